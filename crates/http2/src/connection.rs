@@ -152,6 +152,15 @@ impl Connection {
         self.sending.streams_max()
     }
 
+    /// SETTINGS_MAX_HEADER_LIST_SIZE of the server, to be compared with [`Head::list_bytes`] and the
+    /// fields of the request's own; the largest number before the server has sent one. The setting
+    /// is advice (RFC 9113 section 6.5.2): a request beyond it may be answered or refused.
+    #[inline]
+    #[must_use]
+    pub const fn header_list_max_peer(&self) -> u32 {
+        self.sending.header_list_max()
+    }
+
     /// The tokens of the streams whose response is outstanding, in no order.
     pub fn tokens(&self) -> impl Iterator<Item = u32> {
         let outstanding = self

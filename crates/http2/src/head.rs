@@ -14,6 +14,7 @@ pub struct Head {
     prepared: Prepared,
     /// Whether the method is HEAD, so that the response has no body, regardless of its fields.
     pub(crate) bodiless: bool,
+    list_bytes: u32,
 }
 
 impl Head {
@@ -43,9 +44,13 @@ impl Head {
         let bodiless = prepared
             .iter()
             .any(|field| *field.name == *b":method" && *field.value == *b"HEAD");
+        let sizes = prepared.iter();
+        let sizes = sizes.map(|field| Self::field_bytes(&field.name, &field.value));
+        let list_bytes = sizes.fold(0, u32::saturating_add);
         Ok(Self {
             prepared: Prepared::new(prepared),
             bodiless,
+            list_bytes,
         })
     }
 
@@ -55,6 +60,24 @@ impl Head {
             .fields()
             .iter()
             .map(|field| (&*field.name, &*field.value))
+    }
+
+    /// The size of its list of fields, as SETTINGS_MAX_HEADER_LIST_SIZE counts it (RFC 9113 section
+    /// 6.5.2).
+    #[inline]
+    #[must_use]
+    pub const fn list_bytes(&self) -> u32 {
+        self.list_bytes
+    }
+
+    /// The part of one field in such a size: name, value and 32 bytes.
+    #[must_use]
+    pub const fn field_bytes(name: &[u8], value: &[u8]) -> u32 {
+        let bytes = name.len().saturating_add(value.len()).saturating_add(32);
+        if bytes > u32::MAX as usize {
+            return u32::MAX;
+        }
+        bytes as u32
     }
 
     /// Its fields as an encoder takes them.

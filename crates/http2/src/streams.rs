@@ -25,6 +25,9 @@ pub(crate) type Index = usize;
 const SLOTS_MIN: usize = 4;
 /// A body's length that is not known.
 pub(crate) const UNKNOWN: u64 = u64::MAX;
+/// The length of a body that the response must not have: its request was HEAD, or its status is 204
+/// or 304 (RFC 9110 section 6.4.1).
+const FORBIDDEN: u64 = u64::MAX - 1;
 
 /// One stream, or the remains of the last one in its slot.
 #[derive(Clone, Copy, Debug, Default)]
@@ -113,6 +116,23 @@ impl Stream {
         self.body_remaining = length;
     }
 
+    /// Expects no body, whatever length the head declares.
+    #[inline]
+    pub(crate) const fn forbid_body(&mut self) {
+        self.body_length = FORBIDDEN;
+        self.body_remaining = 0;
+    }
+
+    /// The error of a response whose body is longer than its head allows.
+    #[cold]
+    const fn overlong(&self) -> StreamError {
+        StreamError::malformed(match self.body_length {
+            FORBIDDEN if self.is(BODILESS) => "a body in the response to HEAD",
+            FORBIDDEN => "a body with a status that allows none",
+            _ => "body longer than declared",
+        })
+    }
+
     /// The error of a response that ends while this many bytes of its body are to come.
     #[cold]
     const fn truncated(&self, remaining: u64) -> StreamError {
@@ -140,7 +160,7 @@ impl Stream {
             return Ok(());
         }
         let Some(remaining) = self.body_remaining.checked_sub(u64::from(length)) else {
-            return Err(StreamError::malformed("body longer than declared"));
+            return Err(self.overlong());
         };
         if end && remaining > 0 {
             return Err(self.truncated(remaining));

@@ -341,11 +341,10 @@ fn head(
     }
     let stream = shared.streams.get_mut(index);
     stream.set(HEAD_SEEN);
-    stream.expect_body(if stream.has_no_body(status) {
-        0
-    } else {
-        content_length.unwrap_or(UNKNOWN)
-    });
+    match stream.has_no_body(status) {
+        true => stream.forbid_body(),
+        false => stream.expect_body(content_length.unwrap_or(UNKNOWN)),
+    }
     let token = stream.token;
     if end {
         shared.streams.end(index)?;

@@ -19,7 +19,7 @@ const PARTIAL_BYTES: usize = 1024;
 /// The unit that the next byte of the input belongs to.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Reading {
-    /// The server's first frame, which must be SETTINGS.
+    /// The server's first frame, which must be SETTINGS. Only a GOAWAY may come before it.
     First,
     /// A frame's header, or with it the rest that is read as a whole.
     Frame,
@@ -170,8 +170,10 @@ impl Input {
             if let Some(header) = header
                 && missing == 0
             {
-                // The first frame has come, or it is another.
-                self.reading = Reading::Frame;
+                // SETTINGS are still awaited behind a GOAWAY that came first.
+                if !matches!(self.reading, Reading::First) || header.kind != kind::GOAWAY {
+                    self.reading = Reading::Frame;
+                }
                 let bytes = std::mem::take(&mut self.partial);
                 return Ok(NextFrame::Collected(header, bytes));
             }
@@ -221,12 +223,14 @@ impl Input {
     }
 }
 
-/// The server's first frame must be SETTINGS (RFC 9113 section 3.4).
+/// The server's first frame must be SETTINGS (RFC 9113 section 3.4). A GOAWAY is let pass: a server
+/// that shuts down may greet a connection with it, whose meaning is plain.
 fn first_frame(header: FrameHeader) -> Result<(), Error> {
     if header.kind > kind::CONTINUATION || header.length > PAYLOAD_BYTES_MAX {
         return Err(Error::NotHttp2(NotHttp2::Binary));
     }
-    if header.kind != kind::SETTINGS || header.has(flag::ACK) {
+    let is_settings = header.kind == kind::SETTINGS && !header.has(flag::ACK);
+    if !is_settings && header.kind != kind::GOAWAY {
         return Err(Error::protocol("the first frame is not SETTINGS"));
     }
     Ok(())

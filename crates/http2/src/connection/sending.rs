@@ -53,6 +53,12 @@ impl Sending {
         self.peer.streams_max
     }
 
+    /// SETTINGS_MAX_HEADER_LIST_SIZE of the server; the largest number before it has sent one.
+    #[inline]
+    pub(super) const fn header_list_max(&self) -> u32 {
+        self.peer.header_list_max
+    }
+
     /// Whether [`Sending::next_writable`] may have a stream.
     #[inline]
     pub(super) const fn is_due(&self) -> bool {

@@ -30,6 +30,8 @@ pub(super) struct Peer {
     pub(super) window: u32,
     /// The largest payload that it accepts.
     pub(super) payload_max: u32,
+    /// The largest list of header fields that it is prepared to accept.
+    pub(super) header_list_max: u32,
 }
 
 impl Default for Peer {
@@ -39,6 +41,7 @@ impl Default for Peer {
             streams_max: None,
             window: WINDOW_DEFAULT,
             payload_max: PAYLOAD_BYTES_MAX,
+            header_list_max: u32::MAX,
         }
     }
 }
@@ -62,6 +65,7 @@ impl Peer {
                 return Err(Error::protocol("ENABLE_PUSH from a server"));
             }
             setting::MAX_CONCURRENT_STREAMS => self.streams_max = Some(value),
+            setting::MAX_HEADER_LIST_SIZE => self.header_list_max = value,
             setting::MAX_FRAME_SIZE => {
                 if !(PAYLOAD_BYTES_MAX..=PAYLOAD_BYTES_LIMIT).contains(&value) {
                     return Err(Error::protocol("MAX_FRAME_SIZE out of range"));

@@ -6,7 +6,7 @@ use crate::peer::{
     SETTINGS, WITH_PRIORITY, block, check, check_all, check_fatal, check_malformed, concat, data,
     frame, goaway, headers, ok, settings, tight,
 };
-use drumfire_http2::Settings;
+use drumfire_http2::{Connection, Head, Indexing, Settings};
 
 #[test]
 fn responses_that_are_right() {
@@ -162,7 +162,6 @@ fn the_first_frame_is_settings() {
     for (name, bytes) in [
         ("PING", frame(PING, 0, 0, &[0; 8])),
         ("SETTINGS ACK", frame(SETTINGS, ACK, 0, &[])),
-        ("GOAWAY", goaway(0, 0, b"")),
         ("HEADERS", ok(1, END_STREAM)),
     ] {
         let seen = "error: PROTOCOL_ERROR (the first frame is not SETTINGS)";
@@ -175,6 +174,40 @@ fn the_first_frame_is_settings() {
             "GOAWAY PROTOCOL_ERROR",
         );
     }
+}
+
+/// A server that shuts down may greet with GOAWAY, as Jetty does with two. SETTINGS are awaited
+/// behind it all the same.
+#[test]
+fn a_goaway_may_come_before_settings() {
+    let going = concat(&[goaway(0, 0, b""), goaway(0, 11, b"busy")]);
+    let heard = "goaway NO_ERROR ; goaway ENHANCE_YOUR_CALM busy";
+    let row = |name: &str, next: Vec<u8>, seen: &str, sent: &str| {
+        let acts = [Act::Serve(concat(&[going.clone(), next]))];
+        let seen = format!("{heard}; {seen}");
+        check_all(name, &Settings::default(), &acts, &seen, sent);
+    };
+    row("then SETTINGS", settings(&[]), "ready", "SETTINGS ACK");
+    row(
+        "then PING",
+        frame(PING, 0, 0, &[0; 8]),
+        "error: PROTOCOL_ERROR (the first frame is not SETTINGS)",
+        "GOAWAY PROTOCOL_ERROR",
+    );
+}
+
+/// The setting counts a name, a value and 32 bytes for each field (RFC 9113 section 6.5.2).
+#[test]
+fn the_size_of_a_head_is_comparable_with_the_server_s_bound() {
+    let mut connection = Connection::new(&Settings::default());
+    assert_eq!(connection.header_list_max_peer(), u32::MAX);
+    let bound = frame(SETTINGS, 0, 0, &[0, 6, 0, 0, 0x20, 0]);
+    let _ready = connection.handle_input(&bound).expect("SETTINGS");
+    assert_eq!(connection.header_list_max_peer(), 8192);
+    let fields = [(&b":method"[..], &b"GET"[..]), (b"x-a", b"12345")];
+    let fields = fields.map(|(name, value)| (name, value, Indexing::Allowed));
+    let head = Head::new(fields).expect("a head");
+    assert_eq!(head.list_bytes(), 7 + 3 + 32 + 3 + 5 + 32);
 }
 
 #[test]
@@ -362,9 +395,20 @@ fn responses_without_a_body_may_declare_one() {
     };
     row(answer("200"), "1 head 200 content-length=5 end", "");
     let with_body = concat(&[ok(1, 0), data(1, END_STREAM, b"x")]);
-    let seen = "1 head 200; 1 failed: PROTOCOL_ERROR (body longer than declared)";
+    let seen = "1 head 200; 1 failed: PROTOCOL_ERROR (a body in the response to HEAD)";
     row(with_body, seen, "; 1 RST_STREAM PROTOCOL_ERROR");
     check("304", answer("304"), "1 head 304 content-length=5 end", "");
+    for status in ["204", "304"] {
+        let head = headers(1, 0, &[(":status", status)]);
+        check(
+            status,
+            concat(&[head, data(1, END_STREAM, b"x")]),
+            &format!(
+                "1 head {status}; 1 failed: PROTOCOL_ERROR (a body with a status that allows none)"
+            ),
+            "1 RST_STREAM PROTOCOL_ERROR",
+        );
+    }
 }
 
 #[test]
