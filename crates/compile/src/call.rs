@@ -28,7 +28,7 @@ use drumfire_plan::{
     ReplyCheck, RequestData, Streaming, Url, suggestion,
 };
 use drumfire_schema::reflection::Wanted;
-use drumfire_schema::{Method, ReplyForm, Schema};
+use drumfire_schema::{Input, Method, ReplyForm, Schema};
 use drumfire_units::{ByteSize, Nanos};
 use std::sync::Arc;
 
@@ -192,6 +192,10 @@ impl<'a> Calls<'a> {
         let sent = data::sent(&written, common, &method, may_read, scope);
         let (input, fields) = sent.map(|sent| (sent.input, sent.fields)).unzip();
         let supply = input.as_ref().map(Supply::of_input).unwrap_or_default();
+        let sent = input.as_ref().and_then(Input::messages_each);
+        if method.kind().client_streams() {
+            lone_message(&request.stream, sent, scope);
+        }
         let input = input.map(|input| Arc::new(input) as Arc<dyn RequestData>);
         let mut made = self.called(&method, request, input, may_read, scope)?;
         made.headers.extend(fields?);
@@ -276,6 +280,33 @@ fn statuses(text: &Text) -> Result<CallStatuses, String> {
         expect = expect.with(code.number());
     }
     Ok(expect)
+}
+
+/// Notes settings of the time between messages, or of the time in which they are sent, of a call that
+/// sends one message at most: nothing follows it that they could concern. Those of other tools'
+/// command lines are passed over, as the tools do.
+fn lone_message(written: &Stream, of_data: Option<u64>, scope: &mut Scope<'_>) {
+    let count = written.count.as_ref().map(|count| count.value);
+    if count.or(of_data).is_none_or(|messages| messages > 1) {
+        return;
+    }
+    let settings = [
+        ("stream.interval", &written.interval),
+        ("stream.duration", &written.duration),
+    ];
+    for (key, text) in settings {
+        let Some(Text { place, .. }) = text else {
+            continue;
+        };
+        if matches!(place, Place::Dialect { .. }) {
+            continue;
+        }
+        let (name, count) = (names::name(place, key), names::name(place, "stream.count"));
+        let message = format!(
+            "{name} has no effect on a call that sends one message; repeat its data with {count}"
+        );
+        scope.found.add(place, message);
+    }
 }
 
 /// The course of a call's streams. A setting that has no effect on a method of this kind is

@@ -26,6 +26,7 @@
 use crate::call::{Calls, ReadOptions, silent};
 use crate::dealer::Dealer;
 use crate::host::Host;
+use crate::idle_flags;
 use crate::kept;
 use crate::load::{self, Multiplexing, Replay};
 use crate::made::Made;
@@ -382,11 +383,13 @@ fn made_of(
     let urls: Vec<Url> = requests.iter().map(|request| request.url.clone()).collect();
     let connections = transport::connections(settings, &loaded, scope);
     let expect: Option<Expect> = scope.found.parse(settings.http.expect.status.as_ref());
+    let timeouts = transport::timeouts(&settings.timeouts, scope);
+    idle_flags::note(settings, version, &timeouts, &requests, scope);
     drumfire_plan::Pool {
         name: pool.name.value.clone(),
         reach: transport::reach(settings, &urls, scope),
         http: transport::http(settings, version, scope),
-        timeouts: transport::timeouts(&settings.timeouts, scope),
+        timeouts,
         stop: load::stop(&pool.stop, &loaded, scope),
         requests,
         program: Program::default(),

@@ -29,6 +29,7 @@ mod draft;
 mod feeds;
 mod go_template;
 mod host;
+mod idle_flags;
 mod json_template;
 mod kept;
 mod load;

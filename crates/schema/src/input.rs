@@ -273,6 +273,17 @@ impl Input {
         elements.filter(|_| !self.streams && self.list.is_once())
     }
 
+    /// The number of messages of each call, where that is known before a call is made.
+    #[must_use]
+    pub fn messages_each(&self) -> Option<u64> {
+        match &self.body {
+            _ if !self.streams => Some(1),
+            Body::Fixed(messages) => Some(messages.len() as u64),
+            Body::Elements(elements) => Some(elements.len() as u64),
+            Body::Rendered(_) => None,
+        }
+    }
+
     /// For how many iterations of its pool there are rows, when a feed is gone through once; the run
     /// may stop after them.
     #[must_use]

@@ -13,7 +13,7 @@ pub(crate) struct DataFlags {
     #[arg(long, value_name = "NAME=FILE")]
     pub(crate) feed: Vec<String>,
     /// Order of the feeds' rows: turn, random, or once [default: turn]
-    #[arg(long, value_name = "ORDER")]
+    #[arg(long, value_name = "ORDER", requires = "feed")]
     pub(crate) feed_order: Option<String>,
     /// Send everything as written, without expanding templates
     #[arg(long, alias = "no-template")]

@@ -48,7 +48,12 @@ pub(crate) struct GrpcFlags {
     #[arg(long, value_name = "FILE", help_heading = "Schema")]
     pub(crate) proto: Vec<String>,
     /// Directory to search for imports; repeatable
-    #[arg(long, value_name = "FOLDER", help_heading = "Schema")]
+    #[arg(
+        long,
+        value_name = "FOLDER",
+        help_heading = "Schema",
+        requires = "proto"
+    )]
     pub(crate) import_path: Vec<String>,
     /// A serialised FileDescriptorSet, made by protoc with --include_imports
     #[arg(
@@ -59,7 +64,12 @@ pub(crate) struct GrpcFlags {
     )]
     pub(crate) protoset: Option<std::path::PathBuf>,
     /// Metadata `key: value` for reflection only; repeatable
-    #[arg(long, value_name = "METADATA", help_heading = "Schema")]
+    #[arg(
+        long,
+        value_name = "METADATA",
+        help_heading = "Schema",
+        conflicts_with_all = ["proto", "protoset"]
+    )]
     pub(crate) reflect_metadata: Vec<String>,
 
     /// The method, as package.Service/Method

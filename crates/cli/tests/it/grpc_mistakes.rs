@@ -91,6 +91,27 @@ const MISTAKES: [(&str, &[&str]); 34] = [
     ),
     ("{at} {hello} --stream-receive 3", &["--stream-receive is"]),
     (
+        "{at} --call helloworld.Greeter/SayHelloBidi -d '{\"name\":\"x\"}' --stream-duration 300ms \
+         --stream-interval 10ms",
+        &[
+            "--stream-interval has no effect on a call that sends one message",
+            "--stream-duration has no effect",
+            "--stream-count",
+        ],
+    ),
+    (
+        "{at} --call helloworld.Greeter/SayHelloCS --stream-count 1 --stream-interval 3ms",
+        &["--stream-interval has no effect"],
+    ),
+    (
+        "{at} {hello} --retry-reused",
+        &["--retry-reused: it has no effect: over HTTP/2"],
+    ),
+    (
+        "{at} {hello} --reflect-metadata 'a: b' --protoset {dir}/a.pb",
+        &["--reflect-metadata", "--protoset"],
+    ),
+    (
         "{at} --call helloworld.Greeter/SayHelloCS --stream-receive 3",
         &["stream from the server", "SayHelloCS"],
     ),

@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt as _;
 
 /// A command line after `drumfire http`, and what stderr must have. `{url}` stands for the
 /// built-in server, `{host}` for its address, `{dir}` for a folder with some files.
-const MISTAKES: [(&str, &[&str]); 99] = [
+const MISTAKES: [(&str, &[&str]); 106] = [
     ("", &["<URL>"]),
     (
         "hostname",
@@ -67,6 +67,31 @@ const MISTAKES: [(&str, &[&str]); 99] = [
         "{url} --source-ip 192.0.2.1",
         &["--source-ip: 192.0.2.1 is not an address of this machine"],
     ),
+    (
+        "{url} --unix-socket {dir}/none --source-ip 127.0.0.2",
+        &["--source-ip: it has no effect: --unix-socket"],
+    ),
+    (
+        "{url} --no-keepalive --retry-reused",
+        &["--retry-reused: it has no effect: --no-keepalive"],
+    ),
+    (
+        "{url} --no-keepalive --connection-idle 5s",
+        &["--connection-idle: it has no effect: --no-keepalive"],
+    ),
+    (
+        "{url} --http2 --retry-reused",
+        &["--retry-reused: it has no effect: over HTTP/2"],
+    ),
+    (
+        "{url} --expect-continue",
+        &["--expect-continue: it has no effect: no request has a body"],
+    ),
+    (
+        "{url} --head-timeout 60s",
+        &["--head-timeout: it has no effect", "--timeout (30s)"],
+    ),
+    ("{url} --feed-order random", &["--feed <NAME=FILE>"]),
     ("{url} -r 0", &["-r: a rate of 0", "500/s"]),
     ("{url} -r 1e400", &["-r"]),
     ("{url} -r NaN", &["-r"]),
