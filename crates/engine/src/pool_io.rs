@@ -102,6 +102,10 @@ impl<I: Io> Io for PoolIo<'_, I> {
         self.io.is_resumed(self.slots.slot(slot))
     }
 
+    fn lacks_certificate(&self, slot: Slot) -> bool {
+        self.io.lacks_certificate(self.slots.slot(slot))
+    }
+
     #[inline(always)]
     fn send(&mut self, slot: Slot, bytes: &[u8]) -> Result<usize, IoError> {
         self.io.send(self.slots.slot(slot), bytes)

@@ -137,6 +137,10 @@ pub trait Io {
     /// Whether the handshake resumed an earlier session (RFC 8446 section 2.2); never without TLS.
     fn is_resumed(&self, slot: Slot) -> bool;
 
+    /// Whether the peer asked for a client's certificate in the handshake, and there was none to
+    /// show; never without TLS.
+    fn lacks_certificate(&self, slot: Slot) -> bool;
+
     /// Sends what there is room for; fewer bytes than given means that writability follows.
     ///
     /// # Errors

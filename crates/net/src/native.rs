@@ -358,6 +358,12 @@ impl Io for Native {
         tls.is_some_and(TlsStream::is_resumed)
     }
 
+    fn lacks_certificate(&self, slot: Slot) -> bool {
+        let socket = self.sockets.get(slot.0 as usize);
+        let tls = socket.and_then(|socket| socket.tls.as_deref());
+        tls.is_some_and(TlsStream::lacks_certificate)
+    }
+
     #[inline(always)]
     fn send(&mut self, slot: Slot, bytes: &[u8]) -> Result<usize, IoError> {
         if self.sends_apart

@@ -26,6 +26,8 @@ pub struct Server {
     pub(crate) expecting: Expecting,
     /// Whether it speaks TLS, and which protocol it agrees to.
     pub(crate) tls: Option<Agreed>,
+    /// Whether its handshake asks for a client's certificate, which no client here has.
+    pub(crate) asks_certificate: bool,
     /// How it speaks HTTP/2; HTTP/1 when `None`.
     pub(crate) http2: Option<Arc<Http2>>,
 }
@@ -101,6 +103,7 @@ impl Server {
             window: usize::MAX,
             expecting: Expecting::Continues(Nanos::ZERO),
             tls: None,
+            asks_certificate: false,
             http2: None,
         }
     }
@@ -119,6 +122,13 @@ impl Server {
     #[must_use]
     pub fn agrees_to(mut self, protocol: &'static [u8]) -> Self {
         self.tls = Some(protocol);
+        self
+    }
+
+    /// Asks for a client's certificate in the handshake.
+    #[must_use]
+    pub fn asks_for_certificate(mut self) -> Self {
+        self.asks_certificate = true;
         self
     }
 

@@ -3,7 +3,7 @@
 use super::material::{TlsMaterial, TlsTexts};
 use super::self_signed::{SelfSigned, is_self_signed};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::client::{Resumption, WebPkiServerVerifier, verify_server_name};
+use rustls::client::{ResolvesClientCert, Resumption, WebPkiServerVerifier, verify_server_name};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
@@ -15,6 +15,7 @@ use rustls::{
 };
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Sessions that one worker remembers per target.
 const SESSIONS: usize = 64;
@@ -117,6 +118,8 @@ pub struct TlsConfig {
     /// The roots that it verifies up to.
     roots: Option<Arc<[u8]>>,
     resumed_per_million: u32,
+    /// Notes that the target asks for a certificate where none is shown.
+    pub(crate) asked: Arc<NoIdentity>,
     /// The remainder of the shares of the connections so far, in millionths.
     due: u32,
 }
@@ -137,7 +140,8 @@ impl TlsConfig {
     pub fn new(options: &TlsOptions<'_>) -> Result<Self, TlsSetupError> {
         let (generation, texts) = options.material.texts();
         let verifier = verifier(texts.roots.as_deref(), options.verify)?;
-        let mut client = client(&texts, options.identity, Arc::clone(&verifier))?;
+        let asked = Arc::default();
+        let mut client = client(&texts, options.identity, Arc::clone(&verifier), &asked)?;
         client.alpn_protocols = options.alpn.iter().map(|name| name.to_vec()).collect();
         let name = ServerName::try_from(options.name.to_owned())
             .map_err(|_| TlsSetupError::Name(options.name.escape_default().to_string()))?;
@@ -153,6 +157,7 @@ impl TlsConfig {
             verify: options.verify,
             roots: texts.roots,
             resumed_per_million: options.resumed_per_million,
+            asked,
             due: 0,
         }
         .for_worker())
@@ -187,7 +192,8 @@ impl TlsConfig {
         let Ok(verifier) = verifier else {
             return;
         };
-        if let Ok(mut client) = client(&texts, self.identity, Arc::clone(&verifier)) {
+        let renewed = client(&texts, self.identity, Arc::clone(&verifier), &self.asked);
+        if let Ok(mut client) = renewed {
             client.alpn_protocols.clone_from(&self.full.alpn_protocols);
             self.full = Arc::new(client);
             self.resuming = resuming(&self.full);
@@ -244,6 +250,7 @@ fn client(
     texts: &TlsTexts,
     shown: TlsIdentity,
     verifier: Arc<dyn ServerCertVerifier>,
+    asked: &Arc<NoIdentity>,
 ) -> Result<ClientConfig, TlsSetupError> {
     let provider = provider()?;
     let verified = ClientConfig::builder_with_provider(provider)
@@ -253,7 +260,7 @@ fn client(
         .with_custom_certificate_verifier(verifier);
     let pair = texts.identity.as_ref();
     let mut client = match pair.filter(|_| shown == TlsIdentity::Shown) {
-        None => verified.with_no_client_auth(),
+        None => verified.with_client_cert_resolver(Arc::<NoIdentity>::clone(asked)),
         Some((chain, key)) => {
             let own = SingleCertAndKey::from(identity(chain, key, verified.crypto_provider())?);
             verified.with_client_cert_resolver(Arc::new(own))
@@ -261,6 +268,29 @@ fn client(
     };
     client.resumption = Resumption::disabled();
     Ok(client)
+}
+
+/// The answer to servers that ask for a certificate where there is none to show. It notes that one
+/// asked: servers may close such a connection later, without a word on the reason.
+#[derive(Debug, Default)]
+pub(crate) struct NoIdentity(AtomicBool);
+
+impl NoIdentity {
+    /// Whether a server has asked.
+    pub(crate) fn was_asked(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl ResolvesClientCert for NoIdentity {
+    fn resolve(&self, _: &[&[u8]], _: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
+        self.0.store(true, Ordering::Relaxed);
+        None
+    }
+
+    fn has_certs(&self) -> bool {
+        false
+    }
 }
 
 /// Whether a text in PEM holds a certificate.

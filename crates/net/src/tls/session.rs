@@ -6,12 +6,14 @@
 //! given and has not released, and it decrypts records in place. So the bytes that are held go back
 //! to it on every call, whole and unchanged; with fewer of them it would read out of bounds.
 
+use super::config::NoIdentity;
 use crate::{IoError, TlsConfig};
 use rustls::HandshakeKind;
 use rustls::client::{ClientConnectionData, UnbufferedClientConnection};
 use rustls::unbuffered::{
     ConnectionState, EncodeError, EncodeTlsData, EncryptError, UnbufferedStatus, WriteTraffic,
 };
+use std::sync::Arc;
 
 /// How much text is encrypted in one go: four full records.
 pub(super) const CHUNK_BYTES: usize = 64 * 1024;
@@ -41,6 +43,8 @@ pub(super) struct Session {
     /// Records that are yet to be sent, oldest first.
     unsent: Vec<u8>,
     phase: Phase,
+    /// Notes that servers ask for a certificate.
+    asked: Arc<NoIdentity>,
 }
 
 impl Session {
@@ -52,6 +56,7 @@ impl Session {
             held: Vec::new(),
             unsent: Vec::new(),
             phase: Phase::Handshake,
+            asked: Arc::clone(&config.asked),
         };
         session.run(&mut [], &mut |_| {})?;
         Ok(session)
@@ -69,6 +74,11 @@ impl Session {
     /// Whether the handshake resumed an earlier session.
     pub(super) fn is_resumed(&self) -> bool {
         self.connection.handshake_kind() == Some(HandshakeKind::Resumed)
+    }
+
+    /// Whether the target asks for a certificate, and there is none to show.
+    pub(super) fn lacks_certificate(&self) -> bool {
+        self.asked.was_asked()
     }
 
     /// Bytes that were received before and belong in front of those received next.

@@ -91,6 +91,11 @@ impl TlsStream {
         self.session.is_resumed()
     }
 
+    /// Whether the peer asked for a certificate, and there was none to show.
+    pub(crate) fn lacks_certificate(&self) -> bool {
+        self.session.lacks_certificate()
+    }
+
     /// Goes on with the handshake as far as the socket lets it.
     pub(crate) fn handshake(
         &mut self,

@@ -15,16 +15,20 @@ enum Ending {
     None,
 }
 
+const SERVER: Server = Server {
+    version: &TLS13,
+    names: 1,
+    record: None,
+};
+
 /// A connection after its handshake; the server's session tickets are still to be sent.
 fn open(io: &mut Native) -> Peer {
-    let mut peer = Peer::new(
-        io,
-        &Server {
-            version: &TLS13,
-            names: 1,
-            record: None,
-        },
-    );
+    let peer = Peer::new(io, &SERVER);
+    shake(io, peer)
+}
+
+/// A connection after its handshake with a peer.
+fn shake(io: &mut Native, mut peer: Peer) -> Peer {
     let mut progress = io.start_tls(SLOT, 0).expect("it begins");
     while progress == Progress::Pending {
         peer.hear().expect("a handshake");
@@ -52,6 +56,18 @@ fn check(ending: Ending, expected: &Result<Received, IoError>) {
     let received = io.receive(SLOT, &mut [0; 4096]);
     assert_eq!(&received, expected, "{ending:?}");
     drop(stays);
+}
+
+#[test]
+fn a_server_that_asks_for_a_certificate_is_noted() {
+    let mut io = driver();
+    open(&mut io);
+    assert!(!io.lacks_certificate(SLOT));
+    io.close(SLOT);
+    let mut peer = Peer::new(&mut io, &SERVER);
+    peer.tls = SERVER.asking();
+    shake(&mut io, peer);
+    assert!(io.lacks_certificate(SLOT));
 }
 
 #[test]

@@ -6,9 +6,11 @@ use drumfire_net::{
     TlsMaterial, TlsOptions, TlsVerify, Waiting,
 };
 use drumfire_units::Nanos;
-use rustls::crypto::aws_lc_rs;
+use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::{ServerConfig, ServerConnection, SupportedProtocolVersion};
+use rustls::server::danger::ClientCertVerifier;
+use rustls::server::{NoClientAuth, WebPkiClientVerifier};
+use rustls::{RootCertStore, ServerConfig, ServerConnection, SupportedProtocolVersion};
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -30,17 +32,12 @@ pub(crate) struct Server {
 
 impl Server {
     /// Its settings. Only one cipher suite a version, for which [`crate::pen::Pen`] can write.
-    fn config(&self) -> ServerConfig {
-        let mut provider = aws_lc_rs::default_provider();
-        provider.cipher_suites = vec![
-            aws_lc_rs::cipher_suite::TLS13_CHACHA20_POLY1305_SHA256,
-            aws_lc_rs::cipher_suite::TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256,
-        ];
+    fn config(&self, clients: Arc<dyn ClientCertVerifier>) -> ServerConfig {
         let (certificate, key) = identity(self.names);
-        let mut config = ServerConfig::builder_with_provider(Arc::new(provider))
+        let mut config = ServerConfig::builder_with_provider(provider())
             .with_protocol_versions(&[self.version])
             .expect("a version")
-            .with_no_client_auth()
+            .with_client_cert_verifier(clients)
             .with_single_cert(vec![certificate], key)
             .expect("they fit");
         config.send_half_rtt_data = true;
@@ -51,8 +48,28 @@ impl Server {
 
     /// A connection of this server.
     pub(crate) fn connection(&self) -> ServerConnection {
-        ServerConnection::new(Arc::new(self.config())).expect("settings")
+        let config = self.config(Arc::new(NoClientAuth));
+        ServerConnection::new(Arc::new(config)).expect("settings")
     }
+
+    /// A connection of this server that asks for a client's certificate and goes on without one.
+    pub(crate) fn asking(&self) -> ServerConnection {
+        let mut roots = RootCertStore::empty();
+        roots.add(identity(1).0).expect("a certificate");
+        let clients = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider());
+        let clients = clients.allow_unauthenticated().build().expect("roots");
+        let config = self.config(clients);
+        ServerConnection::new(Arc::new(config)).expect("settings")
+    }
+}
+
+fn provider() -> Arc<CryptoProvider> {
+    let mut provider = aws_lc_rs::default_provider();
+    provider.cipher_suites = vec![
+        aws_lc_rs::cipher_suite::TLS13_CHACHA20_POLY1305_SHA256,
+        aws_lc_rs::cipher_suite::TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256,
+    ];
+    Arc::new(provider)
 }
 
 /// A self-signed certificate for a number of names, made once, and its key.

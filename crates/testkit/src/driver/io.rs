@@ -101,6 +101,11 @@ impl Io for SimIo {
         false
     }
 
+    fn lacks_certificate(&self, slot: Slot) -> bool {
+        let host = self.links[slot.0 as usize].host;
+        self.hosts[host].server.asks_certificate
+    }
+
     fn send(&mut self, slot: Slot, bytes: &[u8]) -> Result<usize, IoError> {
         self.spend();
         // Bytes that came while the client was busy have reached the socket, delivered or not.
