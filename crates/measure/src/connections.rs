@@ -77,6 +77,9 @@ pub struct Connections {
     pub tls_handshake: Histogram,
     /// Handshakes among these that resumed an earlier session.
     pub tls_resumed: u64,
+    /// Pauses before another dial, each after a connection that could not be opened or that failed
+    /// without a response.
+    pub pauses: u64,
     /// The ages of those that were closed.
     pub lifetime: Histogram,
     /// The exchanges that each closed one had carried: counts in place of nanoseconds.
@@ -160,6 +163,7 @@ impl Connections {
         self.opened = self.opened.saturating_add(other.opened);
         self.open_before = self.open_before.saturating_add(other.open_before);
         self.tls_resumed = self.tls_resumed.saturating_add(other.tls_resumed);
+        self.pauses = self.pauses.saturating_add(other.pauses);
         for (mine, theirs) in self.closed.iter_mut().zip(&other.closed) {
             *mine = mine.saturating_add(*theirs);
         }
@@ -174,6 +178,7 @@ impl Connections {
         self.opened = 0;
         self.open_before = 0;
         self.tls_resumed = 0;
+        self.pauses = 0;
         self.closed.fill(0);
         for histogram in self.histograms_mut() {
             histogram.reset();

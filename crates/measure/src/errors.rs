@@ -14,6 +14,53 @@ pub const MESSAGES: usize = 64;
 /// The most bytes of a message that are kept.
 pub const MESSAGE_BYTES: usize = 200;
 
+/// The beginning of the message of a failure that this program itself found in a reply, whose outcome
+/// has the name of a code that the server did not send.
+pub const FOUND: &str = "found by drumfire: ";
+
+/// A message without [`FOUND`], for those whose words are another program's.
+#[must_use]
+pub fn bare_message(message: &str) -> &str {
+    message.strip_prefix(FOUND).unwrap_or(message)
+}
+
+/// The message of a connection that ended before it was used, after a handshake in which the server
+/// asked for a certificate.
+pub const NO_CERTIFICATE: &str = "the server requested a client certificate, and none was sent";
+
+/// The beginning of the message of a request that waited for the end of a pause before the next dial;
+/// the failure that led to the pause follows.
+pub const PAUSED: &str = "redialing was paused after ";
+
+/// The message of a response whose end only TLS could show.
+pub const NO_CLOSE_NOTIFY: &str = "TLS ended without close_notify";
+
+/// A cause that a failure's message shows and its outcome leaves open. Its remedy is another than
+/// that of the outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// The server asked for a client's certificate, and there was none.
+    NoCertificate,
+    /// TLS ended without the alert that alone ends a body without a length.
+    NoCloseNotify,
+    /// Redialing was paused after another failure.
+    Paused,
+}
+
+impl Cause {
+    /// The cause that a message shows, if any.
+    #[must_use]
+    pub fn of(message: &str) -> Option<Self> {
+        let causes = [
+            (NO_CERTIFICATE, Self::NoCertificate),
+            (NO_CLOSE_NOTIFY, Self::NoCloseNotify),
+            (PAUSED, Self::Paused),
+        ];
+        let mut causes = causes.into_iter();
+        causes.find_map(|(text, cause)| message.contains(text).then_some(cause))
+    }
+}
+
 /// Failures of one kind with one message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ErrorRow {

@@ -56,7 +56,7 @@ pub struct Figures {
     pub under_way: i64,
     /// Interim (1xx) responses.
     pub interim: u64,
-    /// Requests sent once more because a kept-alive connection turned out to be closed.
+    /// Requests that a connection took a second time, after the first one had given them back.
     pub retried: u64,
     /// Requests that waited for streams which servers did not allow.
     pub held_back: HeldBack,

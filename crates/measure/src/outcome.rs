@@ -165,7 +165,7 @@ macro_rules! outcomes {
 
 outcomes! {
     HttpStatus "http_status" Answered Target "the plan does not expect this status"
-        "By default, the plan expects statuses below 400.",
+        "By default, the plan expects statuses below 400. An incomplete body does not change this outcome: the message then contains what the body lacks.",
     InvalidStatus "invalid_status" Answered Target "the status is outside 100 to 599"
         "A status of three digits is shown as received, but is never ok (RFC 9110 section 15).",
     AssertHeader "assert:header" Answered Target "a header field is not what the plan expects"
@@ -214,10 +214,11 @@ outcomes! {
         "No byte of a final response arrived.",
     ClosedInHead "closed:in_head" Closed Target "the connection was closed or reset during the response's head",
     ClosedReused "closed:reused" Closed Network "a reused connection was closed while sending the request"
-        "Servers close kept-alive connections when their keep-alive time expires; this is unrelated to their capacity.",
+        "Servers close kept-alive connections when their keep-alive time expires; this is unrelated to their capacity. The end came before any byte of a response, and within 10 ms of sending the request, or within three times the time that the connection took to open. A later end is `closed` or `reset`, because the server may have worked on the request.",
     Reset "reset" Closed Network "the connection was reset"
         "The reset came before the response began, or the kernel gave up the open connection: its data was not acknowledged, or the peer became unreachable.",
-    TimeoutConnect "timeout:connect" Timeouts Network "the connection was not opened in time",
+    TimeoutConnect "timeout:connect" Timeouts Network "the connection was not opened in time"
+        "This outcome includes requests whose time ended while drumfire paused before it dialed again. The message then contains the failure that led to the pause.",
     TimeoutTls "timeout:tls" Timeouts Network "the TLS handshake did not finish in time",
     TimeoutHead "timeout:head" Timeouts Network "the response's head did not arrive in time"
         "The time applies to the whole head, not to each byte.",
@@ -248,7 +249,7 @@ outcomes! {
         "Trailer fields follow the last chunk.",
     ProtoUnexpected101 "proto:unexpected_101" Invalid Target "the server switched protocols without being asked",
     Truncated "truncated" Closed Target "the response ended before its body was complete"
-        "The connection was closed or reset or, over HTTP/2, the stream ended before the number of bytes in its content-length (RFC 9113 section 8.1.1). The message contains the cause.",
+        "The connection was closed or reset or, over HTTP/2, the stream ended before the number of bytes in its content-length (RFC 9113 section 8.1.1). The message contains the cause. A body without a length ends with the connection; over TLS, it is complete only if the server sends the alert close_notify first (RFC 9112 section 9.8).",
     LimitHead "limit:head" Limits Target "the response's head is larger than the limit",
     LimitHeaderCount "limit:header_count" Limits Target "the response has more header fields than the limit",
     LimitInterim "limit:interim" Limits Target "more interim responses than the limit"
@@ -270,7 +271,7 @@ outcomes! {
     LimitFrames "limit:frames" Http2 Target "more empty or needless frames than the limit"
         "The server sent too many frames without effect (empty DATA, PING, SETTINGS and similar), or frames that require more replies than drumfire queues.",
     H2GoAway "h2:goaway" Http2 Network "the server sent GOAWAY before it processed the request"
-        "drumfire sent the request again on another connection, with the same result. This outcome also applies if the server greets each connection with a GOAWAY: nothing is sent on such a connection. If that GOAWAY has an error code, the outcome is `h2:conn:` with the code instead.",
+        "drumfire sent the request again on another connection, with the same result, or no connection took the request again in time, which the message shows. This outcome also applies if the server greets each connection with a GOAWAY: nothing is sent on such a connection. If a GOAWAY has an error code, the outcome is `h2:conn:` with the code instead, also for requests that the server did not process.",
     H2StreamNoError "h2:stream:no_error" Http2Streams Target "the HTTP/2 stream ended with NO_ERROR",
     H2StreamProtocolError "h2:stream:protocol_error" Http2Streams Target "the HTTP/2 stream ended with PROTOCOL_ERROR",
     H2StreamInternalError "h2:stream:internal_error" Http2Streams Target "the HTTP/2 stream ended with INTERNAL_ERROR",

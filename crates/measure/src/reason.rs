@@ -3,7 +3,7 @@
 //! A reason is a sentence in the words of a report, made where the finding is. Its remedies are
 //! values: whether a flag or a key of a plan is named is decided where the text is printed.
 
-use crate::Outcome;
+use crate::{Cause, Outcome};
 
 /// Something to try. Its words, with the flags of a command line or the keys of a plan, are a front
 /// end's affair: a dialect's user must not read of flags that only drumfire has.
@@ -39,6 +39,8 @@ pub enum Remedy {
     Proxy,
     /// The remedy for failures of this kind.
     Against(Outcome),
+    /// The remedy for failures with this cause.
+    Remove(Cause),
     /// Report a mistake of this program.
     Report,
 }

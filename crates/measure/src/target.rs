@@ -7,7 +7,7 @@
 //! so that a run of several pools has the state of its worst pool.
 
 use crate::words::share_text;
-use crate::{Blame, Figures, Outcome, PoolInfo, Reason, Remedy, status_name};
+use crate::{Blame, Cause, FOUND, Figures, Outcome, PoolInfo, Reason, Remedy, status_name};
 use drumfire_plan::Growth;
 use drumfire_units::rounded::count as grouped;
 use std::cmp::Reverse;
@@ -100,9 +100,8 @@ impl TargetAnswer {
             (0, 0) => Self::NONE,
             (0, _) => {
                 let named = named(&kinds, figures);
-                let against = kinds.first().map(|(outcome, _)| *outcome);
-                let against = against.filter(|outcome| !says_remedy(*outcome, figures));
-                let against = against.map(Remedy::Against);
+                let against = kinds.first();
+                let against = against.and_then(|(outcome, _)| remedy(*outcome, figures));
                 let (text, against) = match fails_at_proxy(pool, &kinds) {
                     true => (
                         format!("every request failed on the way to the proxy: {named}"),
@@ -206,7 +205,7 @@ fn fails_at_proxy(pool: &PoolInfo, kinds: &[(Outcome, u64)]) -> bool {
 fn named(kinds: &[(Outcome, u64)], figures: &Figures) -> String {
     let name = |(outcome, count): &(Outcome, u64)| match outcome {
         Outcome::HttpStatus => format!("{}{}", outcome.name(), statuses(*count, figures)),
-        _ => outcome.name().to_owned(),
+        _ => format!("{}{}", outcome.name(), found(*outcome, figures)),
     };
     if let [only] = kinds {
         return name(only);
@@ -222,14 +221,35 @@ fn named(kinds: &[(Outcome, u64)], figures: &Figures) -> String {
     names.join(", ")
 }
 
-/// Whether the messages of all failures of a kind say what to do.
-fn says_remedy(outcome: Outcome, figures: &Figures) -> bool {
-    let errors = figures.errors();
-    let mut rows = errors
-        .iter()
-        .filter(|row| row.outcome == outcome)
-        .peekable();
-    rows.peek().is_some() && rows.all(|row| outcome.is_remedied_by(&row.message))
+/// The remedy for failures of a kind, or for the cause that the messages of all of them show; `None` if
+/// all messages have a remedy themselves.
+fn remedy(outcome: Outcome, figures: &Figures) -> Option<Remedy> {
+    let rows = figures.errors();
+    let of_kind = || rows.iter().filter(|row| row.outcome == outcome);
+    let Some(first) = of_kind().next() else {
+        return Some(Remedy::Against(outcome));
+    };
+    if of_kind().all(|row| outcome.is_remedied_by(&row.message)) {
+        return None;
+    }
+    let cause = Cause::of(&first.message);
+    Some(match cause {
+        Some(found) if of_kind().all(|row| Cause::of(&row.message) == cause) => {
+            Remedy::Remove(found)
+        }
+        _ => Remedy::Against(outcome),
+    })
+}
+
+/// The mistake for which failures have the name of a code that no server has sent, in brackets behind
+/// a blank; the most frequent where there are several.
+fn found(outcome: Outcome, figures: &Figures) -> String {
+    let rows = figures.errors();
+    let row = rows.iter().find(|row| row.outcome == outcome);
+    match row.filter(|row| row.message.starts_with(FOUND)) {
+        Some(row) => format!(" ({})", row.message),
+        None => String::new(),
+    }
 }
 
 /// The statuses of this many exchanges that failed for theirs, the most frequent first, behind a

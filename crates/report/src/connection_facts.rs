@@ -104,8 +104,8 @@ fn opening(times: &Histogram, unicode: Unicode) -> String {
     }
 }
 
-/// The ends of connections before that of the load, by reason; those that the plan itself asks for
-/// are left out.
+/// The ends of connections before that of the load, by reason, and the pauses that followed failures;
+/// ends that the plan itself asks for are left out.
 ///
 /// The median of all that were closed separates a server that closes each connection after a fixed
 /// number of requests from one that closes at random: it is exact where all carried the same.
@@ -141,8 +141,15 @@ pub(crate) fn closings(connections: &Connections) -> Vec<Fact> {
         (by(Closing::Silent), "found dead".to_owned()),
     ];
     let ends = ends.into_iter().filter(|(n, _)| *n > 0);
-    ends.map(|(n, words)| Fact::counted(count(n), words))
-        .collect()
+    let ends = ends.map(|(n, words)| Fact::counted(count(n), words));
+    let pauses = (connections.pauses > 0).then(|| {
+        let name = match connections.pauses {
+            1 => "pause before redialing",
+            _ => "pauses before redialing",
+        };
+        Fact::counted(count(connections.pauses), name)
+    });
+    ends.chain(pauses).collect()
 }
 
 /// What the protocol made of requests beside their ends.

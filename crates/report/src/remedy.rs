@@ -20,7 +20,7 @@
 //! of them may be enough. An outcome with many causes has none, rather than advice that fits
 //! always.
 
-use drumfire_measure::{Outcome, Reason, Remedy};
+use drumfire_measure::{Cause, Outcome, Reason, Remedy};
 use std::borrow::Cow;
 
 /// The way in which a remedy names settings.
@@ -37,14 +37,17 @@ pub enum Naming {
 ///
 /// A flag is found as a word of its own, with punctuation around it; the longest match is no
 /// question, since words are compared whole.
-const KEYS: [(&str, &str); 21] = [
+const KEYS: [(&str, &str); 24] = [
     ("--cacert", "`tls.cacert`"),
     ("--cert", "`tls.cert`"),
+    ("--connect-backoff", "`connect_backoff`"),
     ("--connect-timeout", "`connect_timeout`"),
     ("--deadline", "`deadline`"),
     ("--head-timeout", "`head_timeout`"),
+    ("--http2", "`http: 2`"),
     ("--key", "`tls.key`"),
     ("--max-receive", "`max_receive`"),
+    ("--no-keepalive", "`keepalive: false`"),
     ("--ping-timeout", "`ping_timeout`"),
     ("--plaintext", "`plaintext`"),
     ("--proto", "`proto`"),
@@ -137,6 +140,7 @@ fn words(remedy: &Remedy, naming: Naming) -> Option<Cow<'static, str>> {
         // The text on a timeout explains how it is counted.
         Remedy::Against(outcome) if outcome.is_timeout() => return None,
         Remedy::Against(outcome) => return self::remedy(*outcome, naming),
+        Remedy::Remove(cause) => against(*cause),
     };
     Some(naming.named(text))
 }
@@ -147,16 +151,35 @@ pub fn remedy(outcome: Outcome, naming: Naming) -> Option<Cow<'static, str>> {
     by_flags(outcome).map(|text| naming.named(text))
 }
 
-/// A remedy for failures with these messages; `None` if each message has one itself, behind a
-/// semicolon. That of the outcome may then be of another failure.
+/// A remedy for failures with these messages, the most frequent first. A message may show a cause that
+/// the outcome leaves open, which has its own remedy. `None` if each message has a remedy itself,
+/// behind a semicolon: that of the outcome may then be of another failure.
 pub(crate) fn remedy_beside<'m>(
     outcome: Outcome,
     mut messages: impl Iterator<Item = &'m str>,
     naming: Naming,
 ) -> Option<Cow<'static, str>> {
+    let first = messages.next();
+    if let Some(cause) = first.and_then(Cause::of) {
+        return Some(naming.named(against(cause)));
+    }
     let has_own = |message: &str| outcome.is_remedied_by(message);
-    let all_have = messages.next().is_some_and(has_own) && messages.all(has_own);
+    let all_have = first.is_some_and(has_own) && messages.all(has_own);
     (!all_have).then(|| remedy(outcome, naming))?
+}
+
+/// The remedies by cause, in the words of the command line.
+const fn against(cause: Cause) -> &'static str {
+    match cause {
+        Cause::NoCertificate => "the server requests a client certificate; set --cert and --key",
+        Cause::NoCloseNotify => {
+            "without close_notify, a body without a length may be cut; let the server end TLS with \
+             it, or send Content-Length"
+        }
+        Cause::Paused => {
+            "mend that failure first; --connect-backoff sets the maximum pause between dials"
+        }
+    }
 }
 
 /// The remedies by outcome, in the words of the command line.
@@ -179,6 +202,9 @@ const fn by_flags(outcome: Outcome) -> Option<&'static str> {
         Outcome::TlsExpired => "renew the certificate, or skip verification with -k",
         Outcome::TlsAlert => "if the server requires a client certificate, set --cert and --key",
         Outcome::TlsProtocol => "for a server without TLS, use http:// (gRPC: --plaintext)",
+        Outcome::TlsAlpn => {
+            "the server does not offer HTTP/2: leave --http2 out (gRPC needs HTTP/2)"
+        }
         Outcome::ConnectReset => {
             "check that the port speaks this protocol: a TLS port needs https:// (gRPC: no --plaintext)"
         }
@@ -223,8 +249,8 @@ const fn by_flags(outcome: Outcome) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{KEYS, Naming, by_flags, remedy, remedy_beside};
-    use drumfire_measure::Outcome;
+    use super::{KEYS, Naming, against, by_flags, remedy, remedy_beside};
+    use drumfire_measure::{Cause, NO_CERTIFICATE, NO_CLOSE_NOTIFY, Outcome};
 
     #[test]
     fn remedies_of_a_plan_name_its_keys() {
@@ -259,13 +285,28 @@ mod tests {
         assert_eq!(Naming::Flags.set("-c", 50), "-c 50");
     }
 
+    #[test]
+    fn a_message_may_have_a_better_remedy_than_its_outcome() {
+        let of = |outcome, message| {
+            remedy_beside(outcome, std::iter::once(message), Naming::Keys)
+        };
+        let asked = of(Outcome::ConnectReset, NO_CERTIFICATE);
+        assert_eq!(
+            asked.as_deref(),
+            Some("the server requests a client certificate; set `tls.cert` and `tls.key`")
+        );
+        let other = of(Outcome::ConnectReset, Outcome::ConnectReset.words());
+        assert_eq!(other, remedy(Outcome::ConnectReset, Naming::Keys));
+        assert!(of(Outcome::Truncated, NO_CLOSE_NOTIFY).is_some());
+        assert_eq!(of(Outcome::Truncated, "the connection was reset"), None);
+    }
+
     /// A flag that has no key is left as it is, so that none may be forgotten.
     #[test]
     fn every_flag_of_a_remedy_has_a_key() {
-        for outcome in Outcome::ALL {
-            let Some(text) = by_flags(*outcome) else {
-                continue;
-            };
+        let by_outcome = Outcome::ALL.iter().filter_map(|outcome| by_flags(*outcome));
+        let causes = [Cause::NoCertificate, Cause::NoCloseNotify, Cause::Paused];
+        for text in by_outcome.chain(causes.map(against)) {
             for word in text.split(' ').filter(|word| !word.contains('`')) {
                 let bare = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '-');
                 let is_known = KEYS.iter().any(|(flag, _)| *flag == bare);

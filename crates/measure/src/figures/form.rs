@@ -13,7 +13,7 @@
 //! | iterations, where the run says that the pool has them | intended, dropped, pending, completed, failed, timed out, in flight, two histograms |
 //! | scenarios, where the run names them | of each the same as of iterations |
 //! | messages | sent, unsent, received, two histograms |
-//! | connections | opened, closed by name, four histograms, addresses, the change of those that are open in the warm-up |
+//! | connections | opened, closed by name, four histograms, addresses, the change of those that are open in the warm-up, pauses before dials |
 //! | addresses | how many, then for each in order: its text, opened, carried; opened and carried of all others |
 //! | messages of failures | how many, then for each: outcome, text, count |
 //!
@@ -337,6 +337,7 @@ fn encode_connections(connections: &Connections, out: &mut Vec<u8>) {
     }
     encode_addresses(&connections.addresses, out);
     put_signed(out, connections.open_before);
+    put(out, connections.pauses);
 }
 
 fn read_connections(
@@ -354,6 +355,7 @@ fn read_connections(
     }
     connections.addresses = decode_addresses(input)?;
     connections.open_before = input.signed()?;
+    connections.pauses = input.number()?;
     Ok(())
 }
 

@@ -65,6 +65,7 @@ pub(crate) fn interval(pools: &[PoolInfo], all: &[(Seen, usize)]) -> Interval {
         ));
         let counts = AddressCounts::of(seen.extra % 3, seen.extra);
         figures.connections.addresses.add(address, counts);
+        figures.connections.pauses += seen.extra % 3;
     }
     interval.index = all.len() as u64;
     interval.start = Nanos::from_secs(interval.index);

@@ -63,6 +63,7 @@ pub(crate) fn record_figures(figures: &mut Figures, seen: &Seen) {
     let tls_handshake = &mut figures.connections.tls_handshake;
     tls_handshake.record(Nanos(extra * 2));
     figures.connections.tls_resumed += extra % 2;
+    figures.connections.pauses += extra % 3;
     figures.interim += extra % 5;
     if extra.is_multiple_of(4) {
         figures.record_warmup(&seen.sample);

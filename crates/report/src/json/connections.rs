@@ -20,6 +20,9 @@ pub(super) struct Connections {
     open_at_end: u64,
     closed: BTreeMap<&'static str, u64>,
     tls_resumed: u64,
+    /// The pauses before another dial, after connections that failed.
+    #[serde(skip_serializing_if = "is_zero")]
+    redial_pauses: u64,
     lifetime: Distribution,
     #[serde(skip_serializing_if = "Option::is_none")]
     requests_each: Option<Each>,
@@ -77,6 +80,7 @@ impl Connections {
         Self {
             opened: lives.opened,
             tls_resumed: lives.tls_resumed,
+            redial_pauses: lives.pauses,
             open_before: u64::try_from(lives.open_before).unwrap_or(0),
             open_at_end: lives.open_at_end(),
             closed: closed.filter(|(_, count)| *count > 0).collect(),

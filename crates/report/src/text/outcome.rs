@@ -37,8 +37,10 @@ use crate::status::reason_phrase;
 use crate::style::{Style, Unicode};
 use crate::table::{Column, Side, Table};
 use drumfire_measure::{
-    Blame, ErrorRow, FailedBody, GRPC_STATUS, Leniency, Outcome, Summary, status_name,
+    Blame, Closing, ErrorRow, FailedBody, GRPC_STATUS, Leniency, Outcome, Summary, status_name,
 };
+use drumfire_units::Nanos;
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use unicode_width::UnicodeWidthStr;
 
@@ -238,6 +240,23 @@ struct FailureKind {
     messages: Vec<ErrorRow>,
     /// The statuses of responses that failed by them, the most frequent first.
     statuses: Vec<String>,
+    /// Whether the server closed most connections after one request.
+    closes_each: bool,
+}
+
+impl FailureKind {
+    /// The remedy for failures of this kind: that of the most frequent message.
+    fn remedy(&self, naming: Naming) -> Option<Cow<'static, str>> {
+        let messages = self.messages.iter().map(|row| row.message.as_str());
+        match self.outcome {
+            Outcome::ClosedReused if self.closes_each => {
+                let text = "the server closes its connections after one or two requests; use \
+                            --no-keepalive";
+                Some(naming.named(text))
+            }
+            outcome => remedy_beside(outcome, messages, naming),
+        }
+    }
 }
 
 /// The statuses from 400 on, in words, with their counts where there are several. Which statuses
@@ -272,6 +291,11 @@ fn failing_statuses(summary: &Summary, style: &Style) -> Vec<String> {
 /// responses are looked up for one kind only, for the others have no response that could tell more.
 fn kinds(summary: &Summary, style: &Style) -> Vec<FailureKind> {
     let mut kinds: Vec<FailureKind> = Vec::new();
+    let connections = &summary.total.connections;
+    let closed = connections.closed_by(Closing::Peer) + connections.closed_by(Closing::Reset);
+    let carried = &connections.carried;
+    let closes_each =
+        closed.saturating_mul(2) > carried.count() && carried.quantile_unchecked(0.5) <= Nanos(2);
     for row in summary.total.errors() {
         match kinds.iter_mut().find(|kind| kind.outcome == row.outcome) {
             Some(kind) => {
@@ -287,6 +311,7 @@ fn kinds(summary: &Summary, style: &Style) -> Vec<FailureKind> {
                     _ => Vec::new(),
                 },
                 messages: vec![row],
+                closes_each,
             }),
         }
     }
@@ -409,7 +434,14 @@ fn kind_lines(mut head: Line, kind: &FailureKind, page: &Page<'_>) -> Vec<Line> 
     let say = |row: &ErrorRow| foreign(&row.message, style.unicode);
     if kind.outcome == Outcome::HttpStatus && !kind.statuses.is_empty() {
         let text = kind.statuses.join(", ");
-        return described(head, indent, &text, Ink::Plain, page);
+        let mut rows = described(head, indent, &text, Ink::Plain, page);
+        let lacks = kind.messages.iter();
+        let lacks = lacks.filter(|row| row.message != kind.outcome.words());
+        for row in lacks.take(MESSAGES_MAX) {
+            let text = format!("{} with {}", count(row.count), say(row));
+            rows.extend(below(&text, indent, "", Ink::Dim, page));
+        }
+        return rows;
     }
     let mut rows = match kind.messages.as_slice() {
         [only] => described(head, indent, &say(only), Ink::Plain, page),
@@ -431,8 +463,7 @@ fn kind_lines(mut head: Line, kind: &FailureKind, page: &Page<'_>) -> Vec<Line> 
             rows.extend(below(&text, indent, "", Ink::Dim, page));
         }
     }
-    let messages = kind.messages.iter().map(|row| row.message.as_str());
-    if let Some(remedy) = remedy_beside(kind.outcome, messages, style.naming) {
+    if let Some(remedy) = kind.remedy(style.naming) {
         rows.extend(below(
             &remedy,
             indent,
