@@ -13,7 +13,7 @@ use drumfire_coding as coding;
 use drumfire_grpc::{Code, Status, Violation};
 use drumfire_http1 as http1;
 use drumfire_http2 as http2;
-use drumfire_measure::Outcome;
+use drumfire_measure::{FOUND, NO_CERTIFICATE, Outcome, OutcomeGroup};
 use drumfire_net::IoError;
 use drumfire_plan::{DataCause, DataError};
 
@@ -52,13 +52,67 @@ impl Failure {
     /// The failure while the connection was being opened: a close without a reason is a reset
     /// there.
     pub(crate) fn while_opening(self) -> Self {
-        match self {
-            Self {
-                outcome: Outcome::Closed | Outcome::Reset,
-                detail: None,
-            } => Self::of(Outcome::ConnectReset),
-            other => other,
+        let is_plain = self
+            .detail
+            .as_deref()
+            .is_none_or(|detail| detail == NO_CERTIFICATE);
+        match self.outcome {
+            Outcome::Closed | Outcome::Reset if is_plain => Self {
+                outcome: Outcome::ConnectReset,
+                detail: self.detail,
+            },
+            _ => self,
         }
+    }
+
+    /// Whether the response of an exchange that failed so is only incomplete: its bytes are right
+    /// as far as they came.
+    pub(crate) fn is_incompleteness(&self) -> bool {
+        let is_found = self
+            .detail
+            .as_deref()
+            .is_some_and(|it| it.starts_with(FOUND));
+        let group = self.outcome.group();
+        let is_stream = matches!(
+            group,
+            OutcomeGroup::Http2Streams | OutcomeGroup::Http2Connections
+        );
+        matches!(
+            self.outcome,
+            Outcome::Truncated
+                | Outcome::Closed
+                | Outcome::Reset
+                | Outcome::Send
+                | Outcome::H2GoAway
+        ) || self.outcome.is_timeout()
+            || is_stream && !is_found
+    }
+
+    /// The failure of an exchange in whose reply this program itself found the mistake: the outcome
+    /// has the name of a code that the server did not send.
+    fn found(outcome: Outcome, what: &str) -> Self {
+        Self::with(outcome, format!("{FOUND}{what}"))
+    }
+
+    /// What happened: the detail, or the outcome's own words.
+    pub(crate) fn words(&self) -> &str {
+        self.detail.as_deref().unwrap_or(self.outcome.words())
+    }
+
+    /// Adds a circumstance to what happened.
+    pub(crate) fn because(self, why: &str) -> Self {
+        let detail = format!("{}; {why}", self.words());
+        Self::with(self.outcome, detail)
+    }
+
+    /// The first failure of an exchange that was to be sent once more, and ended in another way
+    /// before a connection took it again.
+    pub(crate) fn not_resent(self, other: &Self) -> Self {
+        self.because(&format!(
+            "not sent again: {}: {}",
+            other.outcome.name(),
+            other.words()
+        ))
     }
 
     /// An outcome with a detail.
@@ -181,9 +235,11 @@ pub(crate) fn http2_failure(error: &http2::Error) -> Failure {
         // The stream with the head has failed by the limit before.
         Error::Limit(http2::Limit::Head) => {
             let outcome = Outcome::h2_connection(error.code().0);
-            return Failure::with(outcome, "the response head of another stream is too long");
+            return Failure::found(outcome, "the response head of another stream is too long");
         }
-        Error::Violation { code, .. } => Outcome::h2_connection(code.0),
+        Error::Violation { code, what } => {
+            return Failure::found(Outcome::h2_connection(code.0), what);
+        }
         Error::Limit(limit) => limit_outcome(*limit),
     };
     Failure::with(outcome, error.to_string())
@@ -198,8 +254,19 @@ pub(crate) fn stream_failure(error: http2::StreamError) -> Failure {
             Outcome::Truncated,
             format!("the stream ended after {received} of {declared} bytes"),
         ),
-        StreamError::Reset { code } => Failure::with(Outcome::h2_stream(code.0), "by the server"),
-        StreamError::Violation { code, what } => Failure::with(Outcome::h2_stream(code.0), what),
+        StreamError::Reset { code } => {
+            Failure::with(Outcome::h2_stream(code.0), by_server(code, None))
+        }
+        StreamError::Violation { code, what } => Failure::found(Outcome::h2_stream(code.0), what),
+    }
+}
+
+/// The detail of a code that the server has sent: its words, and a code that has no name.
+pub(crate) fn by_server(code: http2::ErrorCode, words: Option<&str>) -> String {
+    let words = words.unwrap_or("by the server");
+    match code.name() {
+        Some(_) => words.to_owned(),
+        None => format!("{words} (error code {code})"),
     }
 }
 
@@ -213,19 +280,26 @@ fn limit_outcome(limit: http2::Limit) -> Outcome {
     }
 }
 
-/// The end of a call with this status, which may be OK. The server's own message is the detail, and
-/// without one the violation.
+/// The end of a call with this status, which may be OK. The server's own message is the detail; of a
+/// reply that is not as it must be, the mistake.
 pub(crate) fn call_verdict(status: Status) -> Failure {
     let outcome = match status.violation {
         // The limit is the plan's, and the server's word for it would be the same.
         Some(Violation::MessageTooLong) => Outcome::LimitMessage,
         _ => Outcome::grpc(status.code.number()),
     };
-    let said = status.message.map(String::from);
-    let wrong = status.violation.map(|wrong| wrong.to_string());
-    Failure {
-        outcome,
-        detail: said.or(wrong),
+    match status.violation {
+        Some(wrong) => {
+            let found = Failure::found(outcome, &wrong.to_string());
+            match status.message {
+                Some(words) => found.because(&format!("the server's message: {words}")),
+                None => found,
+            }
+        }
+        None => Failure {
+            outcome,
+            detail: status.message.map(String::from),
+        },
     }
 }
 
@@ -270,7 +344,10 @@ mod tests {
     fn details_say_what_the_outcome_does_not() {
         let Failure { outcome, detail } = call_verdict(Violation::HttpStatus(502).into());
         assert_eq!(outcome, Outcome::GrpcUnavailable);
-        assert_eq!(detail.as_deref(), Some("HTTP status 502, not a gRPC reply"));
+        assert_eq!(
+            detail.as_deref(),
+            Some("found by drumfire: HTTP status 502, not a gRPC reply")
+        );
         assert_eq!(
             grpc_code(Outcome::ProtoNotHttp2),
             u16::from(Code::UNAVAILABLE.number())

@@ -292,9 +292,18 @@ impl Exchanges {
         self.lists.end(End::new(id, outcome, now));
     }
 
-    /// Ends an exchange whose seat rests after it.
+    /// Ends an exchange that no connection could take: where it waited to be sent once more, with
+    /// its first failure.
+    #[cold]
+    pub(crate) fn end_unsent(&mut self, id: ExchangeId, failure: Failure, now: Nanos) {
+        let failure = self.entry_mut(id).exchange.end_with(failure);
+        self.end(id, failure, now);
+    }
+
+    /// Ends an exchange that could not be made, and whose seat rests after it.
     #[cold]
     fn end_and_rest(&mut self, id: ExchangeId, failure: Failure, now: Nanos) {
+        let failure = self.entry_mut(id).exchange.end_with(failure);
         let outcome = self.entry_mut(id).exchange.note_failure(failure);
         self.lists.end(End::new(id, outcome, now).with_rest());
     }
@@ -342,6 +351,8 @@ impl Exchanges {
     pub(crate) fn account_failure(&mut self, id: ExchangeId, sample: &Sample) -> Option<Box<str>> {
         let entry = &mut self.entries[id.index()];
         self.records.keep_failed_body(&self.rules, entry, sample);
+        // One that was cancelled as it waited to be sent once more has no words of its own.
+        let _first = entry.exchange.take_first();
         entry.exchange.take_detail()
     }
 
@@ -408,12 +419,13 @@ impl Exchanges {
     /// Ends an exchange whose time is up, after the transport has let go of it. The outcome names
     /// the part that was late: resolving, opening a connection, or the response.
     pub(crate) fn time_out(&mut self, id: ExchangeId, cancelled: Cancelled, now: Nanos) {
-        let Entry { exchange, kind } = self.entry_mut(id);
+        let Entry { exchange, kind } = &mut self.entries[id.index()];
         exchange.account.note_seen(cancelled.seen());
         let now = exchange.account.ended_at(now);
-        let before = cancelled.lateness();
-        let outcome = before.unwrap_or_else(|| kind.lateness(exchange, now));
-        self.end(id, Failure::of(outcome), now);
+        let before = cancelled.into_lateness();
+        let failure = before.unwrap_or_else(|| kind.lateness(&self.rules, exchange, now));
+        let failure = exchange.end_with(failure);
+        self.end(id, failure, now);
     }
 
     /// The action for which an exchange has set the timer that fired, by the phase that it is in.

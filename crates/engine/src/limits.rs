@@ -86,6 +86,13 @@ pub const LOOK_UP_AGAIN: Nanos = Nanos::from_secs(5);
 /// A shorter time to live counts as this.
 pub const LOOK_UP_LEAST: Nanos = Nanos::from_secs(1);
 
+/// The end of a reused connection counts as one that was on its way when the request was sent where
+/// it comes within this time after that, or within [`RACE_ROUND_TRIPS`] times the time to connect.
+pub const RACE_MIN: Nanos = Nanos::from_millis(10);
+
+/// The same as a multiple of the time to connect, which is a round trip and a little more.
+pub const RACE_ROUND_TRIPS: u64 = 3;
+
 /// A response that comes with fewer bytes in a second than this trickles: when its time is up, the
 /// outcome is the body's timeout, not the exchange's.
 pub const TRICKLE: u64 = 1_000;

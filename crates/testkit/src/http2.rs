@@ -96,6 +96,7 @@ pub enum Farewell {
 
 const MAX_CONCURRENT_STREAMS: u16 = 3;
 const INITIAL_WINDOW_SIZE: u16 = 4;
+const MAX_HEADER_LIST_SIZE: u16 = 6;
 
 impl fmt::Debug for Http2 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -177,6 +178,13 @@ impl Http2 {
             after,
             Announcement::Settings(MAX_CONCURRENT_STREAMS, streams),
         )
+    }
+
+    /// Announces to accept this size of a request's head (SETTINGS_MAX_HEADER_LIST_SIZE).
+    #[must_use]
+    pub fn accepts_heads(mut self, bytes: u32) -> Self {
+        self.settings.push((MAX_HEADER_LIST_SIZE, bytes));
+        self
     }
 
     /// Takes `bytes` of a body before it has given back their room (SETTINGS_INITIAL_WINDOW_SIZE).

@@ -67,6 +67,8 @@ pub struct Log {
     pub messages_at: Vec<Nanos>,
     /// Every request, where the world keeps them.
     pub seen: Vec<Seen>,
+    /// The head of every stream of HTTP/2 that came, served or not, where the world keeps requests.
+    pub heads: Vec<String>,
 }
 
 impl Log {
@@ -93,5 +95,6 @@ impl Log {
         self.messages += other.messages;
         self.messages_at.extend(&other.messages_at);
         self.seen.extend(other.seen.iter().cloned());
+        self.heads.extend(other.heads.iter().cloned());
     }
 }

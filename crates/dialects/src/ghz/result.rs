@@ -1,7 +1,7 @@
 //! One call's result in ghz's terms: its latency, its status by Go's name, its error in Go's words.
 
 use crate::grpc_code::{self, CODES};
-use drumfire_measure::{Kept, Outcome};
+use drumfire_measure::{Kept, Outcome, bare_message};
 use drumfire_units::Nanos;
 use std::io::{self, Read, Write};
 
@@ -71,7 +71,8 @@ impl CallResult {
             Outcome::Ok => String::new(),
             outcome => {
                 let name = CODES[usize::from(code)];
-                let reason = reason(outcome, kept.detail.as_deref(), peer);
+                let detail = kept.detail.as_deref().map(bare_message);
+                let reason = reason(outcome, detail, peer);
                 let mut text = format!("rpc error: code = {name} desc = {reason}");
                 let mut end = text.len().min(ERROR_BYTES);
                 while !text.is_char_boundary(end) {
@@ -153,6 +154,8 @@ fn reason(outcome: Outcome, detail: Option<&str>, peer: &Peer) -> String {
             Some(socket) if !socket.exists => dialing("connect: no such file or directory"),
             _ => dialing("connect: connection refused"),
         },
+        // A call whose time was up before there was a connection.
+        Outcome::TimeoutConnect if detail.is_some() => "context deadline exceeded".to_owned(),
         Outcome::ConnectTimeout | Outcome::TimeoutConnect => dialing("i/o timeout"),
         Outcome::ConnectUnreachable => dialing("connect: no route to host"),
         Outcome::ConnectReset => dialing("connect: connection reset by peer"),

@@ -13,7 +13,9 @@ use super::shot::NO_TAG;
 use crate::{CountersPage, Stream};
 use answers::Answers;
 use counters::Counters;
-use drumfire_measure::{Figures, Interval, Kept, Outcome, RunEvent, RunInfo, Summary, Transcript};
+use drumfire_measure::{
+    Figures, Interval, Kept, Outcome, RunEvent, RunInfo, Summary, Transcript, bare_message,
+};
 use drumfire_plan::StopReason;
 use drumfire_report::style::Style;
 use drumfire_report::text;
@@ -314,7 +316,8 @@ impl Presentation {
         for row in figures.errors() {
             let message = format!(
                 "{} shots failed: {}\t{{\"pool\": \"{id}\"}}",
-                row.count, row.message
+                row.count,
+                bare_message(&row.message)
             );
             let at = self.started_at + at.0;
             self.log

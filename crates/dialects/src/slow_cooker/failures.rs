@@ -1,7 +1,7 @@
 //! Failures as they are told: a line for each kind, with how often it was seen.
 
 use crate::go_error_text::error_text;
-use drumfire_measure::{Figures, Outcome};
+use drumfire_measure::{Figures, Outcome, bare_message};
 use std::collections::BTreeMap;
 
 /// Go's texts where `-timeout` has passed: before the head of the response, and behind it.
@@ -52,9 +52,10 @@ impl Failures {
                 Outcome::TimeoutTotal => TIMED_OUT_IN_BODY.to_owned(),
                 outcome => error_text(outcome, &row.message, host),
             };
-            let line = match text == row.message || row.outcome.is_timeout() {
+            let message = bare_message(&row.message);
+            let line = match text == message || row.outcome.is_timeout() {
                 true => text,
-                false => format!("{text} ({})", row.message),
+                false => format!("{text} ({message})"),
             };
             *self.counts.entry(line).or_default() += row.count;
         }

@@ -205,10 +205,15 @@ impl Account {
         }
     }
 
-    /// Notes that the first bytes go to the kernel now.
+    /// Notes that the first bytes of an attempt go to the kernel now. Gives whether those of another
+    /// went before.
     #[inline(always)]
-    pub(super) fn note_sent(&mut self, now: Nanos) {
-        self.times.sent = self.times.sent.min(now);
+    pub(super) fn note_sent(&mut self, now: Nanos) -> bool {
+        let was_sent = self.times.sent != Nanos::MAX;
+        if !was_sent {
+            self.times.sent = now;
+        }
+        was_sent
     }
 
     /// Sets the deadline of a head with a limit of its own, once the request is both written (to the
@@ -321,6 +326,11 @@ impl Account {
         } else {
             Outcome::TimeoutTotal
         }
+    }
+
+    /// Whether the response's head has come in this attempt.
+    pub(super) const fn has_head(&self) -> bool {
+        self.has_head
     }
 
     /// The failure of an exchange whose connection has ended: within the body it is the response

@@ -480,7 +480,7 @@ impl CallState {
 /// server has seen; a call that it may have processed is never repeated.
 pub(super) const fn pause_before_resend(resend: Resend) -> Option<Nanos> {
     match resend {
-        Resend::Never | Resend::Idempotent => None,
+        Resend::Never | Resend::Idempotent | Resend::Reused => None,
         // gRPC's clients do so unasked (proposal A6, transparent retries).
         Resend::Refused => Some(BACKOFF_MIN),
         Resend::After(pause) => Some(pause),

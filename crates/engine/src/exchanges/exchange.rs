@@ -131,8 +131,11 @@ pub(super) struct Exchange {
     look: Option<Box<Look>>,
     /// The things that its user keeps, lent until it is over.
     belongings: Belongings,
-    /// The detail of its end, beyond the outcome.
+    /// The detail of its end, beyond the outcome; or that of `first`.
     detail: Option<Box<str>>,
+    /// The outcome of the failure after which it is to be sent once more, until a connection takes
+    /// it again.
+    first: Option<Outcome>,
 }
 
 impl Exchange {
@@ -147,6 +150,7 @@ impl Exchange {
             look: None,
             belongings: Belongings::default(),
             detail: None,
+            first: None,
         }
     }
 
@@ -168,6 +172,32 @@ impl Exchange {
         let is_first = self.resends == 0;
         self.resends = 1;
         is_first
+    }
+
+    /// Keeps the failure after which it is to be sent once more. One of which nothing was sent yet is
+    /// not sent a second time by that.
+    pub(super) fn await_resend(&mut self, failure: Failure) {
+        if self.account.sent() != Nanos::MAX {
+            self.first = Some(self.note_failure(failure));
+        }
+    }
+
+    /// Takes the failure after which it is to be sent once more: a connection has taken it again, or
+    /// none will.
+    #[cold]
+    pub(super) fn take_first(&mut self) -> Option<Failure> {
+        let outcome = self.first.take()?;
+        let detail = self.detail.take().map(String::from);
+        Some(Failure { outcome, detail })
+    }
+
+    /// The failure of an exchange that ends so: where it waited to be sent once more, its first one.
+    #[cold]
+    pub(super) fn end_with(&mut self, failure: Failure) -> Failure {
+        match self.take_first() {
+            Some(first) => first.not_resent(&failure),
+            None => failure,
+        }
     }
 
     /// Gives an exchange that is redirected a further attempt once more.

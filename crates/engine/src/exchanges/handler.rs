@@ -127,7 +127,9 @@ impl Handler for ExchangeHandler<'_> {
     #[inline(always)]
     fn sent(&mut self, id: ExchangeId, now: Nanos) {
         let account = &mut self.exchanges.entry_mut(id).exchange.account;
-        account.note_sent(now);
+        if account.note_sent(now) {
+            self.sent_again(id);
+        }
         if let Some(limit) = self.exchanges.rules.head_limit() {
             self.expect_head(id, limit, now);
         }
@@ -228,6 +230,7 @@ impl Handler for ExchangeHandler<'_> {
                 connections.tls_handshake.record(time);
                 connections.tls_resumed += u64::from(is_resumed);
             }
+            Note::Paused => connections.pauses += 1,
             Note::HeldBack(allowed) => self.interval.held_back.record(allowed),
             Note::Closed(life) => life.record_in(connections),
         }
@@ -275,6 +278,14 @@ impl<'a> ExchangeHandler<'a> {
             exchanges,
             interval,
         }
+    }
+
+    /// Counts an exchange that is handed over again after a failure. One that follows a redirect has
+    /// not failed.
+    #[cold]
+    fn sent_again(&mut self, id: ExchangeId) {
+        let exchange = &mut self.exchanges.entry_mut(id).exchange;
+        self.interval.retried += u64::from(exchange.take_first().is_some());
     }
 
     /// Sets the deadline of a response's head that has a limit of its own.
@@ -351,8 +362,9 @@ impl<'a> ExchangeHandler<'a> {
     ///
     /// The kind is asked first, for it alone knows whether its request may be made twice; the one
     /// further attempt that an exchange has is used up only then. A request that is sent once more
-    /// is no second exchange: it keeps its id and the time at which it was due, and is counted as
-    /// retried.
+    /// is no second exchange: it keeps its id and the time at which it was due. It is counted as
+    /// retried when a connection has taken it again; where none does, it ends with its first
+    /// failure.
     #[cold]
     fn failed(
         &mut self,
@@ -376,14 +388,15 @@ impl<'a> ExchangeHandler<'a> {
                 let account = &mut self.exchanges.entry_mut(id).exchange.account;
                 account.forget_first_byte();
             }
-            self.interval.retried += 1;
+            self.exchanges.entry_mut(id).exchange.await_resend(failure);
             self.exchanges.lists.push(Todo::Resend { id, pause, now });
             return Then::GoOn;
         }
         let now = self.exchanges.entry(id).exchange.account.ended_at(now);
         let failure = self.with(id, now, |kind, cx| {
             cx.exchange.account.note_seen(seen);
-            kind.failure(cx, failure)
+            let failure = kind.failure(cx, failure);
+            cx.exchange.end_with(failure)
         });
         self.over(id, failure, now)
     }

@@ -20,6 +20,7 @@ use super::call::{self, CallState};
 use super::context::{BodyStep, Continuation, KindContext, TimerStep};
 use super::exchange::Exchange;
 use super::response::ResponseState;
+use super::rules::Rules;
 use crate::blame::Failure;
 use crate::prepare::{Message, Rendered, Request};
 use crate::wire::{Ahead, Chunk, Fields, Opening, Resend};
@@ -295,15 +296,22 @@ impl ExchangeKind {
     pub(super) fn failure(&self, cx: &KindContext<'_>, failure: Failure) -> Failure {
         match (self, cx.request.message()) {
             (Self::Call(_), Message::Call(call)) => call::failure(call, cx, failure),
-            _ => cx.exchange.account.cut_off(failure),
+            (Self::Response(response), _) => {
+                let failure = cx.exchange.account.cut_off(failure);
+                response.incomplete(cx.rules, cx.exchange, failure)
+            }
+            (Self::Call(_), _) => failure,
         }
     }
 
-    /// The outcome of an exchange whose time is up on its connection.
-    pub(super) fn lateness(&self, exchange: &Exchange, now: Nanos) -> Outcome {
+    /// The failure of an exchange whose time is up on its connection.
+    pub(super) fn lateness(&self, rules: &Rules, exchange: &Exchange, now: Nanos) -> Failure {
         match self {
-            Self::Response(_) => exchange.account.lateness(now),
-            Self::Call(_) => call::lateness(exchange, now),
+            Self::Response(response) => {
+                let failure = Failure::of(exchange.account.lateness(now));
+                response.incomplete(rules, exchange, failure)
+            }
+            Self::Call(_) => Failure::of(call::lateness(exchange, now)),
         }
     }
 

@@ -21,6 +21,7 @@ use super::context::{Continuation, KindContext};
 use super::exchange::Exchange;
 use super::own::OwnRequest;
 use super::redirect::{Follow, Next};
+use super::rules::Rules;
 use super::side;
 use crate::blame::Failure;
 use crate::limits::SHOWN_BYTES;
@@ -177,6 +178,10 @@ impl ResponseState {
                 let is_idempotent = self.message(cx.request).is_idempotent();
                 (is_idempotent && cx.rules.retries_reused()).then_some(Nanos::ZERO)
             }
+            Resend::Reused => {
+                let is_idempotent = self.message(cx.request).is_idempotent();
+                (is_idempotent && cx.rules.retries_as_go()).then_some(Nanos::ZERO)
+            }
             Resend::After(pause) => Some(pause),
         }
     }
@@ -332,6 +337,28 @@ impl ResponseState {
             return Ok(());
         }
         self.body.finish()
+    }
+
+    /// The failure of a response that is not complete. An unexpected status is the answer, however
+    /// little of its body follows: a server that refuses a request early often resets the connection
+    /// over the rest of it.
+    pub(super) fn incomplete(
+        &self,
+        rules: &Rules,
+        exchange: &Exchange,
+        failure: Failure,
+    ) -> Failure {
+        let account = &exchange.account;
+        if !account.has_head() || self.leads_on() || !failure.is_incompleteness() {
+            return failure;
+        }
+        match rules.judge_request(rules.request(exchange), account.status()) {
+            Outcome::Ok => failure,
+            outcome => {
+                let lack = format!("{}: {}", failure.outcome.name(), failure.words());
+                Failure::with(outcome, lack)
+            }
+        }
     }
 
     /// Ends a response that is complete: it is judged, or leads elsewhere.

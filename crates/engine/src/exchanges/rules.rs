@@ -176,6 +176,12 @@ impl Rules {
         self.pool().connections.reused_closed != ReusedClosed::Fail
     }
 
+    /// Whether a request is sent once more whenever a reused connection ends without an answer,
+    /// however long after the request that is, as Go's client has it.
+    pub(super) fn retries_as_go(&self) -> bool {
+        self.pool().connections.reused_closed == ReusedClosed::RetryAsGo
+    }
+
     /// Whether a response with this status is ok, of a request that expects no other than the pool.
     #[inline]
     pub(super) const fn judge(&self, status: u16) -> Outcome {

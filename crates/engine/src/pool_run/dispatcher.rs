@@ -218,7 +218,7 @@ impl Dispatcher {
         while let Some(answered) = self.transport.looked_up(context!(self, cx), now) {
             for id in answered.exchanges {
                 match &answered.failure {
-                    Some(failure) => self.exchanges.end(id, failure.clone(), now),
+                    Some(failure) => self.exchanges.end_unsent(id, failure.clone(), now),
                     None => self.submit(cx, id, further, now),
                 }
             }
@@ -326,7 +326,7 @@ impl Dispatcher {
         match share {
             Ok(None) => {}
             Ok(Some(share)) => self.submit_first(cx, id, share, further, now),
-            Err(failure) => self.exchanges.end(id, failure, now),
+            Err(failure) => self.exchanges.end_unsent(id, failure, now),
         }
     }
 

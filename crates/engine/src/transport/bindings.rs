@@ -25,6 +25,7 @@ use super::lane::{Lane, Seat};
 use super::seats::Seats;
 use super::share::Share;
 use super::slots::Slots;
+use crate::blame::Failure;
 use crate::freed::Freed;
 use crate::id::{LaneId, Shard, ShareId};
 use crate::limits::REDIALS_AT_START;
@@ -231,9 +232,9 @@ impl Bindings {
     }
 
     /// Lets a connection rest that has failed.
-    pub(super) fn rest(&mut self, slot: Slot, timers: &mut Timers, now: Nanos) {
+    pub(super) fn rest(&mut self, slot: Slot, timers: &mut Timers, failure: &Failure, now: Nanos) {
         let lane = self.seats.lane_mut(self.slots.at(slot).lane());
-        self.slots.rest(slot, lane, timers, now);
+        self.slots.rest(slot, lane, timers, failure, now);
     }
 
     /// Assigns the addresses of a lane to its shares anew. Adds the slots whose connections lead

@@ -67,6 +67,8 @@ pub(super) struct Connection {
     alarm: Alarm,
     /// The requests that it had carried when the warm-up ended.
     carried_before: u64,
+    /// The time that it took to connect, without proxy and TLS.
+    connect_time: Nanos,
     /// It carries no further exchange, for this reason.
     leaving: Option<Closing>,
 }
@@ -92,6 +94,7 @@ impl Connection {
             phase_start: Nanos::ZERO,
             alarm: Alarm::new(),
             carried_before: 0,
+            connect_time: Nanos::ZERO,
             leaving: None,
         }
     }

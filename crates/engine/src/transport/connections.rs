@@ -25,8 +25,8 @@ use super::share::Share;
 use crate::blame::Failure;
 use crate::id::{Shard, ShareId};
 use crate::timers::{Timers, Wake};
-use crate::wire::{Handler, Input, Patience, Port, WireProtocol};
-use drumfire_measure::{Closing, Outcome};
+use crate::wire::{Handler, Input, Note, Patience, Port, WireProtocol};
+use drumfire_measure::{Closing, Outcome, PAUSED};
 use drumfire_net::{Io, Slot};
 use drumfire_units::Nanos;
 
@@ -190,7 +190,7 @@ impl Connections {
         let connection = self.bindings.at_mut(slot);
         let share = connection.share();
         connection.close(cx, slot, Closing::Failed);
-        self.bindings.rest(slot, cx.timers, at);
+        self.rest(cx, slot, &failure, at);
         if self.bindings.share(share).slot() == slot {
             Change::Failed { share, failure, at }
         } else {
@@ -198,24 +198,65 @@ impl Connections {
         }
     }
 
+    /// Lets a connection rest that has failed so, before it is dialed again.
+    fn rest<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        slot: Slot,
+        failure: &Failure,
+        now: Nanos,
+    ) {
+        self.bindings.rest(slot, cx.timers, failure, now);
+        cx.handler.note(Note::Paused);
+    }
+
     /// Gives up a connection that is being opened for one exchange alone, which waits for it no
-    /// more. Gives the outcome of the phase in which it was late.
+    /// more.
     pub(super) fn give_up_opening<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
         share: ShareId,
         now: Nanos,
-    ) -> Option<Outcome> {
+    ) {
         let slot = self.bindings.share(share).slot();
         let (connection, lane) = self.bindings.with_lane(slot);
         if !lane.settings().is_exclusive() || !connection.is_opening() {
-            return None;
+            return;
         }
-        let outcome = connection.link().opening_timeout();
+        let failure = Failure::of(connection.link().opening_timeout());
         connection.redial_mut().try_another(lane, now);
         connection.close(cx, slot, Closing::Failed);
-        self.bindings.rest(slot, cx.timers, now);
-        Some(outcome)
+        self.rest(cx, slot, &failure, now);
+    }
+
+    /// The failure of an exchange whose time is up while it waits for a share's connection: it waits
+    /// for room on one, for one that is being opened, or for the end of our own pause before the
+    /// next dial.
+    pub(super) fn lateness(&self, share: ShareId) -> Failure {
+        let connection = self.bindings.of_share(share);
+        if let Some(wire) = connection.wire().filter(|wire| wire.is_ready()) {
+            return match wire.peer_capacity() {
+                None => Failure::of(Outcome::TimeoutTotal),
+                Some(streams) => Failure::with(
+                    Outcome::TimeoutTotal,
+                    format!("no stream was free; the server allows {streams} at a time"),
+                ),
+            };
+        }
+        let (outcome, state) = match connection.is_closed() {
+            true => (Outcome::TimeoutConnect, PAUSED),
+            false => (
+                connection.link().opening_timeout(),
+                "the connection before failed with ",
+            ),
+        };
+        match connection.redial().last_failure() {
+            None => Failure::of(outcome),
+            Some(last) => {
+                let (name, words) = (last.outcome.name(), last.words());
+                Failure::with(outcome, format!("{state}{name}: {words}"))
+            }
+        }
     }
 
     /// Dials for the exchanges that wait for a share's connection, unless it is open, on its way
@@ -278,7 +319,7 @@ impl Connections {
             Succession::WhereAwaited if is_awaited => self.dial(cx, new, now),
             Succession::Needed | Succession::WhereAwaited => Change::None,
             Succession::Later(unwilling) => {
-                self.bindings.rest(new, cx.timers, now);
+                self.rest(cx, new, unwilling.failure(), now);
                 // Once may be a server on its way out. One that greets each connection so refuses
                 // us.
                 let is_repeated = self.bindings.at(new).redial().failures() > 1;
@@ -351,7 +392,7 @@ impl Connections {
         if is_retiring {
             self.bindings.release(slot);
         } else if wire.is_fruitless() {
-            self.bindings.rest(slot, cx.timers, now);
+            self.rest(cx, slot, failure, now);
         }
         Lost::Carried(wire.outstanding())
     }

@@ -9,6 +9,7 @@
 
 use super::Lane;
 use super::connection::Connection;
+use crate::blame::Failure;
 use crate::timers::{Timers, Wake};
 use drumfire_net::Slot;
 use drumfire_units::Nanos;
@@ -93,8 +94,16 @@ impl Slots {
     }
 
     /// Lets a connection rest that failed once more; each pause is twice the last.
-    pub(super) fn rest(&mut self, slot: Slot, lane: &mut Lane, timers: &mut Timers, now: Nanos) {
-        let until = self.at_mut(slot).redial_mut().back_off(lane, now);
+    pub(super) fn rest(
+        &mut self,
+        slot: Slot,
+        lane: &mut Lane,
+        timers: &mut Timers,
+        failure: &Failure,
+        now: Nanos,
+    ) {
+        let redial = self.at_mut(slot).redial_mut();
+        let until = redial.back_off(lane, failure, now);
         self.last_rest = self.last_rest.max(until);
         timers.at(until, Wake::Dial(slot));
     }

@@ -249,15 +249,16 @@ impl Traffic {
         now: Nanos,
     ) -> Cancelled {
         let assignment = self.underway.take(id);
-        let (mut seen, mut opening) = (Seen::default(), None);
+        let (mut seen, mut waiting) = (Seen::default(), None);
         if let Some(carrier) = assignment.carrier() {
             seen = self.take_off(cx, id, carrier, now);
         }
         if let Some(share) = assignment.awaited() {
+            waiting = Some(self.connections.lateness(share));
             self.connections.share_mut(share).forget(id);
-            opening = self.connections.give_up_opening(cx, share, now);
+            self.connections.give_up_opening(cx, share, now);
         }
-        Cancelled::new(assignment.phase(), seen, opening)
+        Cancelled::new(assignment.phase(), seen, waiting)
     }
 
     /// Lets an exchange send more of its body.

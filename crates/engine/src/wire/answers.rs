@@ -150,6 +150,11 @@ impl Unwilling {
         Self { failure, took_none }
     }
 
+    /// The failure of the exchanges that it leaves behind.
+    pub(crate) const fn failure(&self) -> &Failure {
+        &self.failure
+    }
+
     /// The failure of the exchanges that wait for the server; `None` where it took one on this
     /// connection, and may take others on the next.
     pub(crate) fn refused_all(self) -> Option<Failure> {

@@ -23,6 +23,7 @@ use super::fields::Fields;
 use crate::blame::Failure;
 use crate::id::ExchangeId;
 use crate::prepare::{Rendered, StreamHead};
+use drumfire_http2::Head;
 use drumfire_measure::{AddressCounts, Closing, Connections, Leniencies};
 use drumfire_plan::RenderedFields;
 use drumfire_units::Nanos;
@@ -129,6 +130,9 @@ pub(crate) enum Resend {
     Never,
     /// It may be sent again if that does no more than sending it once: the server may have seen it.
     Idempotent,
+    /// The same on a connection that had been idle and ended without an answer, long after the
+    /// request was sent: the server may have worked on it until then.
+    Reused,
     /// The server refused it unprocessed, for now.
     Refused,
     /// The server did not process it and never will; after this pause.
@@ -200,6 +204,16 @@ impl<'a> Opening<'a> {
     pub(crate) const fn has_body(&self) -> bool {
         self.has_body
     }
+
+    /// The size of its fields, as SETTINGS_MAX_HEADER_LIST_SIZE counts it.
+    #[inline]
+    pub(crate) fn list_bytes(&self) -> u32 {
+        let head = self.head.http2().list_bytes();
+        match self.extra {
+            None => head,
+            Some(extra) => head.saturating_add(extra.list_bytes()),
+        }
+    }
 }
 
 /// Fields of one exchange, beside the head that all share.
@@ -223,6 +237,13 @@ impl<'a> Extra<'a> {
             authority,
             fields,
         }
+    }
+
+    /// The size of all of them, as SETTINGS_MAX_HEADER_LIST_SIZE counts it.
+    fn list_bytes(self) -> u32 {
+        let sizes = self.iter();
+        let sizes = sizes.map(|(name, value)| Head::field_bytes(name, value));
+        sizes.fold(0, u32::saturating_add)
     }
 
     /// All of them, pseudo-fields first.
@@ -283,6 +304,8 @@ pub(crate) enum Note {
         /// Whether it resumed an earlier session.
         is_resumed: bool,
     },
+    /// It failed, and is dialed again only after a pause.
+    Paused,
     /// An exchange waits since the server allows no more streams than these.
     HeldBack(u32),
     /// It was closed.

@@ -11,9 +11,10 @@
 //! close the connection rather than be taken for the next response ([`refuse_input`]). A large body
 //! that is of no use is discarded in the kernel, without being copied to this process.
 //!
-//! An error that comes on a reused connection before any byte of the response is the race between a
-//! server that closes an idle connection and the next request (RFC 9112 section 9.3.1): only that
-//! one may be repeated.
+//! An error that comes on a reused connection just as a request is sent, before any byte of the
+//! response, is the race between a server that closes an idle connection and the next request (RFC
+//! 9112 section 9.3.1): only that one may be repeated. An end that comes later is no such race: the
+//! server may have worked on the request until then.
 
 mod sending;
 
@@ -29,9 +30,9 @@ use crate::blame::{During, Failure, http1_outcome, io_detail, io_failure};
 use crate::id::ExchangeId;
 use crate::keep_alive::Hint;
 use crate::leniency::leniencies;
-use crate::limits::{DISCARD_FROM, RECEIVES_PER_TURN};
+use crate::limits::{DISCARD_FROM, RACE_MIN, RACE_ROUND_TRIPS, RECEIVES_PER_TURN};
 use drumfire_http1::{BodyKind, End, Error, Event, Head, Machine, Notice, Persistence};
-use drumfire_measure::{Closing, Outcome};
+use drumfire_measure::{Closing, NO_CLOSE_NOTIFY, Outcome};
 use drumfire_net::{Io, IoError, Received};
 use drumfire_plan::TlsEnd;
 use drumfire_units::Nanos;
@@ -48,13 +49,17 @@ pub(crate) struct Http1 {
     carried: u64,
     /// The server's last `Keep-Alive` field.
     hint: Hint,
-    /// The time at which its last exchange ended, or that of the opening.
-    idle_since: Nanos,
+    /// The time at which its present exchange was sent. Without one, that at which the last one
+    /// ended, or that of the opening.
+    since: Nanos,
+    /// The time after a request was sent within which the end of the connection is one that was on
+    /// its way by then.
+    race: Nanos,
 }
 
 impl Http1 {
-    /// A connection that has carried nothing.
-    pub(super) const fn new(now: Nanos) -> Self {
+    /// A connection that has carried nothing, and that took this long to connect.
+    pub(super) fn new(now: Nanos, connect: Nanos) -> Self {
         Self {
             machine: Machine::new(),
             exchange: None,
@@ -62,7 +67,8 @@ impl Http1 {
             answered: false,
             carried: 0,
             hint: Hint::NONE,
-            idle_since: now,
+            since: now,
+            race: RACE_MIN.max(Nanos(connect.0.saturating_mul(RACE_ROUND_TRIPS))),
         }
     }
 }
@@ -75,7 +81,7 @@ impl WireProtocol for Http1 {
 
     #[inline]
     fn is_stale(&self, now: Nanos) -> bool {
-        self.hint.is_stale(now - self.idle_since)
+        self.hint.is_stale(now - self.since)
     }
 
     #[inline]
@@ -104,7 +110,7 @@ impl WireProtocol for Http1 {
     }
 
     fn first_look(&mut self, patience: Patience, now: Nanos) -> Nanos {
-        self.idle_since = now;
+        self.since = now;
         patience.idle_at(now).unwrap_or(Nanos::MAX)
     }
 
@@ -131,6 +137,7 @@ impl WireProtocol for Http1 {
         self.machine.send(message.kind, persistence);
         let first = self.sending.write_first(port, message);
         self.exchange = Some(id);
+        self.since = now;
         self.carried += 1;
         self.answered = false;
         self.sending.go_on(port, id, first, handler, now);
@@ -166,7 +173,14 @@ impl WireProtocol for Http1 {
     ) -> Option<Broken> {
         let id = self.exchange?;
         let failure = self.sending.take_failure()?;
-        self.fail(failure, Resend::Never, handler, now);
+        let is_bare = failure.detail.is_none();
+        let (failure, resend) = match failure.outcome {
+            Outcome::Send | Outcome::Reset if is_bare && self.is_race(now) => {
+                (Failure::of(Outcome::ClosedReused), Resend::Idempotent)
+            }
+            _ => (failure, Resend::Never),
+        };
+        self.fail(failure, resend, handler, now);
         underway.clear(id);
         Some(Broken::Close(Closing::Reset))
     }
@@ -180,7 +194,7 @@ impl WireProtocol for Http1 {
         now: Nanos,
     ) -> Expiry {
         let Some(id) = self.exchange else {
-            return match patience.idle_at(self.idle_since) {
+            return match patience.idle_at(self.since) {
                 Some(at) if at <= now => Expiry::Idle,
                 at => Expiry::Until(at.unwrap_or(Nanos::MAX)),
             };
@@ -322,13 +336,13 @@ impl Http1 {
             Ok(Received::Bytes { .. } | Received::Nothing) => Flow::Busy,
             Ok(Received::End) => {
                 let ended = self.machine.handle_end();
-                self.ended(ended, terms, handler, port.now())
+                self.ended(ended, port, terms, handler)
             }
             Err(IoError::TlsNoCloseNotify) if terms.settings().tls_end() == TlsEnd::Any => {
                 let ended = self.machine.handle_unconfirmed_end();
-                self.ended(ended, terms, handler, port.now())
+                self.ended(ended, port, terms, handler)
             }
-            Err(error) => self.receive_failed(error, handler, port.now()),
+            Err(error) => self.receive_failed(error, port, handler),
         };
         Read {
             flow,
@@ -362,7 +376,7 @@ impl Http1 {
             let step = match self.machine.handle_input(rest, shared) {
                 Ok(step) => step,
                 Err(error) => {
-                    let failure = self.failure_of(&error);
+                    let failure = self.failure_of(&error, now);
                     return Some(self.fail(failure, Resend::Never, handler, now));
                 }
             };
@@ -415,7 +429,7 @@ impl Http1 {
         let leaving = terms.leaving();
         let ends = spent || terms.peer_closed() || leaving.is_some() || self.hint.is_used_up();
         if end.reusable && self.sending.is_written() && !ends {
-            self.idle_since = now;
+            self.since = now;
             return Flow::Room { since: None };
         }
         Flow::Close(if spent {
@@ -434,13 +448,14 @@ impl Http1 {
 
     /// Completes the response where the peer has closed, or fails it: a body without a length ends
     /// so.
-    fn ended<H: Handler>(
+    fn ended<I: Io, H: Handler>(
         &mut self,
         ended: Result<Option<End>, Error>,
+        port: &Port<'_, I>,
         terms: &Terms<'_>,
         handler: &mut H,
-        now: Nanos,
     ) -> Flow {
+        let now = port.now();
         let flow = match ended {
             Ok(Some(end)) => match self.over(end, terms, handler, now) {
                 // The end of the connection is that of the body.
@@ -449,7 +464,8 @@ impl Http1 {
             },
             Ok(None) => Flow::Close(Closing::Peer),
             Err(error) => {
-                let failure = self.failure_of(&error);
+                let failure = self.failure_of(&error, now);
+                let failure = self.unanswered(failure, port);
                 self.fail(failure, Resend::Idempotent, handler, now)
             }
         };
@@ -460,17 +476,23 @@ impl Http1 {
     }
 
     /// Fails the response where the connection could not be read.
-    fn receive_failed<H: Handler>(&mut self, error: IoError, handler: &mut H, now: Nanos) -> Flow {
+    fn receive_failed<I: Io, H: Handler>(
+        &mut self,
+        error: IoError,
+        port: &Port<'_, I>,
+        handler: &mut H,
+    ) -> Flow {
+        let now = port.now();
         let is_reset = matches!(error, IoError::Reset | IoError::BrokenPipe);
         let failure = match error {
             IoError::Reset | IoError::BrokenPipe => {
                 let error = self.machine.handle_reset();
-                self.failure_of(&error)
+                self.failure_of(&error, now)
             }
             // The stream may have been cut: a body that runs to the end is not known to be whole.
             IoError::TlsNoCloseNotify | IoError::TlsCut => match self.machine.handle_end() {
-                Err(error) => self.failure_of(&error),
-                Ok(_) => Failure::with(Outcome::Truncated, "TLS ended without close_notify"),
+                Err(error) => self.failure_of(&error, now),
+                Ok(_) => Failure::with(Outcome::Truncated, NO_CLOSE_NOTIFY),
             },
             // With TLS 1.3 the server judges the client's certificate after the handshake.
             IoError::Refused
@@ -483,6 +505,7 @@ impl Http1 {
                 detail: io_detail(other),
             },
         };
+        let failure = self.unanswered(failure, port);
         let flow = self.fail(failure, Resend::Idempotent, handler, now);
         match is_reset {
             true => Flow::Close(Closing::Reset),
@@ -490,11 +513,29 @@ impl Http1 {
         }
     }
 
+    /// Whether the connection had been idle before its exchange, and nothing of a response has come.
+    const fn is_reused(&self) -> bool {
+        self.carried > 1 && !self.answered
+    }
+
+    /// Whether an end of the connection that comes now was on its way when the request was sent.
+    fn is_race(&self, now: Nanos) -> bool {
+        self.is_reused() && now - self.since <= self.race
+    }
+
+    /// Adds to the failure of a connection's first exchange what the handshake tells of it, where
+    /// the server has answered nothing.
+    fn unanswered<I: Io>(&self, failure: Failure, port: &Port<'_, I>) -> Failure {
+        match self.carried <= 1 && !self.answered {
+            true => port.explain(failure),
+            false => failure,
+        }
+    }
+
     /// The failure of the exchange for an error of the machine.
-    fn failure_of(&self, error: &Error) -> Failure {
-        let reused = self.carried > 1 && !self.answered;
+    fn failure_of(&self, error: &Error, now: Nanos) -> Failure {
         let outcome = match error {
-            Error::Closed | Error::Reset if reused => Outcome::ClosedReused,
+            Error::Closed | Error::Reset if self.is_race(now) => Outcome::ClosedReused,
             error => http1_outcome(error),
         };
         Failure {
@@ -519,6 +560,7 @@ impl Http1 {
         }
         let resend = match failure.outcome {
             Outcome::ClosedReused => resend,
+            Outcome::Closed | Outcome::Reset if self.is_reused() => Resend::Reused,
             _ => Resend::Never,
         };
         if let Some(id) = self.exchange.take() {

@@ -37,6 +37,7 @@ use drumfire_http2::{
 use drumfire_measure::Outcome;
 use drumfire_net::{Io, IoError, Received};
 use drumfire_units::Nanos;
+use drumfire_units::rounded::count as grouped;
 
 /// The payload of our pings, all alike: any byte of the server's is a sign of life.
 const PAYLOAD: [u8; 8] = *b"drumfire";
@@ -58,8 +59,17 @@ pub(crate) struct Http2 {
     /// The server's GOAWAY.
     going: Option<GoingAway>,
     silence: Silence,
+    /// A head that is larger than the server announced to accept.
+    oversized: Option<Oversized>,
     /// The failure of a send; bytes that the server sent before are still to be read.
     send_failure: Option<Box<Failure>>,
+}
+
+/// The size of a request's head that is larger than SETTINGS_MAX_HEADER_LIST_SIZE of the server.
+#[derive(Clone, Copy, Debug)]
+struct Oversized {
+    bytes: u32,
+    allowed: u32,
 }
 
 impl Http2 {
@@ -78,6 +88,7 @@ impl Http2 {
             answered: 0,
             going: None,
             silence: Silence::from(Nanos::ZERO),
+            oversized: None,
             send_failure: None,
         }
     }
@@ -163,6 +174,11 @@ impl WireProtocol for Http2 {
             return Submitted::Full;
         };
         let has_body = opening.has_body();
+        let allowed = self.machine.header_list_max_peer();
+        if allowed < u32::MAX && opening.list_bytes() > allowed {
+            let bytes = opening.list_bytes();
+            self.oversized = Some(Oversized { bytes, allowed });
+        }
         let before = self.machine.output().len();
         let Ok(stream) = open(&mut self.machine, id, &opening) else {
             return Submitted::Full;
@@ -251,7 +267,8 @@ impl WireProtocol for Http2 {
         _handler: &mut H,
         _now: Nanos,
     ) -> Option<Broken> {
-        self.send_failure.as_deref().cloned().map(Broken::Fail)
+        let failure = self.send_failure.as_deref().cloned();
+        failure.map(|failure| Broken::Fail(self.lost(failure)))
     }
 
     fn first_look(&mut self, patience: Patience, now: Nanos) -> Nanos {
@@ -391,11 +408,13 @@ impl Http2 {
                 }
                 Ok(Received::Nothing) => return false,
                 Ok(Received::End) => {
-                    reading.fail(self.ended());
+                    let failure = self.ended(port);
+                    reading.fail(failure);
                     return false;
                 }
                 Err(error) => {
-                    reading.fail(receive_failure(error));
+                    let failure = self.lost(self.unanswered(receive_failure(error), port));
+                    reading.fail(failure);
                     return false;
                 }
             }
@@ -445,7 +464,8 @@ impl Http2 {
                     continue;
                 }
                 Event::GoAway { code, debug } => {
-                    self.going = Some(GoingAway::new(code, debug));
+                    let going = GoingAway::new(code, debug);
+                    going.keep_in(&mut self.going);
                     reading.note_refusal(refusal(debug));
                     continue;
                 }
@@ -456,8 +476,7 @@ impl Http2 {
                 }
                 Event::Capacity | Event::Pong { .. } => continue,
                 Event::StreamFailed { token, error } => {
-                    let resend = self.resend_after(error);
-                    self.fail(token, stream_failure(error), resend, reading);
+                    self.fail_stream(token, error, reading);
                     continue;
                 }
                 Event::Unprocessed { token } => {
@@ -522,18 +541,49 @@ impl Http2 {
     /// has not processed it.
     #[cold]
     fn resend_after(&self, error: StreamError) -> Resend {
-        match (error.is_unprocessed(), self.going.is_some()) {
+        let going = self.going.as_ref();
+        let going = going.map(|going| going.resend(self.answered > 0));
+        match (error.is_unprocessed(), going) {
             (false, _) => Resend::Never,
-            (true, true) => Resend::After(BACKOFF_MIN),
-            (true, false) => Resend::Refused,
+            (true, Some(Resend::After(_))) => Resend::After(BACKOFF_MIN),
+            (true, Some(resend)) => resend,
+            (true, None) => Resend::Refused,
         }
     }
 
     /// Fails a request that the server will never process: it may be sent again.
     #[cold]
     fn fail_unprocessed<H: Handler>(&mut self, token: u32, reading: &mut Reading<'_, H>) {
-        let failure = Failure::of(Outcome::H2GoAway);
-        self.fail(token, failure, Resend::After(Nanos::ZERO), reading);
+        let (failure, resend) = match &self.going {
+            Some(going) => (going.failure(), going.resend(self.answered > 0)),
+            None => (Failure::of(Outcome::H2GoAway), Resend::After(Nanos::ZERO)),
+        };
+        let failure = self.explain(failure);
+        self.fail(token, failure, resend, reading);
+    }
+
+    /// Fails a request whose stream the server, or its mistake, has ended.
+    #[cold]
+    fn fail_stream<H: Handler>(
+        &mut self,
+        token: u32,
+        error: StreamError,
+        reading: &mut Reading<'_, H>,
+    ) {
+        let resend = self.resend_after(error);
+        let mut failure = stream_failure(error);
+        let (handler, _) = reading.handler();
+        let opening = handler.opening(ExchangeId(token));
+        let bytes = opening.map_or(0, |opening| opening.list_bytes());
+        if bytes > self.machine.header_list_max_peer() {
+            failure = self.explain(failure);
+        }
+        let then = self.fail(token, failure, resend, reading);
+        // A request that a server on its way out did not process brought no response.
+        let is_left = error.is_unprocessed() && self.going.is_some();
+        if then != Then::GoOn && !is_left {
+            self.answered += 1;
+        }
     }
 
     /// Ends an exchange whose stream is gone, unless the handler sends it once more.
@@ -544,14 +594,10 @@ impl Http2 {
         failure: Failure,
         resend: Resend,
         reading: &mut Reading<'_, H>,
-    ) {
+    ) -> Then {
         reading.clear(token);
         self.forget_unsent(ExchangeId(token));
-        let then = reading.report_failure(token, failure, resend);
-        // A request that the server did not process brought no response.
-        if then != Then::GoOn && !matches!(resend, Resend::After(_)) {
-            self.answered += 1;
-        }
+        reading.report_failure(token, failure, resend)
     }
 
     #[cold]
@@ -565,12 +611,43 @@ impl Http2 {
     }
 
     /// The failure of the exchanges on a connection that the server has closed.
-    fn ended(&mut self) -> Failure {
-        match (self.machine.handle_end(), &self.going) {
-            (Err(error), _) => http2_failure(&error),
-            (Ok(()), Some(going)) if going.is_error() => going.failure(),
-            (Ok(()), _) => Failure::of(Outcome::Closed),
+    fn ended<I: Io>(&mut self, port: &Port<'_, I>) -> Failure {
+        match self.machine.handle_end() {
+            Err(error) => http2_failure(&error),
+            Ok(()) => self.lost(self.unanswered(Failure::of(Outcome::Closed), port)),
         }
+    }
+
+    /// The failure of the exchanges on a connection that is lost so. A GOAWAY with an error has the
+    /// reason, however the connection ends after it.
+    fn lost(&self, failure: Failure) -> Failure {
+        match &self.going {
+            Some(going) if going.is_error() => self.explain(going.failure()),
+            _ => self.explain(failure),
+        }
+    }
+
+    /// Adds to the failure of a connection what its handshake tells of it, where the server has
+    /// answered nothing.
+    fn unanswered<I: Io>(&self, failure: Failure, port: &Port<'_, I>) -> Failure {
+        match self.answered {
+            0 => port.explain(failure),
+            _ => failure,
+        }
+    }
+
+    /// Adds to a failure that the server may have refused a head for its size.
+    #[cold]
+    fn explain(&self, failure: Failure) -> Failure {
+        let Some(Oversized { bytes, allowed }) = self.oversized else {
+            return failure;
+        };
+        let (bytes, allowed) = (grouped(bytes.into()), grouped(allowed.into()));
+        let words = failure.words();
+        let text = format!(
+            "the request has {bytes} bytes of header fields, the server accepts {allowed}; {words}"
+        );
+        Failure::with(failure.outcome, text)
     }
 }
 

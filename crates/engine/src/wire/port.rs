@@ -1,8 +1,10 @@
 //! The driver's side of a wire: the port through which it sends and receives, and the buffers that
 //! all wires of a worker receive with.
 
+use crate::blame::Failure;
 use crate::limits::{DISCARD_BYTES, RECEIVE_BYTES, RECEIVES_PER_TURN};
 use drumfire_http1 as h1;
+use drumfire_measure::{NO_CERTIFICATE, Outcome};
 use drumfire_net::{Io, IoError, Received, Slot};
 use drumfire_units::Nanos;
 
@@ -48,6 +50,19 @@ impl<'a, I: Io> Port<'a, I> {
     #[inline]
     pub(crate) fn departure(&mut self) -> Option<Nanos> {
         self.io.departure(self.slot)
+    }
+
+    /// Adds to the failure of a connection on which the server has answered nothing that it had asked
+    /// for a certificate in vain: many servers judge that after the handshake, and some without an
+    /// alert.
+    #[cold]
+    pub(crate) fn explain(&self, failure: Failure) -> Failure {
+        let is_cut_off = failure.outcome == Outcome::TlsProtocol;
+        match self.io.lacks_certificate(self.slot) {
+            true if failure.detail.is_none() => Failure::with(failure.outcome, NO_CERTIFICATE),
+            true if is_cut_off => failure.because(NO_CERTIFICATE),
+            _ => failure,
+        }
     }
 
     #[inline(always)]

@@ -150,21 +150,21 @@ impl Underway {
 }
 
 /// The phase of an exchange when it was cancelled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) struct Cancelled {
     phase: Phase,
     seen: Seen,
-    opening: Option<Outcome>,
+    waiting: Option<Failure>,
 }
 
 impl Cancelled {
-    /// The phase of an exchange, and what its wire knows of the response. `opening` is the outcome
-    /// of the step in which its connection was late, where that was being opened for it alone.
-    pub(crate) const fn new(phase: Phase, seen: Seen, opening: Option<Outcome>) -> Self {
+    /// The phase of an exchange, and what its wire knows of the response. `waiting` is the failure
+    /// of one that waited for a connection, or for room on one.
+    pub(crate) const fn new(phase: Phase, seen: Seen, waiting: Option<Failure>) -> Self {
         Self {
             phase,
             seen,
-            opening,
+            waiting,
         }
     }
 
@@ -178,12 +178,13 @@ impl Cancelled {
         self.seen
     }
 
-    /// The outcome of an exchange that was late before it had a wire; `None` of one that a wire
+    /// The failure of an exchange that was late before it had a wire; `None` of one that a wire
     /// carried, whose own events show what was late.
-    pub(crate) fn lateness(&self) -> Option<Outcome> {
+    pub(crate) fn into_lateness(self) -> Option<Failure> {
+        let total = || Failure::of(Outcome::TimeoutTotal);
         match self.phase {
-            Phase::Seeking => Some(Outcome::DnsTimeout),
-            Phase::Waiting | Phase::Nowhere => Some(self.opening.unwrap_or(Outcome::TimeoutTotal)),
+            Phase::Seeking => Some(Failure::of(Outcome::DnsTimeout)),
+            Phase::Waiting | Phase::Nowhere => Some(self.waiting.unwrap_or_else(total)),
             Phase::Carried(_) => None,
         }
     }

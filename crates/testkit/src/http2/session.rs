@@ -238,7 +238,7 @@ impl Session {
         }
         let is_head = matches!(frame.kind, frame::HEADERS | frame::CONTINUATION);
         if is_head && self.block.2 & frame::END_HEADERS != 0 {
-            self.take_head(script, ledger.log);
+            self.take_head(script, ledger);
         }
     }
 
@@ -257,7 +257,8 @@ impl Session {
     }
 
     /// A request's head is whole.
-    fn take_head(&mut self, script: &Http2, log: &mut Log) {
+    fn take_head(&mut self, script: &Http2, ledger: &mut Ledger<'_>) {
+        let log = &mut *ledger.log;
         let mut stream = self.spare.pop().unwrap_or(const { Stream::new() });
         let (block, id, flags) = &self.block;
         let mut head = std::mem::take(&mut stream.head);
@@ -279,6 +280,9 @@ impl Session {
         assert!(decoded.is_ok(), "the client's header block: {decoded:?}");
         self.last = *id;
         self.opened += 1;
+        if ledger.keeps {
+            log.heads.push(head.clone());
+        }
         stream.is_call = head.contains("content-type: application/grpc");
         stream.head = head;
         stream.body.clear();

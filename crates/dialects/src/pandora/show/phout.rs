@@ -1,7 +1,7 @@
 //! Rows of results: phout's twelve columns, and the same as JSON.
 
 use crate::grpc_code;
-use drumfire_measure::{Kept, Outcome, Sample};
+use drumfire_measure::{Kept, Outcome, Sample, bare_message};
 use drumfire_units::Nanos;
 use serde_json::json;
 use std::io::Write as _;
@@ -74,7 +74,10 @@ impl<'a> Row<'a> {
         let sample = &kept.sample;
         let error = match sample.outcome {
             Outcome::Ok => "",
-            outcome => kept.detail.as_deref().unwrap_or_else(|| outcome.words()),
+            outcome => match &kept.detail {
+                Some(detail) => bare_message(detail),
+                None => outcome.words(),
+            },
         };
         let began = kept.particulars.began.min(sample.sent);
         let mut row = Self {

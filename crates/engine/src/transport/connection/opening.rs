@@ -160,6 +160,7 @@ impl<'a, 'c, I: Io, H: Handler> Attempt<'a, 'c, I, H> {
     fn connected(&mut self, now: Nanos) -> Way {
         let time = now - self.connection.phase_start;
         let address = self.connection.address;
+        self.connection.connect_time = time;
         self.cx.handler.note(Note::Connected { time, address });
         self.connection.phase_start = now;
         let Some(config) = self.lane.route().proxy_tls() else {
@@ -278,14 +279,18 @@ impl<'a, 'c, I: Io, H: Handler> Attempt<'a, 'c, I, H> {
                 }
                 self.opened(now)
             }
-            Err(error) => failed(io_failure(error, During::Tls), self.cx.io.now()),
+            Err(error) => {
+                let failure = io_failure(error, During::Tls);
+                let failure = Port::new(&mut *self.cx.io, self.slot).explain(failure);
+                failed(failure, self.cx.io.now())
+            }
         }
     }
 
     /// Opens the wire, which carries exchanges at once or greets the server first.
     fn opened(&mut self, now: Nanos) -> Way {
         let settings = self.lane.settings();
-        let mut wire = Wire::open(settings, now);
+        let mut wire = Wire::open(settings, now, self.connection.connect_time);
         let is_ready = wire.is_ready();
         self.connection.phase_start = now;
         self.connection.leaving = self.lane.is_transient().then_some(Closing::Redirected);

@@ -14,6 +14,7 @@
 //! planned successor inherits the failures in a row: a server that refuses each connection after
 //! its greeting is not dialed without rest.
 
+use crate::blame::Failure;
 use crate::transport::lane::Lane;
 use drumfire_plan::Spread;
 use drumfire_units::Nanos;
@@ -29,6 +30,8 @@ pub(in crate::transport) struct Redial {
     choice: u32,
     /// The end of the rest.
     rest_until: Nanos,
+    /// The last of the failures in a row.
+    last: Option<Box<Failure>>,
 }
 
 impl Redial {
@@ -39,13 +42,15 @@ impl Redial {
             tried: 0,
             choice,
             rest_until: Nanos::ZERO,
+            last: None,
         }
     }
 
     /// The dials of the connection that takes this one's place, at once.
-    pub(super) const fn successor(&self) -> Self {
+    pub(super) fn successor(&self) -> Self {
         Self {
             failures: self.failures,
+            last: self.last.clone(),
             ..Self::from(self.choice)
         }
     }
@@ -79,8 +84,17 @@ impl Redial {
     }
 
     /// Ends a row of failures.
-    pub(in crate::transport) const fn succeed(&mut self) {
+    #[inline]
+    pub(in crate::transport) fn succeed(&mut self) {
         self.failures = 0;
+        if self.last.is_some() {
+            self.last = None;
+        }
+    }
+
+    /// The last of the failures in a row; `None` where there is none.
+    pub(in crate::transport) fn last_failure(&self) -> Option<&Failure> {
+        self.last.as_deref()
     }
 
     /// The failures in a row.
@@ -89,8 +103,17 @@ impl Redial {
     }
 
     /// Rests after one more failure, for twice as long as after the one before. Gives the end.
-    pub(in crate::transport) fn back_off(&mut self, lane: &mut Lane, now: Nanos) -> Nanos {
+    pub(in crate::transport) fn back_off(
+        &mut self,
+        lane: &mut Lane,
+        failure: &Failure,
+        now: Nanos,
+    ) -> Nanos {
         self.failures = self.failures.saturating_add(1);
+        // A dead target fails in the same way each time.
+        if self.last.as_deref() != Some(failure) {
+            self.last = Some(Box::new(failure.clone()));
+        }
         let own = now + lane.settings().backoff(self.failures);
         self.rest_until = own.max(lane.pace_redial(now));
         self.rest_until

@@ -3,10 +3,11 @@
 //! Its code is kept, and its debug data as text, since it is the only word that a server has on the
 //! reason. The length of the data is bounded by that of a frame.
 
-use crate::blame::Failure;
-use crate::wire::Refusal;
+use crate::blame::{Failure, by_server};
+use crate::wire::{Refusal, Resend};
 use drumfire_http2::ErrorCode;
 use drumfire_measure::Outcome;
+use drumfire_units::Nanos;
 
 /// The debug data of gRPC servers' GOAWAY for a client that pings too often.
 const TOO_MANY_PINGS: &[u8] = b"too_many_pings";
@@ -14,7 +15,7 @@ const TOO_MANY_PINGS: &[u8] = b"too_many_pings";
 /// A server's GOAWAY.
 #[derive(Clone, Debug)]
 pub(super) struct GoingAway {
-    code: u32,
+    code: ErrorCode,
     words: Option<Box<str>>,
 }
 
@@ -23,25 +24,46 @@ impl GoingAway {
     #[cold]
     pub(super) fn new(code: ErrorCode, debug: &[u8]) -> Self {
         let words = (!debug.is_empty()).then(|| String::from_utf8_lossy(debug).into());
-        Self {
-            code: code.0,
-            words,
+        Self { code, words }
+    }
+
+    /// Takes the place of the GOAWAY before, unless only that names an error.
+    #[cold]
+    pub(super) fn keep_in(self, place: &mut Option<Self>) {
+        let has_error = place.as_ref().is_some_and(Self::is_error);
+        if !has_error || self.is_error() {
+            *place = Some(self);
         }
     }
 
     /// Whether it names an error.
     pub(super) const fn is_error(&self) -> bool {
-        self.code != 0
+        self.code.0 != ErrorCode::NO_ERROR.0
     }
 
-    /// The failure of an exchange that it leaves behind.
+    /// The failure of an exchange that it leaves behind, whether or not the server has begun with
+    /// it: the code and the words are the same for both.
     pub(super) fn failure(&self) -> Failure {
-        Failure {
-            outcome: match self.code {
-                0 => Outcome::H2GoAway,
-                code => Outcome::h2_connection(code),
+        let words = self.words.as_deref();
+        match self.is_error() {
+            false => Failure {
+                outcome: Outcome::H2GoAway,
+                detail: words.map(str::to_owned),
             },
-            detail: self.words.as_deref().map(str::to_owned),
+            true => Failure {
+                outcome: Outcome::h2_connection(self.code.0),
+                detail: Some(by_server(self.code, words)),
+            },
+        }
+    }
+
+    /// Whether an exchange that the server has not processed may be sent once more. After an error
+    /// on a connection on which nothing was answered it may not: the next connection would end in
+    /// the same way.
+    pub(super) const fn resend(&self, has_answered: bool) -> Resend {
+        match has_answered || !self.is_error() {
+            true => Resend::After(Nanos::ZERO),
+            false => Resend::Never,
         }
     }
 }

@@ -1,0 +1,178 @@
+//! Servers that refuse, each in its own way: the outcome names what the server has said.
+
+use crate::{failures, ms, run, secs};
+use drumfire_measure::{Blame, NO_CERTIFICATE, Outcome, Summary};
+use drumfire_plan::{CallKind, Verify};
+use drumfire_testkit::{
+    Answer, Draft, Farewell, Http2, LastId, Law, Network, Reply, Said, Server, World, closed, open,
+};
+use drumfire_units::Nanos;
+
+/// The only message of a run's failures.
+#[track_caller]
+fn message(summary: &Summary) -> String {
+    match &summary.total.errors()[..] {
+        [only] => only.message.clone(),
+        rows => panic!("{rows:#?}"),
+    }
+}
+
+/// A GOAWAY with an error has its code and its words for every request that it meets, whatever last
+/// stream it names and however the connection ends after it.
+#[test]
+fn a_goaway_with_an_error_keeps_its_code_and_its_words() {
+    for calls in [false, true] {
+        for last in [LastId::Of(0), LastId::Of(1), LastId::Come, LastId::Max] {
+            for farewell in [Farewell::WhenDone, Farewell::AtOnce] {
+                let script = Http2::new()
+                    .says(Reply::never())
+                    .goes_away(3, last, 11, farewell)
+                    .says_why("header block too large");
+                let plan = closed(3).connections(1).http2(3).requests(30);
+                let plan = match calls {
+                    true => plan.calls(CallKind::Unary, Said::once()),
+                    false => plan,
+                };
+                let plan = plan.with(|plan| plan.timeouts.total = secs(1));
+                let world = World::of(Server::http2(script)).network(Network::each_way(ms(1)));
+                let result = run(plan, world);
+                let total = &result.summary.total;
+                // A server that keeps the connection lets what it took wait for ever.
+                let late = total.counts.timed_out;
+                let kept = farewell == Farewell::WhenDone && last != LastId::Of(0);
+                assert_eq!(late > 0, kept, "{last:?} {farewell:?}");
+                let named = total.outcomes().get(Outcome::H2ConnectionEnhanceYourCalm);
+                assert_eq!(named + late, 30, "{:#?}", total.errors());
+                for row in total.errors() {
+                    let of_goaway = row.outcome == Outcome::H2ConnectionEnhanceYourCalm;
+                    assert!(!of_goaway || row.message == "header block too large");
+                    assert!(!of_goaway || row.blame == Blame::Target);
+                }
+                assert_eq!(total.retried, 0);
+            }
+        }
+    }
+}
+
+/// A server that is in trouble over one request, after it has answered others, gets the others once
+/// more.
+#[test]
+fn a_goaway_with_an_error_behind_answers_gives_back_what_it_did_not_take() {
+    let script = Http2::new().goes_away(50, LastId::Of(79), 2, Farewell::WhenDone);
+    let server = Server::http2(script).takes(Law::Const(ms(10)));
+    let world = World::of(server).network(Network::each_way(ms(1)));
+    let result = run(closed(20).connections(1).http2(20).requests(100), world);
+    failures(&result.summary, &[]);
+    assert_eq!(result.summary.total.retried, 40);
+}
+
+#[test]
+fn a_head_that_is_larger_than_the_server_accepts_is_named_with_both_sizes() {
+    let accepts = " bytes of header fields, the server accepts 50; ";
+    let stream = Reply::only_reset(11);
+    let closes = Reply::nothing().after(Nanos::ZERO).closes();
+    for (script, outcome) in [
+        (
+            Http2::new().goes_away(1, LastId::Of(0), 11, Farewell::AtOnce),
+            Outcome::H2ConnectionEnhanceYourCalm,
+        ),
+        (Http2::new().says(stream), Outcome::H2StreamEnhanceYourCalm),
+        (Http2::new().says(closes), Outcome::Closed),
+    ] {
+        let script = script.accepts_heads(50);
+        let plan = closed(1).http2(1).requests(10);
+        let result = run(plan, World::of(Server::http2(script)));
+        failures(&result.summary, &[(outcome, 10)]);
+        let message = message(&result.summary);
+        assert!(message.starts_with("the request has "), "{message}");
+        assert!(message.contains(accepts), "{message}");
+    }
+    // It is advice: a server may answer all the same.
+    let script = Http2::new().accepts_heads(50);
+    let result = run(
+        closed(1).http2(1).requests(10),
+        World::of(Server::http2(script)),
+    );
+    failures(&result.summary, &[]);
+}
+
+/// A status that the plan does not expect is the answer, whatever its body lacks.
+#[test]
+fn an_unexpected_status_wins_over_what_its_body_lacks() {
+    let early = |head: &str| Answer::raw(format!("HTTP/1.1 {head}\r\n\r\nsome").as_bytes());
+    let sized = || early("431 Too Large\r\nContent-Length: 100");
+    for (answer, lack) in [
+        (early("431 Too Large").then_resets(ms(1)), "truncated: "),
+        (sized().then_closes(ms(1)), "truncated: "),
+        (sized().then_resets(ms(1)), "truncated: "),
+        (sized(), "timeout:body: "),
+    ] {
+        let plan = closed(2).requests(10);
+        let plan = plan.with(|plan| plan.timeouts.total = secs(1));
+        let result = run(plan, World::of(Server::new().says(answer)));
+        failures(&result.summary, &[(Outcome::HttpStatus, 10)]);
+        let message = message(&result.summary);
+        assert!(message.starts_with(lack), "{message}");
+    }
+    let head = || Reply::head(413, &[("content-length", "100")]).data(b"some");
+    for (reply, lack) in [
+        (head().reset(8), "h2:stream:cancel: "),
+        (head().ends(), "truncated: "),
+        (head().closes(), "truncated: "),
+        (head(), "timeout:body: "),
+    ] {
+        let plan = closed(2).http2(2).requests(10);
+        let plan = plan.with(|plan| plan.timeouts.total = secs(1));
+        let result = run(plan, World::of(Server::http2(Http2::new().says(reply))));
+        failures(&result.summary, &[(Outcome::HttpStatus, 10)]);
+        let message = message(&result.summary);
+        assert!(message.starts_with(lack), "{message}");
+    }
+    // One that is expected has to be whole.
+    let answer = early("200 OK").then_resets(ms(1));
+    let result = run(closed(1).requests(5), World::of(Server::new().says(answer)));
+    failures(&result.summary, &[(Outcome::Truncated, 5)]);
+}
+
+/// Requests that wait while nothing is opened end by that, and not by the limit of the whole.
+#[test]
+fn a_request_that_never_had_a_connection_says_so() {
+    let plan = open("const(50/s,2s)").http2(100).with(|plan| {
+        plan.timeouts.total = ms(300);
+    });
+    let result = run(plan, World::of(Server::swallowing()));
+    failures(&result.summary, &[(Outcome::TimeoutConnect, 100)]);
+    // A server that allows no stream has a connection, and no room on it.
+    let script = Http2::new().allows(0);
+    let plan = open("const(50/s,200ms)").http2(100).with(|plan| {
+        plan.timeouts.total = ms(300);
+    });
+    let result = run(plan, World::of(Server::http2(script)));
+    failures(&result.summary, &[(Outcome::TimeoutTotal, 10)]);
+    let words = "no stream was free; the server allows 0 at a time";
+    assert_eq!(message(&result.summary), words);
+}
+
+/// A server that wants a client's certificate may close without an alert.
+#[test]
+fn a_certificate_that_the_server_asked_for_is_named() {
+    let secured = |plan: Draft| {
+        let plan = plan.to(&["https://sut/"]);
+        plan.with(|plan| plan.reach.tls.verify = Verify::No)
+    };
+    let closing = || Answer::raw(b"").then_closes(ms(1));
+    let server = Server::new().agrees_to(b"").says(closing());
+    let plan = || secured(closed(1).requests(5));
+    let result = run(plan(), World::of(server.clone().asks_for_certificate()));
+    failures(&result.summary, &[(Outcome::Closed, 5)]);
+    assert_eq!(message(&result.summary), NO_CERTIFICATE);
+    let result = run(plan(), World::of(server));
+    assert_eq!(message(&result.summary), Outcome::Closed.words());
+    // Over HTTP/2 the connection is not ready by then.
+    let greeting = Answer::raw(b"").then_closes(ms(0));
+    let server = Server::new().agrees_to(b"h2").greets(greeting);
+    let plan = secured(closed(1).http2(1).requests(5));
+    let result = run(plan, World::of(server.asks_for_certificate()));
+    failures(&result.summary, &[(Outcome::ConnectReset, 5)]);
+    assert_eq!(message(&result.summary), NO_CERTIFICATE);
+}
