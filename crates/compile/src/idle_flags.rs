@@ -1,5 +1,5 @@
-//! Flags that have no effect beside others, and are refused: what is written and does nothing was
-//! meant to do something.
+//! Flags that have no effect beside others, and are refused: a user who writes a flag expects an
+//! effect of it.
 //!
 //! Only flags are looked at. A key of a plan may stand among defaults, which hold for pools that it
 //! concerns and for others; and another tool's command line has that tool's rules. TLS settings are
