@@ -7,7 +7,7 @@ use crate::support::{Folder, Process, Run, Serve, drumfire};
 /// Arguments after `drumfire grpc`, and what stderr must have. `{at}` stands for the built-in
 /// server with `--plaintext`, `{host}` for its address, `{hello}` for a call of its greeter and
 /// `{dir}` for a folder with some files.
-const MISTAKES: [(&str, &[&str]); 34] = [
+const MISTAKES: [(&str, &[&str]); 38] = [
     (
         "https://{host} --plaintext {hello}",
         &["--plaintext contradicts `https://{host}`"],

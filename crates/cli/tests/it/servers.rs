@@ -2,7 +2,9 @@
 
 use crate::support::certificates::VALID;
 use crate::support::peers::{self, Nginx, Peer};
-use crate::support::{Authority, Folder, Process, Report, drumfire, load, load_of};
+use crate::support::{
+    Authority, Folder, Process, Report, drumfire, in_time, load, load_of, punctually,
+};
 use std::time::Duration;
 
 /// Requests in each row; with four connections.
@@ -272,30 +274,38 @@ fn reloads_cost_no_request() {
         return;
     };
     for retry in ["", "--retry-reused"] {
-        let before = nginx.log().len() as u64;
-        let line = format!(
-            "http --json - -r 1000/s -c 8 -z 2s {retry} {}",
-            nginx.url("fast")
-        );
-        let process = Process::start(&mut drumfire(line.split_whitespace()));
-        for _ in 0..5 {
-            std::thread::sleep(Duration::from_millis(350));
-            nginx.reload();
-        }
-        let report = load_of(process);
-        assert_eq!(report.n("requests.intended"), 2_000);
-        for kind in report.kinds() {
-            assert_eq!(kind, "closed:reused", "{:#}", report.short());
-        }
-        if !retry.is_empty() {
-            assert_eq!(report.n("requests.failed"), 0, "{:#}", report.short());
-        }
-        let expected = before + report.n("requests.ok");
-        assert_eq!(
-            nginx.logged(expected),
-            expected,
-            "{retry}: {:#}",
-            report.short()
-        );
+        // A machine that is late hears of an end so late that the request could have been worked on.
+        punctually(Duration::from_millis(10), || {
+            let report = reloaded(&nginx, retry);
+            let reused = report.kind("closed:reused");
+            let late = report.n("requests.failed") - reused;
+            let is_sent_again = retry.is_empty() || reused == 0;
+            assert!(is_sent_again, "{:#}", report.short());
+            in_time(late == 0, || format!("{:#}", report.short()))
+        });
     }
+}
+
+/// Loads a server that is reloaded meanwhile, with this flag; every answer is in its log.
+fn reloaded(nginx: &Peer, retry: &str) -> Report {
+    let before = nginx.log().len() as u64;
+    let line = format!(
+        "http --json - -r 1000/s -c 8 -z 2s {retry} {}",
+        nginx.url("fast")
+    );
+    let process = Process::start(&mut drumfire(line.split_whitespace()));
+    for _ in 0..5 {
+        std::thread::sleep(Duration::from_millis(350));
+        nginx.reload();
+    }
+    let report = load_of(process);
+    assert_eq!(report.n("requests.intended"), 2_000);
+    let expected = before + report.n("requests.ok");
+    assert_eq!(
+        nginx.logged(expected),
+        expected,
+        "{retry}: {:#}",
+        report.short()
+    );
+    report
 }

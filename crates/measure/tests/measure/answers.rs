@@ -3,9 +3,9 @@
 use crate::asked;
 use crate::samples::{self, healthy};
 use drumfire_measure::{
-    Asked, AskedLoad, AskedSequence, Closing, Figures, GeneratorHealth, Interval, LoadAnswer,
-    Model, Outcome, PoolInfo, Reading, Reason, Remedy, RunInfo, Sample, TargetAnswer, TargetState,
-    Validity,
+    Asked, AskedLoad, AskedSequence, Cause, Closing, FOUND, Figures, GeneratorHealth, Interval,
+    LoadAnswer, Model, NO_CERTIFICATE, Outcome, PoolInfo, Reading, Reason, Remedy, RunInfo, Sample,
+    TargetAnswer, TargetState, Validity,
 };
 use drumfire_plan::{Arrivals, Growth, LatePolicy};
 use drumfire_units::Nanos;
@@ -281,6 +281,35 @@ fn a_target_is_told_by_what_failed() {
         let expected = against.filter(|_| state == Failed);
         assert_eq!(remedies, expected.into_iter().collect::<Vec<_>>());
     }
+}
+
+/// A code that no server has sent is named with the mistake for which it stands, and a cause that all
+/// messages show has its own remedy.
+#[test]
+fn what_the_messages_show_is_in_the_answer() {
+    let answer = |outcome, messages: &[&str]| {
+        let mut figures = Figures::new(&[]);
+        for (n, message) in (0..).zip(messages) {
+            figures.record(&samples::failed(ms(n), ms(1), outcome));
+            figures.record_error_detail(outcome, message);
+        }
+        let answer = TargetAnswer::of(&pool(5), &figures);
+        let [reason] = &answer.reasons[..] else {
+            panic!("{:?}", answer.reasons);
+        };
+        (reason.text.clone(), reason.remedies.clone())
+    };
+    let found = format!("{FOUND}no message");
+    let (text, _) = answer(Outcome::GrpcUnimplemented, &[&found]);
+    let expected = "every request failed: grpc:unimplemented (found by drumfire: no message)";
+    assert_eq!(text, expected);
+    let (text, _) = answer(Outcome::GrpcUnimplemented, &["not here"]);
+    assert_eq!(text, "every request failed: grpc:unimplemented");
+    let reset = Outcome::ConnectReset;
+    let (_, remedies) = answer(reset, &[NO_CERTIFICATE, NO_CERTIFICATE]);
+    assert_eq!(remedies, [Remedy::Remove(Cause::NoCertificate)]);
+    let (_, remedies) = answer(reset, &[NO_CERTIFICATE, "another"]);
+    assert_eq!(remedies, [Remedy::Against(reset)]);
 }
 
 #[test]

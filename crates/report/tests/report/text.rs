@@ -340,6 +340,37 @@ fn connections_that_ended_early_are_told() {
     }
 }
 
+/// An error has what its messages show: what an unexpected response lacked, and the remedy for a
+/// server that closes each connection after its request.
+#[test]
+fn errors_have_what_their_messages_show() {
+    let shown = |outcome, status, message: &str, closing| {
+        let mut run = fixture::closed();
+        let failed = fixture::ended(fixture::sample(Nanos::ZERO), outcome, status);
+        run.total.record(&failed);
+        run.total.record_error_detail(outcome, message);
+        for _ in 0..10 {
+            let connections = &mut run.total.connections;
+            connections.record_closed(closing, Nanos::from_secs(1), 1);
+        }
+        run.total.connections.pauses = 3;
+        text::summary(&run, &Style::new(120, Color::Off, Unicode::On))
+    };
+    let page = shown(
+        Outcome::HttpStatus,
+        431,
+        "truncated: it was reset",
+        Closing::Ended,
+    );
+    assert!(page.contains("1 with truncated: it was reset"), "{page}");
+    assert!(page.contains("3 pauses before redialing"), "{page}");
+    let reused = Outcome::ClosedReused;
+    let page = shown(reused, 0, reused.words(), Closing::Peer);
+    assert!(page.contains("use --no-keepalive"), "{page}");
+    let page = shown(reused, 0, reused.words(), Closing::Ended);
+    assert!(page.contains("keep-alive timeout"), "{page}");
+}
+
 /// Takes SGR sequences of the known few out of a text.
 fn without_sgr(text: &str) -> String {
     ["0", "1", "2", "31", "32", "33"]
