@@ -174,7 +174,7 @@ const fn against(cause: Cause) -> &'static str {
         Cause::NoCertificate => "the server requests a client certificate; set --cert and --key",
         Cause::NoCloseNotify => {
             "without close_notify, a body without a length may be cut; let the server end TLS with \
-             it, or send Content-Length"
+             it or send Content-Length, or accept such bodies with `no_close_notify` in a plan"
         }
         Cause::Paused => {
             "mend that failure first; --connect-backoff sets the maximum pause between dials"
@@ -287,9 +287,7 @@ mod tests {
 
     #[test]
     fn a_message_may_have_a_better_remedy_than_its_outcome() {
-        let of = |outcome, message| {
-            remedy_beside(outcome, std::iter::once(message), Naming::Keys)
-        };
+        let of = |outcome, message| remedy_beside(outcome, std::iter::once(message), Naming::Keys);
         let asked = of(Outcome::ConnectReset, NO_CERTIFICATE);
         assert_eq!(
             asked.as_deref(),
