@@ -13,7 +13,12 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 tools=${DRUMFIRE_DIST_TOOLS:-$PWD/target/dist-tools}
-rust=1.99.1 zigbuild=0.24.1 zig=0.17.1 nfpm=v2.43.4 cyclonedx=0.5.9 wheel=0.48.0
+rust=1.99.1 nfpm=v2.43.4 cyclonedx=0.5.9
+requirements=tools/dist-requirements.txt
+pinned() {
+  sed -n "s/^$1==\([^ ]*\).*/\1/p" "$requirements"
+}
+zigbuild=$(pinned cargo-zigbuild) zig=$(pinned ziglang) wheel=$(pinned wheel)
 targets=(x86_64-unknown-linux-musl x86_64-unknown-linux-gnu)
 # Later versions of nfpm have a dependency that the proxy does not give out.
 mkdir -p "$tools/bin"
@@ -22,20 +27,30 @@ has() {
   [ "$(cat "$tools/$1.version" 2>/dev/null)" = "$2" ]
 }
 
+# Installs packages of Python's registry whose files have the sums of the list: NAME…
+pip_install() {
+  local list
+  [ -d "$tools/python" ] || python3 -m venv "$tools/python"
+  list=$(mktemp)
+  for package in "$@"; do
+    sed -n "/^$package==/,/[^\\]\$/p" "$requirements" >>"$list"
+  done
+  "$tools/python/bin/pip" install --quiet --require-hashes --only-binary :all: --requirement "$list"
+  rm "$list"
+}
+
 wanted=("$@")
 [ "${#wanted[@]}" -gt 0 ] || wanted=(wheel zigbuild nfpm cyclonedx rust)
 for name in "${wanted[@]}"; do
   case "$name" in
     wheel)
       has wheel "$wheel" && continue
-      [ -d "$tools/python" ] || python3 -m venv "$tools/python"
-      "$tools/python/bin/pip" install --quiet "wheel==$wheel"
+      pip_install wheel packaging
       echo "$wheel" >"$tools/wheel.version"
       ;;
     zigbuild)
       has zigbuild "$zigbuild $zig" && continue
-      [ -d "$tools/python" ] || python3 -m venv "$tools/python"
-      "$tools/python/bin/pip" install --quiet "cargo-zigbuild==$zigbuild" "ziglang==$zig"
+      pip_install cargo-zigbuild ziglang
       # cargo-zigbuild finds zig as a module of the Python that is first on the PATH.
       printf '#!/bin/sh\nPATH="%s:$PATH" exec cargo-zigbuild "$@"\n' "$tools/python/bin" >"$tools/bin/cargo-zigbuild"
       chmod +x "$tools/bin/cargo-zigbuild"
