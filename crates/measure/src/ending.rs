@@ -14,6 +14,9 @@ use crate::{CodecError, FailedBodies, Slowest, ThresholdResult};
 use drumfire_plan::StopReason;
 use drumfire_units::Nanos;
 
+/// The end of the note on a run, or a part of one, that something ended early.
+pub const ENDED_EARLY: &str = "ended the run before its planned end";
+
 /// The end of a run's load, behind which it drains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LoadEnd {
@@ -91,12 +94,7 @@ impl Ending {
             doubt.text = rewrite(&doubt.text);
         }
         for mut body in self.failed_bodies.take() {
-            body.body.text = body.body.text.map(|text| rewrite(&text));
-            let bytes = String::from_utf8_lossy(&body.body.bytes).into_owned();
-            let rewritten = rewrite(&bytes);
-            if rewritten != bytes {
-                body.body.bytes = rewritten.into_bytes();
-            }
+            body.body.rewrite_texts(rewrite);
             self.failed_bodies.add(body);
         }
         self

@@ -94,7 +94,7 @@ pub use counts::{Bytes, Counts, OutcomeCounts};
 pub use digest::{Coverage, Digest, DigestLatency, DigestTime, PlanKey};
 pub use drift::{ChangePoint, DRIFT_LEVEL, Drift, DriftFigure, Movement, Trend};
 pub use encoding::{Beside, DecodeError, decode_v2, decode_v2_beside, encode_v2};
-pub use ending::{Doubt, Ending, LoadEnd};
+pub use ending::{Doubt, ENDED_EARLY, Ending, LoadEnd};
 pub use errors::{
     Cause, ErrorRow, FOUND, MESSAGE_BYTES, MESSAGES, NO_CERTIFICATE, NO_CLOSE_NOTIFY, PAUSED,
     bare_message,

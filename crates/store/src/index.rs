@@ -10,11 +10,13 @@
 mod row;
 
 use crate::directory::{LABELS, LOG};
+use crate::own_file;
 use crate::{Record, RunRow, StoreError};
 use rusqlite::{Connection, OptionalExtension as _};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
+use std::fs::{self, Permissions};
 use std::io;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -209,6 +211,7 @@ impl Index {
 
 /// A database with our tables, which are made where there are none.
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
+    keep_from_others(path);
     let connection = Connection::open(path)?;
     connection.busy_timeout(std::time::Duration::from_secs(5))?;
     let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
@@ -221,6 +224,20 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     );
     connection.execute_batch(&made)?;
     Ok(connection)
+}
+
+/// Lets only its user read the file of an index, which has targets, tags and notes. SQLite gives its
+/// other files the same mode. Where that fails, the folder around it is what keeps others out.
+fn keep_from_others(path: &Path) {
+    match fs::symlink_metadata(path) {
+        Ok(facts) if facts.is_file() && facts.mode() & 0o077 != 0 => {
+            let _as_it_is = fs::set_permissions(path, Permissions::from_mode(0o600));
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let _as_it_is = own_file::create_new(path);
+        }
+        _ => {}
+    }
 }
 
 fn remove(path: &Path) -> Result<(), StoreError> {

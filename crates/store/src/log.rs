@@ -57,6 +57,8 @@ pub(crate) struct Entries<R> {
     pools: Vec<PoolInfo>,
     /// Why the content of the first frame is no entry.
     first_error: Option<CodecError>,
+    /// The memory of an interval that was read before.
+    spare: Option<Interval>,
     count: u64,
 }
 
@@ -87,6 +89,7 @@ impl<R: Read> Entries<R> {
             frames,
             pools: Vec::new(),
             first_error: None,
+            spare: None,
             count: 0,
         }))
     }
@@ -97,6 +100,7 @@ impl<R: Read> Entries<R> {
             frames: Frames::go_on(input, mark.whole),
             pools: mark.pools,
             first_error: None,
+            spare: None,
             count: mark.count,
         }
     }
@@ -140,6 +144,12 @@ impl<R: Read> Entries<R> {
         Ok(None)
     }
 
+    /// Takes back the memory of an interval that was read here, for the next one: a log of a week has
+    /// tens of thousands, and the system's memory is slow to take and to give back.
+    pub(crate) fn reuse(&mut self, interval: Interval) {
+        self.spare = Some(interval);
+    }
+
     fn entry(&mut self, frame: &Frame) -> Result<Entry, CodecError> {
         let payload = &frame.payload;
         if frame.kind == FrameKind::Part as u8 {
@@ -156,7 +166,10 @@ impl<R: Read> Entries<R> {
             ));
         }
         if frame.kind == FrameKind::Interval as u8 {
-            let interval = Interval::decode(payload, &self.pools)?;
+            Interval::decode_into(&mut self.spare, payload, &self.pools)?;
+            let interval = self.spare.take();
+            let mut interval = interval.ok_or(CodecError::Malformed("an interval"))?;
+            interval.sum_up();
             return Ok(Entry::Interval(Box::new(interval)));
         }
         if frame.kind == FrameKind::Ending as u8 {

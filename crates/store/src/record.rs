@@ -6,7 +6,7 @@ use crate::log::{Entries, Entry};
 use crate::teardown::TeardownFailure;
 use crate::{StoreError, directory};
 use drumfire_measure::{
-    Changed, Coverage, Ending, Interval, Reading, Reason, RunEvent, RunInfo, Summary,
+    Changed, Coverage, ENDED_EARLY, Ending, Interval, Reading, Reason, RunEvent, RunInfo, Summary,
 };
 use drumfire_plan::Warmup;
 use drumfire_units::{Nanos, rounded};
@@ -214,7 +214,12 @@ impl Reader {
             match entry {
                 Entry::Part(info) => self.begin_part(&info),
                 Entry::Interval(interval) => {
-                    show(&RunEvent::IntervalClosed(self.absorb(*interval)))
+                    let event = RunEvent::IntervalClosed(self.absorb(*interval));
+                    show(&event);
+                    if let RunEvent::IntervalClosed(shown) = event {
+                        // Somebody may have kept it.
+                        let _kept = Arc::try_unwrap(shown).map(|interval| entries.reuse(interval));
+                    }
                 }
                 Entry::Caller(text) => self.caller = text,
                 Entry::Command(command) => {
@@ -410,9 +415,14 @@ fn merged(mut reading: Reading, parts: &[Part], endings: &[Ending]) -> Summary {
     let last = endings.last().filter(|_| is_ended);
     summary.load_end.reason = last.and_then(|ending| ending.load_end.reason);
     let info = Arc::make_mut(&mut summary.info);
-    for note in endings.iter().flat_map(|ending| &ending.notes) {
-        if !info.notes.contains(note) {
-            info.notes.push(note.clone());
+    let parts_before = endings.len() - usize::from(is_ended && !endings.is_empty());
+    for (part, ending) in endings.iter().enumerate() {
+        for note in &ending.notes {
+            // A part that ended early was resumed, which has a note of its own.
+            let is_over = part < parts_before && note.ends_with(ENDED_EARLY);
+            if !is_over && !info.notes.contains(note) {
+                info.notes.push(note.clone());
+            }
         }
     }
     summary
