@@ -42,6 +42,35 @@ pub struct Transcript {
 }
 
 impl Transcript {
+    /// The exchange with every text replaced by what `rewrite` returns for it.
+    #[must_use]
+    pub fn with_texts(mut self, rewrite: &dyn Fn(&str) -> String) -> Self {
+        let Self {
+            pool: _,
+            sample: _,
+            request,
+            response,
+            detail,
+            findings,
+        } = &mut self;
+        request.rewrite_texts(rewrite);
+        response.iter_mut().for_each(|it| it.rewrite_texts(rewrite));
+        detail.iter_mut().for_each(|it| *it = rewrite(it));
+        for Finding {
+            rule,
+            variable: _,
+            result,
+        } in findings
+        {
+            *rule = rewrite(rule);
+            match result {
+                Ok(value) => value.iter_mut().for_each(|it| *it = rewrite(it)),
+                Err(came) => *came = rewrite(came),
+            }
+        }
+        self
+    }
+
     /// The bytes of its bodies.
     #[must_use]
     pub fn body_bytes(&self) -> usize {
@@ -65,6 +94,24 @@ pub struct Side {
     pub more: u64,
     /// Fields behind the body.
     pub trailers: Vec<Field>,
+}
+
+impl Side {
+    fn rewrite_texts(&mut self, rewrite: &dyn Fn(&str) -> String) {
+        let Self {
+            line,
+            fields,
+            bodies,
+            more: _,
+            trailers,
+        } = self;
+        *line = rewrite(line);
+        for Field { name, value } in fields.iter_mut().chain(trailers) {
+            *name = rewrite(name);
+            *value = rewrite(value);
+        }
+        bodies.iter_mut().for_each(|it| it.rewrite_texts(rewrite));
+    }
 }
 
 /// A header field as it was sent.
@@ -97,6 +144,24 @@ pub struct Excerpt {
     pub length: u64,
     /// The message as text, where the schema gives it one.
     pub text: Option<String>,
+}
+
+impl Excerpt {
+    /// Replaces its texts by what `rewrite` returns for them. Bytes that are no text are rewritten as
+    /// text only if that changes them, so that binary bodies stay as they are.
+    pub(crate) fn rewrite_texts(&mut self, rewrite: &dyn Fn(&str) -> String) {
+        let Self {
+            bytes,
+            length: _,
+            text,
+        } = self;
+        text.iter_mut().for_each(|it| *it = rewrite(it));
+        let before = String::from_utf8_lossy(bytes).into_owned();
+        let rewritten = rewrite(&before);
+        if rewritten != before {
+            *bytes = rewritten.into_bytes();
+        }
+    }
 }
 
 /// One of the first bodies of a kind of failure.

@@ -26,6 +26,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use drumfire_plan::percent;
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 /// The least length, in bytes, of a line of a secret and of some of its spellings that is looked
 /// for: shorter ones would mask ordinary words.
@@ -34,6 +35,8 @@ const PART_MIN: usize = 8;
 const CUT_MIN: usize = 4;
 /// The beginning of a block of JSON in a page; what else is in a script is a program.
 const JSON_BLOCK: &str = "<script type=\"application/json\"";
+/// The least length, in characters, of a piece of a secret that [`Secrets::masked_closely`] masks.
+const PIECE: usize = 4;
 /// The marks that stand where a text was cut.
 const CUTS: [&str; 3] = ["…", "...", "~"];
 
@@ -87,6 +90,33 @@ impl Secrets {
             if !self.is_empty() && out.contains(cut) {
                 out = Cow::Owned(self.masked_before(cut, &out));
             }
+        }
+        out
+    }
+
+    /// The text with [`MASK`] in the place of every secret and of every piece of one, whatever its
+    /// case: for the messages of mistakes in a plan, which may quote any part of a value. Ordinary
+    /// words that are pieces of a secret are masked, too.
+    #[must_use]
+    pub fn masked_closely(&self, text: &str) -> String {
+        let parts = self.parts.iter();
+        let of_secrets: HashSet<Piece> = parts.flat_map(|part| pieces(part)).collect();
+        let masked = self.masked(text);
+        let mut is_secret = vec![false; masked.chars().count()];
+        for (at, piece) in pieces(&masked).enumerate() {
+            if of_secrets.contains(&piece) {
+                is_secret[at..at + PIECE].fill(true);
+            }
+        }
+        let mut out = String::with_capacity(masked.len());
+        let mut was_secret = false;
+        for (letter, is_secret) in masked.chars().zip(is_secret) {
+            match (was_secret, is_secret) {
+                (false, true) => out.push_str(MASK),
+                (true, true) => {}
+                (_, false) => out.push(letter),
+            }
+            was_secret = is_secret;
         }
         out
     }
@@ -199,6 +229,16 @@ impl Secrets {
         out.push_str(&self.masked(rest));
         out
     }
+}
+
+/// A piece of a secret, in small letters.
+type Piece = [char; PIECE];
+
+/// The pieces of a text, each a letter behind the one before it.
+fn pieces(text: &str) -> impl Iterator<Item = Piece> {
+    let letters: Vec<char> = text.chars().map(|it| it.to_ascii_lowercase()).collect();
+    let count = (letters.len() + 1).saturating_sub(PIECE);
+    (0..count).map(move |at| std::array::from_fn(|n| letters[at + n]))
 }
 
 /// Whether the string of JSON at this place is the payload of a histogram: the value of the key of

@@ -87,6 +87,15 @@ impl Redactor {
             })
     }
 
+    /// A text without secrets and without pieces of them: for the messages of mistakes in a plan,
+    /// which may quote any part of a value.
+    #[must_use]
+    pub fn closely(&self, text: &str) -> String {
+        self.secrets().fold(text.to_owned(), |text, secrets| {
+            secrets.masked_closely(&text)
+        })
+    }
+
     /// The bytes of a text without secrets. Bytes that are not UTF-8 are replaced only where there
     /// are secrets.
     #[must_use]
@@ -173,6 +182,20 @@ mod tests {
         assert_eq!(&*first.json(json), br#"{"a":"***","b":"letmein"}"#);
         assert_eq!(&*second.json(json), br#"{"a":"hunter2","b":"***"}"#);
         assert_eq!(&*none.bytes(text.as_bytes()), text.as_bytes());
+    }
+
+    #[test]
+    fn pieces_of_a_secret_are_masked_closely() {
+        let redactor = hiding("it's a secret-Value");
+        for (text, expected) in [
+            ("unknown name `secret` here", "unknown name `***` here"),
+            ("no host SECRET-VALUE", "no host ***"),
+            ("`/?q={{ 'it's a secre…`", "`/?q={{ '***…`"),
+            ("rate: `it's a secret-Value`", "rate: `***`"),
+            ("its rate is 5/s", "its rate is 5/s"),
+        ] {
+            assert_eq!(redactor.closely(text), expected);
+        }
     }
 
     #[test]
