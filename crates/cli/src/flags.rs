@@ -18,7 +18,7 @@ pub(crate) use ab::AbFlags;
 pub(crate) use capacity::CapacityFlags;
 pub(crate) use cluster::{
     AgentFlags, AttachFlags, ClusterAct, ClusterRunFlags, ClusterStatusFlags, FILES_BYTES_MAX,
-    LocalAgentsChoice, LossChoice, NatsFlags,
+    LocalAgentsChoice, LossChoice, NATS_VARIABLES, NatsFlags,
 };
 pub(crate) use compare::CompareFlags;
 pub(crate) use data::DataFlags;

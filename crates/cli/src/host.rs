@@ -3,10 +3,14 @@
 #[cfg(feature = "cluster")]
 mod noting;
 #[cfg(feature = "cluster")]
+mod permits;
+#[cfg(feature = "cluster")]
 mod received;
 
 #[cfg(feature = "cluster")]
 pub(crate) use noting::Noting;
+#[cfg(feature = "cluster")]
+pub(crate) use permits::Permits;
 #[cfg(feature = "cluster")]
 pub(crate) use received::Received;
 

@@ -183,7 +183,7 @@ impl Env for CallEnv<'_> {
     fn variable(&self, name: &str) -> Result<String, Fault> {
         match self.host.variable(name) {
             Some(value) => Ok(value),
-            None => Err(format!("the environment is not available here: {name:?}").into()),
+            None => Err(self.host.unreadable(name).into()),
         }
     }
 }

@@ -39,6 +39,11 @@ pub trait Host: Environment {
         Found::Nothing
     }
 
+    /// A variable of the environment with a proxy of this machine, or the hosts without one.
+    fn proxy_variable(&self, name: &str) -> Option<String> {
+        self.variable(name)
+    }
+
     /// The user's list of public hosts that may be loaded, as [`drumfire_plan::Guard`] reads it.
     fn allowed_targets(&self) -> String {
         String::new()

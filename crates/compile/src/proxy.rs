@@ -48,7 +48,7 @@ fn named(reach: &Reach, urls: &[Url], scope: &mut Scope<'_>) -> Option<Proxy> {
 fn of_environment(urls: &[Url], scope: &mut Scope<'_>) -> Option<Proxy> {
     let first = urls.first()?;
     let host = scope.host;
-    let set = |name: &&str| host.variable(name).filter(|value| !value.is_empty());
+    let set = |name: &&str| host.proxy_variable(name).filter(|value| !value.is_empty());
     let found = match first.origin.scheme {
         // The upper-case form of http_proxy is left to CGI, which fills it from a header.
         Scheme::Http => set(&"http_proxy")

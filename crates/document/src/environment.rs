@@ -37,6 +37,11 @@ pub trait Environment: Send + Sync + fmt::Debug {
         None
     }
 
+    /// Why [`Self::variable`] gives nothing for a variable, and the remedy.
+    fn unreadable(&self, name: &str) -> String {
+        format!("the environment variable `{name}` can't be read here")
+    }
+
     /// The value that the run's setup took under a name; `None` before the setup has ended.
     fn setup_value(&self, name: &str) -> Option<String> {
         let _ = name;

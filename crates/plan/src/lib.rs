@@ -61,7 +61,9 @@ pub use modest::{MODEST_COUNT, MODEST_RATE, is_modest};
 pub use nearest::{nearest, suggestion, suggestion_of};
 pub use no_proxy::NoProxy;
 pub use pause::{PAUSE_TAIL_MAX, Pause, PauseError};
-pub use plan::{ClockChoice, Flaw, Generator, Inquiry, POOLS_MAX, Plan, PlanParts, Spin, Threads};
+pub use plan::{
+    ClockChoice, Detour, Flaw, Generator, Inquiry, POOLS_MAX, Plan, PlanParts, Spin, Threads,
+};
 pub use pool::{Cookies, Pool, Samples, Stage, Transcripts};
 pub use program::{
     CounterId, Extent, GIVEN_PASSES_MAX, OnFailure, Passes, Program, Retry, STEPS_MAX, Scenarios,

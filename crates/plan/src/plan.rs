@@ -1,9 +1,11 @@
 //! A plan: a run that can be made.
 
 mod check;
+mod detour;
 mod inquiry;
 
 pub use check::{Flaw, POOLS_MAX};
+pub use detour::Detour;
 pub use inquiry::Inquiry;
 
 use crate::{Pool, Threshold, Warmup};

@@ -101,7 +101,7 @@ impl Local {
             let mut command = Command::new(&program);
             command.args(["agent", "--group", agents.group, "--nats", &self.url]);
             // It is the same user on the same machine, who wrote the plan.
-            command.args(["--allow", "*", "--files-max", "1TiB"]);
+            command.args(["--allow", "*", "--env", "*", "--files-max", "1TiB"]);
             command.arg("--secrets").arg(match agents.secrets {
                 here if here.as_os_str().is_empty() => Path::new("."),
                 folder => folder,
@@ -155,10 +155,16 @@ impl Local {
     }
 }
 
-/// A password of 128 random bits, in hexadecimal digits.
-fn password() -> io::Result<String> {
+/// 128 random bits.
+pub(super) fn random() -> io::Result<[u8; 16]> {
     let mut bytes = [0; 16];
     fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// A password of as many random bits, in hexadecimal digits.
+fn password() -> io::Result<String> {
+    let bytes = random()?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 

@@ -7,8 +7,14 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+/// The most bytes of an agent's name; further agents of its process have a number behind it.
+const AGENT_NAME_MAX: usize = 200;
+
 /// The most bytes that the files of a plan have on an agent.
 pub(crate) const FILES_BYTES_MAX: u64 = 1 << 30;
+
+/// The beginning of the names of variables with the way to NATS, which no plan may read.
+pub(crate) const NATS_VARIABLES: &str = "NATS_";
 
 /// The way to a server of NATS.
 #[derive(Args, Clone, Debug)]
@@ -52,6 +58,22 @@ fn group(text: &str) -> Result<String, String> {
     }
 }
 
+/// A name of an agent.
+fn agent_name(text: &str) -> Result<String, String> {
+    match text.len() {
+        1..=AGENT_NAME_MAX => Ok(text.to_owned()),
+        _ => Err(format!("use a name of 1 to {AGENT_NAME_MAX} bytes")),
+    }
+}
+
+/// A variable that plans may read.
+fn variable(text: &str) -> Result<String, String> {
+    match text.starts_with(NATS_VARIABLES) {
+        true => Err("plans never read variables of the way to NATS; leave it out".to_owned()),
+        false => Ok(text.to_owned()),
+    }
+}
+
 /// Flags of `agent`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
@@ -76,11 +98,16 @@ pub(crate) struct AgentFlags {
     /// plans, which never leave this machine
     #[arg(long, value_name = "DIR", help_heading = "Cluster")]
     pub(crate) secrets: Option<PathBuf>,
+    /// Environment variable that plans may read with ${env:NAME} and ${secret:env:NAME}; * allows
+    /// any, but none that begins with NATS_; repeatable [default: none]
+    #[arg(long, value_name = "NAME", help_heading = "Cluster")]
+    #[arg(value_parser = variable)]
+    pub(crate) env: Vec<String>,
     /// Maximum size of all files of a plan [default: 1GiB]
     #[arg(long, value_name = "SIZE", help_heading = "Cluster")]
     pub(crate) files_max: Option<ByteSize>,
     /// Name of this agent, which must be unique [default: from the machine and the process]
-    #[arg(long, value_name = "NAME", help_heading = "Cluster")]
+    #[arg(long, value_name = "NAME", value_parser = agent_name, help_heading = "Cluster")]
     pub(crate) name: Option<String>,
     /// Keep the record of the share in this directory, even if the coordinator has stored it
     #[arg(long, value_name = "DIR", help_heading = "Cluster")]

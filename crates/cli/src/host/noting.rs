@@ -112,6 +112,10 @@ impl Environment for Noting {
         self.host.variable(name)
     }
 
+    fn unreadable(&self, name: &str) -> String {
+        self.host.unreadable(name)
+    }
+
     fn setup_value(&self, name: &str) -> Option<String> {
         let value = self.host.setup_value(name)?;
         self.notes().taken.insert(name.to_owned(), value.clone());
@@ -132,6 +136,10 @@ impl Host for Noting {
             self.notes().folders.insert(path.to_owned());
         }
         found
+    }
+
+    fn proxy_variable(&self, name: &str) -> Option<String> {
+        self.host.proxy_variable(name)
     }
 
     fn allowed_targets(&self) -> String {

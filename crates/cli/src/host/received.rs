@@ -4,11 +4,13 @@
 //! A path of a plan is looked up among the files that came, and never among the agent's: it is a
 //! key and no place. Secrets alone are the agent's, from the one folder that it was given.
 
+use super::permits::Permits;
+use crate::flags::NATS_VARIABLES;
 use crate::input;
 use drumfire_cluster::Attachments;
 use drumfire_compile::{Found, Host, HostError, ReadAt, SchemaQuestion, TlsFault, ZoneTime};
 use drumfire_document::Environment;
-use drumfire_plan::{Origin, Plan, Tls};
+use drumfire_plan::{Plan, Tls};
 use drumfire_schema::Schema;
 use drumfire_units::Nanos;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,9 +20,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Whether a server may be asked before the run, else why it may not.
-pub(crate) type Permit = Box<dyn Fn(&Origin) -> Result<(), String> + Send + Sync>;
-
 /// An agent's machine for one plan.
 pub(crate) struct Received {
     host: Arc<dyn Host>,
@@ -28,7 +27,7 @@ pub(crate) struct Received {
     folders: BTreeSet<String>,
     taken: BTreeMap<String, String>,
     secrets: Option<PathBuf>,
-    permit: Permit,
+    permits: Permits,
 }
 
 impl fmt::Debug for Received {
@@ -44,7 +43,7 @@ impl Received {
         attachments: &Attachments,
         places: &[PathBuf],
         secrets: Option<&Path>,
-        permit: Permit,
+        permits: Permits,
     ) -> Self {
         let paths = attachments.files.iter().map(|file| file.path.clone());
         Self {
@@ -53,7 +52,7 @@ impl Received {
             folders: attachments.folders.iter().cloned().collect(),
             taken: attachments.taken.iter().cloned().collect(),
             secrets: secrets.map(Path::to_owned),
-            permit,
+            permits,
         }
     }
 
@@ -62,12 +61,13 @@ impl Received {
             .get(path)
             .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "not sent with the plan"))
     }
+}
 
-    fn permitted(&self, origin: &Origin) -> Result<(), HostError> {
-        (self.permit)(origin).map_err(|message| HostError {
-            message,
-            remedy: String::new(),
-        })
+/// Why a server is not asked before the run.
+fn forbidden(message: String) -> HostError {
+    HostError {
+        message,
+        remedy: String::new(),
     }
 }
 
@@ -97,7 +97,18 @@ impl Environment for Received {
     }
 
     fn variable(&self, name: &str) -> Option<String> {
-        self.host.variable(name)
+        let is_permitted = self.permits.variable(name);
+        is_permitted.then(|| self.host.variable(name)).flatten()
+    }
+
+    fn unreadable(&self, name: &str) -> String {
+        match name.starts_with(NATS_VARIABLES) {
+            true => format!("plans may not read `{name}`, a variable of the way to NATS"),
+            false => format!(
+                "this agent lets no plan read the environment variable `{name}`; to permit this, \
+                 start it with --env {name}"
+            ),
+        }
     }
 
     fn setup_value(&self, name: &str) -> Option<String> {
@@ -118,6 +129,11 @@ impl Host for Received {
         }
     }
 
+    fn proxy_variable(&self, name: &str) -> Option<String> {
+        // The machine's own way out, which no plan chooses.
+        self.host.proxy_variable(name)
+    }
+
     fn allowed_targets(&self) -> String {
         self.host.allowed_targets()
     }
@@ -134,15 +150,13 @@ impl Host for Received {
     }
 
     fn schema(&self, question: &SchemaQuestion<'_>) -> Result<Schema, HostError> {
-        self.permitted(&question.server.request().url.origin)?;
+        let permitted = self.permits.inquiry(question.server);
+        permitted.map_err(forbidden)?;
         self.host.schema(question)
     }
 
     fn chooses_http2(&self, plan: &Plan, limit: Nanos) -> Result<bool, HostError> {
-        let requests = plan.pools().iter().flat_map(|pool| &pool.requests);
-        for request in requests {
-            self.permitted(&request.url.origin)?;
-        }
+        self.permits.plan(plan).map_err(forbidden)?;
         self.host.chooses_http2(plan, limit)
     }
 

@@ -300,7 +300,8 @@ impl<'a> References<'a> {
             Some(value) if !value.is_empty() => return Some(value),
             Some(_) => {}
             None => {
-                found.mark(text, at, "environment variables can't be read here");
+                let message = self.environment.unreadable(name);
+                found.mark(text, at, &message);
                 return None;
             }
         }

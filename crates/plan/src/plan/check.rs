@@ -111,6 +111,7 @@ pub(crate) fn check(parts: &PlanParts) -> Vec<Flaw> {
         check_pool(pool, generator.warmup, &mut found);
     }
     found.pool = None;
+    check_sums(pools, &mut found);
     for (k, threshold) in parts.thresholds.iter().enumerate() {
         check_threshold(k, threshold, parts, &mut found);
     }
@@ -228,9 +229,34 @@ fn check_rate(rate: &Sequence, found: &mut Findings) {
 
 /// Memory is taken for each user, so that there is a bound.
 fn check_users(pool: &Pool, found: &mut Findings) {
+    found.note_if(users_of(pool) > Users::MOST, "users", TOO_MANY);
+}
+
+fn users_of(pool: &Pool) -> u32 {
     let changing = pool.users.as_ref().map_or(0, Users::most);
-    let most = changing.max(pool.load.users().unwrap_or(0));
-    found.note_if(most > Users::MOST, "users", TOO_MANY);
+    changing.max(pool.load.users().unwrap_or(0))
+}
+
+/// The bounds of a pool hold for all of them together: they share the memory.
+fn check_sums(pools: &[Pool], found: &mut Findings) {
+    let several = |sum: u64, most: u64| pools.len() > 1 && sum > most;
+    let users = pools.iter().map(|pool| u64::from(users_of(pool))).sum();
+    found.note_if(
+        several(users, Users::MOST.into()),
+        "pools",
+        "all pools together have at most 10,000,000 users; write fewer",
+    );
+    let seats = pools.iter().map(|pool| {
+        let connections = &pool.connections;
+        u64::from(connections.count) * u64::from(connections.streams)
+    });
+    let seats = seats.fold(0, u64::saturating_add);
+    found.note_if(
+        several(seats, SEATS_MAX),
+        "pools",
+        "all connections of all pools together carry at most 10,000,000 requests at a time; write \
+         fewer connections or streams",
+    );
 }
 
 fn check_stop(pool: &Pool, warmup: Warmup, found: &mut Findings) {

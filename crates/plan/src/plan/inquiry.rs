@@ -11,7 +11,7 @@ use crate::{HttpRequest, Pool};
 /// made of it. The pool of the run that follows is made of the same settings ([`Self::into_pool`]).
 #[derive(Clone, Debug)]
 pub struct Inquiry {
-    pool: Pool,
+    pub(super) pool: Pool,
 }
 
 impl Inquiry {
