@@ -22,10 +22,11 @@ use crate::bytes::MessageError;
 use crate::clock_facts::ClockFacts;
 use crate::lease::{BEAT, BEAT_FREE, BEAT_SOON, LEASE, STAY};
 use crate::message::{
-    Assignment, Beat, Content, Dismissal, Hold, MachineFacts, Phase, Reply, Word,
+    AgentKey, Assignment, Beat, Content, Dismissal, Hold, MachineFacts, Phase, Reply, Word,
 };
 use crate::offset::RoundTrips;
 use crate::outbox::Outbox;
+use crate::redacted::Redacted;
 use drumfire_plan::{Command, StopReason};
 use drumfire_units::Nanos;
 
@@ -75,6 +76,7 @@ pub enum Left {
 #[derive(Clone, Debug)]
 pub struct Agent {
     name: String,
+    key: AgentKey,
     program: String,
     machine: MachineFacts,
     phase: Phase,
@@ -84,6 +86,8 @@ pub struct Agent {
     beat_at: Nanos,
     outbox: Outbox,
     has_left: bool,
+    /// The first answer that could not be read.
+    unread: Option<MessageError>,
 }
 
 /// A share that it has.
@@ -104,11 +108,12 @@ struct Held {
 }
 
 impl Agent {
-    /// A free agent of this name.
+    /// A free agent of this name and key.
     #[must_use]
-    pub fn new(name: &str, program: &str, machine: MachineFacts) -> Self {
+    pub fn new((name, key): (&str, AgentKey), program: &str, machine: MachineFacts) -> Self {
         Self {
             name: name.to_owned(),
+            key,
             program: program.to_owned(),
             machine,
             phase: Phase::Free,
@@ -118,6 +123,7 @@ impl Agent {
             beat_at: Nanos::ZERO,
             outbox: Outbox::default(),
             has_left: false,
+            unread: None,
         }
     }
 
@@ -151,27 +157,29 @@ impl Agent {
         lease.map_or(self.beat_at, |lease| lease.min(self.beat_at))
     }
 
-    /// Takes the reply to a beat.
-    ///
-    /// # Errors
-    /// When the bytes are none: nothing has changed, unless they are of another version, where the
-    /// agent has left.
-    pub fn handle_reply(
-        &mut self,
-        bytes: &[u8],
-        now: Nanos,
-    ) -> Result<Vec<AgentAction>, MessageError> {
-        let reply = Reply::decode(bytes)?;
+    /// Takes the reply to a beat. One of another version ends the agent. Any other that can't be read
+    /// is no reply: if none comes, the lease passes, and the reason of that names it.
+    pub fn handle_reply(&mut self, bytes: &[u8], now: Nanos) -> Vec<AgentAction> {
+        let reply = match Reply::decode(bytes) {
+            Ok(reply) => reply,
+            Err(error @ MessageError::Version(_)) if !self.has_left => {
+                return self.leave(Err(error.to_string()));
+            }
+            Err(error) => {
+                self.unread.get_or_insert(error);
+                return Vec::new();
+            }
+        };
         if self.has_left || reply.sent > now {
-            return Ok(Vec::new());
+            return Vec::new();
         }
         let is_mine = |held: &Held| held.assignment.run == reply.run && held.term <= reply.term;
         if !self.held.as_ref().is_none_or(is_mine) {
-            return Ok(Vec::new());
+            return Vec::new();
         }
         let mut actions = self.look_at_lease(now);
         if self.has_left {
-            return Ok(actions);
+            return actions;
         }
         if let Some(held) = &mut self.held {
             held.term = reply.term;
@@ -187,38 +195,42 @@ impl Agent {
                 self.leave(left)
             }
         });
-        Ok(actions)
+        actions
     }
 
     /// The share is prepared: with the facts of its run, encoded, it waits for the start.
-    pub fn ready(&mut self, info: Vec<u8>) {
+    pub fn ready(&mut self, info: Redacted<Vec<u8>>) {
         if self.phase == Phase::Preparing {
-            self.phase = Phase::Ready(info);
+            self.phase = Phase::Ready(info.into_inner());
         }
     }
 
     /// The share can't be run, or has failed; what was reported to its end stays so.
-    pub fn fail(&mut self, reason: &str, now: Nanos) -> Vec<AgentAction> {
+    pub fn fail(&mut self, reason: Redacted<String>, now: Nanos) -> Vec<AgentAction> {
         if self.phase == Phase::Ended {
             return Vec::new();
         }
-        self.phase = Phase::Failed(reason.to_owned());
+        self.phase = Phase::Failed(reason.into_inner());
         self.nudge(now)
     }
 
     /// Takes what the run has to say, in its order.
-    pub fn report(&mut self, content: &Content, now: Nanos) -> Vec<AgentAction> {
+    pub fn report(&mut self, content: &Redacted<Content>, now: Nanos) -> Vec<AgentAction> {
         // What the end of the lease makes of the run comes behind the report of that.
         let mut actions = self.look_at_lease(now);
         let Some(held) = self.held.as_ref().filter(|_| !self.has_left) else {
             return actions;
         };
-        let Some(messages) = self.outbox.add(&held.assignment, &content.encode(), now) else {
-            actions.extend(self.fail("too many results are waiting for the coordinator", now));
-            return actions;
+        let to = (&held.assignment, self.key);
+        let messages = match self.outbox.add(to, content, now) {
+            Ok(messages) => messages,
+            Err(bound) => {
+                actions.extend(self.fail(Redacted::fixed(bound), now));
+                return actions;
+            }
         };
         actions.extend(messages.into_iter().map(AgentAction::Publish));
-        if matches!(content, Content::Ending(_)) {
+        if matches!(content.get(), Content::Ending(_)) {
             self.phase = Phase::Ended;
             actions.extend(self.nudge(now));
         }
@@ -254,6 +266,7 @@ impl Agent {
         };
         let beat = Beat {
             agent: self.name.clone(),
+            key: self.key,
             program: self.program.clone(),
             sent: now,
             machine: self.machine,
@@ -340,7 +353,7 @@ impl Agent {
             let at = offset.to_own(start);
             let Some(at) = at.filter(|at| *at + hold.begins > now) else {
                 let reason = "it received the start too late";
-                actions.extend(self.fail(reason, now));
+                actions.extend(self.fail(Redacted::fixed(reason), now));
                 return actions;
             };
             held.start = Some(at);
@@ -389,8 +402,9 @@ impl Agent {
         if self.phase != Phase::Running {
             return Vec::new();
         }
-        let expired = Content::Expired(held.lease_until - start);
-        let messages = self.outbox.add(&held.assignment, &expired.encode(), now);
+        let expired = Redacted::expired(held.lease_until - start);
+        let to = (&held.assignment, self.key);
+        let messages = self.outbox.add(to, &expired, now);
         let messages = messages.into_iter().flatten().map(AgentAction::Publish);
         messages
             .chain([AgentAction::Halt(StopReason::Command, true)])
@@ -401,7 +415,10 @@ impl Agent {
     fn lost(&self) -> String {
         match &self.phase {
             Phase::Failed(reason) => reason.clone(),
-            _ => LOST.to_owned(),
+            _ => match &self.unread {
+                None => LOST.to_owned(),
+                Some(error) => format!("{LOST}; an answer could not be read: {error}"),
+            },
         }
     }
 
@@ -436,6 +453,10 @@ mod tests {
         descriptors: None,
     };
 
+    fn new_agent() -> Agent {
+        Agent::new(("a", AgentKey::new([0; 16])), "1", MACHINE)
+    }
+
     fn assignment() -> Assignment {
         Assignment {
             run: "r".to_owned(),
@@ -463,7 +484,28 @@ mod tests {
             at: sent,
             word,
         };
-        agent.handle_reply(&reply.encode(), *now).unwrap()
+        agent.handle_reply(&reply.encode(), *now)
+    }
+
+    /// Garbage in an agent's inbox is not an answer: it keeps its lease, and names the garbage when that
+    /// has passed. Another version ends it.
+    #[test]
+    fn bytes_that_are_not_a_reply_end_no_agent() {
+        let (mut agent, mut now) = (new_agent(), Nanos::ZERO);
+        assert_eq!(agent.handle_reply(&[7; 60], now), []);
+        hear(&mut agent, &mut now, Word::Take(assignment()));
+        assert_eq!(agent.handle_reply(b"{\"error\":1}", now), []);
+        let actions = agent.handle_time(now + LEASE);
+        let Some(AgentAction::Leave(Err(reason))) = actions.last() else {
+            panic!("its lease has passed: {actions:?}");
+        };
+        assert!(reason.contains("a message of no known form"), "{reason}");
+        let mut agent = new_agent();
+        let actions = agent.handle_reply(&4_u64.to_le_bytes(), Nanos::ZERO);
+        let Some(AgentAction::Leave(Err(reason))) = actions.last() else {
+            panic!("another version ends it: {actions:?}");
+        };
+        assert!(reason.contains("protocol version 4"), "{reason}");
     }
 
     /// An agent whose shares are not wanted any more has failed only if something of it is lacking.
@@ -487,16 +529,16 @@ mod tests {
             (None, true, failed),
             (Some(start), false, Err(NOT_WANTED.to_owned())),
         ] {
-            let (mut agent, mut now) = (Agent::new("a", "1", MACHINE), Nanos::ZERO);
+            let (mut agent, mut now) = (new_agent(), Nanos::ZERO);
             hear(&mut agent, &mut now, Word::Take(assignment()));
-            agent.ready(Vec::new());
+            agent.ready(Redacted::of(Vec::new()));
             if let Some(start) = start {
                 let actions = hear(&mut agent, &mut now, Word::Hold(start));
                 let begins = |action: &AgentAction| matches!(action, AgentAction::Start(..));
                 assert!(actions.iter().any(begins), "{actions:?}");
             }
             if fails {
-                agent.fail("it broke", now);
+                agent.fail(Redacted::of("it broke".to_owned()), now);
             }
             let actions = hear(&mut agent, &mut now, Word::Leave(Dismissal::NotWanted));
             let halt = AgentAction::Halt(StopReason::Command, true);

@@ -3,15 +3,29 @@
 //! A number has eight bytes, the least first; a text and a byte string are preceded by their
 //! length. Bytes come from another process: what is read is bounded by what is there, and a message
 //! ends with its last value.
+//!
+//! A message begins with [`FORM`] and [`VERSION`], and ends with the CRC-32 of everything before: so
+//! bytes of something else are not taken for another version, and one that was altered on its way is
+//! not read at all. The checksum finds accidents; who a message is from, its key says.
 
 use std::fmt;
 
+/// The beginning of each message.
+const FORM: u64 = u64::from_le_bytes(*b"drumfire");
 /// The number of the protocol that is spoken here.
-pub(crate) const VERSION: u64 = 4;
+const VERSION: u64 = 5;
+/// The last version whose messages began with its number.
+const VERSION_BARE: u64 = 4;
+/// The bytes of the checksum.
+const SUM: usize = 4;
 
 /// Why bytes are no message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MessageError {
+    /// They are not a message of drumfire.
+    Unknown,
+    /// Their checksum differs.
+    Altered,
     /// They end within a value.
     Short,
     /// A value that no message has; the text names its place.
@@ -23,6 +37,8 @@ pub enum MessageError {
 impl fmt::Display for MessageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Unknown => f.write_str("a message of no known form"),
+            Self::Altered => f.write_str("the message was altered on its way"),
             Self::Short => f.write_str("the message is truncated"),
             Self::Malformed(what) => write!(f, "malformed: {what}"),
             Self::Version(version) => write!(
@@ -35,6 +51,42 @@ impl fmt::Display for MessageError {
 }
 
 impl std::error::Error for MessageError {}
+
+/// The beginning of a message.
+pub(crate) fn begin() -> Vec<u8> {
+    let mut out = Vec::new();
+    put(&mut out, FORM);
+    put(&mut out, VERSION);
+    out
+}
+
+/// A message with its end.
+pub(crate) fn seal(mut out: Vec<u8>) -> Vec<u8> {
+    let sum = crc32fast::hash(&out);
+    out.extend_from_slice(&sum.to_le_bytes());
+    out
+}
+
+/// The values of a message.
+pub(crate) fn open(bytes: &[u8]) -> Result<Input<'_>, MessageError> {
+    let mut input = Input::new(bytes);
+    match input.number() {
+        Ok(FORM) => {}
+        Ok(version @ 1..=VERSION_BARE) => return Err(MessageError::Version(version)),
+        Ok(_) | Err(_) => return Err(MessageError::Unknown),
+    }
+    match input.number()? {
+        VERSION => {}
+        other => return Err(MessageError::Version(other)),
+    }
+    let Input(rest) = input;
+    let (_, sum) = bytes.split_last_chunk::<SUM>().ok_or(MessageError::Short)?;
+    if crc32fast::hash(&bytes[..bytes.len() - SUM]).to_le_bytes() != *sum {
+        return Err(MessageError::Altered);
+    }
+    let length = rest.len().checked_sub(SUM).ok_or(MessageError::Short)?;
+    Ok(Input(&rest[..length]))
+}
 
 /// Appends a number.
 pub(crate) fn put(out: &mut Vec<u8>, value: u64) {

@@ -13,8 +13,12 @@
 //! One that goes on with another's run ([`Coordinator::of_run`]) is given what was written, entry by
 //! entry ([`Coordinator::replay`]), and then the time ([`Coordinator::go_on`]). A replay gives the
 //! events of the run once more, in the same order. It has a higher term, by which agents refuse
-//! the replies of the other; one that gets a beat with a higher term than its own is fenced, and
-//! answers nothing more.
+//! the replies of the other; one that gets a beat with a higher term than its own lets its holder look
+//! whether there is another, since anybody may write a number into a beat.
+//!
+//! An agent is believed as far as it can be checked. Its key is that of its first beat, so that none
+//! speaks for another. One that reports something wrong, or reports nothing though it answers, is
+//! lost, with the reason ([`reports`]).
 //!
 //! The places are those of the agents that gathered, and behind them those of shares that were lost
 //! and offered to others ([`redistribution`]).
@@ -22,6 +26,7 @@
 mod losses;
 mod redistribution;
 mod replay;
+mod reports;
 
 use crate::bytes::MessageError;
 use crate::contrast::Contrast;
@@ -31,13 +36,13 @@ use crate::findings::{facts, findings};
 use crate::journal::{Begun, Entry};
 use crate::lease::START_LEAD;
 use crate::merge::Merge;
-use crate::message::{Beat, Content, Dismissal, Hold, MachineFacts, Phase, Reply, Report, Word};
+use crate::message::{Beat, Dismissal, Hold, MachineFacts, Phase, Reply, Word};
 use crate::offers::joined;
 use crate::place::{Place, PlaceState};
 use crate::room::Room;
 use crate::setup::Setup;
 use crate::status::{AgentStatus, Status};
-use drumfire_measure::{Ending, Interval, RunEvent, RunInfo, decode_event, interval_of_event};
+use drumfire_measure::{Interval, PoolInfo, RunEvent, RunInfo};
 use drumfire_plan::{Command, StopReason};
 use drumfire_units::Nanos;
 use std::collections::HashMap;
@@ -67,6 +72,41 @@ pub struct Coordinator {
     halt: Option<Halt>,
     has_stopped: bool,
     is_over: bool,
+    /// The latest time that its holder has named; zero while a journal is replayed.
+    now: Nanos,
+    /// The time at which agents were told to give up what is in flight.
+    ended_at: Option<Nanos>,
+    /// Messages that could not be read.
+    unread: Unread,
+}
+
+/// The messages of a run that could not be read.
+#[derive(Clone, Debug, Default)]
+struct Unread {
+    count: u64,
+    /// The mistake in the first of them.
+    first: Option<MessageError>,
+}
+
+impl Unread {
+    /// Counts a message, and passes its mistake on.
+    fn note(&mut self, error: MessageError) -> MessageError {
+        self.count = self.count.saturating_add(1);
+        self.first.get_or_insert_with(|| error.clone());
+        error
+    }
+
+    /// The note of them in the report.
+    fn text(&self) -> Option<String> {
+        let first = self.first.as_ref()?;
+        let (count, messages) = match self.count {
+            1 => ("1".to_owned(), "message"),
+            many => (many.to_string(), "messages"),
+        };
+        Some(format!(
+            "{count} {messages} of the group's subjects could not be read and had no effect: {first}"
+        ))
+    }
 }
 
 /// A stop of the load before its own end.
@@ -81,6 +121,8 @@ struct Halt {
     by_loss: bool,
 }
 
+/// The agents that may wait without a place, beside those of the run.
+const WAITING_MAX: usize = 4_096;
 /// Agents that wait are forgotten when they have not beaten for this long.
 const PATIENCE: Nanos = Nanos::from_secs(5);
 
@@ -104,6 +146,9 @@ impl Coordinator {
             halt: None,
             has_stopped: false,
             is_over: false,
+            now: Nanos::ZERO,
+            ended_at: None,
+            unread: Unread::default(),
         }
     }
 
@@ -120,8 +165,11 @@ impl Coordinator {
     /// that was given until now.
     pub fn go_on(&mut self, now: Nanos) {
         self.journaled();
+        self.now = now;
+        self.ended_at = self.halt.filter(|halt| halt.ends).map(|_| now);
         for place in &mut self.places {
             place.heard = now;
+            place.note_lease(now);
         }
     }
 
@@ -131,17 +179,17 @@ impl Coordinator {
         self.waiting.len() + self.places.len()
     }
 
-    /// Takes a beat. Its reply may be sent when the actions are done; a coordinator that is fenced
-    /// has none.
+    /// Takes a beat. Its reply may be sent when the actions are done; one with a higher term has none.
     ///
     /// # Errors
-    /// When the bytes are none: there is no answer to them.
+    /// If the bytes are not a beat, or one that its agent has not sent: there is no answer to them.
     pub fn handle_beat(
         &mut self,
         bytes: &[u8],
         now: Nanos,
     ) -> Result<(Option<Vec<u8>>, Vec<CoordinatorAction>), MessageError> {
-        let beat = Beat::decode(bytes)?;
+        self.now = self.now.max(now);
+        let beat = Beat::decode(bytes).map_err(|error| self.unread.note(error))?;
         if beat.run == self.setup.run && beat.term > self.term {
             return Ok((None, vec![CoordinatorAction::Fence]));
         }
@@ -157,37 +205,6 @@ impl Coordinator {
         Ok((Some(reply.encode()), actions))
     }
 
-    /// Takes a report. One of another run or epoch, or that was taken already, changes nothing; nor
-    /// does any when the run is over.
-    ///
-    /// # Errors
-    /// When the bytes are none, or what they carry is not what an agent of this run reports.
-    pub fn handle_report(&mut self, bytes: &[u8]) -> Result<Vec<CoordinatorAction>, MessageError> {
-        let report = Report::decode(bytes)?;
-        let index = report.share as usize;
-        let Some(place) = self.places.get_mut(index).filter(|_| !self.is_over) else {
-            return Ok(Vec::new());
-        };
-        let is_ours = report.run == self.setup.run && report.epoch == place.assignment.epoch;
-        if !is_ours {
-            return Ok(Vec::new());
-        }
-        let mut actions = Vec::new();
-        for (report, content) in place.inbox.take(report)? {
-            let entry = Entry::Report(report.encode());
-            actions.push(CoordinatorAction::Journal(entry.frame()));
-            // Behind each, so that a replay of the reports one by one comes to the same.
-            if let Some(content) = content
-                && !self.is_over
-            {
-                self.take(index, content, &mut actions)?;
-                self.close_intervals(&mut actions);
-                self.finish(&mut actions);
-            }
-        }
-        Ok(actions)
-    }
-
     /// Everything that was handed out to be written is on the disk.
     pub fn journaled(&mut self) {
         for place in &mut self.places {
@@ -198,10 +215,14 @@ impl Coordinator {
     /// Looks for agents that are lost.
     pub fn handle_time(&mut self, now: Nanos) -> Vec<CoordinatorAction> {
         let mut actions = Vec::new();
+        self.now = self.now.max(now);
         self.waiting.retain(|(_, heard)| now - *heard <= PATIENCE);
         for index in 0..self.places.len() {
             if self.places[index].is_overdue(now) {
                 self.miss(index, now, &mut actions);
+            } else if let Some(reason) = self.is_late(index, now) {
+                self.places[index].note_lease(now);
+                self.fail(index, reason, now, &mut actions);
             }
         }
         self.redistribute(now, &mut actions);
@@ -221,6 +242,9 @@ impl Coordinator {
     /// Stops the load of all agents; with `true` they give up what is in flight.
     pub fn halt(&mut self, reason: StopReason, ends: bool, now: Nanos) -> Vec<CoordinatorAction> {
         let at = self.start.map_or(Nanos::ZERO, |start| now - start);
+        if ends {
+            self.ended_at.get_or_insert(now);
+        }
         self.halt_at(reason, ends, at)
     }
 
@@ -291,6 +315,19 @@ impl Coordinator {
             );
             return (Word::Leave(Dismissal::Refused(reason)), Vec::new());
         }
+        let name = &beat.agent;
+        let placed = self.named.get(name).map(|index| &self.places[*index].beat);
+        if placed.is_some_and(|placed| placed.key != beat.key) {
+            let reason = format!(
+                "another agent of this run has the name {name}; give each a --name of its own"
+            );
+            return (Word::Leave(Dismissal::Refused(reason)), Vec::new());
+        }
+        let mut waiting = self.waiting.iter().map(|(waiting, _)| waiting);
+        if waiting.any(|it| it.agent == *name && it.key != beat.key) {
+            // It is forgotten when it does not beat any more.
+            return (Word::Wait, Vec::new());
+        }
         if !beat.run.is_empty() {
             self.waiting.retain(|(it, _)| it.agent != beat.agent);
         }
@@ -320,8 +357,13 @@ impl Coordinator {
             return (Word::Wait, Vec::new());
         }
         let name = beat.agent.clone();
+        let is_full = self.waiting.len() >= WAITING_MAX;
         match self.waiting.iter_mut().find(|(it, _)| it.agent == name) {
             Some(known) => *known = (beat, now),
+            None if is_full => {
+                let reason = format!("more than {WAITING_MAX} agents wait for a run of the group");
+                return (Word::Leave(Dismissal::Refused(reason)), Vec::new());
+            }
             None => self.waiting.push((beat, now)),
         }
         // Those beyond the number that is asked for wait for a share that is lost.
@@ -358,6 +400,10 @@ impl Coordinator {
         let mut actions = Vec::new();
         let is_over = self.is_over;
         let place = &mut self.places[index];
+        if let Some(distrust) = &place.distrust {
+            let reason = distrust.reason.clone();
+            return (Word::Leave(Dismissal::Refused(reason)), actions);
+        }
         let has_begun = place.has_begun();
         if place.state == PlaceState::Lost
             && (self.start.is_none() || beat.run.is_empty() || !has_begun)
@@ -373,6 +419,9 @@ impl Coordinator {
                 }
                 place.heard = now;
             }
+            if self.start.is_some() && !beat.run.is_empty() {
+                place.await_reports(&beat, now);
+            }
             place.beat = beat.clone();
         }
         if beat.run.is_empty() {
@@ -386,15 +435,15 @@ impl Coordinator {
             let other = Dismissal::refused("the share has another epoch");
             return (Word::Leave(other), actions);
         }
-        if let (Phase::Ready(info), None) = (&beat.phase, &place.info) {
-            match RunInfo::decode(info) {
-                Ok(info) => place.info = Some(Box::new(info)),
-                Err(error) => {
-                    let unread = Dismissal::Refused(error.to_string());
-                    return (Word::Leave(unread), actions);
-                }
+        if let Phase::Ready(info) = &beat.phase
+            && let Err(reason) = self.take_facts(index, info)
+        {
+            self.fail(index, reason, now, &mut actions);
+            if self.start.is_none() {
+                return (Word::Leave(self.dismissal(true)), actions);
             }
         }
+        let place = &mut self.places[index];
         if let Phase::Failed(reason) = &beat.phase
             && place.goes_on()
         {
@@ -423,6 +472,28 @@ impl Coordinator {
             is_over: is_over && (is_lost || place.state == PlaceState::Ended),
         };
         (Word::Hold(hold), actions)
+    }
+
+    /// Takes the facts of the run as a place's agent sees them, once; why it can't, if they can't be
+    /// those of this plan.
+    fn take_facts(&mut self, index: usize, info: &[u8]) -> Result<(), String> {
+        if self.places[index].info.is_some() {
+            return Ok(());
+        }
+        let info = RunInfo::decode(info);
+        let info = info.map_err(|error| format!("it sent facts that can't be read: {error}"))?;
+        let names = self.setup.plan.pools().iter().map(|pool| &pool.name);
+        let of_plan = info.pools.iter().map(|pool| &pool.name).eq(names);
+        let others = self.places.iter().find_map(|place| place.info.as_ref());
+        let of_others = others.is_none_or(|others| {
+            let shapes = |pools: &[PoolInfo]| pools.iter().map(shape).collect::<Vec<_>>();
+            shapes(&others.pools) == shapes(&info.pools)
+        });
+        if !of_plan || !of_others {
+            return Err("its pools or steps are not those of the plan".to_owned());
+        }
+        self.places[index].info = Some(Box::new(info));
+        Ok(())
     }
 
     /// Why the agent of a place that is lost has to leave.
@@ -457,79 +528,10 @@ impl Coordinator {
         for place in &mut self.places {
             place.clock = place.beat.offset;
         }
-        if let Some(info) = facts(&self.places, &self.setup.run) {
+        if let Some(info) = facts(&self.places, &self.setup) {
             let event = ClusterEvent::Gathered(Box::new(info), start);
             actions.push(CoordinatorAction::Tell(event));
         }
-    }
-
-    /// Takes what an agent has reported.
-    fn take(
-        &mut self,
-        index: usize,
-        content: Content,
-        actions: &mut Vec<CoordinatorAction>,
-    ) -> Result<(), MessageError> {
-        let place = &mut self.places[index];
-        let Some(info) = &place.info else {
-            return Err(MessageError::Malformed("a report of a run without facts"));
-        };
-        let bytes = match content {
-            Content::Event(bytes) => bytes,
-            Content::Ending(bytes) => {
-                let ending = Ending::decode(&bytes);
-                let ending = ending.map_err(|_| MessageError::Malformed("an ending"))?;
-                place.ending = Some(Box::new(ending));
-                place.state = match place.is_lost() {
-                    true => PlaceState::Lost,
-                    false => PlaceState::Ended,
-                };
-                self.merge.close(index);
-                return Ok(());
-            }
-            Content::Invalid(reason) => {
-                place.own_verdict = Some(reason);
-                return Ok(());
-            }
-            Content::Expired(at) => {
-                place.state = PlaceState::Expiring;
-                self.lack(index, at, actions);
-                return Ok(());
-            }
-        };
-        let malformed = |_| MessageError::Malformed("an event");
-        if let Some(interval) = interval_of_event(&bytes).map_err(malformed)? {
-            let interval = Interval::decode_into(&mut self.read, interval, &info.pools);
-            let interval = interval.map_err(malformed)?;
-            place.reported = interval.end;
-            place.tally.add(interval);
-            self.contrast.add(index, interval);
-            self.merge.add(index, interval, &info.pools);
-            return Ok(());
-        }
-        match decode_event(&bytes, info).map_err(malformed)? {
-            RunEvent::Changed(command) => {
-                place.changes += 1;
-                if place.changes > self.changes {
-                    self.changes = place.changes;
-                    tell(RunEvent::Changed(command), actions);
-                }
-            }
-            RunEvent::Stopping { reason } => {
-                place.has_stopped = true;
-                // The end of a lease is no end of the run.
-                if !place.is_lost() {
-                    self.stop(reason, actions);
-                }
-            }
-            event @ (RunEvent::Kept(_) | RunEvent::Transcripts(_) | RunEvent::Failed(_)) => {
-                tell(event, actions);
-            }
-            RunEvent::IntervalClosed(_) | RunEvent::Started(_) | RunEvent::Finished(_) => {
-                return Err(MessageError::Malformed("an event out of its order"));
-            }
-        }
-        Ok(())
     }
 
     /// Publishes the end of the load: of a count when the last agent has none left, for any other
@@ -570,6 +572,8 @@ impl Coordinator {
         ) {
             actions.push(CoordinatorAction::Tell(event));
         }
+        let unread = self.unread.text().map(ClusterEvent::Note);
+        actions.extend(unread.map(CoordinatorAction::Tell));
         let endings = self.places.iter_mut().filter_map(|it| it.ending.take());
         let endings = endings.map(|ending| *ending).collect();
         let lost_at = self.all_lost_at();
@@ -577,6 +581,11 @@ impl Coordinator {
         actions.push(CoordinatorAction::Tell(over));
         actions.push(CoordinatorAction::Nudge);
     }
+}
+
+/// The series of a pool, by which its intervals are read and merged.
+fn shape(pool: &PoolInfo) -> (usize, bool, usize) {
+    (pool.steps.len(), pool.iterations, pool.scenarios.len())
 }
 
 /// Tells the run's observers an event.

@@ -1,12 +1,11 @@
 //! The observer that gives an agent's run to its driver.
 
 use crate::from_agent::FromAgent;
-use crate::message::Content;
+use crate::redacted::Redacted;
 use drumfire_engine::Appointment;
-use drumfire_measure::{Ending, Interval, RunEvent, Summary, Validity, encode_event};
+use drumfire_measure::{RunEvent, Summary, Validity};
 use drumfire_plan::StopReason;
 use drumfire_session::{Observer, Redactor, RunContext, SessionError};
-use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedSender;
 
 /// Reports every event of a share's run, and lets the driver command it. It is attached with a
@@ -22,15 +21,6 @@ pub struct Courier {
 }
 
 impl Courier {
-    /// The ending without secrets; bodies of failures stay here where there are any.
-    fn masked(&self, summary: &Summary) -> Ending {
-        let mut ending = summary.ending(None);
-        if self.redactor.has_secrets() {
-            ending.failed_bodies.take();
-        }
-        ending.with_texts(&|text| self.redactor.text(text).into_owned())
-    }
-
     fn send(&self, message: FromAgent) {
         // The send fails only if the driver has left, which has ended the run.
         let _left = self.sender.send(message);
@@ -38,10 +28,10 @@ impl Courier {
 }
 
 /// The gravest reason for which a share's run is invalid.
-fn invalid(summary: &Summary) -> Option<String> {
+fn invalid(summary: &Summary) -> Option<&str> {
     let verdict = &summary.verdict;
     let reason = verdict.reasons.first()?;
-    (verdict.validity == Validity::Invalid).then(|| reason.text.clone())
+    (verdict.validity == Validity::Invalid).then_some(&*reason.text)
 }
 
 impl Observer for Courier {
@@ -56,24 +46,14 @@ impl Observer for Courier {
     }
 
     fn observe(&mut self, event: &RunEvent) {
-        let content = match event {
-            // Its facts were told before, and its time is the coordinator's.
-            RunEvent::Started(_) => return,
-            // A body may have a secret anywhere.
-            RunEvent::Failed(_) if self.redactor.has_secrets() => return,
-            RunEvent::Finished(summary) => {
-                if let Some(reason) = invalid(summary) {
-                    self.send(FromAgent::Content(Content::Invalid(reason)));
-                }
-                Content::Ending(self.masked(summary).encode())
-            }
-            RunEvent::IntervalClosed(interval) if self.redactor.has_secrets() => {
-                let mut interval = Interval::clone(interval);
-                interval.rewrite_messages(&|text| self.redactor.text(text).into_owned());
-                Content::Event(encode_event(&RunEvent::IntervalClosed(Arc::new(interval))))
-            }
-            event => Content::Event(encode_event(event)),
-        };
-        self.send(FromAgent::Content(content));
+        if let RunEvent::Finished(summary) = event
+            && let Some(reason) = invalid(summary)
+        {
+            let invalid = Redacted::invalid(reason, &self.redactor);
+            self.send(FromAgent::Content(invalid));
+        }
+        if let Some(content) = Redacted::event(event, &self.redactor) {
+            self.send(FromAgent::Content(content));
+        }
     }
 }

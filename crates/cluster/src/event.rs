@@ -74,7 +74,8 @@ impl Loss {
 /// What the holder of a coordinator is to do, in this order.
 #[derive(Debug)]
 pub enum CoordinatorAction {
-    /// Give up at once: another coordinator has taken over the run.
+    /// Look whether another coordinator has taken over the run, and give up at once if so: a beat
+    /// says it, which anybody may send.
     Fence,
     /// Append these bytes to the journal, sync them, and call [`crate::Coordinator::journaled`].
     Journal(Vec<u8>),

@@ -6,15 +6,19 @@ use crate::lease::LEASE;
 use crate::offers::heirs;
 use crate::place::Place;
 use crate::room::Room;
+use crate::setup::Setup;
 use drumfire_measure::RunInfo;
 use drumfire_units::{Nanos, rounded};
 
-/// The facts of the whole run: those that all agents have alike, and the notes of any.
-pub(crate) fn facts(places: &[Place], run: &str) -> Option<RunInfo> {
+/// The facts of the whole run: those that all agents have alike, the plan's own rules, and the notes
+/// of any.
+pub(crate) fn facts(places: &[Place], setup: &Setup) -> Option<RunInfo> {
     let infos: Vec<&RunInfo> = places.iter().filter_map(|it| it.info.as_deref()).collect();
     let (first, others) = infos.split_first()?;
     let mut info = RunInfo::clone(first);
-    run.clone_into(&mut info.id);
+    setup.run.clone_into(&mut info.id);
+    info.thresholds = setup.plan.thresholds().to_vec();
+    info.interval = setup.plan.generator().interval;
     for note in others.iter().flat_map(|other| &other.notes) {
         if !info.notes.contains(note) {
             info.notes.push(note.clone());
@@ -75,13 +79,13 @@ fn lacks(places: &[Place], index: u32, place: &Place) -> Vec<Lack> {
         left -= count.min(left);
         lacks.push(Lack {
             share: f64::from(count) / of,
-            from: place.reported,
+            from: place.unknown_from(),
             until: Some(heir.begins()),
         });
     }
     lacks.push(Lack {
         share: f64::from(left) / of,
-        from: place.reported,
+        from: place.unknown_from(),
         until: None,
     });
     lacks

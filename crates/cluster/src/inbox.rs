@@ -6,6 +6,12 @@ use std::collections::BTreeMap;
 
 /// The reports that may wait for one before them. Others are dropped, and come again.
 const EARLY_MAX: usize = 256;
+/// The bytes of the reports that may wait for one before them.
+const EARLY_BYTES_MAX: usize = 32 << 20;
+/// The bytes of what an agent reports at a time, such as an interval.
+pub(crate) const CONTENT_BYTES_MAX: usize = 64 << 20;
+/// The same if the plan keeps samples or exchanges.
+pub(crate) const CONTENT_BYTES_MAX_KEPT: usize = 256 << 20;
 
 /// The reports of a share's epoch.
 #[derive(Clone, Debug, Default)]
@@ -15,35 +21,55 @@ pub(crate) struct Inbox {
     /// Those of them that are in the journal.
     stored: u64,
     early: BTreeMap<u64, Report>,
+    early_bytes: usize,
     /// The content of which the last piece is to come.
     content: Vec<u8>,
 }
 
 impl Inbox {
-    /// Takes a report; gives those that come next in order, each with the content that it completes.
+    /// Adds a report to those that wait. One that was taken already is dropped, and so is one for which
+    /// there is no room: it comes again.
+    pub(crate) fn add(&mut self, report: Report) {
+        let (size, number) = (report.piece.len(), report.number);
+        let is_known = number < self.taken || self.early.contains_key(&number);
+        let has_room = self.early.len() < EARLY_MAX && self.early_bytes + size <= EARLY_BYTES_MAX;
+        if !is_known && (number == self.taken || has_room) {
+            self.early_bytes += size;
+            self.early.insert(number, report);
+        }
+    }
+
+    /// The report that comes next in order, with the content that it completes, of at most `most`
+    /// bytes; `None` if it is not there.
     ///
     /// # Errors
-    /// When a content is none.
-    pub(crate) fn take(
+    /// If a content is too large or invalid.
+    pub(crate) fn next(
         &mut self,
-        report: Report,
-    ) -> Result<Vec<(Report, Option<Content>)>, MessageError> {
-        let is_early = report.number > self.taken;
-        if report.number < self.taken || is_early && self.early.len() >= EARLY_MAX {
-            return Ok(Vec::new());
+        most: usize,
+    ) -> Result<Option<(Report, Option<Content>)>, MessageError> {
+        let Some(report) = self.early.remove(&self.taken) else {
+            return Ok(None);
+        };
+        self.taken += 1;
+        self.early_bytes -= report.piece.len();
+        if self.content.len() + report.piece.len() > most {
+            self.content = Vec::new();
+            return Err(MessageError::Malformed("more bytes than a report may have"));
         }
-        self.early.insert(report.number, report);
-        let mut taken = Vec::new();
-        while let Some(report) = self.early.remove(&self.taken) {
-            self.taken += 1;
-            self.content.extend_from_slice(&report.piece);
-            let content = match report.is_last {
-                true => Some(Content::decode(&std::mem::take(&mut self.content))?),
-                false => None,
-            };
-            taken.push((report, content));
-        }
-        Ok(taken)
+        self.content.extend_from_slice(&report.piece);
+        let content = match report.is_last {
+            true => Some(Content::decode(&std::mem::take(&mut self.content))?),
+            false => None,
+        };
+        Ok(Some((report, content)))
+    }
+
+    /// Frees what waits: nothing of it will be taken.
+    pub(crate) fn close(&mut self) {
+        self.early.clear();
+        self.early_bytes = 0;
+        self.content = Vec::new();
     }
 
     /// Everything that was taken is in the journal.
@@ -51,8 +77,60 @@ impl Inbox {
         self.stored = self.taken;
     }
 
+    /// The number of reports that were taken.
+    pub(crate) const fn taken(&self) -> u64 {
+        self.taken
+    }
+
     /// The number of reports that are stored.
     pub(crate) const fn stored(&self) -> u64 {
         self.stored
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::AgentKey;
+
+    fn report(number: u64, is_last: bool, size: usize) -> Report {
+        Report {
+            run: "r".to_owned(),
+            share: 0,
+            epoch: 1,
+            key: AgentKey::new([0; 16]),
+            number,
+            is_last,
+            piece: vec![0; size],
+        }
+    }
+
+    /// Pieces that end no content fill no more memory than one content may have.
+    #[test]
+    fn a_content_without_an_end_is_refused() {
+        let mut inbox = Inbox::default();
+        let mut held = 0;
+        for number in 0..10 {
+            inbox.add(report(number, false, 100));
+            let next = inbox.next(450);
+            held = held.max(inbox.content.capacity());
+            assert_eq!(next.is_err(), number % 5 == 4, "{number}");
+        }
+        assert!(held < 1_000, "{held}");
+    }
+
+    /// Reports that wait for one that never comes have a bound in number and in bytes.
+    #[test]
+    fn reports_that_wait_have_bounds() {
+        let mut inbox = Inbox::default();
+        (1..1_000).for_each(|number| inbox.add(report(number, true, 10)));
+        assert_eq!(inbox.early.len(), EARLY_MAX);
+        let mut inbox = Inbox::default();
+        (1..100).for_each(|number| inbox.add(report(number, true, 1 << 20)));
+        assert_eq!(inbox.early_bytes, EARLY_BYTES_MAX);
+        // The one that is waited for has room.
+        inbox.add(report(0, true, 1 << 20));
+        assert!(matches!(inbox.next(1 << 21), Ok(Some(_))));
+        assert_eq!(inbox.early_bytes, EARLY_BYTES_MAX);
     }
 }

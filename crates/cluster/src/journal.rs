@@ -11,8 +11,9 @@
 
 use crate::attachments::Attachments;
 use crate::bytes::{Input, MessageError, put, put_bytes};
-use crate::message::{Assignment, Beat, MachineFacts};
+use crate::message::{AgentKey, Assignment, Beat, MachineFacts};
 use crate::on_loss::OnLoss;
+use crate::place::Distrust;
 use crate::succession::Offer;
 use drumfire_engine::Shares;
 use drumfire_measure::{decode_command, encode_command, stop_number, stop_of_number};
@@ -22,7 +23,7 @@ use drumfire_units::Nanos;
 use std::io::{self, Read};
 
 /// The number of the form that is written here.
-const VERSION: u64 = 4;
+const VERSION: u64 = 5;
 /// The largest frame that is read: a plan and its results are far smaller.
 const FRAME_BYTES_MAX: u32 = 256 << 20;
 
@@ -109,6 +110,8 @@ pub(crate) enum Entry {
     Lost(u32, Nanos),
     /// The agent of this place failed at this run time, for this reason.
     Failed(u32, Nanos, String),
+    /// What the agent of this place reported can't be taken, which was found at this run time.
+    Distrusted(u32, Nanos, Distrust),
     /// Shares of a lost place were offered, which makes the next place.
     Offered(Offer),
     /// The place with this number keeps its shares from this run time on; by this beat its agent was
@@ -162,6 +165,13 @@ impl Entry {
                 put(&mut out, at.0);
                 put_bytes(&mut out, reason.as_bytes());
             }
+            Self::Distrusted(place, at, distrust) => {
+                put(&mut out, 10);
+                put(&mut out, (*place).into());
+                put(&mut out, at.0);
+                put_bytes(&mut out, distrust.reason.as_bytes());
+                put(&mut out, distrust.is_of_all.into());
+            }
             Self::Offered(offer) => {
                 let Shares { first, count, of } = offer.shares;
                 put(&mut out, 7);
@@ -169,6 +179,7 @@ impl Entry {
                     put(&mut out, number.into());
                 }
                 put_bytes(&mut out, offer.agent.as_bytes());
+                offer.key.encode(&mut out);
                 offer.machine.encode(&mut out);
             }
             Self::Joined(place, from, beat) => {
@@ -208,6 +219,7 @@ impl Entry {
                     of: input.small()?,
                 },
                 agent: input.text()?,
+                key: AgentKey::decode(input)?,
                 machine: MachineFacts::decode(input)?,
             }),
             8 => {
@@ -215,6 +227,12 @@ impl Entry {
                 Self::Joined(place, from, Beat::decode(input.bytes()?)?)
             }
             9 => Self::Failed(input.small()?, Nanos(input.number()?), input.text()?),
+            10 => {
+                let (place, at) = (input.small()?, Nanos(input.number()?));
+                let reason = input.text()?;
+                let is_of_all = input.flag()?;
+                Self::Distrusted(place, at, Distrust { reason, is_of_all })
+            }
             _ => return Err(MessageError::Malformed("an unknown entry")),
         };
         input.end()?;
@@ -354,6 +372,19 @@ impl Entries {
         let is_whole = content.len() as u64 == u64::from(length)
             && *sum == crc32fast::hash(&content).to_le_bytes();
         Ok(is_whole.then_some(content))
+    }
+}
+
+impl Head {
+    /// Reads the head of a journal alone; `None` if it is not whole.
+    ///
+    /// # Errors
+    /// If it can't be read, or is of another version.
+    pub fn read(from: impl Read + Send + 'static) -> io::Result<Option<Self>> {
+        match Entries::of(Box::new(from)).next()? {
+            Some(Entry::Head(head)) => Ok(Some(head)),
+            _ => Ok(None),
+        }
     }
 }
 

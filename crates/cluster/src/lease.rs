@@ -19,8 +19,16 @@ pub(crate) const BEAT_SOON: Nanos = Nanos::from_millis(50);
 pub(crate) const START_LEAD: Nanos = Nanos::from_millis(800);
 /// The least time between a command and the time from which it holds.
 pub(crate) const COMMAND_LEAD: Nanos = Nanos::from_secs(1);
-/// The time after which a report that is not acknowledged is sent again.
-pub(crate) const RESEND: Nanos = Nanos::from_millis(1_500);
+/// The time after which a report that is not acknowledged is sent again: several times within
+/// [`REPORTS_LATE`].
+pub(crate) const RESEND: Nanos = Nanos::from_millis(500);
+/// The time for which an agent may answer and bring none of the reports that it has made.
+pub(crate) const REPORTS_LATE: Nanos = Nanos(LEASE.0 + LEASE_MARGIN.0);
+/// The time beyond the length of an interval for which an agent may answer and report none.
+pub(crate) const INTERVAL_LATE: Nanos = Nanos(3 * LEASE.0);
+/// The time that agents have for their last reports when what is in flight is given up.
+pub(crate) const END_LATE: Nanos = Nanos::from_millis(2_500);
 
 const _: () = assert!(START_LEAD.0 > 3 * BEAT.0 && COMMAND_LEAD.0 > 2 * BEAT.0);
 const _: () = assert!(LEASE.0 > 4 * BEAT.0);
+const _: () = assert!(REPORTS_LATE.0 > 5 * RESEND.0 && END_LATE.0 < LEASE.0);

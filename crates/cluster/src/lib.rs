@@ -43,6 +43,7 @@ mod offset;
 mod on_loss;
 mod outbox;
 mod place;
+mod redacted;
 mod relayed;
 mod room;
 mod setup;
@@ -66,15 +67,15 @@ pub use driver::{
 };
 pub use event::{ClusterEvent, CoordinatorAction, Lack, Loss};
 pub use fitting::divide_placement;
-pub use from_agent::FromAgent;
 pub use journal::{Axis, Head, Outline};
 pub use lease::{BEAT, LEASE};
 pub use merge::Merge;
 pub use message::{
-    Assignment, Beat, Content, Dismissal, Hold, MachineFacts, Phase, Reply, Report, Word,
+    AgentKey, Assignment, Beat, Content, Dismissal, Hold, MachineFacts, Phase, Reply, Report, Word,
 };
 pub use offset::Offset;
 pub use on_loss::OnLoss;
+pub use redacted::Redacted;
 pub use relayed::{Wish, relayed};
 pub use setup::Setup;
 pub use status::{AgentStatus, Stage, Status};

@@ -1,16 +1,56 @@
 //! The three messages, as bytes.
 //!
-//! Each begins with the number of the protocol, by which another version is refused before anything
-//! else of it is read. An unknown number and an unknown kind are errors and change nothing.
+//! An unknown number and an unknown kind are errors and change nothing. Numbers and texts of another
+//! machine have bounds here, so that none of them makes a thread, a place or a line too many.
 
 use crate::Offset;
 use crate::attachments::Attachments;
-use crate::bytes::{Input, MessageError, VERSION, put, put_bytes, put_optional};
+use crate::bytes::{Input, MessageError, begin, open, put, put_bytes, put_optional, seal};
 use crate::clock_facts::ClockFacts;
 use drumfire_engine::Shares;
 use drumfire_measure::{decode_command, encode_command, stop_number, stop_of_number};
 use drumfire_plan::{Command, StopReason};
 use drumfire_units::Nanos;
+use std::fmt;
+
+/// The bytes of a reason that are sent and shown.
+const REASON_BYTES_MAX: usize = 1_024;
+/// The bytes of the name of an agent or a run.
+const NAME_BYTES_MAX: usize = 255;
+/// The further agents that one agent starts for the shares of lost ones.
+pub(crate) const JOINS_MAX: u64 = 64;
+/// The bytes of a key.
+const KEY_BYTES: usize = 16;
+
+/// A random number by which a coordinator knows an agent. Agents send it and never receive that of
+/// another, so that none can speak for another.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct AgentKey([u8; KEY_BYTES]);
+
+impl AgentKey {
+    /// The key of these random bytes.
+    #[must_use]
+    pub const fn new(random: [u8; KEY_BYTES]) -> Self {
+        Self(random)
+    }
+
+    pub(crate) fn encode(self, out: &mut Vec<u8>) {
+        put_bytes(out, &self.0);
+    }
+
+    pub(crate) fn decode(input: &mut Input<'_>) -> Result<Self, MessageError> {
+        let bytes = input.bytes()?.try_into();
+        bytes
+            .map(Self)
+            .map_err(|_| MessageError::Malformed("a key of another length"))
+    }
+}
+
+impl fmt::Debug for AgentKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("AgentKey")
+    }
+}
 
 /// What a machine brings along.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +85,8 @@ pub enum Phase {
 pub struct Beat {
     /// The agent's name, unique among all.
     pub agent: String,
+    /// Its key.
+    pub key: AgentKey,
     /// The version of its program.
     pub program: String,
     /// The time at which it sent the beat, by its clock.
@@ -170,6 +212,8 @@ pub struct Report {
     pub share: u32,
     /// The share's epoch.
     pub epoch: u64,
+    /// The key of its agent.
+    pub key: AgentKey,
     /// Its number, from 0.
     pub number: u64,
     /// Whether a content ends with it.
@@ -191,17 +235,29 @@ pub enum Content {
     Expired(Nanos),
 }
 
-fn begin() -> Vec<u8> {
-    let mut out = Vec::new();
-    put(&mut out, VERSION);
-    out
+/// The beginning of a reason, with a mark if that is not all of it.
+pub(crate) fn cut_reason(reason: &str) -> String {
+    if reason.len() <= REASON_BYTES_MAX {
+        return reason.to_owned();
+    }
+    let mut end = REASON_BYTES_MAX;
+    while !reason.is_char_boundary(end) {
+        end -= 1;
+    }
+    format!("{}…", &reason[..end])
 }
 
-pub(crate) fn read(bytes: &[u8]) -> Result<Input<'_>, MessageError> {
-    let mut input = Input::new(bytes);
-    match input.number()? {
-        VERSION => Ok(input),
-        other => Err(MessageError::Version(other)),
+/// The reason in these bytes.
+fn reason(bytes: &[u8]) -> String {
+    cut_reason(&String::from_utf8_lossy(bytes))
+}
+
+/// The next text, which names an agent, a run or a version.
+fn name(input: &mut Input<'_>) -> Result<String, MessageError> {
+    let name = input.text()?;
+    match name.len() <= NAME_BYTES_MAX {
+        true => Ok(name),
+        false => Err(MessageError::Malformed("a name is too long")),
     }
 }
 
@@ -243,7 +299,7 @@ impl Phase {
             (2, info) => Ok(Self::Ready(info.to_vec())),
             (3, []) => Ok(Self::Running),
             (4, []) => Ok(Self::Ended),
-            (5, reason) => Ok(Self::Failed(String::from_utf8_lossy(reason).into_owned())),
+            (5, bytes) => Ok(Self::Failed(reason(bytes))),
             (6, []) => Ok(Self::Expired),
             _ => Err(MessageError::Malformed("an unknown phase")),
         }
@@ -252,9 +308,14 @@ impl Phase {
 
 impl Beat {
     /// The first beat of an agent that is free: it has said and made nothing yet.
-    pub(crate) fn free(agent: String, program: String, machine: MachineFacts) -> Self {
+    pub(crate) fn free(
+        (agent, key): (String, AgentKey),
+        program: String,
+        machine: MachineFacts,
+    ) -> Self {
         Self {
             agent,
+            key,
             program,
             sent: Nanos::ZERO,
             machine,
@@ -275,6 +336,7 @@ impl Beat {
     pub fn encode(&self) -> Vec<u8> {
         let mut out = begin();
         put_bytes(&mut out, self.agent.as_bytes());
+        self.key.encode(&mut out);
         put_bytes(&mut out, self.program.as_bytes());
         put(&mut out, self.sent.0);
         self.machine.encode(&mut out);
@@ -290,7 +352,7 @@ impl Beat {
         put(&mut out, offset.ahead.cast_unsigned());
         put(&mut out, offset.uncertainty.0);
         self.clock.encode(&mut out);
-        out
+        seal(out)
     }
 
     /// The beat of these bytes.
@@ -298,13 +360,14 @@ impl Beat {
     /// # Errors
     /// When they are none, or those of another version.
     pub fn decode(bytes: &[u8]) -> Result<Self, MessageError> {
-        let mut input = read(bytes)?;
+        let mut input = open(bytes)?;
         let beat = Self {
-            agent: input.text()?,
-            program: input.text()?,
+            agent: name(&mut input)?,
+            key: AgentKey::decode(&mut input)?,
+            program: name(&mut input)?,
             sent: Nanos(input.number()?),
             machine: MachineFacts::decode(&mut input)?,
-            run: input.text()?,
+            run: name(&mut input)?,
             epoch: input.number()?,
             term: input.number()?,
             phase: Phase::decode(&mut input)?,
@@ -341,7 +404,7 @@ impl Assignment {
 
     pub(crate) fn decode(input: &mut Input<'_>) -> Result<Self, MessageError> {
         let assignment = Self {
-            run: input.text()?,
+            run: name(input)?,
             share: input.small()?,
             epoch: input.number()?,
             shares: Shares {
@@ -385,6 +448,9 @@ impl Hold {
         let start = input.optional()?.map(Nanos);
         let begins = Nanos(input.number()?);
         let joins = input.number()?;
+        if joins > JOINS_MAX {
+            return Err(MessageError::Malformed("too many further agents"));
+        }
         let from = input.number()?;
         let count = input.number()?;
         let mut commands = Vec::new();
@@ -439,7 +505,7 @@ impl Reply {
             }
             Word::Leave(Dismissal::NotWanted) => put(&mut out, 4),
         }
-        out
+        seal(out)
     }
 
     /// The reply of these bytes.
@@ -447,9 +513,9 @@ impl Reply {
     /// # Errors
     /// When they are none, or those of another version.
     pub fn decode(bytes: &[u8]) -> Result<Self, MessageError> {
-        let mut input = read(bytes)?;
+        let mut input = open(bytes)?;
         let reply = Self {
-            run: input.text()?,
+            run: name(&mut input)?,
             term: input.number()?,
             sent: Nanos(input.number()?),
             at: Nanos(input.number()?),
@@ -457,7 +523,7 @@ impl Reply {
                 0 => Word::Wait,
                 1 => Word::Take(Assignment::decode(&mut input)?),
                 2 => Word::Hold(Hold::decode(&mut input)?),
-                3 => Word::Leave(Dismissal::Refused(input.text()?)),
+                3 => Word::Leave(Dismissal::Refused(reason(input.bytes()?))),
                 4 => Word::Leave(Dismissal::NotWanted),
                 _ => return Err(MessageError::Malformed("an unknown word")),
             },
@@ -475,10 +541,11 @@ impl Report {
         put_bytes(&mut out, self.run.as_bytes());
         put(&mut out, self.share.into());
         put(&mut out, self.epoch);
+        self.key.encode(&mut out);
         put(&mut out, self.number);
         put(&mut out, self.is_last.into());
         put_bytes(&mut out, &self.piece);
-        out
+        seal(out)
     }
 
     /// The report of these bytes.
@@ -486,11 +553,12 @@ impl Report {
     /// # Errors
     /// When they are none, or those of another version.
     pub fn decode(bytes: &[u8]) -> Result<Self, MessageError> {
-        let mut input = read(bytes)?;
+        let mut input = open(bytes)?;
         let report = Self {
-            run: input.text()?,
+            run: name(&mut input)?,
             share: input.small()?,
             epoch: input.number()?,
+            key: AgentKey::decode(&mut input)?,
             number: input.number()?,
             is_last: input.flag()?,
             piece: input.bytes()?.to_vec(),
@@ -528,7 +596,7 @@ impl Content {
         match bytes {
             [0, event @ ..] => Ok(Self::Event(event.to_vec())),
             [1, ending @ ..] => Ok(Self::Ending(ending.to_vec())),
-            [3, reason @ ..] => Ok(Self::Invalid(String::from_utf8_lossy(reason).into_owned())),
+            [3, bytes @ ..] => Ok(Self::Invalid(reason(bytes))),
             [2, at @ ..] => {
                 let mut input = Input::new(at);
                 let at = Nanos(input.number()?);
@@ -548,6 +616,7 @@ mod tests {
     fn beat() -> Beat {
         Beat {
             agent: "a".to_owned(),
+            key: AgentKey::new([7; KEY_BYTES]),
             program: "0.1.0".to_owned(),
             sent: Nanos(7),
             machine: MachineFacts {
@@ -625,7 +694,49 @@ mod tests {
     #[test]
     fn another_version_is_refused_by_its_number() {
         let mut bytes = reply(Word::Wait).encode();
-        bytes[0] = 9;
+        bytes[8] = 9;
         assert_eq!(Reply::decode(&bytes), Err(MessageError::Version(9)));
+        // Earlier ones began with their number.
+        let bare = 4_u64.to_le_bytes();
+        assert_eq!(Reply::decode(&bare), Err(MessageError::Version(4)));
+    }
+
+    /// Bytes of something else are not another version, and no altered message is read as another.
+    #[test]
+    fn what_is_not_a_message_is_not_another_version() {
+        for bytes in [&b""[..], b"{}", b"HTTP/1.1 200 OK", &[0; 64], &[0xff; 64]] {
+            assert_eq!(Reply::decode(bytes), Err(MessageError::Unknown));
+        }
+        let sent = beat().encode();
+        for at in 0..sent.len() {
+            for bit in 0..8 {
+                let mut bytes = sent.clone();
+                bytes[at] ^= 1 << bit;
+                assert!(Beat::decode(&bytes).is_err(), "bit {bit} of byte {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn reasons_and_names_of_others_have_bounds() {
+        let long = "é".repeat(500_000);
+        let mut beat = Beat {
+            phase: Phase::Failed(long.clone()),
+            ..beat()
+        };
+        let Phase::Failed(reason) = Beat::decode(&beat.encode()).unwrap().phase else {
+            panic!("it failed");
+        };
+        assert!(reason.len() <= REASON_BYTES_MAX + 3 && reason.ends_with("é…"));
+        let refused = reply(Word::Leave(Dismissal::refused(&*long)));
+        let Word::Leave(Dismissal::Refused(reason)) =
+            Reply::decode(&refused.encode()).unwrap().word
+        else {
+            panic!("it was refused");
+        };
+        assert!(reason.len() <= REASON_BYTES_MAX + 3);
+        beat.agent = long;
+        let error = Beat::decode(&beat.encode());
+        assert_eq!(error, Err(MessageError::Malformed("a name is too long")));
     }
 }

@@ -10,11 +10,12 @@
 //! An offer that comes to nothing, since its agent is lost before that time is named, is made to
 //! others, a few times.
 
-use crate::message::{Beat, MachineFacts};
+use crate::message::{Beat, JOINS_MAX, MachineFacts};
 use crate::place::{Place, PlaceState};
 use crate::room::Room;
 use crate::succession::{Offer, evenly, in_order, parts, without};
 use drumfire_engine::Shares;
+use drumfire_units::Nanos;
 
 /// The offers of one place's shares that may come to nothing. Beyond them the shares stay nobody's.
 const FAILED_MAX: usize = 3;
@@ -33,12 +34,13 @@ pub(crate) struct Offers {
 /// those that are left.
 pub(crate) fn offers<'a>(
     places: &[Place],
+    now: Nanos,
     idle: impl Iterator<Item = &'a Beat> + Clone,
     room: &Room,
 ) -> Offers {
     let mut offers = Offers::default();
     for (of, lost) in (0..).zip(places) {
-        if lost.lost_at.is_none() || !lost.has_begun() {
+        if lost.lost_at.is_none() || !lost.has_begun() || lost.may_send(now) {
             continue;
         }
         let heirs = || heirs(places, of);
@@ -98,8 +100,10 @@ fn hosts(places: &[Place], offers: &[Offer]) -> Vec<u32> {
             && !place.has_stopped
     };
     let hosts = (0..).zip(places).filter(is_host);
-    let mut hosts: Vec<u32> = hosts.map(|(host, _)| host).collect();
-    hosts.sort_by_key(|host| joined(places, *host) + offered(offers, *host).count() as u64);
+    let further = |host: u32| joined(places, host) + offered(offers, host).count() as u64;
+    let hosts = hosts.map(|(host, _)| host);
+    let mut hosts: Vec<u32> = hosts.filter(|host| further(*host) < JOINS_MAX).collect();
+    hosts.sort_by_key(|host| further(*host));
     hosts
 }
 
@@ -134,6 +138,7 @@ impl Offers {
                     of,
                     host: (places.len() + self.made.len()) as u32,
                     agent: beat.agent.clone(),
+                    key: beat.key,
                     machine: beat.machine,
                     shares,
                 });
@@ -158,6 +163,7 @@ impl Offers {
                     of,
                     host: *host,
                     agent: format!("{}+{}", places[*host as usize].agent, before + 1),
+                    key: places[*host as usize].beat.key,
                     machine: machine(places, *host),
                     shares,
                 });
@@ -197,9 +203,9 @@ mod tests {
     use super::*;
     use crate::attachments::Attachments;
     use crate::division::divide;
+    use crate::message::AgentKey;
     use crate::on_loss::OnLoss;
     use crate::setup::Setup;
-    use drumfire_units::Nanos;
     use std::sync::Arc;
 
     const MANY: u64 = 1_000;
@@ -209,7 +215,8 @@ mod tests {
             cores,
             descriptors: Some(descriptors),
         };
-        Beat::free(agent.to_owned(), "1".to_owned(), machine)
+        let name = (agent.to_owned(), AgentKey::new([0; 16]));
+        Beat::free(name, "1".to_owned(), machine)
     }
 
     /// Eight shares of 8 connections each; of four agents with two of them each the first is lost.
@@ -233,7 +240,7 @@ mod tests {
         let mut places = Place::all(&setup, agents, &shares);
         (places[0].state, places[0].lost_at) = (PlaceState::Lost, Some(Nanos(1)));
         let room = Room::of(&setup.plan, places[0].assignment.machine);
-        let offers = offers(&places, idle.iter(), &room);
+        let offers = offers(&places, Nanos(1), idle.iter(), &room);
         let mut next = places[0].assignment.shares.first;
         for offer in &offers.made {
             assert_eq!(offer.shares.first, next, "one beside the other");

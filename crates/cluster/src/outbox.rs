@@ -4,8 +4,10 @@
 //! All stay here until the coordinator has stored them; one that is not acknowledged in time is
 //! sent again.
 
+use crate::inbox::CONTENT_BYTES_MAX_KEPT;
 use crate::lease::RESEND;
-use crate::message::{Assignment, Report};
+use crate::message::{AgentKey, Assignment, Content, Report};
+use crate::redacted::Redacted;
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
 
@@ -32,16 +34,23 @@ struct Waiting {
 }
 
 impl Outbox {
-    /// Reports a content; the messages to send. `None` means that too much waits.
+    /// Reports a content; the messages to send.
+    ///
+    /// # Errors
+    /// The bound that is reached.
     pub(crate) fn add(
         &mut self,
-        to: &Assignment,
-        content: &[u8],
+        (to, key): (&Assignment, AgentKey),
+        content: &Redacted<Content>,
         now: Nanos,
-    ) -> Option<Vec<Vec<u8>>> {
+    ) -> Result<Vec<Vec<u8>>, &'static str> {
+        let content = content.get().encode();
+        if content.len() > CONTENT_BYTES_MAX_KEPT {
+            return Err("the results of an interval are larger than 256 MiB");
+        }
         self.bytes += content.len();
         if self.bytes > WAITING_BYTES_MAX {
-            return None;
+            return Err("too many results are waiting for the coordinator");
         }
         let mut pieces = content.chunks(PIECE_BYTES).peekable();
         let mut messages = Vec::new();
@@ -50,6 +59,7 @@ impl Outbox {
                 run: to.run.clone(),
                 share: to.share,
                 epoch: to.epoch,
+                key,
                 number: self.made,
                 is_last: pieces.peek().is_none(),
                 piece: piece.to_vec(),
@@ -58,7 +68,7 @@ impl Outbox {
             messages.push(report.encode());
             self.waiting.push_back(Waiting { report, sent: now });
         }
-        Some(messages)
+        Ok(messages)
     }
 
     /// The number of reports made.

@@ -4,7 +4,7 @@ use crate::Offset;
 use crate::attachments::Attachments;
 use crate::division::sum;
 use crate::inbox::Inbox;
-use crate::lease::{LEASE, LEASE_MARGIN};
+use crate::lease::{BEAT, INTERVAL_LATE, LEASE, LEASE_MARGIN, REPORTS_LATE};
 use crate::message::{Assignment, Beat, MachineFacts, Phase};
 use crate::setup::Setup;
 use crate::succession::{Offer, Succession};
@@ -37,6 +37,10 @@ pub(crate) struct Place {
     pub(crate) clock: Option<Offset>,
     /// The end of its last interval.
     pub(crate) reported: Nanos,
+    /// The beats since the last report that was taken.
+    pub(crate) awaited: Awaited,
+    /// The events that it has reported beside its intervals.
+    pub(crate) events: u32,
     /// The changes of the load that it has reported.
     pub(crate) changes: usize,
     /// Whether it has reported the end of its load.
@@ -54,8 +58,57 @@ pub(crate) struct Place {
     /// The reason that its agent gave for its end, where it gave one; of an offer that came to nothing
     /// without one, what became of it.
     pub(crate) refusal: Option<String>,
+    /// Why nothing more of its agent is taken, if what that reported was wrong.
+    pub(crate) distrust: Option<Distrust>,
+    /// The time until which an agent that was lost while it was there may send.
+    pub(crate) sends_until: Nanos,
     /// What is said of those of its shares that no agent has room for, once it is lost.
     pub(crate) unplaced: Option<String>,
+}
+
+/// Why nothing more of an agent is taken: what it reported was wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Distrust {
+    /// The mistake.
+    pub(crate) reason: String,
+    /// Whether what it reported before is in doubt, too.
+    pub(crate) is_of_all: bool,
+}
+
+/// The time for which an agent has answered without a report that was due. Only time between its beats
+/// counts: while it can't be reached, nothing is due but its lease.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Awaited {
+    /// The time of its last beat.
+    beaten: Nanos,
+    /// The number of reports that were taken by then.
+    taken: u64,
+    /// The time for which reports that it has made, or the last one of all, did not come.
+    late: Nanos,
+    /// The time for which no report came.
+    quiet: Nanos,
+}
+
+impl Awaited {
+    /// Counts the time up to a beat.
+    fn count(&mut self, beat: &Beat, taken: u64, now: Nanos) {
+        let since = (now - self.beaten).min(Nanos(2 * BEAT.0));
+        let is_new = taken > self.taken;
+        let is_due = match beat.phase {
+            Phase::Ended | Phase::Expired => true,
+            _ => beat.made > taken,
+        };
+        let sum = |is_counted, sum: Nanos| match is_counted && !is_new {
+            true => sum + since,
+            false => Nanos::ZERO,
+        };
+        *self = Self {
+            beaten: now,
+            taken,
+            late: sum(is_due, self.late),
+            quiet: sum(beat.phase == Phase::Running, self.quiet),
+        };
+    }
 }
 
 /// The state of a place.
@@ -104,6 +157,8 @@ impl Place {
             heard,
             clock: None,
             reported: Nanos::ZERO,
+            awaited: Awaited::default(),
+            events: 0,
             changes: 0,
             has_stopped: false,
             lost_at: None,
@@ -112,6 +167,8 @@ impl Place {
             silence: Nanos::ZERO,
             own_verdict: None,
             refusal: None,
+            distrust: None,
+            sends_until: Nanos::ZERO,
             unplaced: None,
         }
     }
@@ -141,7 +198,8 @@ impl Place {
                 false => Attachments::default(),
             },
         };
-        let beat = Beat::free(offer.agent.clone(), setup.program.clone(), offer.machine);
+        let name = (offer.agent.clone(), offer.key);
+        let beat = Beat::free(name, setup.program.clone(), offer.machine);
         Self {
             succeeds: Some(Succession {
                 of: offer.of,
@@ -172,6 +230,39 @@ impl Place {
     /// Whether its agent has no lease any more, whatever its clock says.
     pub(crate) fn is_overdue(&self, now: Nanos) -> bool {
         self.goes_on() && now - self.heard > LEASE + LEASE_MARGIN
+    }
+
+    /// Counts the time up to a beat of a run that has begun.
+    pub(crate) fn await_reports(&mut self, beat: &Beat, now: Nanos) {
+        self.awaited.count(beat, self.inbox.taken(), now);
+    }
+
+    /// Why the run waits no longer for its reports, though its agent answers; `None` if it waits. A
+    /// run has intervals of this length.
+    pub(crate) fn is_late(&self, interval: Nanos) -> Option<String> {
+        let Awaited { late, quiet, .. } = self.awaited;
+        let seconds = |time: Nanos| time.as_secs_f64();
+        if !self.goes_on() {
+            None
+        } else if late > REPORTS_LATE {
+            let late = seconds(late);
+            Some(format!("its reports did not arrive for {late:.1} s"))
+        } else if quiet > interval + INTERVAL_LATE {
+            let quiet = seconds(quiet);
+            Some(format!("it reported nothing for {quiet:.1} s"))
+        } else {
+            None
+        }
+    }
+
+    /// Whether its agent may still send load, though the place is lost.
+    pub(crate) fn may_send(&self, now: Nanos) -> bool {
+        now < self.sends_until
+    }
+
+    /// Notes that its agent may have a lease that was given until now.
+    pub(crate) fn note_lease(&mut self, now: Nanos) {
+        self.sends_until = now + LEASE + LEASE_MARGIN;
     }
 
     /// The run time of its loss, if that is now: not before what it has reported, though a clock that
@@ -213,6 +304,9 @@ impl Place {
             Some(reason) => format!("{lost} ({reason})"),
             None => lost,
         };
+        if self.distrust.as_ref().is_some_and(|it| it.is_of_all) {
+            return format!("{lost}: its numbers, which are in those of the run, can't be trusted");
+        }
         let reported = self.reported.as_secs_f64();
         match self.ending {
             None => {
@@ -221,6 +315,14 @@ impl Place {
             Some(_) => format!(
                 "{lost}: it had stopped at {reported:.1} s, and its full results arrived later"
             ),
+        }
+    }
+
+    /// The run time from which its share has no account, once it is lost.
+    pub(crate) fn unknown_from(&self) -> Nanos {
+        match &self.distrust {
+            Some(distrust) if distrust.is_of_all => self.begins(),
+            _ => self.reported,
         }
     }
 

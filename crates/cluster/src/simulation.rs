@@ -5,18 +5,23 @@
 //! an agent may be killed, stand still, or be cut off for a while; and the coordinator may be killed,
 //! also within a write of its journal, or stand still, and another one go on with the run, or two.
 
+mod altered;
 mod conductor;
 
 use crate::coordinator::Coordinator;
 use crate::event::{ClusterEvent, CoordinatorAction};
 use crate::lease::{LEASE, LEASE_MARGIN};
-use crate::message::{Content, MachineFacts, Reply};
+use crate::message::{AgentKey, Content, MachineFacts, Reply};
 use crate::offset::CLOCK_AGE;
 use crate::on_loss::OnLoss;
 use crate::place::PlaceState;
+use crate::redacted::Redacted;
 use crate::{Agent, AgentAction, Left};
+use altered::Alteration;
 use conductor::{Conductor, Life, setup};
-use drumfire_measure::{Ending, Interval, PoolInfo, RunEvent, RunInfo, encode_event};
+use drumfire_measure::{
+    Ending, Interval, Leniencies, Outcome, PoolInfo, RunEvent, RunInfo, Sample, encode_event,
+};
 use drumfire_plan::{Change, Command, Plan, StopReason};
 use drumfire_units::{Nanos, Random};
 use std::collections::{BTreeMap, BTreeSet};
@@ -57,11 +62,32 @@ fn info() -> RunInfo {
         threads_planned: 4,
         interval: INTERVAL,
         ..RunInfo::new(vec![PoolInfo::new(
-            "p",
+            "main",
             drumfire_measure::Model::Open,
             ["a"],
         )])
     }
+}
+
+/// Lets an interval have this number of requests.
+fn send(interval: &mut Interval, count: u64) -> u64 {
+    let sample = Sample {
+        intended: interval.start,
+        due: interval.start,
+        sent: interval.start,
+        first_byte: interval.end,
+        end: interval.end,
+        bytes_sent: 1,
+        outcome: Outcome::Ok,
+        leniencies: Leniencies::default(),
+        bytes_received: 1,
+        status: 200,
+        step: 0,
+    };
+    let pool = interval.pool_mut(0);
+    pool.record_intended(count);
+    (0..count).for_each(|_| pool.record(&sample));
+    count
 }
 
 /// The fault that a seed has beside the broker's.
@@ -91,6 +117,7 @@ enum Ordeal {
 struct Process {
     machine: Agent,
     name: String,
+    key: AgentKey,
     /// The agent that has started this one in its process, whose faults are its own.
     host: Option<usize>,
     /// The world's time at which its clock began.
@@ -98,6 +125,8 @@ struct Process {
     run: Option<OwnRun>,
     /// Contents of its run, in order, with the weight of those that are intervals.
     weights: Vec<u64>,
+    /// The requests of each.
+    requests: Vec<u64>,
     is_dead: bool,
     still_until: Nanos,
     cut_off_until: Nanos,
@@ -144,21 +173,25 @@ struct World {
     conductors: Vec<Conductor>,
     processes: Vec<Process>,
     lost_at: BTreeMap<usize, Nanos>,
+    /// What is done to the reports of one agent.
+    alteration: Option<Alteration>,
 }
 
 impl Process {
-    fn new(name: String, epoch: Nanos) -> Self {
+    fn new(name: String, key: AgentKey, epoch: Nanos) -> Self {
         let facts = MachineFacts {
             cores: 2,
             descriptors: None,
         };
         Self {
-            machine: Agent::new(&name, "1", facts),
+            machine: Agent::new((&name, key), "1", facts),
             name,
+            key,
             host: None,
             epoch,
             run: None,
             weights: Vec::new(),
+            requests: Vec::new(),
             is_dead: false,
             still_until: Nanos::ZERO,
             cut_off_until: Nanos::ZERO,
@@ -183,7 +216,8 @@ impl World {
         let spare = usize::from(random.bits().is_multiple_of(3));
         let processes = (0..count + spare).map(|n| {
             let epoch = Nanos(random.bits() % 1_000_000_000);
-            Process::new(format!("agent-{n}"), epoch)
+            let key = AgentKey::new([n as u8; 16]);
+            Process::new(format!("agent-{n}"), key, epoch)
         });
         let processes = processes.collect();
         Self {
@@ -196,6 +230,7 @@ impl World {
             conductors: vec![Conductor::first(setup(count, on_loss))],
             processes,
             lost_at: BTreeMap::new(),
+            alteration: None,
         }
     }
 
@@ -301,8 +336,9 @@ impl World {
             }
             Mail::Report(conductor, bytes) => {
                 let machine = &mut self.conductors[conductor].machine;
-                let actions = machine.handle_report(&bytes).unwrap();
-                self.conduct(conductor, actions);
+                let taken = machine.handle_report(&bytes);
+                assert!(taken.is_ok() || self.alteration.is_some());
+                self.conduct(conductor, taken.unwrap_or_default());
             }
             Mail::Reply(index, _) | Mail::Nudge(index) if !self.is_reached(index) => {}
             Mail::Reply(index, _) | Mail::Nudge(index)
@@ -321,7 +357,7 @@ impl World {
                     return;
                 }
                 let actions = self.processes[index].machine.handle_reply(&bytes, now);
-                self.act(index, actions.unwrap());
+                self.act(index, actions);
             }
             Mail::Nudge(index) => {
                 let now = self.own_now(index);
@@ -375,9 +411,11 @@ impl World {
             interval.start = Nanos(INTERVAL.0 * number);
             interval.end = edge.min(now) - start;
             interval.health.cpu = Nanos(weight);
+            let requests = send(&mut interval, weight % 5);
             interval.sum_up();
             run.closed += 1;
             process.weights.push(weight);
+            process.requests.push(requests);
             let event = RunEvent::IntervalClosed(Arc::new(interval));
             contents.push(Content::Event(encode_event(&event)));
         }
@@ -388,6 +426,7 @@ impl World {
             contents.push(Content::Ending(Ending::default().encode()));
         }
         for content in contents {
+            let content = Redacted::of(content);
             let actions = self.processes[index].machine.report(&content, now);
             self.act(index, actions);
         }
@@ -402,13 +441,15 @@ impl World {
                     self.post_to_all(|to| Mail::Beat(to, index, bytes.clone()));
                 }
                 AgentAction::Publish(bytes) if is_reached => {
-                    self.post_to_all(|to| Mail::Report(to, bytes.clone()));
+                    if let Some(bytes) = self.altered(index, bytes) {
+                        self.post_to_all(|to| Mail::Report(to, bytes.clone()));
+                    }
                 }
                 AgentAction::Beat(_) | AgentAction::Publish(_) => {}
                 AgentAction::Prepare(_) => {
                     assert!(process.run.is_none(), "it has one share");
                     process.run = Some(OwnRun::default());
-                    process.machine.ready(info().encode());
+                    process.machine.ready(Redacted::of(info().encode()));
                 }
                 // A share that has failed has no run any more.
                 AgentAction::Start(at, begins) => {
@@ -419,10 +460,10 @@ impl World {
                 AgentAction::Join(name) => {
                     // Its clock is younger than the run.
                     let epoch = self.now - CLOCK_AGE;
-                    let host = Some(index);
+                    let (host, key) = (Some(index), process.key);
                     self.processes.push(Process {
                         host,
-                        ..Process::new(name, epoch)
+                        ..Process::new(name, key, epoch)
                     });
                 }
                 AgentAction::Lease(until) => {
@@ -698,7 +739,8 @@ impl Script {
                 let own = now - process.epoch;
                 if process.run.is_some() && process.left.is_none() {
                     process.run = None;
-                    let actions = process.machine.fail("it broke", own);
+                    let reason = Redacted::of("it broke".to_owned());
+                    let actions = process.machine.fail(reason, own);
                     world.act(self.victim, actions);
                 }
             }

@@ -1,7 +1,7 @@
 //! The state of a run, as its coordinator tells it to anyone who asks.
 
-use crate::bytes::{Input, MessageError, VERSION, put, put_bytes, put_optional};
-use crate::message::{Beat, read};
+use crate::bytes::{Input, MessageError, begin, open, put, put_bytes, put_optional, seal};
+use crate::message::Beat;
 use crate::offset::Offset;
 use crate::place::{Place, PlaceState};
 use drumfire_engine::Shares;
@@ -199,8 +199,7 @@ impl Status {
     /// The bytes of the status.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        let mut out = Vec::new();
-        put(&mut out, VERSION);
+        let mut out = begin();
         put_bytes(&mut out, self.run.as_bytes());
         put(&mut out, self.term);
         put(&mut out, self.wanted);
@@ -210,7 +209,7 @@ impl Status {
         for agent in &self.agents {
             agent.encode(&mut out);
         }
-        out
+        seal(out)
     }
 
     /// The status of these bytes.
@@ -218,7 +217,7 @@ impl Status {
     /// # Errors
     /// When they are none, or those of another version.
     pub fn decode(bytes: &[u8]) -> Result<Self, MessageError> {
-        let mut input = read(bytes)?;
+        let mut input = open(bytes)?;
         let mut status = Self {
             run: input.text()?,
             term: input.number()?,

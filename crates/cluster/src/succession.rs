@@ -1,6 +1,6 @@
 //! Shares that pass from one place to another during a run, and how they are divided.
 
-use crate::message::MachineFacts;
+use crate::message::{AgentKey, MachineFacts};
 use drumfire_engine::Shares;
 use drumfire_units::Nanos;
 
@@ -23,6 +23,8 @@ pub(crate) struct Offer {
     pub(crate) host: u32,
     /// The name of the place's agent.
     pub(crate) agent: String,
+    /// Its key: that of its process.
+    pub(crate) key: AgentKey,
     /// What its machine brings along.
     pub(crate) machine: MachineFacts,
     pub(crate) shares: Shares,

@@ -1,6 +1,6 @@
 //! The sums of an agent's own reports, which set slow agents apart from the others.
 
-use drumfire_measure::Interval;
+use drumfire_measure::{Counts, Interval};
 use drumfire_units::Nanos;
 use std::borrow::Cow;
 
@@ -8,6 +8,13 @@ use std::borrow::Cow;
 const LAG_LATE: Nanos = Nanos::from_millis(10);
 /// The requests that an interval must have sent, so that its quantiles say something.
 const SENT_MIN: u64 = 20;
+
+/// A count of an interval is below this: no machine comes close, and no sum of them overflows.
+const COUNT_MAX: u64 = 1 << 48;
+
+/// The numbers of an agent that contradict each other, in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct BooksError(pub(crate) String);
 
 /// The sums of an agent's intervals.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -18,6 +25,8 @@ pub(crate) struct Tally {
     pub(crate) dropped: u64,
     /// The greatest lag.
     pub(crate) lag_max: Nanos,
+    /// Its requests, and its iterations.
+    counts: [Counts; 2],
     lag_sum: u128,
     lag_count: u64,
     /// The number of intervals.
@@ -28,7 +37,23 @@ pub(crate) struct Tally {
 
 impl Tally {
     /// Adds an interval, of which the counts of pools are summed up.
-    pub(crate) fn add(&mut self, interval: &Interval) {
+    ///
+    /// # Errors
+    /// If it has a count that no machine can have; nothing is added.
+    pub(crate) fn add(&mut self, interval: &Interval) -> Result<(), BooksError> {
+        let of_pools = interval.pools().iter().map(|pool| &pool.counts);
+        let iterations = interval.pools().iter().filter_map(|pool| {
+            pool.iterations
+                .as_ref()
+                .map(|iterations| &iterations.counts)
+        });
+        let all = of_pools.clone().chain(iterations.clone());
+        let most = all.flat_map(Counts::all).max().unwrap_or(0);
+        if most > COUNT_MAX {
+            return Err(BooksError(format!("{most} requests in an interval")));
+        }
+        of_pools.for_each(|counts| self.counts[0].merge(counts));
+        iterations.for_each(|counts| self.counts[1].merge(counts));
         let mut lag = Cow::Borrowed(&interval.pools()[0].latency.lag);
         for pool in &interval.pools()[1..] {
             lag.to_mut().merge(&pool.latency.lag);
@@ -43,6 +68,18 @@ impl Tally {
         self.intervals = self.intervals.saturating_add(1);
         let is_late = lag.count() >= SENT_MIN && lag.quantile_unchecked(0.99) > LAG_LATE;
         self.late = self.late.saturating_add(is_late.into());
+        Ok(())
+    }
+
+    /// Checks that every request and iteration of a share that has ended is accounted for.
+    ///
+    /// # Errors
+    /// The counts that contradict each other.
+    pub(crate) fn check(&self) -> Result<(), BooksError> {
+        let [requests, iterations] = &self.counts;
+        requests.conservation().map_err(BooksError)?;
+        let of_iterations = |why| BooksError(format!("of its iterations {why}"));
+        iterations.conservation().map_err(of_iterations)
     }
 
     /// The mean lag.

@@ -57,7 +57,8 @@ impl Counts {
     }
 
     /// Every count, in the order of the fields.
-    pub(crate) const fn all(&self) -> [u64; 8] {
+    #[must_use]
+    pub const fn all(&self) -> [u64; 8] {
         [
             self.intended,
             self.sent,
@@ -122,7 +123,10 @@ impl Counts {
     ///
     /// Over a span within a run it need not hold: a request becomes due in one interval and ends in
     /// another.
-    pub(crate) fn conservation(&self) -> Result<(), String> {
+    ///
+    /// # Errors
+    /// The counts that don't add up.
+    pub fn conservation(&self) -> Result<(), String> {
         let Self {
             intended,
             sent,

@@ -88,15 +88,15 @@ pub struct Stamps {
 
 impl Stamps {
     fn merge(&mut self, other: Self) {
-        self.taken += other.taken;
-        self.missing += other.missing;
-        self.refused += other.refused;
+        self.taken = self.taken.saturating_add(other.taken);
+        self.missing = self.missing.saturating_add(other.missing);
+        self.refused = self.refused.saturating_add(other.refused);
     }
 
     /// The receives for which the program's clock stood in.
     #[must_use]
     pub const fn lost(self) -> u64 {
-        self.missing + self.refused
+        self.missing.saturating_add(self.refused)
     }
 
     /// Whether most receives have a stamp.
@@ -124,16 +124,16 @@ pub struct Departures {
 
 impl Departures {
     fn merge(&mut self, other: Self) {
-        self.taken += other.taken;
-        self.missing += other.missing;
-        self.refused += other.refused;
-        self.passed += other.passed;
+        self.taken = self.taken.saturating_add(other.taken);
+        self.missing = self.missing.saturating_add(other.missing);
+        self.refused = self.refused.saturating_add(other.refused);
+        self.passed = self.passed.saturating_add(other.passed);
     }
 
     /// The requests that were asked for, and for which the program's clock stood in.
     #[must_use]
     pub const fn lost(self) -> u64 {
-        self.missing + self.refused
+        self.missing.saturating_add(self.refused)
     }
 
     /// The requests that were asked for.

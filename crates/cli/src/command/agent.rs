@@ -5,16 +5,17 @@
 //! all of it. Shares that other agents have lost are taken by further agents of this process, each with
 //! a driver, a thread and a record of its own.
 
+use super::local::random;
 use super::plan_file::PlanFile;
 use super::received_files::ReceivedFiles;
 use crate::document::Written;
 use crate::exit::{Exit, Failure};
 use crate::flags::{AgentFlags, FILES_BYTES_MAX, NatsFlags};
-use crate::host::Received;
+use crate::host::{Permits, Received};
 use crate::output::Output;
 use crate::{names, runs_folder};
 use drumfire_cluster::{
-    AgentDriver, AgentTask, Assignment, Credentials, DriverError, FromAgent, Left, MachineFacts,
+    AgentDriver, AgentKey, AgentTask, Assignment, Credentials, DriverError, Left, MachineFacts,
     NatsTls, User, divide_placement,
 };
 use drumfire_compile::{Host, compile_draft};
@@ -23,12 +24,13 @@ use drumfire_document::{Document, Text};
 use drumfire_engine::{Prepared, Shares};
 use drumfire_net::{Clock, is_own_address};
 use drumfire_placement::Part;
-use drumfire_plan::{Origin, Plan, Redirects};
+use drumfire_plan::Plan;
 use drumfire_report::Naming;
 use drumfire_session::{
     Console as _, Keeper, Session, SessionError, StorePlace, Storing, check_descriptors,
     prepare_placed, this_machine,
 };
+use drumfire_store::Directory;
 use drumfire_units::ByteSize;
 use std::fs;
 use std::net::IpAddr;
@@ -36,12 +38,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 
+/// The records of earlier shares that are kept; the oldest go first.
+const SHARES_MAX: usize = 32;
+
 /// Waits for a run, and takes a share of it; and such shares beside it as others have lost.
 pub(crate) fn run(flags: &AgentFlags, output: &Output) -> Result<Exit, Failure> {
     let name = flags.name.clone().unwrap_or_else(own_name);
+    let key = random().map(AgentKey::new);
+    let key = key.map_err(|error| Failure::failed(format!("can't read random bytes: {error}")))?;
     let credentials = credentials(&flags.nats, &flags.way)?;
     let place = credentials.place();
-    let mut driver = start(&name, credentials)?;
+    let mut driver = start((&name, key), credentials, output)?;
     let joins = driver.joins();
     let (task, driver) = first_task(driver, || {
         output.note(&format!("agent {name} is waiting for a run at {place}"));
@@ -52,7 +59,7 @@ pub(crate) fn run(flags: &AgentFlags, output: &Output) -> Result<Exit, Failure> 
         AgentTask::Wait => return Err(Failure::failed("an agent waits only once")),
     };
     thread::scope(|scope| {
-        let (own, further_output) = (&assignment, output.clone());
+        let (own, further_output) = ((&assignment, key), output.clone());
         let further = scope.spawn(move || further(joins, flags, own, &further_output));
         let exit = take(driver, &assignment, flags, output);
         let exit = exit.and_then(|taken| ended(&name, taken.left, output));
@@ -62,15 +69,26 @@ pub(crate) fn run(flags: &AgentFlags, output: &Output) -> Result<Exit, Failure> 
     })
 }
 
-/// The driver of an agent with this name.
-fn start(name: &str, credentials: Credentials) -> Result<AgentDriver, Failure> {
+/// The driver of an agent with this name and key.
+fn start(
+    name: (&str, AgentKey),
+    credentials: Credentials,
+    output: &Output,
+) -> Result<AgentDriver, Failure> {
     let machine = this_machine();
     let facts = MachineFacts {
         cores: machine.cores,
         descriptors: machine.descriptors,
     };
     let version = env!("CARGO_PKG_VERSION");
-    Ok(AgentDriver::start(credentials, name, version, facts)?)
+    let redactor = output.redactor();
+    Ok(AgentDriver::start(
+        credentials,
+        name,
+        version,
+        facts,
+        redactor,
+    )?)
 }
 
 /// The first task behind the wait for a run. `waits` is called once the server is reached.
@@ -92,7 +110,7 @@ fn first_task(
 fn further(
     joins: impl Iterator<Item = String>,
     flags: &AgentFlags,
-    own: &Assignment,
+    own: (&Assignment, AgentKey),
     output: &Output,
 ) -> Result<(), Failure> {
     thread::scope(|scope| {
@@ -116,10 +134,10 @@ fn further(
 fn take_further(
     name: &str,
     flags: &AgentFlags,
-    own: &Assignment,
+    (own, key): (&Assignment, AgentKey),
     output: &Output,
 ) -> Result<(), Failure> {
-    let driver = start(name, credentials(&flags.nats, &flags.way)?)?;
+    let driver = start((name, key), credentials(&flags.nats, &flags.way)?, output)?;
     let (task, driver) = first_task(driver, || {})?;
     let AgentTask::Prepare(assignment) = task else {
         return driver.join().map_err(Failure::from);
@@ -165,7 +183,7 @@ fn take(
     let stored = match ran {
         Ok(stored) => stored,
         Err(failure) => {
-            driver.tell(FromAgent::Failed(failure.message.clone()));
+            driver.fail(&failure.message);
             output.complain(&format!("{}{}", failure.message, failure.remedy));
             None
         }
@@ -269,18 +287,21 @@ impl<'a> Share<'a> {
         output: &Output,
     ) -> Result<Self, Failure> {
         let file = PlanFile::of_text(&assignment.plan, "the plan");
-        let allow = flags.allow.clone();
+        let permits = Permits {
+            hosts: flags.allow.clone(),
+            variables: flags.env.clone(),
+        };
         let host: Arc<dyn Host> = Arc::new(Received::new(
             file.host(output),
             &assignment.attachments,
             &files.places,
             flags.secrets.as_deref(),
-            Box::new(move |origin| check_target(origin, &allow)),
+            permits.clone(),
         ));
         let mut draft = file.draft(&[], &host, output);
         send_from(&flags.source, &mut draft.document);
         let plan = compile_draft(&draft, &host).map_err(|found| Failure::of(&found))?;
-        check_targets(&plan, &flags.allow)?;
+        permits.plan(&plan).map_err(Failure::usage)?;
         Ok(Self {
             flags,
             assignment,
@@ -299,6 +320,13 @@ impl<'a> Share<'a> {
         } = self;
         let placement = divide_placement(&plan, assignment.machine, is_own_address);
         let placement = placement.map_err(SessionError::Unfit)?;
+        let (of, shares) = (assignment.shares.of, placement.threads());
+        if of != shares {
+            // Each share is a thread.
+            return Err(Failure::failed(format!(
+                "the coordinator divides the plan into {of} shares, but it has {shares} here"
+            )));
+        }
         // The plan was fitted to all machines together, and this process may have further shares.
         let part = Part::of(&plan, &placement, assignment.shares.count);
         check_descriptors(part.ahead)?;
@@ -324,9 +352,8 @@ impl PreparedShare<'_> {
     fn run(self, driver: &AgentDriver, output: &Output) -> Result<Option<PathBuf>, Failure> {
         let appointment = driver.appointment();
         let session = Session::of_shares(self.prepared, self.shares, appointment.clone());
-        let info = output.redactor().info(session.info()).encode();
-        let courier = driver.courier(output.redactor(), appointment.clone());
-        driver.tell(FromAgent::Prepared(info, appointment));
+        let courier = driver.courier(appointment.clone());
+        driver.prepared(session.info(), appointment);
         let written = Written {
             naming: Naming::Keys,
             ..self.draft.document.into()
@@ -344,19 +371,21 @@ impl PreparedShare<'_> {
     }
 }
 
-/// The folder of agents' records, beside that of runs.
+/// The folder of agents' records, beside that of runs. Records of shares that did not end well stay
+/// there, as many as are of use.
 fn folder(keep: Option<&Path>) -> Option<PathBuf> {
-    let folder = match keep {
-        Some(folder) => folder.to_owned(),
-        None => runs_folder::runs()?.with_file_name("shares"),
-    };
+    if let Some(folder) = keep {
+        return Some(folder.to_owned());
+    }
+    let folder = runs_folder::own_runs()?.with_file_name("shares");
+    let mut old = runs_folder::names(&folder);
+    old.truncate(old.len().saturating_sub(SHARES_MAX));
+    for path in old.into_iter().map(|name| folder.join(name)) {
+        // One that is held, or has files of others, stays.
+        let _stays = Directory::open(&path).and_then(Directory::remove);
+    }
     Some(folder)
 }
-
-/// The entry of the list that permits everything.
-const ANY: &str = "*";
-/// The hosts that an agent may load without a list: its own machine.
-const OWN: [&str; 3] = ["127.0.0.1", "[::1]", "localhost"];
 
 /// Lets all pools send from the agent's own addresses, where it has a list of them.
 fn send_from(sources: &[IpAddr], document: &mut Document) {
@@ -366,81 +395,5 @@ fn send_from(sources: &[IpAddr], document: &mut Document) {
     for pool in &mut document.pools {
         let text = |address: &IpAddr| Text::new(address.to_string(), pool.name.place.clone());
         pool.settings.reach.source_ip = sources.iter().map(text).collect();
-    }
-}
-
-/// Refuses a plan with a target that the agent may not load, or with a way that could lead to one.
-fn check_targets(plan: &Plan, allow: &[String]) -> Result<(), Failure> {
-    if allow.iter().any(|allowed| allowed == ANY) {
-        return Ok(());
-    }
-    for pool in plan.pools() {
-        let reach = &pool.reach;
-        let leads = [
-            (reach.proxy.is_some(), "uses a proxy"),
-            (reach.unix_socket.is_some(), "uses a Unix socket"),
-            (
-                !reach.resolve.is_empty(),
-                "overrides the addresses of names",
-            ),
-            (
-                matches!(pool.http.redirects, Redirects::Follow(_)),
-                "follows redirects, which may lead anywhere",
-            ),
-        ];
-        if let Some((_, why)) = leads.into_iter().find(|(leads, _)| *leads) {
-            return Err(Failure::usage(format!(
-                "the plan {why}; to permit this, start the agent with --allow '{ANY}'"
-            )));
-        }
-        for request in &pool.requests {
-            check_target(&request.url.origin, allow).map_err(Failure::usage)?;
-        }
-    }
-    Ok(())
-}
-
-/// Refuses a server that the agent may not load.
-fn check_target(origin: &Origin, allow: &[String]) -> Result<(), String> {
-    let is_allowed = match allow.is_empty() {
-        true => OWN.iter().any(|own| allows(own, origin)),
-        false => allow
-            .iter()
-            .any(|allowed| allowed == ANY || allows(allowed, origin)),
-    };
-    match is_allowed {
-        true => Ok(()),
-        false => Err(format!(
-            "this agent may not load {0}:{1}; to permit this, start it with --allow {0}:{1}",
-            origin.host, origin.port
-        )),
-    }
-}
-
-/// Whether an entry of the list is an origin's host, or its host and port.
-fn allows(allowed: &str, origin: &Origin) -> bool {
-    let host = origin.host.to_string();
-    allowed.eq_ignore_ascii_case(&host)
-        || allowed.eq_ignore_ascii_case(&format!("{host}:{}", origin.port))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::allows;
-    use drumfire_plan::Url;
-
-    #[test]
-    fn an_entry_is_a_host_or_a_host_with_a_port() {
-        for (allowed, url, expected) in [
-            ("shop.test", "http://shop.test:81/", true),
-            ("SHOP.test:81", "http://shop.test:81/", true),
-            ("shop.test:80", "http://shop.test:81/", false),
-            ("shop.test", "http://shop.test.evil/", false),
-            ("[::1]:81", "http://[::1]:81/", true),
-            ("127.0.0.1", "https://127.0.0.1/", true),
-        ] {
-            let origin = Url::parse(url).unwrap().origin;
-            assert_eq!(allows(allowed, &origin), expected, "{allowed} {url}");
-        }
     }
 }

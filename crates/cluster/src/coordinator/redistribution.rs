@@ -55,7 +55,7 @@ impl Coordinator {
             .room
             .get_or_insert_with(|| Room::of(&self.setup.plan, machine));
         let idle = self.waiting.iter().map(|(beat, _)| beat);
-        let Offers { made, unplaced } = offers(&self.places, idle, room);
+        let Offers { made, unplaced } = offers(&self.places, now, idle, room);
         for place in &mut self.places {
             place.unplaced = None;
         }

@@ -46,6 +46,13 @@ impl Coordinator {
                 place.refusal = Some(reason);
                 self.lose(index, at, &mut actions);
             }
+            Entry::Distrusted(place, at, distrust) => {
+                let index = place as usize;
+                if index >= self.places.len() {
+                    return Err(MessageError::Malformed("a distrust of an unknown place"));
+                }
+                self.set_distrust(index, at, distrust, &mut actions);
+            }
             Entry::Offered(offer) => {
                 // That of an agent that had no share is the next place itself.
                 if self.places.len() < offer.host as usize || self.places.len() <= offer.of as usize

@@ -7,11 +7,13 @@ use crate::attachments::FileError;
 use crate::clock_facts::ClockFacts;
 use crate::courier::Courier;
 use crate::from_agent::{FromAgent, Wanted};
-use crate::message::{Assignment, MachineFacts};
+use crate::message::{AgentKey, Assignment, MachineFacts};
 use crate::offset::CLOCK_AGE;
+use crate::redacted::Redacted;
 use async_nats::jetstream;
 use async_nats::{Client, Request};
 use drumfire_engine::{Appointment, Control, ControlError};
+use drumfire_measure::RunInfo;
 use drumfire_net::{Clock, SystemClock};
 use drumfire_plan::{Command, StopReason};
 use drumfire_session::Redactor;
@@ -47,26 +49,29 @@ pub struct AgentDriver {
     clock: Clock,
     tasks: Receiver<AgentTask>,
     joins: Option<Receiver<String>>,
+    redactor: Redactor,
     sender: UnboundedSender<FromAgent>,
     thread: JoinHandle<Result<(), DriverError>>,
 }
 
 impl AgentDriver {
-    /// Connects, and waits for a run.
+    /// Connects, and waits for a run. The redactor masks everything that is sent.
     ///
     /// # Errors
     /// When no thread can be started. What else goes wrong, [`Self::next`] has.
     pub fn start(
         credentials: Credentials,
-        name: &str,
+        name: (&str, AgentKey),
         program: &str,
         machine: MachineFacts,
+        redactor: &Redactor,
     ) -> Result<Self, DriverError> {
         let clock = Clock::aged(CLOCK_AGE);
         let (tasks, received) = mpsc::channel();
         let (joining, joins) = mpsc::channel();
         let (sender, inputs) = queue::unbounded_channel();
         let agent = Agent::new(name, program, machine);
+        let own_redactor = redactor.clone();
         let thread = spawn("agent", move || async move {
             let (client, refusals) = credentials.connect(Role::Agent).await?;
             let (replied, replies) = queue::unbounded_channel();
@@ -81,6 +86,7 @@ impl AgentDriver {
                 replied,
                 run: OwnRun::default(),
                 refused: None,
+                redactor: own_redactor,
             };
             driving.drive(inputs, replies, refusals).await
         })?;
@@ -88,6 +94,7 @@ impl AgentDriver {
             clock,
             tasks: received,
             joins: Some(joins),
+            redactor: redactor.clone(),
             sender,
             thread,
         })
@@ -120,19 +127,30 @@ impl AgentDriver {
         Appointment::new(self.clock)
     }
 
-    /// The observer that reports the run, without these secrets, and lets the driver command it. The
-    /// run's workers keep this appointment.
+    /// The observer that reports the run, and lets the driver command it. The run's workers keep this
+    /// appointment.
     #[must_use]
-    pub fn courier(&self, redactor: &Redactor, appointment: Appointment) -> Courier {
+    pub fn courier(&self, appointment: Appointment) -> Courier {
         Courier {
             sender: self.sender.clone(),
-            redactor: redactor.clone(),
+            redactor: self.redactor.clone(),
             appointment,
         }
     }
 
-    /// Gives the driver a message.
-    pub fn tell(&self, message: FromAgent) {
+    /// The share is prepared: the facts of its run, and the appointment that its workers will keep.
+    pub fn prepared(&self, info: &RunInfo, appointment: Appointment) {
+        let info = Redacted::info(info, &self.redactor);
+        self.tell(FromAgent::Prepared(info, appointment));
+    }
+
+    /// The share can't be run, or its run has failed, for this reason.
+    pub fn fail(&self, reason: &str) {
+        let reason = Redacted::reason(reason, &self.redactor);
+        self.tell(FromAgent::Failed(reason));
+    }
+
+    fn tell(&self, message: FromAgent) {
         // The send fails only if the driver has left, of which there is a task.
         let _left = self.sender.send(message);
     }
@@ -187,12 +205,13 @@ struct Driving {
     run: OwnRun,
     /// The right that was found missing.
     refused: Option<Refusal>,
+    redactor: Redactor,
 }
 
 /// The run of an agent's share.
 #[derive(Default)]
 struct OwnRun {
-    prepared: Option<(Vec<u8>, Appointment)>,
+    prepared: Option<(Redacted<Vec<u8>>, Appointment)>,
     control: Option<Control>,
     /// Commands that came before there was a run to take them: one that keeps a lost share gets those
     /// of the time before with its first reply.
@@ -222,10 +241,7 @@ impl Driving {
                 Some(input) = inputs.recv() => self.take(input),
                 Some(reply) = replies.recv() => {
                     let now = self.clock.now();
-                    match self.agent.handle_reply(&reply, now) {
-                        Ok(actions) => actions,
-                        Err(error) => vec![AgentAction::Leave(Err(error.to_string()))],
-                    }
+                    self.agent.handle_reply(&reply, now)
                 }
                 Some(refusal) = refusals.recv() => self.refuse(refusal)?,
                 Some(_) = nudges.next() => self.agent.nudge(self.clock.now()),
@@ -252,9 +268,9 @@ impl Driving {
         if self.run.reports.is_empty() {
             return Err(DriverError::Forbidden(refusal));
         }
-        let reason = refusal.to_string();
+        let reason = Redacted::reason(&refusal.to_string(), &self.redactor);
         self.refused = Some(refusal);
-        Ok(self.agent.fail(&reason, self.clock.now()))
+        Ok(self.agent.fail(reason, self.clock.now()))
     }
 
     fn take(&mut self, input: FromAgent) -> Vec<AgentAction> {
@@ -274,7 +290,7 @@ impl Driving {
                 Vec::new()
             }
             FromAgent::Content(content) => self.agent.report(&content, self.clock.now()),
-            FromAgent::Failed(reason) => self.agent.fail(&reason, self.clock.now()),
+            FromAgent::Failed(reason) => self.agent.fail(reason, self.clock.now()),
         }
     }
 
@@ -291,7 +307,8 @@ impl Driving {
 
     /// An agent is ready when its workers wait for the start and it can command them.
     fn look_whether_ready(&mut self) {
-        let is_ready = |(_, appointment): &mut (Vec<u8>, Appointment)| appointment.is_ready();
+        let is_ready =
+            |(_, appointment): &mut (Redacted<Vec<u8>>, Appointment)| appointment.is_ready();
         if self.run.control.is_none() {
             return;
         }

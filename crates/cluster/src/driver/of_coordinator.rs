@@ -439,9 +439,7 @@ impl Conducting {
             let Some(report) = next.take() else {
                 break;
             };
-            // What is no report of this run changes nothing.
-            let taken = self.coordinator.handle_report(&report.payload);
-            actions.extend(taken.unwrap_or_default());
+            actions.extend(self.take_report(&report));
             match reports.next().now_or_never() {
                 None => break,
                 Some(Some(Ok(report))) => next = Some(report),
@@ -450,10 +448,15 @@ impl Conducting {
         }
         // The last one that was taken out of the stream.
         if let Some(report) = next {
-            let taken = self.coordinator.handle_report(&report.payload);
-            actions.extend(taken.unwrap_or_default());
+            actions.extend(self.take_report(&report));
         }
         (actions, true)
+    }
+
+    /// Takes a report. What is not a report of this run changes nothing, and the coordinator counts it.
+    fn take_report(&mut self, report: &jetstream::Message) -> Vec<CoordinatorAction> {
+        let taken = self.coordinator.handle_report(&report.payload);
+        taken.unwrap_or_default()
     }
 
     /// A right that is missing keeps a run from beginning; a run that goes on has a note of it.
@@ -520,7 +523,8 @@ impl Conducting {
         let taken = self
             .coordinator
             .handle_beat(&beat.payload, self.clock.now());
-        // What is no beat has no answer; an agent of another version can't read one anyway.
+        // What is not a beat has no answer, and the coordinator counts it; an agent of another version
+        // can't read one anyway.
         let Ok((reply, actions)) = taken else {
             return Ok(Vec::new());
         };
@@ -562,7 +566,8 @@ impl Conducting {
         let mut nudges = false;
         for action in actions {
             match action {
-                CoordinatorAction::Fence => return Err(DriverError::Fenced),
+                // It fails if there is one.
+                CoordinatorAction::Fence => self.write(&[])?,
                 CoordinatorAction::Journal(bytes) => written.extend_from_slice(&bytes),
                 CoordinatorAction::Nudge => nudges = true,
                 CoordinatorAction::Tell(event) => events.push(event),

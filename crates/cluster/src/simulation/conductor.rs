@@ -2,7 +2,7 @@
 
 use super::PLAN;
 use crate::coordinator::Coordinator;
-use crate::event::{ClusterEvent, CoordinatorAction};
+use crate::event::{ClusterEvent, CoordinatorAction, Loss};
 use crate::journal::{Entries, Entry, Outline};
 use crate::message::Report;
 use crate::on_loss::OnLoss;
@@ -30,6 +30,7 @@ pub(super) struct Span {
     pub(super) start: Nanos,
     pub(super) end: Nanos,
     pub(super) weight: u64,
+    pub(super) sent: u64,
 }
 
 /// What an observer of a run has seen.
@@ -37,6 +38,9 @@ pub(super) struct Span {
 pub(super) struct Seen {
     pub(super) merged: Vec<Span>,
     pub(super) losses: usize,
+    /// What is said against agents.
+    pub(super) texts: Vec<String>,
+    pub(super) notes: Vec<String>,
     pub(super) over: Option<Result<usize, String>>,
     /// The end of the load where all agents are lost.
     pub(super) lost_at: Option<Nanos>,
@@ -53,9 +57,14 @@ impl Seen {
                     start: interval.start,
                     end: interval.end,
                     weight: interval.health.cpu.0,
+                    sent: interval.total.counts.sent,
                 });
             }
-            ClusterEvent::Suspect(_) | ClusterEvent::Lost(_) => self.losses += 1,
+            ClusterEvent::Suspect(text) | ClusterEvent::Lost(Loss { text, .. }) => {
+                self.losses += 1;
+                self.texts.push(text);
+            }
+            ClusterEvent::Note(note) => self.notes.push(note),
             ClusterEvent::Over { endings, lost_at } => {
                 self.over = Some(Ok(endings.len()));
                 self.lost_at = lost_at;
@@ -63,10 +72,7 @@ impl Seen {
             ClusterEvent::Run(RunEvent::Stopping { reason }) => self.stops.push(reason),
             ClusterEvent::Aborted => self.stops.push(StopReason::Command),
             ClusterEvent::Failed(reason) => self.over = Some(Err(reason)),
-            ClusterEvent::Run(_)
-            | ClusterEvent::Gathered(..)
-            | ClusterEvent::Note(_)
-            | ClusterEvent::Kept => {}
+            ClusterEvent::Run(_) | ClusterEvent::Gathered(..) | ClusterEvent::Kept => {}
         }
     }
 
@@ -176,6 +182,11 @@ impl Conductor {
         self.dies_within = Some(bytes);
     }
 
+    /// The bytes of its journal.
+    pub(super) fn journaled(&self) -> usize {
+        self.journal.len()
+    }
+
     /// Whether it takes mail now.
     pub(super) fn is_awake(&self, now: Nanos) -> bool {
         match self.life {
@@ -196,8 +207,9 @@ impl Conductor {
         };
         for action in actions {
             match action {
+                // It looks whether there is another one.
+                CoordinatorAction::Fence if is_last => {}
                 CoordinatorAction::Fence => {
-                    assert!(!is_last, "the last one is not fenced");
                     self.life = Life::Dead;
                     return Done::default();
                 }

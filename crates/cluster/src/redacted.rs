@@ -1,0 +1,218 @@
+//! What an agent sends to others: every text in it went through the agent's redactor.
+//!
+//! A plan's secrets are the agent's own, so the coordinator can't mask them. Messages therefore take
+//! their texts as [`Redacted`], which no other file can make of a text as it is.
+
+use crate::message::{Content, cut_reason};
+use drumfire_measure::{Interval, Kept, RunEvent, RunInfo, Summary, encode_event};
+use drumfire_plan::{Change, Command};
+use drumfire_session::Redactor;
+use drumfire_units::Nanos;
+use std::sync::Arc;
+
+/// A value without the secrets of an agent's plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Redacted<T>(T);
+
+impl<T> Redacted<T> {
+    /// The value.
+    pub(crate) fn into_inner(self) -> T {
+        self.0
+    }
+
+    /// The value, borrowed.
+    pub(crate) const fn get(&self) -> &T {
+        &self.0
+    }
+
+    /// Any value, for tests.
+    #[cfg(test)]
+    pub(crate) const fn of(value: T) -> Self {
+        Self(value)
+    }
+}
+
+impl Redacted<String> {
+    /// The reason for which a share failed. A message about a plan may quote any part of it, so that
+    /// pieces of secrets are masked, too.
+    #[must_use]
+    pub fn reason(reason: &str, redactor: &Redactor) -> Self {
+        // Masked before it is cut, which leaves pieces.
+        Self(cut_reason(&redactor.closely(reason)))
+    }
+
+    /// A text of this program, which has nothing of a plan.
+    pub(crate) fn fixed(text: &'static str) -> Self {
+        Self(text.to_owned())
+    }
+}
+
+impl Redacted<Vec<u8>> {
+    /// The facts of a run, encoded.
+    #[must_use]
+    pub fn info(info: &RunInfo, redactor: &Redactor) -> Self {
+        Self(redactor.info(info).encode())
+    }
+}
+
+impl Redacted<Content> {
+    /// An event of a run; `None` if nothing of it may be sent, or nothing has to be.
+    pub(crate) fn event(event: &RunEvent, redactor: &Redactor) -> Option<Self> {
+        let has_secrets = redactor.has_secrets();
+        let mask = |text: &str| redactor.text(text).into_owned();
+        let masked = match event {
+            // Its facts were sent before, and its time is the coordinator's.
+            RunEvent::Started(_) => return None,
+            RunEvent::Finished(summary) => return Some(Self::ending(summary, redactor)),
+            // A body may have a secret anywhere.
+            RunEvent::Failed(_) if has_secrets => return None,
+            RunEvent::IntervalClosed(interval) if has_secrets => {
+                let mut interval = Interval::clone(interval);
+                interval.rewrite_messages(&mask);
+                RunEvent::IntervalClosed(Arc::new(interval))
+            }
+            RunEvent::Kept(kept) if has_secrets => {
+                let masked = kept.iter().map(|kept| Kept {
+                    detail: kept.detail.as_deref().map(|text| mask(text).into()),
+                    ..kept.clone()
+                });
+                RunEvent::Kept(Arc::new(masked.collect()))
+            }
+            RunEvent::Transcripts(all) if has_secrets => {
+                let masked = all.iter().map(|it| it.clone().with_texts(&mask));
+                RunEvent::Transcripts(masked.collect())
+            }
+            RunEvent::Changed(command) if has_secrets => {
+                RunEvent::Changed(Arc::new(masked_command(command, &mask)))
+            }
+            RunEvent::IntervalClosed(_)
+            | RunEvent::Kept(_)
+            | RunEvent::Transcripts(_)
+            | RunEvent::Failed(_)
+            | RunEvent::Changed(_)
+            | RunEvent::Stopping { .. } => {
+                return Some(Self(Content::Event(encode_event(event))));
+            }
+        };
+        Some(Self(Content::Event(encode_event(&masked))))
+    }
+
+    /// The ending of a run; bodies of failures stay with the agent if there are secrets.
+    fn ending(summary: &Summary, redactor: &Redactor) -> Self {
+        let mut ending = summary.ending(None);
+        if redactor.has_secrets() {
+            ending.failed_bodies.take();
+        }
+        let ending = ending.with_texts(&|text| redactor.text(text).into_owned());
+        Self(Content::Ending(ending.encode()))
+    }
+
+    /// The reason for which an agent judges its own part invalid.
+    pub(crate) fn invalid(reason: &str, redactor: &Redactor) -> Self {
+        Self(Content::Invalid(cut_reason(&redactor.text(reason))))
+    }
+
+    /// The end of a lease at a run time.
+    pub(crate) const fn expired(at: Nanos) -> Self {
+        Self(Content::Expired(at))
+    }
+}
+
+/// A command without secrets, which may stand in the text of a mark.
+fn masked_command(command: &Command, mask: &dyn Fn(&str) -> String) -> Command {
+    let mut command = command.clone();
+    if let Change::Mark { text } = &mut command.change {
+        *text = mask(text);
+    }
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use drumfire_measure::{Field, Leniencies, Outcome, Side, Transcript};
+    use drumfire_measure::{Model, Particulars, PoolInfo, Sample, decode_event};
+
+    const SECRET: &str = "hunter2-secret";
+
+    fn redactor() -> Redactor {
+        let redactor = Redactor::default();
+        redactor.hide(&[SECRET.to_owned()]);
+        redactor
+    }
+
+    fn sample() -> Sample {
+        Sample {
+            intended: Nanos(1),
+            due: Nanos(1),
+            sent: Nanos(1),
+            first_byte: Nanos(2),
+            end: Nanos(2),
+            bytes_sent: 1,
+            outcome: Outcome::Ok,
+            leniencies: Leniencies::default(),
+            bytes_received: 1,
+            status: 200,
+            step: 0,
+        }
+    }
+
+    /// Every kind of event that an agent sends is without its secrets.
+    #[test]
+    fn no_event_has_a_secret() {
+        let said = format!("it said {SECRET}!");
+        let kept = Kept {
+            sample: sample(),
+            particulars: Particulars {
+                arrival: 0,
+                began: Nanos(1),
+                written: Nanos(1),
+            },
+            detail: Some(said.clone().into()),
+            pool: 0,
+        };
+        let field = Field {
+            name: "Authorization".to_owned(),
+            value: said.clone(),
+        };
+        let side = Side {
+            line: said.clone(),
+            fields: vec![field],
+            ..Side::default()
+        };
+        let transcript = Transcript {
+            pool: 0,
+            sample: sample(),
+            request: side.clone(),
+            response: Some(side),
+            detail: Some(said.clone()),
+            findings: Vec::new(),
+        };
+        let mark = Command::soon(Change::Mark { text: said.clone() });
+        let info = RunInfo::new(vec![PoolInfo::new("p", Model::Open, ["a"])]);
+        for event in [
+            RunEvent::Kept(Arc::new(vec![kept])),
+            RunEvent::Transcripts(vec![transcript]),
+            RunEvent::Changed(Arc::new(mark)),
+        ] {
+            let has_secret = |bytes: &[u8]| String::from_utf8_lossy(bytes).contains(SECRET);
+            assert!(has_secret(&encode_event(&event)), "{event:?}");
+            let sent = Redacted::event(&event, &redactor()).unwrap().into_inner();
+            let Content::Event(bytes) = &sent else {
+                panic!("it is an event");
+            };
+            assert!(!has_secret(bytes), "{event:?}");
+            assert!(decode_event(bytes, &info).is_ok());
+        }
+        let invalid = Redacted::invalid(&said, &redactor()).into_inner();
+        assert_eq!(invalid, Content::Invalid("it said ***!".to_owned()));
+    }
+
+    #[test]
+    fn a_reason_has_no_piece_of_a_secret_and_a_bound() {
+        let reason = format!("unknown name `hunter2` in {}", "x".repeat(5_000));
+        let sent = Redacted::reason(&reason, &redactor()).into_inner();
+        assert!(sent.starts_with("unknown name `***` in xxx"), "{sent}");
+        assert!(sent.len() < 1_100);
+    }
+}

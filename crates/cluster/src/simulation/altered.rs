@@ -1,0 +1,320 @@
+//! Reports that are altered on their way or by their agent, and agents that speak for others: the run
+//! has every request, or says of which agent it lacks some; and it ends.
+
+use super::conductor::{Conductor, setup};
+use super::{INTERVAL, INTERVALS, Process, World};
+use crate::bytes::MessageError;
+use crate::event::CoordinatorAction;
+use crate::lease::{END_LATE, LEASE};
+use crate::message::{AgentKey, Beat, Phase, Report};
+use crate::on_loss::OnLoss;
+use drumfire_plan::StopReason;
+use drumfire_units::{Nanos, Random};
+
+/// The agent whose reports are altered.
+const LIAR: usize = 0;
+
+/// The alteration of some of an agent's reports.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Alteration {
+    kind: Kind,
+    /// The number of the first report that is altered.
+    first: u64,
+    /// Whether those behind it are altered, too.
+    is_lasting: bool,
+    /// Where, and how.
+    at: usize,
+    mask: u8,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    /// Bits of the message change on its way.
+    Bits,
+    /// The message is cut off.
+    Cut,
+    /// The message never comes.
+    Gone,
+    /// The agent sends other bytes of its result.
+    Content,
+    /// The agent sends a huge number in its result.
+    Huge,
+    /// The agent names another share, number, epoch or run, or no end.
+    Share,
+    Number,
+    Epoch,
+    Run,
+    NoEnd,
+}
+
+const KINDS: [Kind; 10] = [
+    Kind::Bits,
+    Kind::Cut,
+    Kind::Gone,
+    Kind::Content,
+    Kind::Huge,
+    Kind::Share,
+    Kind::Number,
+    Kind::Epoch,
+    Kind::Run,
+    Kind::NoEnd,
+];
+
+impl Alteration {
+    fn drawn(seed: u64) -> Self {
+        let mut random = Random::of(seed ^ 0xa17e);
+        let mut upto = |most: u64| random.bits() % most;
+        Self {
+            kind: KINDS[upto(KINDS.len() as u64) as usize],
+            first: upto(INTERVALS + 2),
+            is_lasting: upto(2) == 0,
+            at: upto(1 << 20) as usize,
+            mask: 1 << upto(8),
+        }
+    }
+
+    /// What comes of a report that an agent sends.
+    fn of(&self, bytes: Vec<u8>) -> Option<Vec<u8>> {
+        let mut report = Report::decode(&bytes).unwrap();
+        let is_meant = match self.is_lasting {
+            true => report.number >= self.first,
+            false => report.number == self.first,
+        };
+        if !is_meant {
+            return Some(bytes);
+        }
+        let at = self.at % report.piece.len();
+        match self.kind {
+            Kind::Bits => {
+                let mut bytes = bytes;
+                let at = self.at % bytes.len();
+                bytes[at] ^= self.mask;
+                return Some(bytes);
+            }
+            Kind::Cut => return Some(bytes[..self.at % bytes.len()].to_vec()),
+            Kind::Gone => return None,
+            Kind::Content => report.piece[at] ^= self.mask,
+            Kind::Huge => {
+                // The largest number, in the form of measurements.
+                let huge = [0xff; 9].into_iter().chain([1]);
+                report.piece.splice(at..=at, huge);
+            }
+            Kind::Share => report.share += 1,
+            Kind::Number => report.number += 1_000,
+            Kind::Epoch => report.epoch += 1,
+            Kind::Run => report.run.push('x'),
+            Kind::NoEnd => report.is_last = false,
+        }
+        Some(report.encode())
+    }
+}
+
+impl World {
+    /// What is published of an agent's report.
+    pub(super) fn altered(&self, index: usize, bytes: Vec<u8>) -> Option<Vec<u8>> {
+        match self.alteration.filter(|_| index == LIAR) {
+            Some(alteration) => alteration.of(bytes),
+            None => Some(bytes),
+        }
+    }
+
+    /// A run in which nothing happens but what a test does.
+    fn quiet(seed: u64) -> Self {
+        let mut world = Self::new(seed);
+        let on_loss = OnLoss::Drop;
+        world.conductors = vec![Conductor::first(setup(world.wanted, on_loss))];
+        world.on_loss = on_loss;
+        // None waits.
+        world.processes.truncate(world.wanted);
+        world
+    }
+
+    /// Goes on until the run is over; the time from the end of its load to that.
+    fn to_end(&mut self) -> Nanos {
+        let latest = self.now + Nanos::from_secs(60);
+        while self.last().seen.over.is_none() {
+            assert!(self.now < latest, "the run has no end");
+            self.step();
+        }
+        let begun = self.processes.iter().filter_map(|it| it.started_at).min();
+        self.now - (begun.unwrap() + Nanos(INTERVAL.0 * INTERVALS))
+    }
+
+    fn has_begun(&self) -> bool {
+        self.processes.iter().all(|it| it.started_at.is_some())
+    }
+
+    /// The requests that agents with a share have sent.
+    fn sent(&self) -> u64 {
+        let all = self.processes.iter();
+        all.map(|it| it.requests.iter().sum::<u64>()).sum()
+    }
+
+    /// The requests of the run.
+    fn merged(&self) -> u64 {
+        self.last().seen.merged.iter().map(|it| it.sent).sum()
+    }
+
+    /// Whether the run says something against an agent.
+    fn names(&self, process: &Process) -> bool {
+        let mut texts = self.last().seen.texts.iter();
+        texts.any(|text| text.contains(&*process.name))
+    }
+
+    /// Gives the coordinator a report, in its own name.
+    fn report(&mut self, report: &Report) -> Result<(), MessageError> {
+        let actions = self.conductors[0].machine.handle_report(&report.encode())?;
+        self.conduct(0, actions);
+        Ok(())
+    }
+}
+
+/// Whatever byte or number of an agent's reports is another one: the run has all requests, or names the
+/// agent of which it lacks some; and it ends within the lease.
+#[test]
+fn a_run_with_altered_reports_is_whole_or_names_their_agent() {
+    let (mut whole, mut named) = (0, 0);
+    for seed in 0..1_000 {
+        let mut world = World::quiet(seed);
+        world.alteration = Some(Alteration::drawn(seed));
+        let took = world.to_end();
+        let what = format!("seed {seed}: {:?}", world.alteration);
+        assert!(matches!(world.last().seen.over, Some(Ok(_))), "{what}");
+        // Some beats are lost, and a message takes its time.
+        assert!(took < Nanos(2 * LEASE.0), "{what}: {took}");
+        for other in &world.processes[LIAR + 1..] {
+            assert!(!world.names(other), "{what}: {:?}", world.last().seen.texts);
+        }
+        let is_named = world.names(&world.processes[LIAR]);
+        let is_whole = world.merged() == world.sent();
+        assert!(is_named || is_whole, "{what}");
+        whole += u32::from(is_whole && !is_named);
+        named += u32::from(is_named);
+    }
+    assert!(whole > 50 && named > 300, "{whole} whole, {named} named");
+}
+
+/// When what is in flight is given up, the run waits for no agent that brings nothing.
+#[test]
+fn a_second_stop_ends_a_run_whose_agents_bring_nothing() {
+    let mut world = World::quiet(3);
+    world.alteration = Some(Alteration {
+        kind: Kind::Gone,
+        first: 0,
+        is_lasting: true,
+        at: 0,
+        mask: 0,
+    });
+    while !world.has_begun() {
+        world.step();
+    }
+    let now = world.now;
+    for ends in [false, true] {
+        let halt = world.conductors[0]
+            .machine
+            .halt(StopReason::Signal, ends, now);
+        world.conduct(0, halt);
+    }
+    while world.last().seen.over.is_none() {
+        assert!(world.now < now + END_LATE + Nanos::from_millis(500));
+        world.step();
+    }
+    assert!(
+        world.names(&world.processes[LIAR]),
+        "{:?}",
+        world.last().seen.texts
+    );
+    assert!(!world.names(&world.processes[LIAR + 1]));
+}
+
+/// An agent that answers, and whose run does nothing any more, is lost.
+#[test]
+fn an_agent_that_reports_nothing_is_lost() {
+    let mut world = World::quiet(4);
+    while !world.has_begun() {
+        world.step();
+    }
+    // Its workers stand, and its driver beats.
+    world.processes[LIAR].run = None;
+    let took = world.to_end();
+    assert!(took < Nanos(5 * LEASE.0), "{took}");
+    let said = world.last().seen.texts.concat();
+    assert!(
+        said.contains("agent-0") && said.contains("it reported nothing for"),
+        "{said}"
+    );
+}
+
+/// No agent's beat ends a coordinator, and none speaks for another.
+#[test]
+fn agents_speak_for_themselves_alone() {
+    let mut world = World::quiet(5);
+    while !world.has_begun() {
+        world.step();
+    }
+    let key = AgentKey::new([99; 16]);
+    let victim = world.coordinator().places()[1].beat.clone();
+    let assignment = world.coordinator().places()[1].assignment.clone();
+    for (key, term) in [(key, 7), (key, 1), (victim.key, 7)] {
+        let beat = Beat {
+            key,
+            term,
+            phase: Phase::Failed("it says so".to_owned()),
+            sent: Nanos::MAX,
+            ..victim.clone()
+        };
+        let now = world.now;
+        let machine = &mut world.conductors[0].machine;
+        let (reply, actions) = machine.handle_beat(&beat.encode(), now).unwrap();
+        let is_fence = |action: &CoordinatorAction| matches!(action, CoordinatorAction::Fence);
+        assert_eq!(reply.is_none(), term > 1);
+        assert_eq!(actions.iter().any(is_fence), term > 1);
+        world.conduct(0, actions);
+    }
+    let forged = Report {
+        run: "r".to_owned(),
+        share: 1,
+        epoch: assignment.epoch,
+        key,
+        number: 0,
+        is_last: true,
+        piece: vec![9],
+    };
+    assert!(world.report(&forged).is_err());
+    world.to_end();
+    assert_eq!(world.merged(), world.sent());
+    assert_eq!(world.last().seen.losses, 0, "{:?}", world.last().seen.texts);
+    let notes = world.last().seen.notes.join("; ");
+    assert!(
+        notes.contains("1 message of the group's subjects could not be read"),
+        "{notes}"
+    );
+}
+
+/// What one agent sends without an end fills a bounded part of a coordinator's memory and journal.
+#[test]
+fn an_agent_that_floods_is_lost() {
+    let mut world = World::quiet(6);
+    while !world.has_begun() {
+        world.step();
+    }
+    let place = &world.coordinator().places()[LIAR];
+    let mut report = Report {
+        run: "r".to_owned(),
+        share: 0,
+        epoch: place.assignment.epoch,
+        key: place.beat.key,
+        number: place.inbox.taken(),
+        is_last: false,
+        piece: vec![0; 1 << 20],
+    };
+    for _ in 0..100 {
+        world.report(&report).unwrap();
+        report.number += 1;
+    }
+    let written = world.conductors[0].journaled();
+    assert!(written < 80 << 20, "{written}");
+    world.to_end();
+    let said = world.last().seen.texts.concat();
+    assert!(said.contains("more bytes than a report may have"), "{said}");
+}
