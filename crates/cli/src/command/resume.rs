@@ -14,10 +14,10 @@ use crate::output::Output;
 use crate::signals::Signals;
 use crate::{document, intervals, runs_folder, session, terminal};
 use drumfire_compile::{Host, compile_draft};
-use drumfire_document::{Document, Pool, Request};
+use drumfire_document::{Document, Pool, Request, form};
 use drumfire_engine::Prepared;
-use drumfire_measure::Figures;
-use drumfire_plan::{Done, Load, rest};
+use drumfire_measure::{Asked, AskedBody, Figures, LISTED_MAX, Model, RunInfo};
+use drumfire_plan::{Done, Load, Plan, Url, rest};
 use drumfire_session::{Storing, naming_of, stored, stored_plan};
 use drumfire_store::{Directory, Part, Record};
 use drumfire_ui::Subject;
@@ -76,10 +76,10 @@ fn go_on(
     let page = ui::page(&outputs, &subject, output)?;
     let meter = results::meter(&outputs, output)?;
     let ready = session::ready(plan)?;
-    let notes = match has_lists(&draft.document) {
-        true => uncertain(&record, &ready),
-        false => Vec::new(),
-    };
+    let mut notes = beyond_log(&ready.plan);
+    if has_lists(&draft.document) {
+        notes.extend(uncertain(&record, &ready));
+    }
     let observers = Observers {
         display,
         page,
@@ -119,6 +119,11 @@ fn rest_of(
 ) -> Result<Compiled, Failure> {
     let draft = file.draft(&[], host, output);
     let plan = compile_draft(&draft, host).map_err(|found| file.failure(&found))?;
+    output
+        .redactor()
+        .hide_named(&form::secret_values(&draft.document));
+    let has_setup = !draft.document.setup.is_empty();
+    same_plan((&file.name, &plan, has_setup), &record.summary.info, output)?;
     // Nothing becomes due in a drain.
     let loads = record.parts.iter().map(Part::load);
     let elapsed = loads.fold(Nanos::ZERO, |sum, end| sum + end);
@@ -126,6 +131,104 @@ fn rest_of(
     let part = record.parts.len() as u64;
     let plan = rest(plan, elapsed, &done, part).map_err(Failure::usage)?;
     Ok(Compiled { draft, plan })
+}
+
+/// Refuses a plan that is not the one of the run in its log: the report has the facts of the log, and the
+/// load would be another. A setup takes new values, so that requests of such a plan are compared by
+/// their servers and methods.
+fn same_plan(
+    (name, plan, has_setup): (&str, &Plan, bool),
+    run: &RunInfo,
+    output: &Output,
+) -> Result<(), Failure> {
+    let masked = |text: &str| output.redactor().text(text).into_owned();
+    let of_run = run.pools.iter();
+    let of_run = of_run.map(|pool| Some((&*pool.name, pool.model, pool.asked.clone()?)));
+    // A run of an old version has no facts of its plan.
+    let Some(of_run) = of_run.collect::<Option<Vec<_>>>() else {
+        return Ok(());
+    };
+    let differs = |what: &str| {
+        Err(Failure::usage(format!(
+            "{name} is not the plan of the run: {what}; restore the plan, or start a new run with \
+             `drumfire run`"
+        )))
+    };
+    if of_run.len() != plan.pools().len() {
+        return differs("it has other pools");
+    }
+    for (pool, (of_run, model, asked)) in plan.pools().iter().zip(of_run) {
+        let mut ours = Asked::of(pool).with_texts(&masked);
+        let mut theirs = asked.with_texts(&masked);
+        if has_setup {
+            [&mut ours, &mut theirs]
+                .into_iter()
+                .for_each(without_values);
+        }
+        if pool.name != of_run || pool.load.is_open() != (model == Model::Open) {
+            return differs(&format!("its pool {} is another one", pool.name));
+        }
+        let urls = ours.requests.first.iter().zip(&theirs.requests.first);
+        if let Some((ours, theirs)) = urls.into_iter().find(|(a, b)| a.url != b.url) {
+            let (ours, theirs) = (&ours.url, &theirs.url);
+            return differs(&format!(
+                "its pool {of_run} requests {ours}, and the run requested {theirs}"
+            ));
+        }
+        if let Some(part) = other_part(&ours, &theirs) {
+            return differs(&format!("its pool {of_run} has other {part}"));
+        }
+    }
+    Ok(())
+}
+
+/// Leaves of requests what no value of a setup changes.
+fn without_values(asked: &mut Asked) {
+    for request in &mut asked.requests.first {
+        if let Ok(url) = Url::parse(&request.url) {
+            request.url = url.origin.to_string();
+        }
+        request.headers.clear();
+        request.body = AskedBody::None;
+    }
+}
+
+/// The first part in which the plans of a pool differ.
+fn other_part(ours: &Asked, theirs: &Asked) -> Option<&'static str> {
+    let Asked {
+        requests,
+        steps,
+        load,
+        users,
+        stop,
+        transport,
+    } = ours;
+    let parts = [
+        (*requests == theirs.requests, "requests"),
+        (*steps == theirs.steps, "steps"),
+        (*load == theirs.load, "rates or users"),
+        (*users == theirs.users, "users"),
+        (*stop == theirs.stop, "stop conditions"),
+        (*transport == theirs.transport, "connections or timeouts"),
+    ];
+    let mut parts = parts.into_iter().filter(|(is_same, _)| !is_same);
+    parts.next().map(|(_, part)| part)
+}
+
+/// What was not compared of the requests, of which the log has the first ones.
+fn beyond_log(plan: &Plan) -> Vec<String> {
+    let long = plan
+        .pools()
+        .iter()
+        .filter(|pool| pool.requests.len() > LISTED_MAX);
+    let notes = long.map(|pool| {
+        format!(
+            "the requests of the pool {} after the first {LISTED_MAX} are not in the log; the resumed \
+             part took them from its plan",
+            pool.name
+        )
+    });
+    notes.collect()
 }
 
 /// Whether a document has rows or lines that its requests go through.
