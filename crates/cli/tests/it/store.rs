@@ -622,6 +622,71 @@ fn a_run_that_a_signal_ended_goes_on_in_its_time() {
     assert!(rest.stdout.contains("was resumed"), "{}", rest.stdout);
 }
 
+/// A run is resumed with the plan of its log, and with no other.
+#[test]
+fn a_plan_that_is_not_the_runs_is_not_resumed() {
+    let (serve, other) = (Serve::new(""), Serve::new(""));
+    let folder = Folder::new();
+    let dir = folder.at("run");
+    let line = format!(
+        "http -q -r 100 -n 300 --interval 100ms -o {dir} {}",
+        serve.url
+    );
+    let process = Process::start(&mut drumfire(words(&line)));
+    serve.await_requests(60);
+    process.signal(Signal::KILL);
+    process.finish(LIMIT);
+    let plan = format!("{dir}/plan.yaml");
+    let whole = fs::read_to_string(&plan).unwrap();
+    for (from, to, reason) in [
+        (&*serve.url, &*other.url, "requests http://"),
+        ("300", "400", "other stop conditions"),
+        ("100/s", "110/s", "other rates or users"),
+    ] {
+        assert!(whole.contains(from), "{whole}");
+        fs::write(&plan, whole.replace(from, to)).unwrap();
+        let refused = run(&format!("resume {dir} -q"));
+        assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+        assert!(refused.stderr.contains(reason), "{}", refused.stderr);
+    }
+    assert_eq!(other.count("requests"), 0);
+    fs::write(&plan, whole).unwrap();
+    let rest = run(&format!("resume {dir} -q"));
+    assert_eq!(rest.code, Some(0), "{}", rest.stderr);
+}
+
+/// A run that was killed or stopped and resumed to its end is compared, from the store and from JSON.
+#[test]
+fn a_run_that_was_resumed_to_its_end_is_compared() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let whole = folder.at("whole");
+    let line = |dir: &str| {
+        format!(
+            "http -q -r 100 -n 200 --interval 100ms -o {dir} {}",
+            serve.url
+        )
+    };
+    run(&line(&whole));
+    for (name, signal) in [("killed", Signal::KILL), ("stopped", Signal::INT)] {
+        let dir = folder.at(name);
+        let before = serve.count("requests");
+        let process = Process::start(&mut drumfire(words(&line(&dir))));
+        serve.await_requests(before + 60);
+        process.signal(signal);
+        process.finish(LIMIT);
+        let cut = run(&format!("compare {whole} {dir} --least 400%"));
+        assert_eq!(cut.code, Some(2), "{}", cut.stdout);
+        let json = folder.at(&format!("{name}.json"));
+        let rest = run(&format!("resume {dir} -q --json {json}"));
+        assert_eq!(rest.code, Some(0), "{}", rest.stderr);
+        for resumed in [&dir, &json] {
+            let compared = run(&format!("compare {whole} {resumed} --least 400%"));
+            assert_eq!(compared.code, Some(0), "{resumed}: {}", compared.stderr);
+        }
+    }
+}
+
 /// Of 400 requests, none is lost for the second in which the first part of the run drained.
 #[test]
 fn a_drain_is_no_time_of_the_load() {

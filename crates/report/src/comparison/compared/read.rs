@@ -10,8 +10,8 @@ use crate::json::SCHEMA;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use drumfire_measure::{
-    ArrivalClock, Beside, Histogram, IntervalRow, Model, PoolInfo, Reading, RunInfo, Spread,
-    SpreadTime, Summary, TargetState, Validity, decode_v2_beside,
+    ArrivalClock, Beside, ENDED_EARLY, Histogram, IntervalRow, Model, PoolInfo, Reading, RunInfo,
+    Spread, SpreadTime, Summary, TargetState, Validity, decode_v2_beside,
 };
 use drumfire_plan::{StopReason, Warmup};
 use drumfire_units::{Nanos, utf8};
@@ -20,10 +20,10 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The end of a note on a run that a signal, a command, a threshold or a loss of agents ended early.
-const CUT_SHORT: &str = "ended the run before its planned end";
 /// The beginnings of notes on records that lack an end.
 const CUT_OFF: [&str; 2] = ["the run was cut off", "the run is in progress"];
+/// A part of the note on a part of a record that lacks an end, but was resumed.
+const RESUMED: &str = " and was resumed ";
 
 /// The document, in the order of the contract.
 #[derive(Deserialize)]
@@ -350,7 +350,8 @@ impl Document {
         summary.target.reasons.clear();
         let mut notes = self.notes.iter();
         let is_cut = notes.any(|note| {
-            note.ends_with(CUT_SHORT) || CUT_OFF.iter().any(|word| note.starts_with(word))
+            let is_cut_off = CUT_OFF.iter().any(|word| note.starts_with(word));
+            note.ends_with(ENDED_EARLY) || is_cut_off && !note.contains(RESUMED)
         });
         summary.load_end.reason = is_cut.then_some(StopReason::Signal);
         Ok(())
