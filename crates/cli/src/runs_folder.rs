@@ -2,7 +2,9 @@
 //! and of the sockets of those that go on.
 
 use crate::exit::Failure;
+use drumfire_session::own_folder;
 use drumfire_store::Record;
+use rustix::process::geteuid;
 use std::env;
 use std::fs;
 use std::io;
@@ -20,6 +22,40 @@ pub(crate) fn runs() -> Option<PathBuf> {
     };
     let state = folder("XDG_STATE_HOME").or_else(|| Some(folder("HOME")?.join(".local/state")));
     Some(state?.join("drumfire/runs"))
+}
+
+/// The folder of runs, to be written: what is around the runs is their user's alone, too, as far as
+/// that can be arranged.
+pub(crate) fn own_runs() -> Option<PathBuf> {
+    let runs = runs()?;
+    if let Some(state) = runs.parent() {
+        // Somebody else's home, as of a user who has become another one, is left as it is.
+        let _as_it_is = own_folder(state);
+    }
+    Some(runs)
+}
+
+/// A folder beside that of runs which only its user may enter; where there is no home, among the
+/// temporary ones.
+///
+/// # Errors
+/// If it can't be made, or is another user's.
+pub(crate) fn own_beside(name: &str) -> io::Result<PathBuf> {
+    let folder = beside(name);
+    if let Some(parent) = folder.parent().filter(|_| runs().is_none()) {
+        own_folder(parent)?;
+    }
+    own_folder(&folder)?;
+    Ok(folder)
+}
+
+/// The place of such a folder.
+pub(crate) fn beside(name: &str) -> PathBuf {
+    let temporary = || {
+        let user = geteuid().as_raw();
+        env::temp_dir().join(format!("drumfire-{user}")).join(name)
+    };
+    own_runs().map_or_else(temporary, |runs| runs.with_file_name(name))
 }
 
 /// The folder of the sockets through which runs take commands.

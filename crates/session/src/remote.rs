@@ -11,15 +11,16 @@
 //! takes the name over, and the other leaves it where it is.
 
 use crate::message::{Answer, Question, RunStatus};
+use crate::own_folder::own_folder;
 use crate::steering::Steering;
 use crate::{Note, Observer, Redactor, RunContext, SessionError};
 use drumfire_engine::Control;
 use drumfire_measure::{RunInfo, Summary};
 use drumfire_net::Clock;
 use drumfire_plan::{Change, Command};
-use std::fs::{self, DirBuilder, DirEntry};
+use std::fs::{self, DirEntry};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt as _, FileTypeExt as _, MetadataExt as _};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -188,18 +189,8 @@ pub fn socket_folder(runtime: Option<PathBuf>, temporary: &Path) -> io::Result<P
         Some(runtime) => runtime.join("drumfire"),
         None => temporary.join(format!("drumfire-{user}")),
     };
-    match DirBuilder::new().mode(0o700).create(&folder) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-        _ => {}
-    }
-    let facts = fs::symlink_metadata(&folder)?;
-    match facts.is_dir() && facts.uid() == user && facts.mode() & 0o077 == 0 {
-        true => Ok(folder),
-        false => Err(io::Error::other(format!(
-            "{} must be a folder that only this user can access (mode 700)",
-            folder.display()
-        ))),
-    }
+    own_folder(&folder)?;
+    Ok(folder)
 }
 
 /// Answers one message.

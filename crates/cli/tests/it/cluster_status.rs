@@ -66,6 +66,10 @@ fn shown_with_its_agents() -> Result<(), String> {
     let shown = status(&folder, &url, &[&name]).stdout;
     let is_whole = shown.contains("alpha") && shown.contains("beta");
     in_time(is_whole, || shown.clone())?;
+    // A run of another group is not called one without a coordinator.
+    let other = status(&folder, &url, &["--group", "other"]);
+    let is_none = other.stdout.contains("no run is active in the group other");
+    in_time(is_none, || other.stdout.clone())?;
     let wrong = status(&folder, &url, &["nothing"]);
     assert_eq!(wrong.code, Some(1), "{}", wrong.stdout);
 

@@ -7,10 +7,11 @@
 
 use crate::exit::Failure;
 use crate::runs_folder;
-use drumfire_cluster::{Journal, Outline, PastRun};
+use drumfire_cluster::{Head, Journal, Outline, PastRun};
+use drumfire_session::own_file;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 /// The extension of a journal's name.
@@ -46,12 +47,11 @@ impl JournalFile {
     /// When it can't be made.
     pub(super) fn create(run: &str) -> Result<(Self, Journal), Failure> {
         let journal = Self {
-            folder: folder(),
+            folder: folder()?,
             run: run.to_owned(),
             term: 1,
         };
         let wrong = |error| failure(&journal.path(), &error);
-        make(&journal.folder).map_err(wrong)?;
         let file = journal.make().map_err(wrong)?;
         let writer = journal.writer(file);
         Ok((journal, writer))
@@ -63,14 +63,14 @@ impl JournalFile {
     /// # Errors
     /// When there is no such run, or it can't be taken over.
     pub(super) fn take_over(given: &str, by_force: bool) -> Result<Taken, Failure> {
-        let folder = folder();
+        let folder = folder()?;
         let (run, newest) = find(&folder, given)?;
         let last = Self {
             folder: folder.clone(),
             run: run.clone(),
             term: newest,
         };
-        let held = File::open(last.path()).map_err(|error| failure(&last.path(), &error))?;
+        let held = own_file(&last.path()).map_err(|error| failure(&last.path(), &error))?;
         if matches!(held.try_lock(), Err(TryLockError::WouldBlock)) && !by_force {
             return Err(
                 Failure::failed(format!("the coordinator of run {run} is still running"))
@@ -152,14 +152,14 @@ impl JournalFile {
     /// before it had copied everything is passed over.
     fn copy_into(&self, file: &mut File) -> io::Result<Option<Outline>> {
         for term in (1..self.term).rev() {
-            let Ok(source) = File::open(self.of_term(term)) else {
+            let Ok(source) = own_file(&self.of_term(term)) else {
                 continue;
             };
             let outline = Outline::read(io::BufReader::new(source))?;
             let Some(outline) = outline.filter(|outline| outline.term == term) else {
                 continue;
             };
-            let mut source = File::open(self.of_term(term))?.take(outline.whole);
+            let mut source = own_file(&self.of_term(term))?.take(outline.whole);
             io::copy(&mut source, file)?;
             return Ok(Some(outline));
         }
@@ -181,23 +181,10 @@ impl JournalFile {
     }
 }
 
-/// The folder of journals.
-fn folder() -> PathBuf {
-    runs_folder::runs().map_or_else(
-        || std::env::temp_dir().join("drumfire-cluster"),
-        |runs| runs.with_file_name("cluster"),
-    )
-}
-
-/// Makes a folder that only its user may enter.
-fn make(folder: &Path) -> io::Result<()> {
-    if folder.is_dir() {
-        return Ok(());
-    }
-    if let Some(parent) = folder.parent() {
-        fs::create_dir_all(parent)?;
-    }
-    fs::DirBuilder::new().mode(0o700).create(folder)
+/// The folder of journals, which only its user may enter: they name servers, and where results go.
+fn folder() -> Result<PathBuf, Failure> {
+    let folder = runs_folder::own_beside("cluster");
+    folder.map_err(|error| Failure::failed(format!("can't keep journals: {error}")))
 }
 
 fn failure(path: &Path, error: &io::Error) -> Failure {
@@ -207,9 +194,34 @@ fn failure(path: &Path, error: &io::Error) -> Failure {
     ))
 }
 
-/// The runs that have a journal, each with the highest term, the oldest first.
-pub(super) fn runs() -> Vec<(String, u64)> {
-    all(&folder())
+/// A run that has a journal.
+pub(super) struct Kept {
+    pub(super) run: String,
+    /// Its group; `None` if the journal can't be read.
+    pub(super) group: Option<String>,
+    /// Whether a coordinator has it, as a process of this machine.
+    pub(super) is_held: bool,
+}
+
+/// The runs that have a journal, the oldest first.
+pub(super) fn runs() -> Vec<Kept> {
+    let folder = runs_folder::beside("cluster");
+    let kept = |(run, term): (String, u64)| {
+        let journal = JournalFile {
+            folder: folder.clone(),
+            run,
+            term,
+        };
+        let file = own_file(&journal.path()).ok()?;
+        let is_held = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
+        let head = Head::read(io::BufReader::new(file)).ok().flatten();
+        Some(Kept {
+            run: journal.run,
+            group: head.map(|head| head.group),
+            is_held,
+        })
+    };
+    all(&folder).into_iter().filter_map(kept).collect()
 }
 
 fn all(folder: &Path) -> Vec<(String, u64)> {

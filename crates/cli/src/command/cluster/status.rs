@@ -1,6 +1,6 @@
 //! `drumfire cluster status`: the runs under way, and their agents.
 
-use super::journal;
+use super::journal::{self, Kept};
 use crate::command::agent::credentials;
 use crate::exit::{Exit, Failure};
 use crate::flags::ClusterStatusFlags;
@@ -48,17 +48,32 @@ pub(crate) fn run(flags: &ClusterStatusFlags, output: &Output) -> Result<Exit, F
         return output.print(&json::cluster(&runs)).map(|()| Exit::Done);
     }
     let mut lines: Vec<String> = runs.iter().flat_map(lines_of).collect();
-    let is_silent = |(run, _): &&(String, u64)| runs.iter().all(|status| status.run != *run);
-    for (run, _) in journals.iter().filter(is_silent) {
-        lines.push(format!(
-            "run {run}  no coordinator responds; `drumfire cluster attach {run}` continues it"
-        ));
-    }
+    let is_silent = |kept: &&Kept| runs.iter().all(|status| status.run != kept.run);
+    let silent = journals.iter().filter(is_silent);
+    lines.extend(silent.filter_map(|kept| line_of_journal(kept, &flags.way.group)));
     if lines.is_empty() {
         lines.push(format!("no run is active in the group {}", flags.way.group));
     }
     output.print_foreign(&lines)?;
     Ok(Exit::Done)
+}
+
+/// The line of a run of which no coordinator has answered in a group; none if it may answer in its
+/// own.
+fn line_of_journal(kept: &Kept, group: &str) -> Option<String> {
+    let run = &kept.run;
+    let other = kept.group.as_ref().filter(|it| *it != group);
+    let of_group = other.map_or_else(String::new, |other| format!(" of the group {other}"));
+    match (kept.is_held, other) {
+        (true, Some(_)) => None,
+        (true, None) => Some(format!(
+            "run {run}  the coordinator does not respond, but its process exists; \
+             `drumfire cluster attach --take-over {run}` takes the run from it"
+        )),
+        (false, _) => Some(format!(
+            "run {run}{of_group}  no coordinator responds; `drumfire cluster attach {run}` continues it"
+        )),
+    }
 }
 
 /// The lines of a run.
