@@ -4,6 +4,7 @@ use crate::exit::Failure;
 use drumfire_net::Clock;
 use std::fs::{self, File, OpenOptions};
 use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
 
 /// Names that are tried before it is given up.
 const TRIES: u64 = 16;
@@ -16,7 +17,13 @@ pub(crate) fn unlinked() -> Result<File, Failure> {
         let stamp = Clock::unix_time().wrapping_add(n);
         let path = folder.join(format!("drumfire-{}-{stamp:x}", std::process::id()));
         let mut options = OpenOptions::new();
-        match options.read(true).write(true).create_new(true).open(&path) {
+        match options
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&path)
+        {
             Ok(file) => match fs::remove_file(&path) {
                 Ok(()) => return Ok(file),
                 Err(error) => last = error,

@@ -25,9 +25,9 @@ pub(crate) fn storing(flags: &OutputFlags, written: &Written) -> Result<Option<S
         _ if flags.no_store => return Ok(None),
         Some(path) => StorePlace::Named {
             directory: named(path)?,
-            runs: runs_folder::runs(),
+            runs: runs_folder::own_runs(),
         },
-        None => match runs_folder::runs() {
+        None => match runs_folder::own_runs() {
             Some(runs) => StorePlace::Among(runs),
             None => return Ok(None),
         },

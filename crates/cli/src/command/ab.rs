@@ -27,8 +27,9 @@ use drumfire_store::{Labels, Record};
 use process::{LOOK, RunEnd, RunProcess};
 use progress::{Progress, Steps};
 use side::Side;
-use std::fs;
+use std::fs::{self, DirBuilder};
 use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
@@ -319,7 +320,7 @@ fn folder(flags: &AbFlags) -> Result<(String, PathBuf), Failure> {
         Failure::failed(format!("can't create {}: {error}", folder.display()))
     };
     let name = flags.tag.clone().unwrap_or_else(name_of_now);
-    let folder = match (&flags.store, runs_folder::runs()) {
+    let folder = match (&flags.store, runs_folder::own_runs()) {
         (Some(folder), _) => folder.clone(),
         (None, Some(runs)) => runs.with_file_name("experiments").join(&name),
         (None, None) => {
@@ -335,7 +336,7 @@ fn folder(flags: &AbFlags) -> Result<(String, PathBuf), Failure> {
     let numbered = (2..100).map(|n| format!("{name}-{n}"));
     let mut tried = folder;
     for next in numbered {
-        match fs::create_dir(&tried) {
+        match DirBuilder::new().mode(0o700).create(&tried) {
             Ok(()) => break,
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
                 return Err(wrong(&tried, error));

@@ -21,6 +21,7 @@ use std::env;
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::net::{Ipv4Addr, SocketAddr};
+use std::os::unix::fs::OpenOptionsExt as _;
 
 /// Answers take some milliseconds, now and then a few more, as real ones do.
 const DELAY: &str = "lognormal:4ms,0.5";
@@ -119,6 +120,8 @@ fn write_page(
     let mut file = OpenOptions::new()
         .write(true)
         .create_new(true)
+        // Temporary files are among those of others.
+        .mode(0o600)
         .open(&path)?;
     file.write_all(&output.redactor().markup(&page))?;
     Ok(path.display().to_string())

@@ -49,12 +49,12 @@ impl ReceivedFiles {
                 largest.path
             )));
         }
-        let folder = folder(assignment);
-        let wrong = |error: io::Error| {
-            Failure::failed(format!("can't create {}: {error}", folder.display()))
-        };
-        let mut builder = fs::DirBuilder::new();
-        let made = builder.recursive(true).mode(0o700).create(&folder);
+        let wrong =
+            |error: io::Error| Failure::failed(format!("can't store the plan's files: {error}"));
+        let within = runs_folder::own_beside("files").map_err(wrong)?;
+        let folder = within.join(name(assignment));
+        // It must be new: what lies in it is what was compared.
+        let made = fs::DirBuilder::new().mode(0o700).create(&folder);
         made.map_err(wrong)?;
         received.folder = Some(folder.clone());
         for (number, file) in files.iter().enumerate() {
@@ -80,15 +80,10 @@ impl Drop for ReceivedFiles {
     }
 }
 
-/// A folder that no other process has, beside those of runs.
-fn folder(assignment: &Assignment) -> PathBuf {
-    let runs = runs_folder::runs();
-    let beside = runs.map_or_else(
-        || std::env::temp_dir().join("drumfire-files"),
-        |runs| runs.with_file_name("files"),
-    );
+/// The name of a folder that no other process has.
+fn name(assignment: &Assignment) -> String {
     let (run, share) = (&assignment.run, assignment.share);
     // A run's name is the coordinator's to choose.
     let run: String = run.chars().filter(char::is_ascii_alphanumeric).collect();
-    beside.join(format!("{run}-{share}-{}", std::process::id()))
+    format!("{run}-{share}-{}", std::process::id())
 }

@@ -22,6 +22,7 @@ mod check;
 mod clocks;
 mod cluster;
 mod cluster_attach;
+mod cluster_hostile;
 mod cluster_lost_shares;
 mod cluster_plans;
 mod cluster_rights;

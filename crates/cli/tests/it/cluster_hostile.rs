@@ -1,0 +1,204 @@
+//! Coordinators and agents that can't be trusted: what an agent does for a coordinator, what it lets it
+//! know, and the folders in which both keep what they have.
+
+use crate::support::nats::Nats;
+use crate::support::program::LIMIT;
+use crate::support::{Folder, Process, Run, Serve, drumfire, lab};
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+/// A run on one agent, which has these flags and variables.
+fn on_agent(
+    nats: &Nats,
+    (plan, group): (&str, &str),
+    flags: &[&str],
+    variables: &[(&str, &str)],
+) -> (Run, Run) {
+    let url = nats.url();
+    let mut args = vec!["agent", "--nats", &url, "--group", group];
+    args.extend(flags);
+    let agent = Process::start(drumfire(args).envs(variables.iter().copied()));
+    let args = [
+        "cluster",
+        "run",
+        plan,
+        "--agents",
+        "1",
+        "--nats",
+        &url,
+        "--group",
+        group,
+        "--no-store",
+        "-q",
+    ];
+    let mut run = drumfire(args);
+    run.env("TOK", "COORDINATORS-OWN");
+    (Process::start(&mut run).finish(LIMIT), agent.finish(LIMIT))
+}
+
+/// No key of a plan leads an agent past its list, nor the question for a server's schema.
+#[test]
+fn an_agent_takes_no_plan_that_leads_elsewhere() {
+    let Some(program) = lab::suite("nats-server") else {
+        return;
+    };
+    let (nats, folder) = (Nats::new(&program), Folder::new());
+    let http = "requests: [ { get: / } ]";
+    let call = "calls: [ { call: a.B/C, data: {} } ]";
+    for (number, (keys, rest, reason)) in [
+        (
+            "lookup: ttl, name_server: \"127.0.0.1:15353\"",
+            http,
+            "chooses the server for names",
+        ),
+        (
+            "resolve: [ \"shop.test:80:127.0.0.9\" ]",
+            http,
+            "overrides the addresses of names",
+        ),
+        ("proxy: \"http://127.0.0.9:1\"", http, "uses a proxy"),
+        ("unix_socket: /tmp/none.sock", http, "uses a Unix socket"),
+        ("redirects: 3", http, "follows redirects"),
+        (
+            "plaintext: true, resolve: [ \"shop.test:80:127.0.0.9\" ]",
+            call,
+            "overrides the addresses of names",
+        ),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let target = match rest == call {
+            true => "shop.test:80",
+            false => "http://shop.test",
+        };
+        let plan = folder.write(
+            &format!("{number}.yaml"),
+            format!(
+                "drumfire: 1\npools: {{ a: {{ rate: 5/s, target: \"{target}\", {keys}, unresolved: fail, \
+                 {rest} }} }}\nstop: {{ after: 1s }}\n"
+            ),
+        );
+        let group = format!("g{number}");
+        let flags = ["--allow", "shop.test"];
+        let (run, agent) = on_agent(&nats, (&plan, &group), &flags, &[]);
+        // The coordinator asks for the schema first, where the plan leads nowhere.
+        if rest == http {
+            assert!(run.stderr.contains(reason), "{keys}: {}", run.stderr);
+            assert!(agent.stderr.contains(reason), "{keys}: {}", agent.stderr);
+        }
+        assert_ne!(run.code, Some(0), "{keys}");
+    }
+}
+
+/// A value of an agent reaches no coordinator in the reason for a failure, in whole or in part; and no
+/// plan reads a variable that the agent does not name.
+#[test]
+fn the_reason_of_an_agent_has_none_of_its_secrets() {
+    let Some(program) = lab::suite("nats-server") else {
+        return;
+    };
+    let (nats, folder) = (Nats::new(&program), Folder::new());
+    let secret = "it's a Hidden-Value.of/mine";
+    let pieces = ["it's", "Hidden", "hidden", "Value", "value", "mine"];
+    for (number, (target, rate, get, variable)) in [
+        ("http://127.0.0.1:9", "5/s", "/?q={{ '${pw}' }}", "TOK"),
+        ("http://127.0.0.1:9", "${pw}", "/", "TOK"),
+        ("${pw}", "5/s", "/", "TOK"),
+        ("http://${pw}/", "5/s", "/", "TOK"),
+        ("http://127.0.0.1:9", "5/s", "/?q={{ ${pw} }}", "TOK"),
+        ("http://127.0.0.1:9", "5/s", "/", "NATS_PASSWORD"),
+        ("http://127.0.0.1:9", "5/s", "/", "OTHER"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let plan = folder.write(
+            &format!("{number}.yaml"),
+            format!(
+                "drumfire: 1\nvars: {{ pw: \"${{secret:env:{variable}:-5555}}\" }}\npools: {{ a: {{ rate: \
+                 \"{rate}\", target: \"{target}\", requests: [ {{ get: \"{get}\" }} ] }} }}\nstop: {{ after: \
+                 1s }}\n"
+            ),
+        );
+        let group = format!("g{number}");
+        let flags = ["--allow", "127.0.0.1", "--env", "TOK"];
+        let variables = [
+            ("TOK", secret),
+            ("OTHER", secret),
+            ("NATS_PASSWORD", secret),
+        ];
+        let (run, _) = on_agent(&nats, (&plan, &group), &flags, &variables);
+        let shown = format!("{}{}", run.stdout, run.stderr);
+        for piece in pieces {
+            assert!(!shown.contains(piece), "{target} {rate} {get}: {shown}");
+        }
+        match variable {
+            "OTHER" => assert!(shown.contains("--env OTHER"), "{shown}"),
+            "NATS_PASSWORD" => assert!(shown.contains("may not read"), "{shown}"),
+            _ => {}
+        }
+    }
+}
+
+/// Without a home, journals are kept in a folder of the user's own, and none of a folder of others is
+/// taken.
+#[test]
+fn journals_are_in_a_folder_of_ones_own() {
+    let folder = Folder::new();
+    let within = folder.at("tmp");
+    fs::create_dir(&within).unwrap();
+    let user = rustix::process::geteuid().as_raw();
+    let own = Path::new(&within).join(format!("drumfire-{user}"));
+    let attach = || {
+        let mut command = drumfire(["cluster", "attach", "last"]);
+        command.env_remove("HOME").env_remove("XDG_STATE_HOME");
+        command.env("TMPDIR", &within);
+        Process::start(&mut command).finish(LIMIT)
+    };
+    let none = attach();
+    assert!(
+        none.stderr.contains("no run has a journal"),
+        "{}",
+        none.stderr
+    );
+    let cluster = own.join("cluster");
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&own), mode(&cluster)), (0o700, 0o700));
+    fs::set_permissions(&cluster, fs::Permissions::from_mode(0o777)).unwrap();
+    let refused = attach();
+    assert_eq!(refused.code, Some(1), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("no one else can write to"),
+        "{}",
+        refused.stderr
+    );
+}
+
+/// Others read neither the index of runs nor what is around the runs.
+#[test]
+fn the_index_of_runs_is_its_users_alone() {
+    let (serve, folder) = (Serve::new(""), Folder::new());
+    let state = folder.at("state");
+    let drumfire = |args: &[&str]| {
+        let mut command = drumfire(args);
+        command.env("XDG_STATE_HOME", &state);
+        Process::start(&mut command).finish(LIMIT)
+    };
+    let run = drumfire(&["http", "-q", "-n", "3", &serve.url]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let index = Path::new(&state).join("drumfire/index.sqlite");
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    for _ in 0..2 {
+        let listed = drumfire(&["runs"]);
+        assert_eq!(listed.code, Some(0), "{}", listed.stderr);
+        assert_eq!(mode(&index), 0o600);
+        assert_eq!(mode(index.parent().unwrap()), 0o700);
+        // One that an earlier version has made.
+        fs::set_permissions(&index, fs::Permissions::from_mode(0o644)).unwrap();
+        fs::set_permissions(index.parent().unwrap(), fs::Permissions::from_mode(0o755)).unwrap();
+        let run = drumfire(&["http", "-q", "-n", "3", &serve.url]);
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+    }
+}
