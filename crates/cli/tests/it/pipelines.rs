@@ -125,6 +125,25 @@ fn the_action_fails_with_the_programs_code() {
     assert!(run.stderr.contains("missing.yaml"), "{run:?}");
 }
 
+/// No input is taken for a flag, and none makes outputs of its own.
+#[test]
+fn the_action_takes_inputs_for_what_they_are() {
+    for (plan, results) in [
+        ("--help", "results"),
+        ("load.yaml", "a\npwned=yes"),
+        ("load.yaml\n", "results"),
+        ("load.yaml", ""),
+    ] {
+        let inputs = [("plan", plan), ("program", PATH), ("results", results)];
+        let (run, outputs) = Action::new(&inputs).run();
+        assert_eq!(run.code, Some(2), "{plan:?} {results:?}: {run:?}");
+        assert!(
+            !outputs.contains_key("steps.run.outputs.pwned"),
+            "{outputs:?}"
+        );
+    }
+}
+
 /// The outputs of the action are those of a step that it has.
 #[test]
 fn the_actions_outputs_are_written_by_its_steps() {
