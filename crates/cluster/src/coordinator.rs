@@ -74,6 +74,8 @@ pub struct Coordinator {
     is_over: bool,
     /// The latest time that its holder has named; zero while a journal is replayed.
     now: Nanos,
+    /// The time of the last look for agents that are lost.
+    looked: Nanos,
     /// The time at which agents were told to give up what is in flight.
     ended_at: Option<Nanos>,
     /// Messages that could not be read.
@@ -123,6 +125,8 @@ struct Halt {
 
 /// The agents that may wait without a place, beside those of the run.
 const WAITING_MAX: usize = 4_096;
+/// The time without a look for lost agents from which a coordinator counts as having stood still.
+const STOOD: Nanos = Nanos::from_secs(1);
 /// Agents that wait are forgotten when they have not beaten for this long.
 const PATIENCE: Nanos = Nanos::from_secs(5);
 
@@ -147,6 +151,7 @@ impl Coordinator {
             has_stopped: false,
             is_over: false,
             now: Nanos::ZERO,
+            looked: Nanos::ZERO,
             ended_at: None,
             unread: Unread::default(),
         }
@@ -165,7 +170,7 @@ impl Coordinator {
     /// that was given until now.
     pub fn go_on(&mut self, now: Nanos) {
         self.journaled();
-        self.now = now;
+        (self.now, self.looked) = (now, now);
         self.ended_at = self.halt.filter(|halt| halt.ends).map(|_| now);
         for place in &mut self.places {
             place.heard = now;
@@ -215,6 +220,13 @@ impl Coordinator {
     /// Looks for agents that are lost.
     pub fn handle_time(&mut self, now: Nanos) -> Vec<CoordinatorAction> {
         let mut actions = Vec::new();
+        if self.looked + STOOD <= now {
+            // It stood still itself: what agents have sent meanwhile is there, and not read yet.
+            for place in &mut self.places {
+                place.heard = place.heard.max(now - STOOD);
+            }
+        }
+        self.looked = now;
         self.now = self.now.max(now);
         self.waiting.retain(|(_, heard)| now - *heard <= PATIENCE);
         for index in 0..self.places.len() {
@@ -319,7 +331,7 @@ impl Coordinator {
         let placed = self.named.get(name).map(|index| &self.places[*index].beat);
         if placed.is_some_and(|placed| placed.key != beat.key) {
             let reason = format!(
-                "another agent of this run has the name {name}; give each a --name of its own"
+                "another agent of this run has the name {name}; give each agent a different --name"
             );
             return (Word::Leave(Dismissal::Refused(reason)), Vec::new());
         }

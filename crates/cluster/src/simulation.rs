@@ -943,9 +943,10 @@ fn a_clock_that_was_set_back_makes_no_early_loss() {
         .last()
         .after(setup(world.wanted, on_loss), 2, set_back);
     let mut next = next.expect("the run had a start");
-    let actions = next
-        .machine
-        .handle_time(set_back + LEASE + LEASE + LEASE_MARGIN);
+    let looks = (1..=70).map(|look| set_back + Nanos::from_millis(100 * look));
+    let actions: Vec<CoordinatorAction> = looks
+        .flat_map(|now| next.machine.handle_time(now))
+        .collect();
     let aborts = |action: &CoordinatorAction| {
         matches!(action, CoordinatorAction::Tell(ClusterEvent::Aborted))
     };

@@ -327,7 +327,7 @@ mod tests {
             error("{{newUUID}}", FunctionSet::Builtin),
             "template: call_template_data:1: function \"newUUID\" not defined"
         );
-        assert!(error("{{env `HOME`}}", FunctionSet::All).contains("not available here"));
+        assert!(error("{{env `HOME`}}", FunctionSet::All).contains("can't be read here"));
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub fn own_folder(path: &Path) -> io::Result<()> {
     let is_own = facts.is_dir() && facts.uid() == geteuid().as_raw() && facts.mode() & 0o022 == 0;
     if !is_own {
         return Err(io::Error::other(format!(
-            "{} must be a directory of this user that no one else can write to (mode 700), and not a \
+            "{} must be a directory of this user that others can't write to (mode 700), and not a \
              link; remove it",
             path.display()
         )));

@@ -189,7 +189,8 @@ mod tests {
         let redactor = hiding("it's a secret-Value");
         for (text, expected) in [
             ("unknown name `secret` here", "unknown name `***` here"),
-            ("no host SECRET-VALUE", "no host ***"),
+            // The blank before it is a part of the secret, too.
+            ("no host SECRET-VALUE", "no host***"),
             ("`/?q={{ 'it's a secre…`", "`/?q={{ '***…`"),
             ("rate: `it's a secret-Value`", "rate: `***`"),
             ("its rate is 5/s", "its rate is 5/s"),

@@ -60,6 +60,13 @@ fn of_flags(flags: &CapacityFlags, wanted: &Wanted, output: &Output) -> Result<E
             "--pool selects a pool of a plan, but no plan was given; leave it out",
         ));
     }
+    let of_cluster = |url: &String| url.trim_start_matches("drumfire ").starts_with("cluster ");
+    if flags.http.urls.iter().any(of_cluster) {
+        return Err(Failure::usage(
+            "a search for the capacity runs on this machine, and not on agents; give the plan alone: \
+             `drumfire capacity plan.yaml`",
+        ));
+    }
     let mut written = match calls::line(&flags.http.urls) {
         Some(line) => calls::of_line(line, flags)?,
         None => document::of_http(&flags.http)?,

@@ -401,7 +401,11 @@ impl Wait {
                 Some(Some(ClusterEvent::Gathered(info, start))) => {
                     return Ok((*info, start, driver));
                 }
-                Some(Some(ClusterEvent::Failed(reason))) => return Err(Failure::failed(reason)),
+                Some(Some(ClusterEvent::Failed(reason))) => {
+                    // The other agents learn of it until the driver ends.
+                    driver.join()?;
+                    return Err(Failure::failed(reason));
+                }
                 Some(_) => {}
                 None => {
                     driver.join()?;

@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// The most bytes of an agent's name; further agents of its process have a number behind it.
+/// The most bytes of an agent's name; further agents of its process append a number.
 const AGENT_NAME_MAX: usize = 200;
 
 /// The most bytes that the files of a plan have on an agent.

@@ -226,7 +226,7 @@ fn sockets_are_their_owners_and_dead_ones_go() {
     assert!(
         refused
             .stderr
-            .contains("a folder that only this user can access"),
+            .contains("others can't write to (mode 700)"),
         "{}",
         refused.stderr
     );

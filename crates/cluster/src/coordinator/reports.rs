@@ -133,7 +133,7 @@ impl Coordinator {
         let latest = self.latest();
         let place = &mut self.places[index];
         if place.state == PlaceState::Ended || place.ending.is_some() {
-            return Err(Wrong::Foreign("a report behind the last one"));
+            return Err(Wrong::Foreign("a report after the last one"));
         }
         let Some(info) = &place.info else {
             return Err(Wrong::Foreign("a report of a run without facts"));

@@ -4,7 +4,7 @@
 //! setting is taken apart here without `..`, so that a new field does not compile until its line
 //! here says whether it leads elsewhere.
 
-use super::{Inquiry, Plan, PlanParts};
+use super::{Plan, PlanParts};
 use crate::{HttpOptions, HttpRequest, Origin, Pool, Reach, Redirects, Tls, Url};
 use std::fmt;
 
@@ -56,15 +56,8 @@ impl Plan {
     }
 }
 
-impl Inquiry {
-    /// The first setting that could take the inquiry elsewhere.
-    #[must_use]
-    pub fn detour(&self) -> Option<Detour> {
-        of_pool(&self.pool)
-    }
-}
-
-fn of_pool(pool: &Pool) -> Option<Detour> {
+/// The first setting that could take a pool's load elsewhere.
+pub(super) fn of_pool(pool: &Pool) -> Option<Detour> {
     let Pool {
         reach,
         http,

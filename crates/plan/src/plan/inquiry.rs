@@ -1,6 +1,7 @@
 //! A server that is asked before a run.
 
 use super::check::{self, Flaw};
+use super::detour::{self, Detour};
 use super::{Generator, PlanParts};
 use crate::{HttpRequest, Pool};
 
@@ -11,7 +12,7 @@ use crate::{HttpRequest, Pool};
 /// made of it. The pool of the run that follows is made of the same settings ([`Self::into_pool`]).
 #[derive(Clone, Debug)]
 pub struct Inquiry {
-    pub(super) pool: Pool,
+    pool: Pool,
 }
 
 impl Inquiry {
@@ -45,6 +46,12 @@ impl Inquiry {
     pub fn request(&self) -> &HttpRequest {
         // A pool without requests was refused.
         &self.pool.requests[0]
+    }
+
+    /// The first setting that could take the inquiry to another server than that of its URL.
+    #[must_use]
+    pub fn detour(&self) -> Option<Detour> {
+        detour::of_pool(&self.pool)
     }
 
     /// The pool, to make that of the run.

@@ -1,9 +1,9 @@
 //! The flaws that keep a plan from being run.
 
 use drumfire_plan::{
-    Affinity, Arrivals, Body, ClockChoice, Connections, Cookies, Expect, Flaw, Generator, Growth,
-    Header, HttpOptions, HttpRequest, KeepAlive, KeepAliveHints, LatePolicy, Life, Load, Method,
-    OnFailure, Pause, Plan, PlanParts, Pool, Program, Reach, Retry, ReusedClosed, Samples, Spin,
+    Affinity, Arrivals, Body, ClockChoice, Connections, Cookies, Detour, Expect, Flaw, Generator, Growth,
+    Header, HttpOptions, HttpRequest, Inquiry, KeepAlive, KeepAliveHints, LatePolicy, Life, Load, Method,
+    OnFailure, Pause, Plan, PlanParts, Pool, Program, Reach, Redirects, Resolve, Retry, ReusedClosed, Samples, Spin,
     Spread, Step, Stop, Threads, Timeouts, Transcripts, Url, Users, Warmup,
 };
 use drumfire_units::Nanos;
@@ -339,5 +339,84 @@ fn framing_is_ours() {
         });
         let expected = if good { &[][..] } else { &["headers"] };
         assert_eq!(found, expected, "{lines:?} {body:?}");
+    }
+}
+
+/// Each setting that could take the load to another address is found, in any pool and in an inquiry.
+#[test]
+fn ways_elsewhere_are_found() {
+    type Set = fn(&mut Pool);
+    let settings: [(Set, Option<Detour>); 6] = [
+        (|_| {}, None),
+        (
+            |pool| pool.reach.unix_socket = Some("/s".into()),
+            Some(Detour::UnixSocket),
+        ),
+        (
+            |pool| {
+                pool.reach.resolve.push(Resolve {
+                    host: "localhost".to_owned(),
+                    port: 80,
+                    address: [127, 0, 0, 9].into(),
+                });
+            },
+            Some(Detour::Resolve),
+        ),
+        (
+            |pool| pool.reach.name_server = "127.0.0.1:53".parse().ok(),
+            Some(Detour::NameServer),
+        ),
+        (
+            |pool| pool.http.redirects = Redirects::Follow(1),
+            Some(Detour::Redirects),
+        ),
+        (|pool| pool.http.redirects = Redirects::Refuse, None),
+    ];
+    for (set, expected) in settings {
+        let mut parts = parts();
+        let mut second = pool();
+        "second".clone_into(&mut second.name);
+        set(&mut second);
+        parts.pools.push(second.clone());
+        let generator = parts.generator;
+        let plan = Plan::new(parts).expect("a plan");
+        assert_eq!(plan.detour(), expected);
+        let inquiry = Inquiry::new(second, generator).expect("an inquiry");
+        assert_eq!(inquiry.detour(), expected);
+    }
+}
+
+/// Users and requests at a time have the bound of one pool for all pools together.
+#[test]
+fn the_bounds_of_a_pool_hold_for_all_together() {
+    type Set = fn(&mut Pool);
+    let settings: [(Set, &str); 2] = [
+        (
+            |pool| {
+                pool.load = Load::Closed {
+                    users: 6_000_000,
+                    think: Pause::Even {
+                        from: Nanos::ZERO,
+                        to: Nanos::ZERO,
+                    },
+                    pace: Nanos::ZERO,
+                }
+            },
+            "all pools together have at most 10,000,000 users",
+        ),
+        (
+            |pool| pool.connections.count = 6_000_000,
+            "all connections of all pools together",
+        ),
+    ];
+    for (set, message) in settings {
+        let mut parts = parts();
+        parts.pools.push(pool());
+        "second".clone_into(&mut parts.pools[1].name);
+        set(&mut parts.pools[0]);
+        assert!(Plan::new(parts.clone()).is_ok(), "{message}");
+        set(&mut parts.pools[1]);
+        let flaws = Plan::new(parts).expect_err("too many");
+        assert!(flaws.iter().any(|it| it.message.contains(message)), "{flaws:?}");
     }
 }
