@@ -224,9 +224,7 @@ fn sockets_are_their_owners_and_dead_ones_go() {
     let refused = ctl(&folder, &[]);
     assert_eq!(refused.code, Some(1));
     assert!(
-        refused
-            .stderr
-            .contains("others can't write to (mode 700)"),
+        refused.stderr.contains("others can't write to (mode 700)"),
         "{}",
         refused.stderr
     );

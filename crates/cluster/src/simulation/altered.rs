@@ -137,7 +137,9 @@ impl World {
             self.step();
         }
         let begun = self.processes.iter().filter_map(|it| it.started_at).min();
-        self.now - (begun.unwrap() + Nanos(INTERVAL.0 * INTERVALS))
+        begun.map_or(Nanos::ZERO, |begun| {
+            self.now - (begun + Nanos(INTERVAL.0 * INTERVALS))
+        })
     }
 
     fn has_begun(&self) -> bool {

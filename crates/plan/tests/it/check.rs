@@ -1,10 +1,11 @@
 //! The flaws that keep a plan from being run.
 
 use drumfire_plan::{
-    Affinity, Arrivals, Body, ClockChoice, Connections, Cookies, Detour, Expect, Flaw, Generator, Growth,
-    Header, HttpOptions, HttpRequest, Inquiry, KeepAlive, KeepAliveHints, LatePolicy, Life, Load, Method,
-    OnFailure, Pause, Plan, PlanParts, Pool, Program, Reach, Redirects, Resolve, Retry, ReusedClosed, Samples, Spin,
-    Spread, Step, Stop, Threads, Timeouts, Transcripts, Url, Users, Warmup,
+    Affinity, Arrivals, Body, ClockChoice, Connections, Cookies, Detour, Expect, Flaw, Generator,
+    Growth, Header, HttpOptions, HttpRequest, Inquiry, KeepAlive, KeepAliveHints, LatePolicy, Life,
+    Load, Method, OnFailure, Pause, Plan, PlanParts, Pool, Program, Reach, Redirects, Resolve,
+    Retry, ReusedClosed, Samples, Spin, Spread, Step, Stop, Threads, Timeouts, Transcripts, Url,
+    Users, Warmup,
 };
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -417,6 +418,9 @@ fn the_bounds_of_a_pool_hold_for_all_together() {
         assert!(Plan::new(parts.clone()).is_ok(), "{message}");
         set(&mut parts.pools[1]);
         let flaws = Plan::new(parts).expect_err("too many");
-        assert!(flaws.iter().any(|it| it.message.contains(message)), "{flaws:?}");
+        assert!(
+            flaws.iter().any(|it| it.message.contains(message)),
+            "{flaws:?}"
+        );
     }
 }
