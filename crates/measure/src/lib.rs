@@ -22,6 +22,7 @@
 //! when a number is shown and are never stored in place of what they follow from.
 
 mod addresses;
+mod ages;
 mod asked;
 mod backlog;
 mod buckets;
@@ -79,6 +80,7 @@ mod window_series;
 mod words;
 
 pub use addresses::{ADDRESS_ROWS_MAX, AddressCounts, AddressRow, Addresses};
+pub use ages::{Ages, Flow};
 pub use asked::{
     Asked, AskedBody, AskedCall, AskedHeader, AskedLaw, AskedLoad, AskedRequest, AskedSequence,
     AskedStep, AskedStop, AskedTransport, LISTED_MAX, Listed,

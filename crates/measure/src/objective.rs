@@ -64,17 +64,28 @@ impl Objective {
                 }
             ));
         }
-        let is_of_response = match innermost(&aim.metric) {
-            Metric::Of(times, _) => *times == Times::Response,
-            _ => aim.model() == Some(Model::Open),
+        let is_open = aim.model() == Some(Model::Open);
+        let is_of_response = match &aim.metric {
+            // Iterations count from their intended start, in each model.
+            Metric::Iteration(_) => is_open && !aim.is_of_arrivals(info),
+            Metric::Of(times, _) => *times == Times::Response && aim.is_of_arrivals(info),
+            _ => is_open && aim.is_of_arrivals(info),
         };
         Ok(Self {
             expression: rule.expression.clone(),
             share,
             bound,
-            is_of_response: bound.is_some() && is_of_response && aim.is_of_arrivals(info),
+            is_of_response: bound.is_some() && is_of_response,
             aim,
         })
+    }
+
+    /// Whether the objective is about the arrivals of this pool alone.
+    #[must_use]
+    pub fn is_of_pool(&self, pool: usize, info: &RunInfo) -> bool {
+        self.aim
+            .pool()
+            .map_or(info.pools.len() == 1, |only| only == pool)
     }
 
     /// The requests of an interval that is summed up.
@@ -175,6 +186,27 @@ mod tests {
             ("step(GET /).p99<50ms", (0.01, ms(50), true)),
         ] {
             assert_eq!(check(text), Ok(objective), "{text}");
+        }
+    }
+
+    /// The requests of a scenario are due as they come, and its iterations by the schedule.
+    #[test]
+    fn the_schedule_knows_the_arrivals_of_its_own_pool() {
+        let pool = |name| PoolInfo::new(name, Model::Open, ["GET /"]);
+        let mut scenario = pool("shop");
+        scenario.iterations = true;
+        let info = RunInfo::new(vec![pool("main"), scenario]);
+        for (text, is_of_response, pools) in [
+            ("main: p99<50ms", true, [true, false]),
+            ("shop: p99<50ms", false, [false, true]),
+            ("shop: iteration.p99<2s", true, [false, true]),
+            ("failed<1%", false, [false, false]),
+        ] {
+            let rule: Threshold = text.parse().expect("the rule parses");
+            let objective = Objective::of(&rule, &info).expect(text);
+            assert_eq!(objective.is_of_response, is_of_response, "{text}");
+            let of_pools = [0, 1].map(|pool| objective.is_of_pool(pool, &info));
+            assert_eq!(of_pools, pools, "{text}");
         }
     }
 

@@ -95,6 +95,11 @@ impl Aim {
         self.model
     }
 
+    /// The pool at which it looks, by its number; `None` for all.
+    pub(crate) const fn pool(&self) -> Option<usize> {
+        self.pool
+    }
+
     /// Whether each request of the pools that it looks at is an arrival of its own, at a time that
     /// the schedule has; those of scenarios are due as they come.
     pub(crate) fn is_of_arrivals(&self, info: &RunInfo) -> bool {
