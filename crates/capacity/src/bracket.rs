@@ -4,16 +4,22 @@
 //! A step is too short to be in equilibrium, so that it shows only where to begin to hold. Where the
 //! target was overloaded, the finer steps are parts of what it did then.
 
+use crate::medians::Medians;
 use crate::samples::{Sample, Samples};
-use crate::step::{Shown, judge};
-use crate::{Slo, Terms};
+use crate::saturation::Saturation;
+use crate::step::{Shown, Step};
+use crate::{Observation, Slo, Terms};
 
 /// The growth of the rate from step to step.
 const GROWTH: f64 = 2.0;
+/// The same after a hold that was too low.
+const GROWTH_AGAIN: f64 = 1.4;
 /// The same of the finer steps, where the target was never overloaded.
 const FINE_GROWTH: f64 = 1.15;
 /// The finer steps as parts of the rate at which it was.
 const PARTS: [f64; 5] = [0.7, 0.8, 0.87, 0.92, 0.955];
+/// The part of it that is supposed to be kept, if a step kept more.
+const KEPT: f64 = 0.6;
 /// A finer step is no nearer to its neighbours than this.
 const APART: f64 = 0.95;
 /// The hold begins this far below the last step that was kept, as a logarithm: a queue that comes
@@ -33,13 +39,20 @@ enum Pass {
 #[derive(Clone, Debug)]
 pub(crate) struct Bracket {
     pass: Pass,
+    growth: f64,
     /// The rate of the step under way.
     rate: f64,
     /// The greatest rate that was kept, and the least that was missed.
     pub(crate) kept: Option<f64>,
     pub(crate) missed: Option<f64>,
-    /// The samples of the step under way, and of all finer steps.
-    step: Vec<Samples>,
+    /// The seconds for which a request stays at the target at a rate that was kept (Little's law).
+    pub(crate) stay: f64,
+    /// The medians of the rates that were kept.
+    pub(crate) medians: Vec<(f64, Medians)>,
+    /// The throughput of the target when it was overloaded.
+    pub(crate) saturation: Saturation,
+    step: Step,
+    /// The samples of all finer steps, by objective.
     refined: Vec<Samples>,
     /// Whether the step under way is made for the second time.
     is_second: bool,
@@ -54,7 +67,7 @@ pub(crate) enum Turn {
     Drain,
     /// The first rate misses the objectives.
     Below,
-    /// The greatest rate keeps them.
+    /// The greatest rate keeps them, for the seconds of a step.
     Above,
     /// The load can be held.
     Hold,
@@ -62,14 +75,17 @@ pub(crate) enum Turn {
 
 impl Bracket {
     pub(crate) fn of(terms: &Terms) -> Self {
-        let none = vec![Samples::default(); terms.slos.len()];
         Self {
             pass: Pass::Climb,
+            growth: GROWTH,
             rate: terms.from,
             kept: None,
             missed: None,
-            step: none.clone(),
-            refined: none,
+            stay: 0.0,
+            medians: Vec::new(),
+            saturation: Saturation::default(),
+            step: Step::new(terms.slos.len(), 0.0),
+            refined: vec![Samples::default(); terms.slos.len()],
             is_second: false,
         }
     }
@@ -86,31 +102,33 @@ impl Bracket {
 
     /// The samples of the step under way, by objective.
     pub(crate) fn step(&self) -> &[Samples] {
-        &self.step
+        &self.step.samples
     }
 
     pub(crate) fn observe(
         &mut self,
+        seen: &Observation,
         samples: &[Sample],
         terms: &Terms,
-        saturation: Option<f64>,
     ) -> Turn {
-        for (at, sample) in samples.iter().enumerate() {
-            self.step[at].push(*sample);
-            if self.pass == Pass::Refine {
-                self.refined[at].push(*sample);
+        self.step.observe(seen, samples, terms);
+        if self.pass == Pass::Refine {
+            for (all, sample) in self.refined.iter_mut().zip(samples) {
+                all.push(*sample);
             }
         }
-        match judge(&self.step, &terms.slos, terms.step) {
+        match self.step.judge(terms) {
             Shown::Open => Turn::Stay,
             Shown::Kept => {
                 self.kept = Some(self.rate);
+                self.stay = self.step.outstanding() / self.rate;
+                self.medians.push((self.rate, self.step.medians.clone()));
                 if self.rate >= terms.most {
                     return Turn::Above;
                 }
                 match self.pass {
-                    Pass::Climb => self.begin((self.rate * GROWTH).min(terms.most)),
-                    Pass::Refine => self.finer(terms, saturation),
+                    Pass::Climb => self.begin((self.rate * self.growth).min(terms.most)),
+                    Pass::Refine => self.finer(terms),
                 }
             }
             // A burst may be chance, and connections are cold at first.
@@ -121,29 +139,66 @@ impl Bracket {
                 Turn::Below
             }
             Shown::Doubted | Shown::Missed => {
-                self.missed = Some(self.rate);
+                self.miss(self.rate);
                 Turn::Drain
             }
         }
     }
 
-    /// What follows once the queue is drained.
-    pub(crate) fn resume(&mut self, terms: &Terms, saturation: Option<f64>) -> Turn {
+    /// Takes requests that had crossed the bound of an objective out of the newest samples again.
+    pub(crate) fn forgive(&mut self, slo: usize, crossed: f64) {
+        self.step.samples[slo].forgive(crossed);
+        if self.is_fine() {
+            self.refined[slo].forgive(crossed);
+        }
+    }
+
+    /// Takes note of a rate that missed the objectives, after some that were kept.
+    pub(crate) fn miss(&mut self, rate: f64) {
+        self.missed = Some(rate);
+        self.saturation.add(self.step.saturation);
+        self.kept = self.kept.filter(|kept| *kept < rate);
+    }
+
+    /// A climb that begins above a rate that is kept with ease: the target may have become faster.
+    pub(crate) fn again(&self, rate: f64, outstanding: f64, terms: &Terms) -> (Self, Turn) {
+        let mut again = Self {
+            growth: GROWTH_AGAIN,
+            kept: Some(rate),
+            stay: self.stay,
+            medians: self.medians.clone(),
+            ..Self::of(terms)
+        };
+        again.step = Step::new(terms.slos.len(), outstanding);
+        let turn = again.begin((rate * GROWTH_AGAIN).min(terms.most));
+        (again, turn)
+    }
+
+    /// What follows once the queue is drained, down to so many requests without an answer.
+    pub(crate) fn resume(
+        &mut self,
+        outstanding: f64,
+        saturation: Saturation,
+        terms: &Terms,
+    ) -> Turn {
+        self.step = Step::new(terms.slos.len(), outstanding);
+        self.saturation.add(saturation);
         match self.pass {
             Pass::Climb => {
                 self.pass = Pass::Refine;
-                self.finer(terms, saturation)
+                self.finer(terms)
             }
             Pass::Refine => Turn::Hold,
         }
     }
 
     /// The level at which to begin to hold, by the finer steps.
-    pub(crate) fn level(&self, slos: &[Slo], saturation: Option<f64>) -> f64 {
+    pub(crate) fn level(&self, slos: &[Slo]) -> f64 {
         let kept = self.kept.unwrap_or(self.rate).ln();
         let levels = self.refined.iter().zip(slos).filter_map(|(samples, slo)| {
             let centre = samples.centre()?;
             let none = Samples::default();
+            let saturation = self.saturation.rate();
             let elasticity = samples.elasticity(&none, centre, slo.share, saturation);
             samples.level(slo.share, elasticity)
         });
@@ -152,11 +207,16 @@ impl Bracket {
     }
 
     /// The next finer step above the last one that was kept, where there is room for one.
-    fn finer(&mut self, terms: &Terms, saturation: Option<f64>) -> Turn {
-        let kept = self.kept.unwrap_or(self.rate);
+    fn finer(&mut self, terms: &Terms) -> Turn {
+        let mut kept = self.kept.unwrap_or(self.rate);
         let most = self.missed.map_or(terms.most, |missed| missed * APART);
-        let next = match saturation {
+        let next = match self.saturation.rate() {
             Some(rate) => {
+                // A short step may keep more than the target does for long.
+                if kept > rate {
+                    kept = KEPT * rate;
+                    self.kept = Some(kept);
+                }
                 let mut parts = PARTS.into_iter().map(|part| part * rate);
                 parts.find(|next| next * APART > kept)
             }
@@ -169,7 +229,7 @@ impl Bracket {
     }
 
     fn begin(&mut self, rate: f64) -> Turn {
-        self.step.iter_mut().for_each(Samples::clear);
+        self.step = Step::new(self.refined.len(), self.step.outstanding());
         self.rate = rate;
         self.is_second = false;
         Turn::Rate(rate)

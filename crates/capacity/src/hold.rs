@@ -24,6 +24,8 @@ const CALM: f64 = 100.0;
 /// …and rises by this much each second, and by more the longer it lasts.
 const CALM_RISE: f64 = 0.002;
 const CALM_RISE_MAX: f64 = 0.01;
+/// So it does if so many are allowed in a second. A slower target builds up its queue more slowly.
+const CALM_SECOND: f64 = 9.0;
 /// Beyond its bounds the level moves back by this much each second.
 const RETURN: f64 = 0.02;
 /// Smaller elasticities make no greater gain: a heavy tail needs patience.
@@ -40,8 +42,11 @@ pub(crate) struct Hold {
     debts: Vec<f64>,
     /// For each objective, the requests that were allowed beyond it since one came near.
     calm: Vec<f64>,
-    /// The seconds for which it holds.
+    /// The seconds for which it holds, and those since a request came near a bound.
     pub(crate) seconds: f64,
+    pub(crate) quiet: f64,
+    /// The level at which it became calm.
+    calm_from: Option<f64>,
 }
 
 impl Hold {
@@ -51,6 +56,8 @@ impl Hold {
             debts: vec![0.0; slos],
             calm: vec![0.0; slos],
             seconds: 0.0,
+            quiet: 0.0,
+            calm_from: None,
         }
     }
 
@@ -66,6 +73,10 @@ impl Hold {
             return;
         };
         self.seconds += seconds;
+        self.quiet = match samples.iter().any(|sample| sample.near > 0.0) {
+            true => 0.0,
+            false => self.quiet + seconds,
+        };
         let gain = GAIN_MIN.max(1.0 / (self.seconds + GAIN_FROM));
         let mut fall = f64::NEG_INFINITY;
         let each = samples.iter().zip(slos).zip(elasticities);
@@ -84,10 +95,14 @@ impl Hold {
             };
             fall = fall.max(gain * worked / elasticity.max(ELASTICITY_MIN));
         }
-        if self.is_calm() {
+        if !self.is_calm() {
+            self.calm_from = None;
+        } else {
+            self.calm_from.get_or_insert(self.level);
             let calm = self.calm.iter().copied().fold(f64::INFINITY, f64::min);
             let rise = CALM_RISE * (calm / (2.0 * CALM)).max(1.0);
-            fall = fall.min(-rise.min(CALM_RISE_MAX) * seconds);
+            let slower = (calm / self.quiet / CALM_SECOND).min(1.0);
+            fall = fall.min(-slower * rise.min(CALM_RISE_MAX) * seconds);
         }
         self.level -= fall;
     }
@@ -108,5 +123,22 @@ impl Hold {
 
     fn is_calm(&self) -> bool {
         self.calm.iter().all(|calm| *calm >= CALM)
+    }
+
+    /// Takes back an error that is not worked off yet.
+    pub(crate) fn forgive(&mut self, slo: usize, error: f64) {
+        self.debts[slo] = (self.debts[slo] - error).max(0.0);
+    }
+
+    /// Begins to count again from when on no request comes near a bound.
+    pub(crate) fn disturb(&mut self) {
+        self.quiet = 0.0;
+        self.calm_from = None;
+        self.calm.fill(0.0);
+    }
+
+    /// How far it has risen since no request came near a bound; `None` if some do.
+    pub(crate) fn rise(&self) -> Option<f64> {
+        Some(self.level - self.calm_from?)
     }
 }

@@ -15,7 +15,11 @@
 
 mod answer;
 mod bracket;
+mod confirm;
+mod drain;
+mod estimate;
 mod hold;
+mod medians;
 mod observation;
 mod samples;
 mod saturation;
@@ -23,7 +27,7 @@ mod search;
 mod step;
 mod terms;
 
-pub use answer::{Answer, Capacity, Confirmation};
+pub use answer::{Answer, Capacity, Confirmation, Trend, Why};
 pub use observation::{Observation, Tally};
 pub use search::{Act, Progress, Search, Stage};
 pub use terms::{Slo, Terms};

@@ -38,10 +38,14 @@ pub(crate) struct Samples {
 
 /// What is added to a count beyond, so that none at all is a number too.
 const CONTINUITY: f64 = 0.5;
-/// No estimate lies further below the mean of the levels that were tried than this, and further
-/// above the greatest of them than that.
-const BELOW: f64 = 0.25;
+/// An estimate for the control lies no further below the mean of the levels that were tried than
+/// this, and no further above the greatest of them than that.
+const BELOW: f64 = 0.7;
 const ABOVE: f64 = 0.1;
+/// The seconds of a block, by which the dispersion of requests beyond the objective is measured, and
+/// the number of blocks in a short time.
+const BLOCK: f64 = 5.0;
+const BLOCKS: f64 = 24.0;
 /// ρ where the target was never overloaded: what missed the objective was then no full queue.
 const LOAD: f64 = 0.8;
 /// The greatest ρ: nearer to 1 the share is a step.
@@ -58,6 +62,27 @@ const TAIL_MIN: f64 = 1.5;
 /// The weight of an exponential tail, before anything is known: this many requests, and this part
 /// of those that may be beyond.
 const PRIOR: (f64, f64) = (20.0, 0.1);
+
+/// How sure an upper bound is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sure {
+    /// 95 %: 3.0 events of none, 17.0 of 10.
+    Interval,
+    /// 97.5 %: 3.7 events of none, 18.4 of 10.
+    Proof,
+}
+
+impl Sure {
+    /// The upper bound of the mean number of independent events, if so many came (that of Poisson,
+    /// to some hundredths).
+    pub(crate) fn most(self, events: f64) -> f64 {
+        let (errors, none) = match self {
+            Self::Interval => (1.645, 1.84),
+            Self::Proof => (1.96, 2.3),
+        };
+        events + errors * (events + 0.5).sqrt() + none
+    }
+}
 
 impl Samples {
     pub(crate) fn push(&mut self, sample: Sample) {
@@ -92,18 +117,65 @@ impl Samples {
         self.beyond() / self.of().max(1.0)
     }
 
-    /// The share beyond in the newest samples of so many seconds.
-    pub(crate) fn share_of_last(&self, seconds: f64) -> f64 {
+    /// How much more the requests beyond scatter than independent ones would: the variance of their
+    /// number in a block of seconds over its mean, 1 at least. A burst counts as one event.
+    pub(crate) fn dispersion(&self) -> f64 {
+        let length = (self.seconds() / BLOCKS).clamp(1.0, BLOCK);
+        let (mut blocks, mut seconds) = (vec![0.0], 0.0);
+        for sample in &self.list {
+            if seconds + 1e-6 >= length {
+                blocks.push(0.0);
+                seconds = 0.0;
+            }
+            seconds += sample.seconds;
+            if let Some(newest) = blocks.last_mut() {
+                *newest += sample.beyond;
+            }
+        }
+        let count = blocks.len() as f64;
+        let mean = blocks.iter().sum::<f64>() / count;
+        if mean <= 0.0 || count < 2.0 {
+            return 1.0;
+        }
+        let squares: f64 = blocks.iter().map(|block| (block - mean).powi(2)).sum();
+        (squares / (count - 1.0) / mean).max(1.0)
+    }
+
+    /// The number of independent events that the requests beyond are.
+    pub(crate) fn events(&self) -> f64 {
+        self.beyond() / self.dispersion()
+    }
+
+    /// The upper bound of the requests beyond that are to be expected, if a burst has so many at least.
+    pub(crate) fn beyond_most(&self, sure: Sure, burst: f64) -> f64 {
+        let dispersion = self.dispersion().max(burst);
+        dispersion * sure.most(self.beyond() / dispersion)
+    }
+
+    /// The lower bound of them, by so many standard errors.
+    pub(crate) fn beyond_least(&self, errors: f64) -> f64 {
+        let dispersion = self.dispersion();
+        let events = self.beyond() / dispersion;
+        dispersion * (events - errors * events.sqrt()).max(0.0)
+    }
+
+    /// Whether some requests came near the bound that were not beyond it: there are times that have a
+    /// tail, and no failures only.
+    pub(crate) fn has_tail(&self) -> bool {
+        self.list.iter().any(|sample| sample.near > sample.beyond)
+    }
+
+    /// The requests beyond in the newest samples of so many seconds, and all of them.
+    pub(crate) fn newest(&self, seconds: f64) -> (f64, f64) {
         let mut left = seconds;
         let newest = self.list.iter().rev().take_while(|sample| {
             let is_within = left > 0.0;
             left -= sample.seconds;
             is_within
         });
-        let (beyond, of) = newest.fold((0.0, 0.0), |(beyond, of), sample| {
+        newest.fold((0.0, 0.0), |(beyond, of), sample| {
             (beyond + sample.beyond, of + sample.of)
-        });
-        beyond / f64::max(of, 1.0)
+        })
     }
 
     /// The greatest level of a sample; `None` without one.
@@ -112,9 +184,18 @@ impl Samples {
         levels.max_by(f64::total_cmp)
     }
 
-    /// Leaves out the newest samples, down to so many.
-    pub(crate) fn truncate(&mut self, count: usize) {
-        self.list.truncate(count);
+    /// Takes requests that had crossed the bound without an answer out of the newest sample again.
+    pub(crate) fn forgive(&mut self, crossed: f64) {
+        if let Some(newest) = self.list.last_mut() {
+            newest.beyond = (newest.beyond - crossed).max(0.0);
+            newest.near = (newest.near - crossed).max(newest.beyond);
+            newest.of = (newest.of - crossed).max(newest.beyond);
+        }
+    }
+
+    /// Adds later samples.
+    pub(crate) fn extend(&mut self, later: &Self) {
+        self.list.extend_from_slice(&later.list);
     }
 
     /// The number of samples.
@@ -128,12 +209,25 @@ impl Samples {
         (of > 0.0).then(|| self.sum(|sample| sample.of * sample.level) / of)
     }
 
-    /// The level at which `allowed` of the requests are beyond; `None` without a request.
+    /// The first samples, so many.
+    pub(crate) fn first(&self, count: usize) -> Self {
+        Self {
+            list: self.list[..count.min(self.list.len())].to_vec(),
+        }
+    }
+
+    /// The level at which `allowed` of the requests are beyond, for a control that should not go far
+    /// from what was tried; `None` without a request.
     pub(crate) fn level(&self, allowed: f64, elasticity: f64) -> Option<f64> {
-        let centre = self.centre()?;
-        let top = self.top()?;
-        let level = Self::level_of(self.list.iter(), centre, allowed, elasticity);
+        let (centre, top) = (self.centre()?, self.top()?);
+        let level = self.level_with(self.beyond(), allowed, elasticity)?;
         Some(level.clamp(centre - BELOW, top + ABOVE))
+    }
+
+    /// The level at which `allowed` of the requests would be beyond, had so many been.
+    pub(crate) fn level_with(&self, beyond: f64, allowed: f64, elasticity: f64) -> Option<f64> {
+        let centre = self.centre()?;
+        Some(level_of(&self.list, beyond, centre, allowed, elasticity))
     }
 
     /// The standard error of that level: of the levels without one of `parts` neighbouring parts
@@ -142,20 +236,40 @@ impl Samples {
     pub(crate) fn error(&self, allowed: f64, elasticity: f64, parts: usize) -> Option<f64> {
         let size = self.list.len().div_ceil(parts.max(1)).max(1);
         let count = self.list.len().div_ceil(size);
-        let (centre, top) = (self.centre()?, self.top()?);
+        let centre = self.centre()?;
         if count < 3 {
             return None;
         }
         let without = |part: usize| {
             let rest = self.list.iter().enumerate();
             let rest = rest.filter(move |(at, _)| at / size != part);
-            let level = Self::level_of(rest.map(|(_, sample)| sample), centre, allowed, elasticity);
-            level.clamp(centre - BELOW, top + ABOVE)
+            let rest: Vec<Sample> = rest.map(|(_, sample)| *sample).collect();
+            let beyond = rest.iter().map(|sample| sample.beyond).sum();
+            level_of(&rest, beyond, centre, allowed, elasticity)
         };
         let levels: Vec<f64> = (0..count).map(without).collect();
         let mean = levels.iter().sum::<f64>() / count as f64;
         let squares: f64 = levels.iter().map(|level| (level - mean).powi(2)).sum();
         Some((squares * (count - 1) as f64 / count as f64).sqrt())
+    }
+
+    /// The levels of so many neighbouring parts of the first `count` samples, one after the other.
+    pub(crate) fn levels(
+        &self,
+        count: usize,
+        parts: usize,
+        allowed: f64,
+        elasticity: f64,
+    ) -> Vec<f64> {
+        let list = &self.list[..count.min(self.list.len())];
+        let parts = list.chunks(list.len().div_ceil(parts.max(1)).max(1));
+        let each = parts.filter_map(|part| {
+            let part = Self {
+                list: part.to_vec(),
+            };
+            part.level_with(part.beyond(), allowed, elasticity)
+        });
+        each.collect()
     }
 
     /// The elasticity of the share at a level, with the rate at which the target is saturated where
@@ -192,21 +306,15 @@ impl Samples {
     fn sum(&self, of: impl Fn(&Sample) -> f64) -> f64 {
         self.list.iter().map(of).sum()
     }
+}
 
-    /// Σ of · allowed · exp(e · (level − capacity)) = Σ beyond, solved for the capacity.
-    fn level_of<'a>(
-        samples: impl Iterator<Item = &'a Sample>,
-        centre: f64,
-        allowed: f64,
-        elasticity: f64,
-    ) -> f64 {
-        let (mut beyond, mut expected) = (CONTINUITY, 0.0);
-        for sample in samples {
-            beyond += sample.beyond;
-            expected += allowed * sample.of * (elasticity * (sample.level - centre)).exp();
-        }
-        centre + (expected.max(f64::MIN_POSITIVE) / beyond).ln() / elasticity
-    }
+/// Σ of · allowed · exp(e · (level − capacity)) = beyond, solved for the capacity.
+fn level_of(samples: &[Sample], beyond: f64, centre: f64, allowed: f64, elasticity: f64) -> f64 {
+    let each = samples
+        .iter()
+        .map(|sample| allowed * sample.of * (elasticity * (sample.level - centre)).exp());
+    let expected: f64 = each.sum();
+    centre + (expected.max(f64::MIN_POSITIVE) / (beyond + CONTINUITY)).ln() / elasticity
 }
 
 #[cfg(test)]

@@ -1,14 +1,15 @@
-//! The rate at which a target that is overloaded ends requests: what it does at most.
+//! The rate at which an overloaded target ends requests: its maximum throughput.
 
 use crate::Observation;
-use drumfire_units::Nanos;
 
-/// The part of the asked rate below which a target that falls behind counts as overloaded.
+/// The part of the due requests below which a target that ends fewer counts as overloaded.
 const PART: f64 = 0.93;
-/// Requests that were due so long ago are a queue that grows, and no chance.
-const QUEUE: Nanos = Nanos::from_millis(200);
+/// Requests without an answer for this many seconds of the load are a queue that grows, not chance.
+const QUEUE: f64 = 0.2;
+/// The standard errors by which the throughput may be off.
+const ERRORS: f64 = 2.0;
 
-/// What was seen of an overloaded target.
+/// The throughput of an overloaded target.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Saturation {
     ended: f64,
@@ -16,18 +17,37 @@ pub(crate) struct Saturation {
 }
 
 impl Saturation {
-    /// Takes note of an interval whose rate had held before it began.
+    /// Adds an interval whose rate was in effect before it began, at a time when the answers already
+    /// come from requests of that rate.
     pub(crate) fn observe(&mut self, seen: &Observation) {
-        let seconds = seen.span.as_secs_f64();
-        let (ended, due) = (seen.ended as f64, seen.rate * seconds);
-        if seen.overdue(QUEUE) > 0.0 && ended < PART * due {
+        let (ended, due) = (seen.ended as f64, seen.due as f64);
+        if seen.outstanding as f64 > QUEUE * seen.rate && ended < PART * due {
             self.ended += ended;
-            self.seconds += seconds;
+            self.seconds += seen.span.as_secs_f64();
         }
     }
 
-    /// The rate, per second; `None` where the target was never overloaded.
+    /// Adds an interval in which a queue was drained, at whose ends there was one.
+    pub(crate) fn drain(&mut self, seen: &Observation) {
+        self.ended += seen.ended as f64;
+        self.seconds += seen.span.as_secs_f64();
+    }
+
+    /// Adds what another step has shown.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.ended += other.ended;
+        self.seconds += other.seconds;
+    }
+
+    /// The throughput, per second; `None` if the target was never overloaded.
     pub(crate) fn rate(&self) -> Option<f64> {
         (self.seconds > 0.0 && self.ended > 0.0).then(|| self.ended / self.seconds)
+    }
+
+    /// The bounds of the throughput, by the number of requests that it was counted from.
+    pub(crate) fn bounds(&self) -> Option<(f64, f64)> {
+        let rate = self.rate()?;
+        let off = ERRORS / self.ended.sqrt();
+        Some((rate * (1.0 - off).max(0.1), rate * (1.0 + off)))
     }
 }

@@ -1,15 +1,34 @@
 //! A step of the bracket: a rate for a few seconds, and whether the objectives were kept at it.
+//!
+//! A step lasts until enough requests have ended, and those of its first seconds are decided: they
+//! have an answer, or are older than the bound. Otherwise a slow target would be judged by the
+//! requests of the step before.
 
-use crate::Slo;
-use crate::samples::Samples;
-use drumfire_units::Nanos;
+use crate::medians::Medians;
+use crate::samples::{Sample, Samples};
+use crate::saturation::Saturation;
+use crate::terms::STEP_REQUESTS;
+use crate::{Observation, Terms};
 
-/// An objective is missed at a step where more than this multiple of the share allowed is beyond…
+/// A step misses an objective if this many times the allowed share is beyond, or for large shares
+/// half of the way from the allowed share to all requests…
 const MISSED: f64 = 3.0;
-/// …and so many requests at least: a cold connection is no full target.
-const MISSED_MIN: f64 = 5.0;
-/// Where so many requests of an interval, and half of them, are beyond, the step need not last.
+/// …and if fewer than one step in a thousand would show it by chance.
+const CHANCE: f64 = 6.9;
+/// An interval in which so many requests, and half of all, are beyond ends the step early; and so
+/// does a step with so many in all that chance would show them once in a million steps.
 const PLAIN_MIN: f64 = 10.0;
+const PLAIN_STEP: f64 = 5.0;
+/// The part of the first requests that must be decided.
+const DECIDED: f64 = 0.95;
+/// The growth of the requests without an answer, in standard deviations of the difference of two
+/// Poisson numbers: a target falls behind with more than the first, and keeps up with less than the
+/// second. Between them the step goes on, for at most this many times its length.
+const BEHIND: f64 = 4.0;
+const KEEPS_UP: f64 = 2.5;
+const LONGEST: f64 = 3.0;
+/// Growth by fewer requests is not judged.
+const BEHIND_MIN: f64 = 10.0;
 
 /// What a step has shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,29 +41,220 @@ pub(crate) enum Shown {
     Missed,
 }
 
-/// Judges a step that is to last `length` by its samples, of each objective.
-pub(crate) fn judge(samples: &[Samples], slos: &[Slo], length: Nanos) -> Shown {
-    let judged = || samples.iter().zip(slos);
-    let Some(first) = samples.first() else {
-        return Shown::Kept;
-    };
-    let (seconds, newest) = (first.seconds(), first.last());
-    let is_first = newest.is_none_or(|newest| seconds < 1.5 * newest.seconds);
-    let is_plain = samples.iter().any(|samples| {
-        let newest = samples.last();
-        newest.is_some_and(|it| it.beyond >= PLAIN_MIN && it.beyond > it.of / 2.0)
-    });
-    // The first interval has a part at the rate before.
-    if seconds + 1e-6 < length.as_secs_f64() && (is_first || !is_plain) {
-        return Shown::Open;
+/// The figures of a step.
+#[derive(Clone, Debug)]
+pub(crate) struct Step {
+    pub(crate) samples: Vec<Samples>,
+    seconds: f64,
+    /// Requests that were due and ended since it began, and those without an answer at its beginning.
+    due: f64,
+    ended: f64,
+    began: f64,
+    /// The requests due in its first interval, and up to its planned length.
+    due_first: Option<f64>,
+    due_planned: Option<f64>,
+    /// The same since the requests of the first interval had their answers: what the target does at
+    /// this rate, and no longer how the first answers come.
+    due_since: f64,
+    ended_since: f64,
+    overdue: f64,
+    outstanding: f64,
+    /// The throughput, if the target was overloaded.
+    pub(crate) saturation: Saturation,
+    pub(crate) medians: Medians,
+}
+
+impl Step {
+    /// A step that begins with so many requests without an answer.
+    pub(crate) fn new(slos: usize, began: f64) -> Self {
+        Self {
+            samples: vec![Samples::default(); slos],
+            seconds: 0.0,
+            due: 0.0,
+            ended: 0.0,
+            began,
+            due_first: None,
+            due_planned: None,
+            due_since: 0.0,
+            ended_since: 0.0,
+            overdue: 0.0,
+            outstanding: began,
+            saturation: Saturation::default(),
+            medians: Medians::default(),
+        }
     }
-    let is_missed = judged().any(|(samples, slo)| {
-        let beyond = samples.beyond();
-        beyond >= MISSED_MIN && beyond > MISSED * slo.share * samples.of()
-    });
-    match (is_missed, is_plain) {
-        (true, true) => Shown::Missed,
-        (true, false) => Shown::Doubted,
-        (false, _) => Shown::Kept,
+
+    /// The requests without an answer at its end.
+    pub(crate) const fn outstanding(&self) -> f64 {
+        self.outstanding
+    }
+
+    pub(crate) fn observe(&mut self, seen: &Observation, samples: &[Sample], terms: &Terms) {
+        for (all, sample) in self.samples.iter_mut().zip(samples) {
+            all.push(*sample);
+        }
+        let (before, due_first) = (self.ended, self.due_first);
+        self.medians.observe(seen);
+        self.seconds += seen.span.as_secs_f64();
+        self.due += seen.due as f64;
+        self.ended += seen.ended as f64;
+        self.outstanding = seen.outstanding as f64;
+        if due_first.is_some_and(|due| before >= self.began + due) {
+            self.due_since += seen.due as f64;
+            self.ended_since += seen.ended as f64;
+        }
+        if due_first.is_some_and(|due| self.ended >= self.began + due) {
+            self.saturation.observe(seen);
+        }
+        let overdue = seen.tallies.iter().map(|tally| tally.overdue).max();
+        self.overdue = overdue.unwrap_or(0) as f64;
+        self.due_first.get_or_insert(self.due);
+        if self.seconds + 1e-6 >= terms.step.as_secs_f64() {
+            self.due_planned.get_or_insert(self.due);
+        }
+    }
+
+    /// Judges the step by what it has shown so far.
+    pub(crate) fn judge(&self, terms: &Terms) -> Shown {
+        let newest = |samples: &Samples| samples.last().copied();
+        let is_plain = self.samples.iter().zip(&terms.slos).any(|(samples, slo)| {
+            let half = f64::midpoint(slo.share, 1.0).max(0.5);
+            let is_sure = samples.beyond() >= PLAIN_STEP
+                && samples.share() > half
+                && surprise(samples, slo.share) > 2.0 * CHANCE;
+            is_sure
+                || newest(samples)
+                    .is_some_and(|it| it.beyond >= PLAIN_MIN && it.beyond > half * it.of)
+        });
+        let first = self.samples.first().and_then(newest);
+        let is_first = first.is_none_or(|it| self.seconds < 1.5 * it.seconds);
+        let grown = self.due_since - self.ended_since;
+        let chance = (self.due_since + self.ended_since).sqrt();
+        if grown > BEHIND_MIN && grown > BEHIND * chance {
+            return Shown::Missed;
+        }
+        let is_early = is_plain && !is_first;
+        if !is_early && !self.is_decided(terms, grown > KEEPS_UP * chance) {
+            return Shown::Open;
+        }
+        let is_missed = self.samples.iter().zip(&terms.slos).any(|(samples, slo)| {
+            let limit = (MISSED * slo.share).min(f64::midpoint(1.0, slo.share));
+            samples.share() > limit && surprise(samples, slo.share) > CHANCE
+        });
+        match (is_missed, is_plain) {
+            (true, true) => Shown::Missed,
+            (true, false) => Shown::Doubted,
+            (false, _) => Shown::Kept,
+        }
+    }
+
+    /// Whether the requests of the first seconds are decided, and enough of them.
+    fn is_decided(&self, terms: &Terms, may_be_behind: bool) -> bool {
+        let Some(planned) = self.due_planned else {
+            return false;
+        };
+        let decided = self.ended + self.overdue;
+        decided >= self.began + DECIDED * planned
+            && self.due >= STEP_REQUESTS
+            && decided >= STEP_REQUESTS
+            && (!may_be_behind || self.seconds >= LONGEST * terms.step.as_secs_f64())
+    }
+}
+
+/// The surprise at a share beyond that is larger than the allowed one: the probability of it by
+/// chance is at most exp(−surprise) (Chernoff's bound for independent requests).
+fn surprise(samples: &Samples, allowed: f64) -> f64 {
+    let (share, of) = (samples.share().min(1.0 - 1e-9), samples.of());
+    if share <= allowed {
+        return 0.0;
+    }
+    let rest = (1.0 - share) * ((1.0 - share) / (1.0 - allowed)).ln();
+    of * (share * (share / allowed).ln() + rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Shown, Step};
+    use crate::samples::Sample;
+    use crate::{Observation, Slo, Tally, Terms};
+    use drumfire_units::Nanos;
+
+    fn terms(slo: Slo) -> Terms {
+        Terms {
+            slos: vec![slo],
+            from: 10.0,
+            most: 1e6,
+            step: Nanos::from_secs(3),
+            hold: Nanos::from_secs(60),
+            confirm: Nanos::from_secs(20),
+        }
+    }
+
+    /// What a step shows after seconds with so many requests that became due, ended, and were beyond.
+    fn shown(share: f64, seconds: &[[u64; 3]]) -> Shown {
+        let terms = terms(Slo {
+            share,
+            response: None,
+        });
+        let (mut step, mut outstanding) = (Step::new(1, 0.0), 0);
+        for [due, ended, beyond] in seconds {
+            outstanding = outstanding + due - ended;
+            let tally = Tally {
+                beyond: *beyond,
+                near: *beyond,
+                of: *ended,
+                overdue: 0,
+            };
+            let seen = Observation {
+                span: Nanos::from_secs(1),
+                rate: *due as f64,
+                due: *due,
+                ended: *ended,
+                outstanding,
+                median: None,
+                tallies: vec![tally],
+                is_sound: true,
+            };
+            let sample = Sample {
+                seconds: 1.0,
+                level: seen.rate.ln(),
+                beyond: *beyond as f64,
+                near: *beyond as f64,
+                of: *ended as f64,
+            };
+            step.observe(&seen, &[sample], &terms);
+        }
+        step.judge(&terms)
+    }
+
+    #[test]
+    fn a_step_without_its_answers_decides_nothing() {
+        assert_eq!(shown(0.01, &[[4, 0, 0]; 3]), Shown::Open, "no answer");
+        assert_eq!(shown(0.01, &[[2, 2, 0]; 4]), Shown::Open, "eight answers");
+        assert_eq!(shown(0.01, &[[2, 2, 0]; 5]), Shown::Kept);
+        // Answers of the step before: 30 of 300 due.
+        assert_eq!(shown(0.01, &[[100, 10, 0]; 3]), Shown::Open);
+    }
+
+    #[test]
+    fn a_target_that_falls_behind_misses_whatever_the_objective_is() {
+        assert_eq!(shown(0.01, &[[80, 80, 0], [80, 50, 0]]), Shown::Open);
+        let seconds = [vec![[80, 80, 0]], vec![[80, 50, 0]; 6]].concat();
+        assert_eq!(shown(0.01, &seconds), Shown::Missed);
+    }
+
+    /// Three times half of the requests are more than all.
+    #[test]
+    fn an_objective_on_the_median_can_be_missed() {
+        assert_eq!(shown(0.5, &[[100, 100, 55]; 3]), Shown::Kept);
+        assert_eq!(shown(0.5, &[[100, 100, 95]; 3]), Shown::Missed);
+    }
+
+    #[test]
+    fn two_of_two_beyond_are_no_chance() {
+        let seconds = [vec![[1, 1, 0]; 9], vec![[1, 1, 1]; 1]].concat();
+        assert_eq!(shown(0.01, &seconds), Shown::Kept, "one of ten may be");
+        let seconds = [vec![[1, 1, 0]; 7], vec![[1, 1, 1]; 3]].concat();
+        assert_eq!(shown(0.01, &seconds), Shown::Doubted);
     }
 }

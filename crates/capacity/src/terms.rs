@@ -2,14 +2,36 @@
 
 use drumfire_units::Nanos;
 
+/// Requests that a step needs at least before it can decide anything.
+pub(crate) const STEP_REQUESTS: f64 = 10.0;
+/// The doublings, finer steps and drains that a search is announced with, and the seconds of a
+/// drain.
+const DOUBLINGS: i32 = 10;
+const FINER: f64 = 4.0;
+const DRAINS: f64 = 2.0;
+const DRAIN: f64 = 5.0;
+/// The seconds by which a step is longer than planned: commands take effect a little later.
+const STEP_MORE: f64 = 1.0;
+/// A search ends at the latest after this multiple of the announced time.
+const LATEST: f64 = 2.0;
+
 /// An objective: at most this share of the requests may be beyond a bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slo {
     /// The share that may be beyond, above 0 and below 1: 0.01 for a p99.
     pub share: f64,
-    /// The bound, where it is one of response times: a request that was due longer ago and has not
-    /// ended is beyond it, too. `None` for other times and for failures.
+    /// The bound, if it is one of response times: an older request without an answer is beyond it,
+    /// too. `None` for other times and for failures.
     pub response: Option<Nanos>,
+}
+
+impl Slo {
+    /// The number of requests below which the share cannot be judged: if none of them is beyond, the
+    /// share is below the allowed one with a confidence of 97.5 %. 368 for a p99.
+    #[must_use]
+    pub fn requests_min(&self) -> f64 {
+        (0.025_f64.ln() / (1.0 - self.share).ln()).ceil()
+    }
 }
 
 /// The terms of a search.
@@ -27,4 +49,37 @@ pub struct Terms {
     pub hold: Nanos,
     /// The length of the confirmation.
     pub confirm: Nanos,
+}
+
+impl Terms {
+    /// The announced time of a search: a climb of ten doublings, finer steps and drains, the hold, and
+    /// twice the confirmation, which usually lasts for longer. At low rates a step lasts until it has
+    /// enough requests.
+    #[must_use]
+    pub fn announced(&self) -> Nanos {
+        let doublings = (self.most / self.from).log2().ceil();
+        let steps = (0..=DOUBLINGS.min(doublings.max(0.0) as i32)).map(|step| {
+            let rate = (self.from * 2.0_f64.powi(step)).min(self.most);
+            self.step_seconds(rate)
+        });
+        let finer = FINER * self.step_seconds(self.most) + DRAINS * DRAIN;
+        let seconds = steps.sum::<f64>() + finer;
+        Nanos((seconds * 1e9) as u64 + self.hold.0 + 2 * self.confirm.0)
+    }
+
+    /// The time after which a search ends at the latest.
+    #[must_use]
+    pub fn latest(&self) -> Nanos {
+        Nanos((self.announced().as_secs_f64() * LATEST * 1e9) as u64)
+    }
+
+    fn step_seconds(&self, rate: f64) -> f64 {
+        self.step.as_secs_f64().max(STEP_REQUESTS / rate) + STEP_MORE
+    }
+
+    /// The shortest bound of response times, in seconds.
+    pub(crate) fn bound(&self) -> Option<f64> {
+        let bounds = self.slos.iter().filter_map(|slo| slo.response);
+        bounds.min().map(Nanos::as_secs_f64)
+    }
 }

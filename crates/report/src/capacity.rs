@@ -7,8 +7,9 @@
 mod json;
 mod markdown;
 mod text;
+mod why;
 
-use drumfire_capacity::{Answer, Stage};
+use drumfire_capacity::{Answer, Capacity, Confirmation, Stage, Why};
 use drumfire_measure::{Histogram, Objective};
 use drumfire_units::Nanos;
 
@@ -29,6 +30,8 @@ pub struct Finding {
     pub knee: Vec<KneeRow>,
     /// What bounds the rate; `None` where nothing was found.
     pub bottleneck: Option<Bottleneck>,
+    /// The most frequent failure, if there was one.
+    pub failure: Option<String>,
     /// Why the search has no answer of the target, as the generator says of itself.
     pub reasons: Vec<String>,
     /// Whether it was ended before its own end.
@@ -42,6 +45,8 @@ pub enum Bottleneck {
     Target,
     /// Connections: requests waited for one that was free, and the target was not what was slow.
     Connections,
+    /// Failures: the target refused requests, or did not answer them as the plan expects.
+    Failures,
 }
 
 /// The requests at one rate.
@@ -81,6 +86,10 @@ impl Finding {
     fn shown(&self) -> usize {
         match &self.answer {
             Answer::Found(capacity) => capacity.slo,
+            Answer::Unknown {
+                why: Why::Independent { slo, .. } | Why::Missed { slo, .. },
+                ..
+            } => *slo,
             _ => 0,
         }
     }
@@ -170,12 +179,7 @@ fn asked(rate: f64) -> String {
 fn sentence(finding: &Finding) -> String {
     let wanted = finding.wanted();
     match &finding.answer {
-        Answer::Found(capacity) => {
-            let width = (capacity.high - capacity.low) / 2.0;
-            let [rate, low, high] =
-                [capacity.rate, capacity.low, capacity.high].map(|it| rounded(it, width));
-            format!("{rate} keeps {wanted} (90 % interval {low} to {high})")
-        }
+        Answer::Found(capacity) => found(capacity, &wanted),
         Answer::Below(rate) => format!("below {}: the first rate misses {wanted}", asked(*rate)),
         Answer::Above(rate) => format!("{} or more: the maximum rate keeps {wanted}", asked(*rate)),
         Answer::Generator { rate, kept } => {
@@ -185,32 +189,44 @@ fn sentence(finding: &Finding) -> String {
             });
             format!("no answer: at {rate} the generator was the limit{kept}")
         }
-        Answer::Open { kept, missed } => {
-            let known = match (kept, missed) {
-                (Some(kept), Some(missed)) => format!(
-                    "{} held for a few seconds, {} missed",
-                    asked(*kept),
-                    asked(*missed)
-                ),
-                (Some(kept), None) => {
-                    format!("{} held for a few seconds", asked(*kept))
-                }
-                (None, _) => "no rate was tested to the end".to_owned(),
-            };
-            format!("no answer yet: {known}")
-        }
+        Answer::Unknown { why, kept, missed } => why::sentence(finding, why, [*kept, *missed]),
     }
 }
 
+/// The sentence of a capacity: first the rate that was confirmed, because the estimate itself misses
+/// the objective as often as not.
+fn found(capacity: &Capacity, wanted: &str) -> String {
+    let width = (capacity.high - capacity.low) / 2.0;
+    let [rate, low, high] =
+        [capacity.rate, capacity.low, capacity.high].map(|it| rounded(it, width));
+    let interval = format!("90 % interval {low} to {high}");
+    match confirmed(capacity) {
+        Some(confirmation) => {
+            let kept = short(confirmation.rate);
+            format!("{kept} keeps {wanted}; the limit is {rate} ({interval})")
+        }
+        None => format!("not confirmed; the limit of {wanted} is about {rate} ({interval})"),
+    }
+}
+
+/// The confirmation that proved a rate.
+fn confirmed(capacity: &Capacity) -> Option<&Confirmation> {
+    capacity.confirmation.as_ref().filter(|it| it.is_kept)
+}
+
 /// What bounds the rate, in a sentence.
-const fn bottleneck_words(bottleneck: Bottleneck) -> &'static str {
+fn bottleneck_words(bottleneck: Bottleneck, failure: Option<&str>) -> String {
     match bottleneck {
         Bottleneck::Target => {
             "the target: the slow requests were slow after they were sent, not while they waited"
+                .to_owned()
         }
-        Bottleneck::Connections => {
-            "connections: requests waited for a free one, but the target itself was not slow; allow \
-             more with -c"
+        Bottleneck::Connections => "connections: requests waited for a free one, but the target \
+             itself was not slow; allow more with -c"
+            .to_owned(),
+        Bottleneck::Failures => {
+            let most = failure.map_or_else(String::new, |name| format!(", most often by {name}"));
+            format!("failures: the target refused or failed requests{most}")
         }
     }
 }
@@ -219,7 +235,7 @@ const fn bottleneck_words(bottleneck: Bottleneck) -> &'static str {
 mod tests {
     use super::*;
     use crate::style::{Color, Style, Unicode};
-    use drumfire_capacity::{Capacity, Confirmation};
+    use drumfire_capacity::Trend;
     use drumfire_measure::{Model, PoolInfo, RunInfo};
 
     fn objective(text: &str) -> Objective {
@@ -257,6 +273,7 @@ mod tests {
                 row(Stage::Drain, 448.0, &[90]),
             ],
             bottleneck: Some(Bottleneck::Target),
+            failure: None,
             reasons: Vec::new(),
             is_cut_short: false,
         }
@@ -272,9 +289,12 @@ mod tests {
             confirmation: Some(Confirmation {
                 rate: 878.2,
                 shares: vec![0.003_1, 0.0],
+                requests: 52_431.0,
                 is_kept: true,
                 made: 1,
             }),
+            trend: None,
+            why: None,
         })
     }
 
@@ -285,11 +305,10 @@ mod tests {
     #[test]
     fn the_answer_stands_first_and_the_knee_goes_up() {
         let text = text(&finding(found()));
-        let first =
-            "Capacity     ✓ 905/s keeps p99<50ms, failed<1% (90 % interval 881/s to 930/s)\n";
+        let first = "Capacity     ✓ 878/s keeps p99<50ms, failed<1%; the limit is 905/s (90 % interval 881/s to 930/s)\n";
         assert!(text.starts_with(first), "{text}");
         let confirmed =
-            "Confirmed    878/s: 0.31 % beyond p99<50ms, 1 % allowed; 0 % beyond failed<1%";
+            "Confirmed    878/s, 52,431 requests: 0.31 % beyond p99<50ms, 1 % allowed; 0 % beyond";
         assert!(text.contains(confirmed), "{text}");
         let (low, high) = (text.find("640"), text.find("905/s  hold"));
         assert!(
@@ -301,7 +320,8 @@ mod tests {
 
     #[test]
     fn every_other_answer_has_its_sentence() {
-        let open = Answer::Open {
+        let unknown = |why| Answer::Unknown {
+            why,
             kept: Some(640.0),
             missed: Some(1_280.0),
         };
@@ -320,12 +340,70 @@ mod tests {
                 "at 20,480/s the generator was the limit; 10,240/s held",
             ),
             (
-                open,
+                unknown(Why::Ended),
                 "no answer yet: 640/s held for a few seconds, 1,280/s missed",
             ),
+            (
+                unknown(Why::NotRecovered {
+                    overload: 1_280.0,
+                    rate: 128.0,
+                    share: 1.0,
+                }),
+                "the target does not recover from the overload that this search made at 1,280/s: at \
+                 128/s, 100 % of the requests miss an objective, although it kept them at 640/s",
+            ),
+            (
+                unknown(Why::Independent {
+                    slo: 0,
+                    tried: vec![(138.0, 0.165), (69.0, 0.047)],
+                }),
+                "no rate keeps p99<50ms: the share of requests beyond it does not depend on the rate \
+                 (16.5 % at 138/s, 4.70 % at 69.0/s)",
+            ),
+            (
+                unknown(Why::TooShort {
+                    slo: 0,
+                    rate: 1.2,
+                    requests: 368.0,
+                    gap: None,
+                    seconds: 309.0,
+                }),
+                "no answer: p99<50ms needs 368 requests, which take 5m9s at 1.20/s; use --hold 5m9s \
+                 --confirm 5m9s",
+            ),
         ] {
-            let text = text(&finding(answer));
+            let text = text(&finding(answer)).replace("\n             ", " ");
             assert!(text.contains(part), "{text}");
+        }
+    }
+
+    /// A capacity that no confirmation proved has no mark, and its reason.
+    #[test]
+    fn what_was_not_confirmed_is_not_ticked() {
+        let Answer::Found(mut capacity) = found() else {
+            panic!("a capacity");
+        };
+        capacity.confirmation = None;
+        capacity.trend = Some(Trend::Capacity {
+            from: 905.0,
+            to: 740.0,
+        });
+        capacity.why = Some(Why::TooShort {
+            slo: 0,
+            rate: 870.0,
+            requests: 368.0,
+            gap: Some(50.0),
+            seconds: 202.0,
+        });
+        let text = text(&finding(Answer::Found(capacity))).replace("\n             ", " ");
+        assert!(!text.contains('✓'), "{text}");
+        for part in [
+            "not confirmed; the limit of p99<50ms, failed<1% is about 905/s",
+            "no: p99<50ms was missed in bursts, one in 50s; a confirmation that could show them \
+             takes 3m22s; use --confirm 3m22s",
+            "the target became slower while the load was held: from 905/s to 740/s",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
         }
     }
 
@@ -338,10 +416,11 @@ mod tests {
         assert_eq!(json["slo"], "p99<50ms");
         assert_eq!(json["limited_by"], "target");
         assert_eq!(json["confirmation"]["kept"], true);
+        assert_eq!(json["why"], serde_json::Value::Null);
         assert_eq!(json["knee"][0]["rate_per_s"], 640.0);
         let markdown = String::from_utf8(finding.markdown()).expect("a text");
         assert!(
-            markdown.starts_with("**Capacity: 905/s keeps p99\\<50ms"),
+            markdown.starts_with("**Capacity: 878/s keeps p99\\<50ms"),
             "{markdown}"
         );
         assert!(markdown.contains("| 905/s | hold |"), "{markdown}");

@@ -6,13 +6,16 @@
 //! caller.
 
 use crate::{Note, Observer, RunContext, SessionError};
-use drumfire_capacity::{Act, Answer, Observation, Progress, Search, Slo, Stage, Tally};
+use drumfire_capacity::{Act, Answer, Observation, Progress, Search, Slo, Stage, Tally, Why};
 use drumfire_engine::Control;
-use drumfire_measure::{Blame, Outcome, Remedy, Summary};
-use drumfire_measure::{Figures, Histogram, Interval, Objective, Reading, RunEvent, RunInfo};
+use drumfire_measure::{
+    Ages, Blame, Figures, Flow, Histogram, Interval, Objective, Outcome, Reading,
+};
+use drumfire_measure::{Remedy, RunEvent, RunInfo, Summary};
 use drumfire_plan::{Change, Command, Law, Sequence, StopReason};
 use drumfire_report::capacity::{Bottleneck, Finding, KneeRow};
 use drumfire_units::{Nanos, Rate};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Lag may be one part in this many of a bound, before it counts as a part of what is beyond it.
@@ -23,6 +26,8 @@ const LAG: Nanos = Nanos::from_millis(100);
 const LAG_SHARE: f64 = 0.5;
 /// A rate that differs by less than this part from the one that holds is not worth a command.
 const STEP_MIN: f64 = 0.002;
+/// Statuses from this one on are those of failures, for nearly all plans.
+const FAILED: u16 = 400;
 /// The part of the requests beyond that must have been slow at the target for it to be the limit.
 const TARGET_PART: f64 = 0.5;
 
@@ -36,14 +41,16 @@ pub struct Seeker<'a> {
     control: Option<Control>,
     /// The rates that were asked for, and from when on, in the run's time.
     asked: Vec<(Nanos, f64)>,
-    /// Requests that were due and have neither ended nor been dropped.
-    outstanding: i64,
+    /// The requests, or the iterations of scenarios, that were due and have neither ended nor been
+    /// dropped.
+    ages: Ages,
     /// The generator's account of itself, since its figures are not sound.
     doubted: Option<Doubted>,
     info: Option<Arc<RunInfo>>,
-    /// Requests beyond the first objective of response times while the load was held, and those that
-    /// were so at the target alone.
-    beyond: [u64; 2],
+    /// For each objective, the requests beyond it, and those that were so at the target alone.
+    beyond: Vec<[u64; 2]>,
+    /// Failures by what they were.
+    failures: BTreeMap<String, u64>,
     is_stopping: bool,
 }
 
@@ -62,7 +69,11 @@ impl<'a> Seeker<'a> {
         finding: &'a mut Finding,
         shown: impl FnMut(&Progress) + 'a,
     ) -> Self {
-        let asked = vec![(Nanos::ZERO, search.terms().from)];
+        let terms = search.terms();
+        let asked = vec![(Nanos::ZERO, terms.from)];
+        let bounds = terms.slos.iter().filter_map(|slo| slo.response);
+        let ages = Ages::new(bounds.max().unwrap_or(Nanos::ZERO));
+        let beyond = vec![[0; 2]; terms.slos.len()];
         Self {
             search,
             finding,
@@ -70,20 +81,22 @@ impl<'a> Seeker<'a> {
             shown: Box::new(shown),
             control: None,
             asked,
-            outstanding: 0,
+            ages,
             doubted: None,
             info: None,
-            beyond: [0; 2],
+            beyond,
+            failures: BTreeMap::new(),
             is_stopping: false,
         }
     }
 
-    /// The objective as a search knows it.
+    /// The objective as a search for the rate of a pool knows it.
     #[must_use]
-    pub fn slo(objective: &Objective) -> Slo {
+    pub fn slo(objective: &Objective, pool: usize, info: &RunInfo) -> Slo {
+        let is_response = objective.is_of_response && objective.is_of_pool(pool, info);
         Slo {
             share: objective.share,
-            response: objective.bound.filter(|_| objective.is_of_response),
+            response: objective.bound.filter(|_| is_response),
         }
     }
 
@@ -91,39 +104,49 @@ impl<'a> Seeker<'a> {
         let Some(figures) = interval.pools().get(usize::from(self.pool)) else {
             return;
         };
-        let counts = &figures.counts;
+        // The schedule is one of iterations, where these are more than a request.
+        let (counts, times) = match &figures.iterations {
+            Some(all) => (&all.counts, [&all.time, &all.failed]),
+            None => (
+                &figures.counts,
+                [&figures.latency.response_time, &figures.latency.failed],
+            ),
+        };
         let gone = counts.finished().saturating_add(counts.dropped);
-        self.outstanding += counts.intended.cast_signed() - gone.cast_signed();
-        if self.is_stopping || interval.end <= interval.start {
+        let due = counts.intended;
+        if interval.end <= interval.start {
             return;
         }
-        let objectives = &self.finding.objectives;
-        let tallies: Vec<Tally> = objectives
-            .iter()
-            .map(|objective| {
+        self.ages.observe(&Flow {
+            start: interval.start,
+            end: interval.end,
+            due,
+            gone,
+            times,
+        });
+        if self.is_stopping {
+            return;
+        }
+        let slos = &self.search.terms().slos;
+        let each = self.finding.objectives.iter().zip(slos);
+        let tallies: Vec<Tally> = each
+            .map(|(objective, slo)| {
                 let seen = objective.tally(interval);
                 Tally {
                     beyond: seen.beyond,
                     near: seen.near,
                     of: seen.of,
+                    overdue: slo.response.map_or(0, |bound| self.ages.overdue(bound)),
                 }
             })
             .collect();
-        let span = interval.end - interval.start;
-        let rate = self.mean_rate(interval);
-        // What a schedule of iterations makes of requests is known when they end: no queue is seen.
-        let (ended, outstanding) = match figures.iterations {
-            Some(_) => ((rate * span.as_secs_f64()) as u64, 0),
-            None => {
-                let outstanding = self.outstanding.max(0).cast_unsigned();
-                (counts.finished(), outstanding)
-            }
-        };
         let seen = Observation {
-            span,
-            rate,
-            ended,
-            outstanding,
+            span: interval.end - interval.start,
+            rate: self.mean_rate(interval),
+            due,
+            ended: gone,
+            outstanding: self.ages.outstanding(),
+            median: (!times[0].is_empty()).then(|| times[0].quantile_unchecked(0.5)),
             is_sound: self.is_sound(figures),
             tallies,
         };
@@ -225,14 +248,31 @@ impl<'a> Seeker<'a> {
         row.span += seen.span;
         row.ended += figures.counts.finished();
         row.times.merge(&figures.latency.response_time);
-        if matches!(stage, Stage::Hold | Stage::Confirm)
-            && let Some(bound) = self.finding.objectives.iter().find_map(|it| {
-                let bound = it.bound?;
-                it.is_of_response.then_some(bound)
-            })
-        {
-            self.beyond[0] += figures.latency.response_time.count_from(bound);
-            self.beyond[1] += figures.latency.service_time.count_from(bound);
+        self.add_to_beyond(&seen.tallies, figures);
+    }
+
+    /// Adds an interval to what was beyond each objective, and at the target alone.
+    fn add_to_beyond(&mut self, tallies: &[Tally], figures: &Figures) {
+        let each = self.beyond.iter_mut().zip(&self.finding.objectives);
+        for ((beyond, objective), tally) in each.zip(tallies) {
+            beyond[0] += tally.beyond;
+            beyond[1] += match objective.bound.filter(|_| objective.is_of_response) {
+                Some(bound) => figures
+                    .latency
+                    .service_time
+                    .count_from(bound)
+                    .min(tally.beyond),
+                None => tally.beyond,
+            };
+        }
+        for (outcome, count) in figures.outcomes().failures() {
+            // Its statuses are counted one by one.
+            if outcome != Outcome::HttpStatus {
+                *self.failures.entry(outcome.name().to_owned()).or_default() += count;
+            }
+        }
+        for (status, count) in figures.status().filter(|(status, _)| *status >= FAILED) {
+            *self.failures.entry(format!("status {status}")).or_default() += count;
         }
     }
 
@@ -261,12 +301,36 @@ impl<'a> Seeker<'a> {
         }
     }
 
-    /// What bounds the rate.
-    fn bottleneck(&self) -> Bottleneck {
-        let [beyond, at_target] = self.beyond.map(|count| count as f64);
-        match beyond > 0.0 && at_target < TARGET_PART * beyond {
-            true => Bottleneck::Connections,
-            false => Bottleneck::Target,
+    /// What bounds the rate, by the objective that does; `None` if nothing was beyond it.
+    fn bottleneck(&self, slo: usize) -> Option<Bottleneck> {
+        let objective = self.finding.objectives.get(slo)?;
+        let [beyond, at_target] = self.beyond.get(slo)?.map(|count| count as f64);
+        if beyond <= 0.0 {
+            return None;
+        }
+        Some(match objective.bound {
+            None => Bottleneck::Failures,
+            Some(_) if at_target < TARGET_PART * beyond => Bottleneck::Connections,
+            Some(_) => Bottleneck::Target,
+        })
+    }
+
+    /// The objective that bounds the rate: that of the answer, or the one that was missed most.
+    fn bounding(&self, answer: &Answer) -> usize {
+        match answer {
+            Answer::Found(capacity) => capacity.slo,
+            Answer::Unknown {
+                why: Why::Independent { slo, .. } | Why::Missed { slo, .. },
+                ..
+            } => *slo,
+            _ => {
+                let shares = self.beyond.iter().zip(&self.finding.objectives);
+                let shares = shares.map(|([beyond, _], it)| *beyond as f64 / it.share);
+                let worst = shares
+                    .enumerate()
+                    .max_by(|one, other| one.1.total_cmp(&other.1));
+                worst.map_or(0, |(slo, _)| slo)
+            }
         }
     }
 }
@@ -291,9 +355,11 @@ impl Observer for Seeker<'_> {
         let is_over = self.search.progress().stage == Stage::Over;
         self.finding.is_cut_short = !is_over;
         self.finding.bottleneck = match &answer {
-            Answer::Found(_) | Answer::Below(_) => Some(self.bottleneck()),
-            _ => None,
+            Answer::Above(_) | Answer::Generator { .. } => None,
+            _ => self.bottleneck(self.bounding(&answer)),
         };
+        let most = self.failures.iter().max_by_key(|(_, count)| **count);
+        self.finding.failure = most.map(|(name, _)| name.clone());
         if let Some(mut doubted) = self.doubted.take() {
             // What is under way ends behind the part that was read.
             doubted.reading.break_off();

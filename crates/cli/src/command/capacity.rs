@@ -22,7 +22,7 @@ use crate::host::Machine;
 use crate::output::{Destination, Output};
 use crate::signals::Signals;
 use crate::{session, store_place};
-use drumfire_capacity::{Answer, Search, Terms};
+use drumfire_capacity::{Answer, Search, Terms, Why};
 use drumfire_compile::{Host, compile, compile_draft};
 use drumfire_measure::{Objective, Summary};
 use drumfire_plan::{Plan, Threshold};
@@ -150,20 +150,24 @@ impl Seek<'_> {
         }
         let quiet = is_quiet(outputs);
         let (session, observers, objectives) = self.open(plan, &written, &destinations, signals)?;
+        let info = session.info();
+        let slo = |objective| Seeker::slo(objective, self.pool, info);
         let terms = Terms {
-            slos: objectives.iter().map(Seeker::slo).collect(),
+            slos: objectives.iter().map(slo).collect(),
             ..self.wanted.terms.clone()
         };
         let mut finding = Finding {
             run: session.info().id.clone(),
             target: session.info().target.clone(),
-            answer: Answer::Open {
+            answer: Answer::Unknown {
+                why: Why::Ended,
                 kept: None,
                 missed: None,
             },
             objectives,
             knee: Vec::new(),
             bottleneck: None,
+            failure: None,
             reasons: Vec::new(),
             is_cut_short: true,
         };
@@ -291,7 +295,6 @@ fn exit_of(finding: &Finding, summary: &Summary) -> Exit {
         },
         Answer::Above(_) => Exit::Done,
         Answer::Below(_) => Exit::Threshold,
-        Answer::Generator { .. } => Exit::NotStrict,
-        Answer::Open { .. } => Exit::CutShort,
+        Answer::Generator { .. } | Answer::Unknown { .. } => Exit::NotStrict,
     }
 }

@@ -51,7 +51,16 @@ fn the_capacity_of_calls_is_searched_by_a_line_of_their_command() {
         "grpc --plaintext --call helloworld.Greeter/SayHello -d '{{\"name\":\"a b\"}}' {}",
         serve.address()
     );
-    let flags = ["--slo", "p99<2s", "--from", "20", "--max", "40"];
+    let flags = [
+        "--slo",
+        "p90<2s",
+        "--slo",
+        "failed<10%",
+        "--from",
+        "20",
+        "--max",
+        "40",
+    ];
     let short = ["--step", "1s", "--hold", "10s", "--confirm", "1s", "--json"];
     punctually(Duration::from_secs(1), || {
         let found = run(&line, &[&flags[..], &short].concat());
@@ -165,7 +174,7 @@ fn one_place() -> Result<(), String> {
 #[test]
 fn the_first_rate_may_miss_and_the_greatest_may_keep() {
     let serve = Serve::new("--delay 20ms");
-    let quick = ["--step", "1s", "--from", "50", "-q"];
+    let quick = ["--step", "1s", "--confirm", "1s", "--from", "50", "-q"];
     punctually(Duration::from_millis(500), || {
         let flags = [&["--slo", "p99<5ms"], &quick[..]].concat();
         let missed = run(&serve.url, &flags);
@@ -255,7 +264,19 @@ fn a_plan_is_searched_in_one_of_its_pools() {
     };
     let open = "pools:\n  read: { rate: 5/s, requests: [ { get: /a } ] }\n  write: { rate: 3/s, requests: [ { get: /b } ] }\n";
     std::fs::write(&plan, text(open)).unwrap();
-    let quick = ["--slo", "p99<500ms", "--step", "1s", "--max", "20", "-q"];
+    let quick = [
+        "--slo",
+        "p90<500ms",
+        "--slo",
+        "failed<10%",
+        "--step",
+        "1s",
+        "--confirm",
+        "1s",
+        "--max",
+        "20",
+        "-q",
+    ];
     let several = run(&plan, &quick);
     assert_eq!(several.code, Some(2), "{}", several.stderr);
     assert!(

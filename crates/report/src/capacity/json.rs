@@ -2,13 +2,14 @@
 
 use super::{Bottleneck, Finding};
 use crate::secret;
-use drumfire_capacity::Answer;
+use drumfire_capacity::{Answer, Why};
 use serde::Serialize;
 
 /// The name and version of the form; fields are only ever added to it.
 pub const SCHEMA: &str = "drumfire.capacity.v1";
 
-/// The document. `answer` is one of `found`, `below`, `above`, `generator` and `open`; a key without a
+/// The document. `answer` is one of `found`, `below`, `above`, `generator`, `open` and `none`; a key
+/// without a
 /// value in the answer is `null`, never absent, so that a script may ask for each.
 #[derive(Serialize)]
 struct Document<'a> {
@@ -28,8 +29,13 @@ struct Document<'a> {
     missed_per_s: Option<f64>,
     /// The objective that bounds the rate.
     slo: Option<&'a str>,
-    /// `target`, `connections` or `generator`; `null` where nothing showed which.
+    /// `target`, `connections`, `failures` or `generator`; `null` where nothing showed which.
     limited_by: Option<&'static str>,
+    /// Why there is no answer, or none that is confirmed: `not_recovered`, `behind`, `independent`,
+    /// `missed`, `slower`, `unproven`, `too_short`, `time`.
+    why: Option<&'static str>,
+    /// `slower` or `faster`, if the target became so during the search.
+    trend: Option<&'static str>,
     cut_short: bool,
     /// The time for which the load was held, in seconds.
     held_s: Option<f64>,
@@ -46,6 +52,7 @@ struct Confirmed {
     kept: bool,
     rate_per_s: f64,
     shares: Vec<f64>,
+    requests: u64,
     made: u32,
 }
 
@@ -88,11 +95,22 @@ impl Finding {
             Answer::Below(rate) => ("below", Some(*rate), None, None),
             Answer::Above(rate) => ("above", Some(*rate), None, None),
             Answer::Generator { rate, kept } => ("generator", Some(*rate), *kept, None),
-            Answer::Open { kept, missed } => ("open", None, *kept, *missed),
+            Answer::Unknown {
+                why: Why::Ended,
+                kept,
+                missed,
+            } => ("open", None, *kept, *missed),
+            Answer::Unknown { kept, missed, .. } => ("none", None, *kept, *missed),
+        };
+        let why = match &self.answer {
+            Answer::Found(capacity) => capacity.why.as_ref(),
+            Answer::Unknown { why, .. } => Some(why),
+            _ => None,
         };
         let limited_by = self.bottleneck.map(|it| match it {
             Bottleneck::Target => "target",
             Bottleneck::Connections => "connections",
+            Bottleneck::Failures => "failures",
         });
         let is_generator = matches!(self.answer, Answer::Generator { .. });
         Document {
@@ -108,6 +126,11 @@ impl Finding {
             missed_per_s: missed,
             slo: found.map(|it| self.expression(it.slo)),
             limited_by: limited_by.or_else(|| is_generator.then_some("generator")),
+            why: why.and_then(name_of),
+            trend: self.trend().map(|trend| match trend.is_slower() {
+                true => "slower",
+                false => "faster",
+            }),
             cut_short: self.is_cut_short,
             held_s: found.map(|it| it.held),
             confirmation: found.and_then(|it| {
@@ -116,6 +139,7 @@ impl Finding {
                     kept: confirmation.is_kept,
                     rate_per_s: confirmation.rate,
                     shares: confirmation.shares.clone(),
+                    requests: confirmation.requests as u64,
                     made: confirmation.made,
                 })
             }),
@@ -123,6 +147,21 @@ impl Finding {
             knee: self.rows().into_iter().map(Row::of).collect(),
             reasons: &self.reasons,
         }
+    }
+}
+
+/// The name of a reason; `None` if the run was ended from outside, which `cut_short` has.
+const fn name_of(why: &Why) -> Option<&'static str> {
+    match why {
+        Why::Ended => None,
+        Why::NotRecovered { .. } => Some("not_recovered"),
+        Why::Behind { .. } => Some("behind"),
+        Why::Independent { .. } => Some("independent"),
+        Why::Missed { .. } => Some("missed"),
+        Why::Slower(_) => Some("slower"),
+        Why::Unproven => Some("unproven"),
+        Why::TooShort { .. } => Some("too_short"),
+        Why::Time { .. } => Some("time"),
     }
 }
 

@@ -5,7 +5,7 @@
 //! the table are the terminal's own. Texts of a target or a plan are escaped where they
 //! are printed, in [`labelled`], and nowhere before: an escape would be escaped again.
 
-use super::{Finding, KneeRow, allowed, bottleneck_words, sentence, short};
+use super::{Finding, KneeRow, allowed, bottleneck_words, confirmed, sentence, short, why};
 use crate::bar::bar;
 use crate::line::{self, Ink, Line};
 use crate::quantity::{count, in_letters, latency, quantile, share_of, span};
@@ -13,7 +13,7 @@ use crate::secret;
 use crate::style::Style;
 use crate::table::{Column, Table};
 use crate::untrusted::Untrusted;
-use drumfire_capacity::Answer;
+use drumfire_capacity::{Answer, Trend, Why};
 use drumfire_measure::Histogram;
 use drumfire_units::Nanos;
 
@@ -34,14 +34,16 @@ impl Finding {
     pub fn text(&self, style: &Style) -> String {
         let mut out = String::new();
         let (mark, ink) = match &self.answer {
-            Answer::Found(_) if self.is_cut_short => ("", Ink::Warn),
-            Answer::Found(capacity) => match capacity.confirmation.as_ref().map(|it| it.is_kept) {
-                Some(true) => (style.glyph("✓ ", "+ "), Ink::Good),
-                Some(false) | None => ("", Ink::Warn),
-            },
+            Answer::Found(capacity) if !self.is_cut_short && confirmed(capacity).is_some() => {
+                (style.glyph("✓ ", "+ "), Ink::Good)
+            }
             Answer::Above(_) => (style.glyph("✓ ", "+ "), Ink::Good),
-            Answer::Below(_) => (style.glyph("✗ ", "x "), Ink::Bad),
-            Answer::Generator { .. } | Answer::Open { .. } => ("", Ink::Warn),
+            Answer::Below(_)
+            | Answer::Unknown {
+                why: Why::Independent { .. },
+                ..
+            } => (style.glyph("✗ ", "x "), Ink::Bad),
+            Answer::Found(_) | Answer::Generator { .. } | Answer::Unknown { .. } => ("", Ink::Warn),
         };
         let answer = format!("{mark}{}", sentence(self));
         labelled("Capacity", &answer, ink, style, &mut out);
@@ -61,19 +63,30 @@ impl Finding {
     pub(super) fn facts(&self) -> Vec<(&'static str, String)> {
         let mut facts = Vec::new();
         if let Some(bottleneck) = self.bottleneck {
-            facts.push(("Limited by", bottleneck_words(bottleneck).to_owned()));
+            let words = bottleneck_words(bottleneck, self.failure.as_deref());
+            facts.push(("Limited by", words));
         }
         for reason in &self.reasons {
             facts.push(("Reason", reason.clone()));
         }
         if let Answer::Found(capacity) = &self.answer {
+            let why = capacity.why.as_ref().unwrap_or(&Why::Ended);
             facts.push(match &capacity.confirmation {
-                Some(confirmation) => ("Confirmed", self.confirmation(confirmation)),
-                None => (
+                Some(confirmation) if confirmation.is_kept => {
+                    ("Confirmed", self.confirmation(confirmation))
+                }
+                Some(confirmation) => (
                     "Confirmed",
-                    "no: the search ended before a confirmation".to_owned(),
+                    format!("no: {}", self.confirmation(confirmation)),
                 ),
+                None => ("Confirmed", format!("no: {}", why::words(self, why))),
             });
+            if let (Some(_), Some(why)) = (&capacity.confirmation, &capacity.why) {
+                facts.push(("Reason", why::words(self, why)));
+            }
+        }
+        if let Some(trend) = self.trend() {
+            facts.push(("Trend", why::trend(trend)));
         }
         if self.is_cut_short {
             let words = "the search was interrupted; the answer uses the data up to then";
@@ -98,15 +111,25 @@ impl Finding {
         });
         let shares: Vec<String> = each.collect();
         let rate = short(confirmation.rate);
-        let state = match confirmation.is_kept {
-            true => "",
-            false => "no: missed at ",
-        };
+        let requests = count(confirmation.requests as u64);
         let made = match confirmation.made {
             1 => String::new(),
             made => format!(" (the last of {made} attempts, each at a lower rate)"),
         };
-        format!("{state}{rate}: {}{made}", shares.join("; "))
+        format!("{rate}, {requests} requests: {}{made}", shares.join("; "))
+    }
+
+    /// How the target changed during the search.
+    pub(super) fn trend(&self) -> Option<Trend> {
+        match &self.answer {
+            Answer::Found(capacity) => capacity.trend,
+            Answer::Unknown { why, .. } => match why {
+                Why::Missed { trend, .. } => *trend,
+                Why::Slower(trend) => Some(*trend),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// The knee: rates and the times of requests.

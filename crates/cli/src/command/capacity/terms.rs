@@ -17,11 +17,8 @@ const RATE_MAX: f64 = 1e6;
 const STEP_MIN: Nanos = Nanos::from_secs(1);
 const HOLD_MIN: Nanos = Nanos::from_secs(10);
 const TIME_MAX: Nanos = Nanos::from_secs(3_600);
-/// The steps that a bracket makes at most beside those that double the rate, and the drains.
-const STEPS_MORE: u64 = 40;
-/// The confirmations, and the time for drains.
-const CONFIRMATIONS: u64 = 3;
-const DRAINS: Nanos = Nanos::from_secs(300);
+/// The time by which the plan is longer than the longest search.
+const MARGIN: Nanos = Nanos::from_secs(60);
 
 /// What is to be found.
 #[derive(Clone, Debug)]
@@ -105,18 +102,9 @@ impl Wanted {
     /// The law goes on with the greatest rate behind that end, where nothing is sent any more: what
     /// looks at a plan to see how much it may send, such as the guard of targets, sees all of it.
     pub(super) fn put(&self, document: &mut Document, pool: usize) -> Result<(), Failure> {
-        let Terms {
-            from,
-            most,
-            step,
-            hold,
-            confirm,
-            ..
-        } = self.terms;
-        let doublings = (most / from).log2().ceil().max(0.0) as u64;
-        let steps = 2 * doublings + STEPS_MORE;
-        let longest = steps * step.0 + 3 * hold.0 + CONFIRMATIONS * confirm.0 + DRAINS.0;
-        let longest = longest.div_ceil(1_000_000_000);
+        let Terms { from, most, .. } = self.terms;
+        let longest = self.terms.latest() + MARGIN;
+        let longest = longest.0.div_ceil(1_000_000_000);
         let text = |text: String| Some(Placed::new(text, Place::Nowhere));
         document.thresholds.clear();
         document.stop = Stop {

@@ -1,0 +1,129 @@
+//! A drain: a low rate, until the target has recovered from an overload.
+
+use crate::samples::{Sample, Samples};
+use crate::saturation::Saturation;
+use crate::{Observation, Slo};
+
+/// The rate of a drain as a part of the last one that was kept, and that of one which takes long.
+const RATE: f64 = 0.5;
+const RATE_LOW: f64 = 0.2;
+/// The part of that from which the rate is low.
+const LOW_FROM: f64 = 0.25;
+/// The shortest drain, in seconds, and the longest, beside the time for which requests stay. As long
+/// as the queue becomes shorter, it lasts longer.
+const SHORTEST: f64 = 1.5;
+const MORE: f64 = 35.0;
+/// A queue that is shorter by this part of itself than so many seconds before still drains.
+const SHORTER: f64 = 0.03;
+const LOOK: f64 = 15.0;
+/// The newest seconds by which a target is judged, and the requests at a low rate.
+const NEWEST: f64 = 3.0;
+const NEWEST_REQUESTS: f64 = 5.0;
+/// Requests without an answer for so many seconds of the load are no queue any more.
+const QUEUE: f64 = 0.5;
+
+/// A drain under way.
+#[derive(Clone, Debug)]
+pub(crate) struct Drain {
+    /// The rate that was kept before.
+    kept: f64,
+    pub(crate) rate: f64,
+    pub(crate) samples: Vec<Samples>,
+    seconds: f64,
+    longest: f64,
+    /// Requests without an answer at its beginning, and when the search last looked whether they have
+    /// become fewer.
+    began: f64,
+    looked: f64,
+    /// The throughput of the target while it drained a queue.
+    pub(crate) saturation: Saturation,
+    /// The requests without an answer that are usual at a rate of one per second: the seconds for
+    /// which a request stays.
+    stay: f64,
+}
+
+/// What follows from an interval of a drain.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Drained {
+    Stay,
+    Rate(f64),
+    /// The target has recovered, or its queue is short at least.
+    Over,
+    /// The target has not, and this share of the newest requests is beyond an objective.
+    Never(f64),
+}
+
+impl Drain {
+    /// A drain of so many requests, with the last rate that was kept and the seconds for which
+    /// requests stay at it.
+    pub(crate) fn new(slos: usize, kept: f64, outstanding: f64, stay: f64) -> Self {
+        Self {
+            kept,
+            rate: RATE * kept,
+            samples: vec![Samples::default(); slos],
+            seconds: 0.0,
+            began: outstanding,
+            looked: outstanding,
+            saturation: Saturation::default(),
+            longest: MORE + 2.0 * stay,
+            stay,
+        }
+    }
+
+    pub(crate) fn observe(
+        &mut self,
+        seen: &Observation,
+        samples: &[Sample],
+        slos: &[Slo],
+    ) -> Drained {
+        for (all, sample) in self.samples.iter_mut().zip(samples) {
+            all.push(*sample);
+        }
+        self.seconds += seen.span.as_secs_f64();
+        let queue = seen.outstanding as f64 - 1.0;
+        let is_short = queue <= (QUEUE + 2.0 * self.stay) * self.rate;
+        let (share, is_bad) = self.newest(slos);
+        if self.seconds < SHORTEST {
+            return Drained::Stay;
+        }
+        if is_bad && !is_short {
+            self.saturation.drain(seen);
+        }
+        if self.seconds >= self.longest && is_bad && queue < (1.0 - SHORTER) * self.looked {
+            self.longest += LOOK;
+            self.looked = queue;
+        }
+        let is_low = self.rate <= RATE_LOW * self.kept;
+        match self.seconds >= self.longest {
+            _ if !is_bad && is_short => Drained::Over,
+            // What hangs is no queue: others are answered.
+            true if !is_bad => Drained::Over,
+            true => Drained::Never(share),
+            false if !is_low && self.seconds > LOW_FROM * self.longest => {
+                self.rate = RATE_LOW * self.kept;
+                self.looked = queue;
+                Drained::Rate(self.rate)
+            }
+            false => Drained::Stay,
+        }
+    }
+
+    /// The share of the newest requests beyond an objective, and whether it is still as under an
+    /// overload; so it is if nothing is answered. Requests of the overload itself may fail until now,
+    /// and do not count.
+    fn newest(&self, slos: &[Slo]) -> (f64, bool) {
+        let seconds = NEWEST.max(NEWEST_REQUESTS / self.rate);
+        let mut worst = (0.0, false);
+        for (all, slo) in self.samples.iter().zip(slos) {
+            let (mut beyond, of) = all.newest(seconds);
+            if slo.response.is_none() {
+                beyond = beyond.min((all.beyond() - self.began).max(0.0));
+            }
+            let share = if of > 0.0 { beyond / of } else { 1.0 };
+            if share >= worst.0 {
+                worst = (share, share >= f64::midpoint(slo.share, 1.0).max(0.5));
+            }
+        }
+        worst
+    }
+}
