@@ -160,14 +160,11 @@ fn info(plan: &Plan, placement: &Placement, url: &str) -> RunInfo {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         threads: placement.threads(),
         threads_planned: placement.threads_offered(),
-        pools: pools.collect(),
         interval: plan.generator().interval,
         warmup: plan.generator().warmup,
-        tls_verified: None,
-        spin: false,
         thresholds: plan.thresholds().to_vec(),
-        notes: Vec::new(),
         target: url.to_owned(),
+        ..RunInfo::new(pools.collect())
     }
 }
 

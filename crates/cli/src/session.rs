@@ -8,7 +8,7 @@ use crate::runs_folder;
 use crate::signals::Signals;
 use crate::trust;
 use drumfire_engine::{PrepareError, Prepared, RunError};
-use drumfire_measure::{Coverage, Digest, Summary};
+use drumfire_measure::{Digest, Summary};
 use drumfire_placement::Unfit;
 use drumfire_plan::Plan;
 use drumfire_session::{
@@ -87,7 +87,7 @@ pub(crate) fn lacking(outcome: &Outcome) -> Result<(), Failure> {
 
 /// The exit code that a summary deserves.
 pub(crate) fn exit_of(summary: &Summary, strict: bool) -> Exit {
-    Exit::of(&Digest::of(summary, Coverage::Whole), strict)
+    Exit::of(&Digest::of(summary), strict)
 }
 
 impl From<SessionError> for Failure {

@@ -7,7 +7,8 @@
 
 use crate::asked::form;
 use crate::codec::put_text;
-use crate::{ArrivalClock, Asked, Histogram, Model, Summary, TargetState, Validity};
+use crate::{ArrivalClock, Asked, Coverage, Histogram, Model, Summary, TargetState, Validity};
+use drumfire_plan::StopReason;
 use drumfire_units::Nanos;
 use twox_hash::XxHash3_64;
 
@@ -35,35 +36,6 @@ pub struct DigestLatency {
 /// ([`crate::Asked`]), and so neither of its outputs and thresholds nor of its seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PlanKey(pub u64);
-
-/// The part of a run that its record covers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Coverage {
-    /// All of it.
-    Whole,
-    /// All of it up to its end, but for what was lost where it was cut off and resumed.
-    Resumed,
-    /// No more than its beginning: it was cut off, or goes on.
-    Begun,
-}
-
-impl Coverage {
-    /// The word for it, as programs read it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Whole => "whole",
-            Self::Resumed => "resumed",
-            Self::Begun => "begun",
-        }
-    }
-
-    /// Whether it reaches to the run's end.
-    #[must_use]
-    pub const fn has_end(self) -> bool {
-        !matches!(self, Self::Begun)
-    }
-}
 
 /// The figures of a run that fit into one row of a list of runs.
 #[derive(Clone, Debug, PartialEq)]
@@ -100,6 +72,9 @@ pub struct Digest {
     pub is_cut_short: bool,
     /// Whether all processes that sent its load were lost before its plan ended.
     pub is_lost: bool,
+    /// Whether its load is not the planned one for another reason: a rule ended it, a command changed
+    /// it, or a share of it is unaccounted for.
+    pub is_altered: bool,
     /// The part of it that its record covers.
     pub coverage: Coverage,
     /// The plan that it has in common with other runs; `None` where its facts are not known.
@@ -107,7 +82,7 @@ pub struct Digest {
 }
 
 impl Digest {
-    /// The digest of a run of which this much is recorded.
+    /// The digest of a run.
     #[must_use]
     pub fn of(summary: &Summary, coverage: Coverage) -> Self {
         let latency = summary.model().latency(&summary.total.latency);
@@ -133,7 +108,10 @@ impl Digest {
             failed: counts.failed,
             is_cut_short: summary.is_cut_short(),
             is_lost: summary.is_lost(),
-            coverage,
+            is_altered: summary.load_end.reason == Some(StopReason::Threshold)
+                || summary.load_changes() > 0
+                || summary.unaccounted_share() > 0.0,
+            coverage: summary.coverage,
             plan: PlanKey::of_run(summary),
         }
     }

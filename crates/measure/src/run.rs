@@ -8,7 +8,7 @@
 
 mod form;
 
-use crate::{Asked, CodecError, Histogram, Latency, Step};
+use crate::{ArrivalClock, Asked, CodecError, Histogram, Latency, Step};
 use drumfire_plan::{Growth, Stage, Threshold, Warmup};
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -183,6 +183,8 @@ impl RunInfo {
         match self.pools.iter().any(is_open) {
             true => Model::Open,
             false => Model::Closed,
+    /// The clock that the plan asks for; a run has the program's where the kernel gives no stamps.
+    pub clock: ArrivalClock,
         }
     }
 
@@ -208,6 +210,7 @@ impl RunInfo {
     /// The facts in our own binary form. The intervals of the run can be read back only with them.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
+            clock: ArrivalClock::Program,
         form::encode(self)
     }
 

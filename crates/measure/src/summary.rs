@@ -12,10 +12,10 @@ use crate::stages::{StageCell, Stages};
 use crate::step_timelines::StepTimelines;
 use crate::verdict::Evidence;
 use crate::{
-    Changed, Drift, Ending, FailedBodies, Figures, GeneratorHealth, Interval, IntervalRow,
-    Iterations, LoadAnswer, LoadEnd, LoadOrders, Model, Overview, PoolInfo, PoolSeries, Reason,
-    Remedy, Resolution, Rows, RunInfo, Settling, Slowest, Step, TargetAnswer, ThresholdResult,
-    Timeline, Validity, Verdict, WorkerHealth,
+    Changed, Coverage, Drift, Ending, FailedBodies, Figures, GeneratorHealth, Histogram, Interval,
+    IntervalRow, Iterations, LatencyKind, LoadAnswer, LoadEnd, LoadOrders, Model, Overview,
+    PoolInfo, PoolSeries, Reason, Remedy, Resolution, Rows, RunInfo, Settling, SlowRequest,
+    Slowest, Step, TargetAnswer, ThresholdResult, Timeline, Validity, Verdict, WorkerHealth,
 };
 use drumfire_plan::{ChangeKind, Stage, StopReason, Warmup};
 use drumfire_units::Nanos;
@@ -119,6 +119,8 @@ pub struct Summary {
     pub slowest: Slowest,
     /// The end of the load.
     pub load_end: LoadEnd,
+    /// The part of the run that is known: all of it, unless its record lacks some.
+    pub coverage: Coverage,
 }
 
 impl Summary {
@@ -168,6 +170,7 @@ impl Summary {
             failed_bodies: FailedBodies::default(),
             slowest: Slowest::default(),
             load_end: LoadEnd::default(),
+            coverage: Coverage::Whole,
         }
     }
 
@@ -201,6 +204,24 @@ impl Summary {
                 }
             }
         }
+    }
+
+    /// The orders that changed the load of any pool.
+    #[must_use]
+    pub fn load_changes(&self) -> u64 {
+        let pools = 0..self.info.pools.len();
+        pools.map(|pool| self.orders(pool).count).sum()
+    }
+
+    /// The share of the load of which nothing is known, since the machines that had it were lost: 0
+    /// to 1.
+    #[must_use]
+    pub fn unaccounted_share(&self) -> f64 {
+        // Each is a share of the whole, whatever the others are.
+        let doubts = self.verdict.doubts.iter();
+        doubts
+            .fold(0.0_f64, |sum, doubt| sum + doubt.unknown)
+            .min(1.0)
     }
 
     /// The orders that changed a pool's load, by its number.
@@ -491,9 +512,8 @@ impl Summary {
             target.fall_behind(backlog.reason());
         }
         let doubts = std::mem::take(&mut self.verdict.doubts);
-        // Each is a share of the whole, whatever the others are.
-        let unknown: f64 = doubts.iter().map(|doubt| doubt.unknown).sum();
-        load.miss(unknown.min(1.0));
+        self.verdict = verdict.with(doubts);
+        load.miss(self.unaccounted_share());
         if self.is_lost() {
             load.lose();
         }

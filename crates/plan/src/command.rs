@@ -135,6 +135,32 @@ pub enum StopReason {
     Lost,
 }
 
+impl StopReason {
+    /// All of them, in an order that stays: their places are numbers in stored runs and between
+    /// machines. A new one goes to the end.
+    pub const ALL: [Self; 6] = [
+        Self::Signal,
+        Self::Duration,
+        Self::Counted,
+        Self::Threshold,
+        Self::Command,
+        Self::Lost,
+    ];
+
+    /// The word for it, as programs read it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Signal => "signal",
+            Self::Duration => "duration",
+            Self::Counted => "counted",
+            Self::Threshold => "threshold",
+            Self::Command => "command",
+            Self::Lost => "lost",
+        }
+    }
+}
+
 impl Command {
     /// A change from the next possible time on.
     #[must_use]

@@ -123,7 +123,8 @@ fn unsound(run: &Digest) -> Option<&'static str> {
     match run {
         _ if !run.coverage.has_end() => Some("it has no end yet or was cut off"),
         _ if run.validity == Validity::Invalid => Some("it is invalid"),
-        _ if run.is_cut_short => Some("it ended early"),
+        _ if run.is_cut_short || run.is_lost => Some("it ended early"),
+        _ if run.is_altered => Some("its load is not the planned one"),
         _ if run.ok == 0 => Some("none of its requests was ok"),
         _ => None,
     }

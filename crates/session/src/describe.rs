@@ -7,9 +7,9 @@
 //! session's [`Redactor`](crate::Redactor) where the facts are shown.
 
 use drumfire_engine::{Prepared, PreparedPool};
-use drumfire_measure::{Asked, Model, PoolInfo, RunInfo};
+use drumfire_measure::{ArrivalClock, Asked, Model, PoolInfo, RunInfo};
 use drumfire_net::{Clock, waits_in_one_call};
-use drumfire_plan::{HttpRequest, Law, Load, Plan, Pool, Scheme, Spin, Verify};
+use drumfire_plan::{ClockChoice, HttpRequest, Law, Load, Plan, Pool, Scheme, Spin, Verify};
 use drumfire_report::secret;
 
 /// The note on an older kernel, or a sandbox, which costs a call more per wait.
@@ -62,6 +62,11 @@ pub(crate) fn info(prepared: &Prepared) -> RunInfo {
         warmup: plan.generator().warmup,
         tls_verified,
         spin: plan.generator().spin == Spin::Yes,
+        clock: match plan.generator().clock {
+            ClockChoice::Program => ArrivalClock::Program,
+            ClockChoice::Receive => ArrivalClock::Kernel,
+            ClockChoice::Wire => ArrivalClock::Wire,
+        },
         thresholds: plan.thresholds().to_vec(),
         notes,
         target: target(plan),

@@ -51,7 +51,7 @@ impl RunRow {
             id: id.to_owned(),
             is_elsewhere: path.is_symlink(),
             labels: Labels::read(path).map_err(text),
-            run: record.map(|record| Digest::of(&record.summary, record.coverage())),
+            run: record.map(|record| Digest::of(&record.summary)),
             teardown,
         }
     }

@@ -144,18 +144,18 @@ impl Record {
     /// Whether the record of every part goes to its end.
     #[must_use]
     pub fn is_whole(&self) -> bool {
-        self.parts.iter().all(|part| part.is_whole)
+        self.summary.coverage == Coverage::Whole
     }
 
-    /// The part of the run that the record covers. Where its last part has an end, one before it may
-    /// have been cut off.
-    #[must_use]
-    pub fn coverage(&self) -> Coverage {
-        match self.parts.last() {
-            Some(last) if last.is_whole && self.is_whole() => Coverage::Whole,
-            Some(last) if last.is_whole => Coverage::Resumed,
-            _ => Coverage::Begun,
-        }
+/// The part of a run that its parts cover. Where the last one has an end, one before it may have been
+/// cut off.
+fn coverage(parts: &[Part]) -> Coverage {
+    match parts.last() {
+        Some(last) if last.is_whole => match parts.iter().all(|part| part.is_whole) {
+            true => Coverage::Whole,
+            false => Coverage::Resumed,
+        },
+        _ => Coverage::Begun,
     }
 }
 
@@ -367,6 +367,7 @@ impl Reader {
         }
         Arc::make_mut(&mut summary.info).notes.extend(notes);
         Record {
+        summary.coverage = coverage(&parts);
             summary,
             parts,
             connections_max,

@@ -245,19 +245,15 @@ fn info(prepared: &Prepared) -> RunInfo {
     };
     RunInfo {
         id: "simulated".to_owned(),
-        started_at_unix_ns: 0,
         seed: generator.seed,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         threads: prepared.placement.threads(),
         threads_planned: prepared.placement.threads_offered(),
-        pools: plan.pools().iter().zip(&prepared.pools).map(info).collect(),
         interval: generator.interval,
         warmup: generator.warmup,
-        tls_verified: None,
-        spin: false,
         thresholds: plan.thresholds().to_vec(),
-        notes: Vec::new(),
         target: "simulated".to_owned(),
+        ..RunInfo::new(plan.pools().iter().zip(&prepared.pools).map(info).collect())
     }
 }
 

@@ -172,7 +172,7 @@ impl Shelved {
         let mut followed = self.record.lock().unwrap_or_else(PoisonError::into_inner);
         let record = followed.record().map_err(|error| error.to_string())?;
         drop(followed);
-        let peer = match record.coverage().has_end() {
+        let peer = match record.summary.coverage.has_end() {
             true => None,
             // A run that does not respond can't be controlled; its record is shown.
             false => self.peer_of(&record.newest_id).ok().flatten(),

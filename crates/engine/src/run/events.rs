@@ -290,6 +290,7 @@ mod tests {
             warmup: Warmup::Span(Nanos::ZERO),
             tls_verified: None,
             spin: false,
+            clock: drumfire_measure::ArrivalClock::Program,
             thresholds: Vec::new(),
             notes: Vec::new(),
             target: String::new(),

@@ -1,31 +1,21 @@
-//! The reason of a stop, as its number in a fixed list. A new reason goes to the end of the list:
-//! the numbers stand in stored runs and travel between machines.
+//! The reason of a stop, as its place in [`StopReason::ALL`].
 
 use super::{CodecError, Input, put};
 use drumfire_plan::StopReason;
 
-/// The reasons, in the order of their numbers.
-const REASONS: [StopReason; 6] = [
-    StopReason::Signal,
-    StopReason::Duration,
-    StopReason::Counted,
-    StopReason::Threshold,
-    StopReason::Command,
-    StopReason::Lost,
-];
-
 /// The number of a reason.
 #[must_use]
 pub fn stop_number(reason: StopReason) -> u64 {
-    let number = REASONS.iter().position(|other| *other == reason);
-    number.unwrap_or(REASONS.len()) as u64
+    let mut reasons = StopReason::ALL.iter();
+    let number = reasons.position(|other| *other == reason);
+    number.unwrap_or(StopReason::ALL.len()) as u64
 }
 
 /// The reason that has a number; `None` where none has it.
 #[must_use]
 pub fn stop_of_number(number: u64) -> Option<StopReason> {
     let number = usize::try_from(number).ok()?;
-    REASONS.get(number).copied()
+    StopReason::ALL.get(number).copied()
 }
 
 /// Appends a reason.

@@ -6,13 +6,20 @@
 use crate::asked::form as asked;
 use crate::codec::stages::{decode_stages, encode_stages};
 use crate::codec::{CodecError, Input, put, put_text, threshold};
-use crate::{Model, PoolInfo, RunInfo};
+use crate::{ArrivalClock, Model, PoolInfo, RunInfo};
 use drumfire_plan::{Growth, Warmup};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
 /// The version of the form, its first number.
 const VERSION: u64 = 1;
+
+/// The clocks, in the order of their numbers.
+const CLOCKS: [ArrivalClock; 3] = [
+    ArrivalClock::Program,
+    ArrivalClock::Kernel,
+    ArrivalClock::Wire,
+];
 
 /// The bytes of what is known of a run.
 pub(crate) fn encode(info: &RunInfo) -> Vec<u8> {
@@ -36,6 +43,8 @@ pub(crate) fn encode(info: &RunInfo) -> Vec<u8> {
         info.tls_verified.map_or(0, |is| 1 + u64::from(is)),
     );
     put(&mut out, info.spin.into());
+    let clock = CLOCKS.iter().position(|clock| *clock == info.clock);
+    put(&mut out, clock.unwrap_or_default() as u64);
     put(&mut out, info.thresholds.len() as u64);
     for rule in &info.thresholds {
         threshold::encode(rule, &mut out);
@@ -70,6 +79,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<RunInfo, CodecError> {
             _ => return Err(CodecError::Malformed("whether certificates are verified")),
         },
         spin: input.flag()?,
+        clock: clock(input)?,
         thresholds: input.several(threshold::decode)?,
         notes: input.several(text)?,
         target: text(input)?,
@@ -82,6 +92,13 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<RunInfo, CodecError> {
         return Err(CodecError::Malformed("an interval without length"));
     }
     Ok(info)
+}
+
+fn clock(input: &mut Input<'_>) -> Result<ArrivalClock, CodecError> {
+    const UNKNOWN: CodecError = CodecError::Malformed("an unknown clock");
+    let number = usize::try_from(input.number()?).ok();
+    let clock = number.and_then(|number| CLOCKS.get(number));
+    clock.copied().ok_or(UNKNOWN)
 }
 
 fn warmup(input: &mut Input<'_>) -> Result<Warmup, CodecError> {

@@ -105,6 +105,10 @@ struct Run<'a> {
     id: &'a str,
     started_at: String,
     duration_ns: u64,
+    coverage: &'static str,
+    ended: Option<Ended>,
+    load_changes: u64,
+    unaccounted_share: f64,
     model: &'static str,
     seed: u64,
     target: String,
@@ -115,6 +119,15 @@ struct Run<'a> {
 }
 
 /// The answer on the load: whether it was kept, and why not.
+/// The end of the load, and why it came then: `duration` and `counted` are the plan's own ends. A run
+/// whose end is not known, since it is not recorded, has none.
+#[derive(Serialize)]
+struct Ended {
+    reason: &'static str,
+    /// From the run's start; `null` where it is not known.
+    at_ns: Option<u64>,
+}
+
 ///
 /// Kept means that at least 99 % of what became due was sent; a closed model asks for no more than
 /// it sends and always keeps its load. `connections_needed` is an estimate by Little's law from the
@@ -532,6 +545,13 @@ impl<'a> Run<'a> {
             target: secret::url(&info.target),
             connections: connections.fold(0, u32::saturating_add),
             interval_ns: info.interval.0,
+            coverage: summary.coverage.name(),
+            ended: summary.load_end.reason.map(|reason| Ended {
+                reason: reason.name(),
+                at_ns: summary.load_end.at.map(|at| at.0),
+            }),
+            load_changes: summary.load_changes(),
+            unaccounted_share: finite(summary.unaccounted_share()),
             plan: LoweredPlan(info),
             version: &info.version,
         }

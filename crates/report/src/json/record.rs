@@ -25,7 +25,7 @@ use super::{bytes, escaped, prose};
 use crate::calendar::rfc3339;
 use crate::secret;
 use drumfire_measure::{RunEvent, RunInfo};
-use drumfire_plan::{Change, StopReason};
+use drumfire_plan::Change;
 use serde::Serialize;
 
 /// The facts of a run that are known when it begins. The keys are those of `run` in the summary,
@@ -135,7 +135,7 @@ pub fn event(event: &RunEvent, unix_ns: u64) -> Option<Vec<u8>> {
             change: changed(&command.change),
         },
         RunEvent::Stopping { reason } => Event::Stopping {
-            reason: name(*reason),
+            reason: reason.name(),
         },
         RunEvent::Finished(_) => Event::Finished,
         RunEvent::IntervalClosed(_)
@@ -173,28 +173,15 @@ fn changed(change: &Change) -> Changed {
         Change::Resume => Changed::Resume,
         Change::Mark { text } => Changed::Mark { text: prose(text) },
         Change::Stop { reason } => Changed::Stop {
-            reason: name(*reason),
+            reason: reason.name(),
         },
-    }
-}
-
-/// The stable name of a reason. It is spelled here, not derived, so that renaming a variant changes
-/// no file.
-const fn name(reason: StopReason) -> &'static str {
-    match reason {
-        StopReason::Signal => "signal",
-        StopReason::Duration => "duration",
-        StopReason::Counted => "counted",
-        StopReason::Threshold => "threshold",
-        StopReason::Command => "command",
-        StopReason::Lost => "lost",
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use drumfire_plan::Command;
+    use drumfire_plan::{Command, StopReason};
     use drumfire_units::Nanos;
     use std::sync::Arc;
 

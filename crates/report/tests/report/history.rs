@@ -55,6 +55,7 @@ fn stored(day: u64, factor: f64) -> Stored {
             failed: 0,
             is_cut_short: false,
             is_lost: false,
+            is_altered: false,
             coverage: Coverage::Whole,
             plan: Some(PlanKey(1)),
         },
@@ -186,22 +187,24 @@ fn runs_that_measured_nothing_are_left_out_and_said() {
     runs[3].digest.coverage = Coverage::Begun;
     runs[4].digest.ok = 0;
     runs[5].digest.latency.p99 = None;
+    runs[7].digest.is_altered = true;
     let mut listed: Vec<Listed<'_>> = runs.iter().map(listed).collect();
     listed[6].run = Err("damaged");
     let history = History::of(listed);
     let text = history.text(usize::MAX, &STYLE);
     let words: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for reason in [
-        "16 runs of one plan",
+        "15 runs of one plan",
         "1 run left out: it is invalid",
         "1 run left out: it has no end yet or was cut off",
         "1 run left out: none of its requests was ok",
+        "1 run left out: its load is not the planned one",
         "1 run left out: its record can't be read",
     ] {
         assert!(words.contains(reason), "{reason}: {text}");
     }
     let json: serde_json::Value = serde_json::from_slice(&history.json()).unwrap();
-    assert_eq!(json["left_out"].as_array().unwrap().len(), 4);
+    assert_eq!(json["left_out"].as_array().unwrap().len(), 5);
     assert_eq!(json["figures"][2]["values"][2], serde_json::Value::Null);
     // A value that is lacking moves no other to another run.
     assert_eq!(json["figures"][2]["changes"][0]["run"], "r13");

@@ -43,6 +43,7 @@ pub(super) const TABLES: &str = "
         failed INTEGER,
         is_cut_short INTEGER,
         is_lost INTEGER,
+        is_altered INTEGER,
         coverage TEXT,
         plan INTEGER,
         teardown_error TEXT,
@@ -52,12 +53,12 @@ pub(super) const TABLES: &str = "
     CREATE INDEX unsure ON runs (id) WHERE stamp = '';";
 
 /// The first column behind those of a run's record.
-const TEARDOWN: usize = 30;
+const TEARDOWN: usize = 31;
 
 /// A row of the table, its columns in their order.
 const INSERT: &str = "INSERT OR REPLACE INTO runs VALUES
     (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24,?25,?26,
-     ?27,?28,?29,?30,?31,?32)";
+     ?27,?28,?29,?30,?31,?32,?33)";
 
 pub(super) fn insert(table: &Connection, row: &RunRow, stamp: &str) -> rusqlite::Result<()> {
     let signed = |number: u64| number.cast_signed();
@@ -98,6 +99,7 @@ pub(super) fn insert(table: &Connection, row: &RunRow, stamp: &str) -> rusqlite:
             run.map(|run| signed(run.failed)),
             run.map(|run| run.is_cut_short),
             run.map(|run| run.is_lost),
+            run.map(|run| run.is_altered),
             run.map(|run| run.coverage.name()),
             run.and_then(|run| run.plan).map(|plan| signed(plan.0)),
             teardown.map(|failure| &failure.message),
@@ -206,7 +208,8 @@ fn digest(columns: &mut Columns<'_>) -> rusqlite::Result<Digest> {
         failed: columns.number()?,
         is_cut_short: columns.next()?,
         is_lost: columns.next()?,
-        coverage: columns.named(&COVERAGES, Coverage::name)?,
+        is_altered: columns.next()?,
+        coverage: columns.named(&Coverage::ALL, Coverage::name)?,
         plan: columns
             .next::<Option<i64>>()?
             .map(|plan| PlanKey(plan.cast_unsigned())),
@@ -226,4 +229,3 @@ fn teardown(columns: &mut Columns<'_>) -> rusqlite::Result<Option<TeardownFailur
 
 /// The answers that the columns of words may have.
 const VALIDITIES: [Validity; 3] = [Validity::Valid, Validity::Suspect, Validity::Invalid];
-const COVERAGES: [Coverage; 3] = [Coverage::Whole, Coverage::Resumed, Coverage::Begun];
