@@ -84,8 +84,8 @@ pub struct Digest {
 impl Digest {
     /// The digest of a run.
     #[must_use]
-    pub fn of(summary: &Summary, coverage: Coverage) -> Self {
-        let latency = summary.model().latency(&summary.total.latency);
+    pub fn of(summary: &Summary) -> Self {
+        let latency = summary.latency();
         let counts = &summary.total.counts;
         let failed = summary.thresholds.iter().filter(|rule| !rule.passed);
         Self {

@@ -110,7 +110,7 @@ mod tests {
     fn slowest() -> Slowest {
         let mut slowest = Slowest::default();
         for n in 0..3_u16 {
-            slowest.add(SlowRequest {
+            slowest.add(&SlowRequest {
                 trace: format!("{n:032x}"),
                 pool: n,
                 step: 7,
@@ -118,6 +118,7 @@ mod tests {
                 status: 0,
                 intended: Nanos(n.into()),
                 response_time: Nanos(900),
+                service_time: (n > 0).then_some(Nanos(n.into())),
             });
         }
         slowest

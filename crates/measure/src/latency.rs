@@ -10,8 +10,9 @@
 //!
 //! Response time counts from the intended start, service time from the moment of sending: what lies
 //! between is waiting for a connection, which the target causes, and lag, which is our own. All are
-//! recorded for every model; the model decides which of the first two is *the* latency. Failures
-//! have a distribution of their own, so that a fast refusal does not make a target look fast.
+//! recorded for every model; the model decides which of the first two is *the* latency, and in the
+//! closed model the waiting does, too ([`crate::Model::latency_kind`]). Failures have a distribution
+//! of their own, so that a fast refusal does not make a target look fast.
 //!
 //! Response and service times are recorded by the series of steps and only summed up here; the
 //! other distributions are of the pool alone, since no report shows them by step and each takes 264
@@ -19,6 +20,9 @@
 
 use crate::{Histogram, Outcome, Sample};
 use drumfire_units::Nanos;
+
+/// The part of the requests that wait at least where users share connections: of a hundred, one.
+const WAITING_PART: u64 = 100;
 
 /// The distributions of time. Those of ok and of failed exchanges are kept apart, except that a
 /// request whose end was not seen stays among the ok ones as "at least this long": one that timed
@@ -118,6 +122,18 @@ impl Latency {
         } else {
             self.failed.record(sample.response_time());
         }
+    }
+
+    /// Whether at least one request in a hundred waited for a connection or a stream. Fewer, such as
+    /// those behind the few connections that a server closes, change no quantile up to p99.
+    pub(crate) fn waits(&self) -> bool {
+        let first = self.waiting.buckets().next();
+        let zeros = first.map_or(0, |(_, greatest, count)| match greatest {
+            0 => count,
+            _ => 0,
+        });
+        let waited = self.waiting.count() - zeros;
+        waited > 0 && waited.saturating_mul(WAITING_PART) >= self.waiting.count()
     }
 
     /// Adds `other`.

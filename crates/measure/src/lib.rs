@@ -126,7 +126,7 @@ pub use protocols::Protocols;
 pub use quantile::count_needed;
 pub use reading::{Reading, RunState};
 pub use reason::{Reason, Remedy};
-pub use run::{Model, PoolInfo, RunInfo};
+pub use run::{LatencyKind, Model, PoolInfo, RunInfo};
 pub use sample::{Kept, Particulars, Sample};
 pub use settling::Settling;
 pub use slowest::{SLOWEST, SlowRequest, Slowest};

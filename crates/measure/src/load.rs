@@ -27,10 +27,11 @@ pub struct LoadAnswer {
     /// The share of what was due that was sent, 0 to 1; 1 where nothing was due. Requests that had no
     /// data are not in it.
     pub sent_share: f64,
-    /// The reasons for which it was not kept, one or two for each pool whose load was not.
+    /// The reasons for which it was not kept, one or two for each pool whose load was not; of a closed
+    /// model whose users waited, what they waited for.
     pub reasons: Vec<Reason>,
-    /// The number of connections that the rate takes at the service time that was seen, by Little's
-    /// law; of a single pool with an open model.
+    /// The number of connections that the load takes at the service time that was seen, by Little's
+    /// law; of a single pool with an open model, or one whose users waited for connections.
     pub connections_needed: Option<u64>,
 }
 
@@ -67,7 +68,11 @@ impl LoadAnswer {
     #[must_use]
     pub fn of(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Self {
         let counts = asked_for(figures);
-        let needed = connections_needed(pool, figures, span);
+        let shared = Shared::of(pool, figures, span);
+        let needed = match &shared {
+            Some(shared) => whole(shared.busy / streams(pool, figures)),
+            None => connections_needed(pool, figures, span),
+        };
         let left = counts.dropped.saturating_add(counts.pending);
         let unmade = unmade(figures);
         let few = (counts.intended / UNSENT_PART).max(1);
@@ -84,6 +89,7 @@ impl LoadAnswer {
         if !kept && (left > few || unmade == 0) {
             reasons.push(reason(pool, figures, span));
         }
+        reasons.extend(shared.map(|shared| shared.reason(pool, figures)));
         Self {
             kept,
             sent_share,
@@ -110,7 +116,10 @@ impl LoadAnswer {
             intended = intended.saturating_add(due);
             sent = sent.saturating_add(reached);
             run.kept &= answer.kept;
-            let name = format!("{}: {} sent", pool.name, share_text(answer.sent_share));
+            let name = match answer.kept {
+                true => pool.name.clone(),
+                false => format!("{}: {} sent", pool.name, share_text(answer.sent_share)),
+            };
             let reasons = answer.reasons.into_iter();
             run.reasons
                 .extend(reasons.map(|reason| reason.of_pool(&name)));
@@ -323,6 +332,77 @@ fn reason(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Reason {
         return Reason::new(text, &[Remedy::LowerRate]);
     }
     Reason::new(text, &[(scarce.remedy)(ample)])
+}
+
+/// The users of a closed model who waited for connections, or for the streams that servers allow.
+struct Shared {
+    users: u64,
+    /// The requests that are under way at a time, on average, where none of them waits.
+    busy: f64,
+}
+
+impl Shared {
+    /// `None` where users did not wait, or not for lack of connections.
+    fn of(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Option<Self> {
+        let latency = &figures.latency;
+        let users = u64::from(pool.users?);
+        let room = f64::from(pool.connections) * streams(pool, figures);
+        if pool.model == Model::Open || !latency.waits() || users as f64 <= room {
+            return None;
+        }
+        // The time of all users without their waits, of which they spend this share on requests.
+        let free = users as f64 * span.0 as f64 - latency.waiting.sum() as f64;
+        let share = latency.service_time.sum() as f64 / free.max(1.0);
+        Some(Self {
+            users,
+            // Users who do nothing else are busy all the time, but for the end of the run. And all
+            // connections were busy while anybody waited.
+            busy: match share >= BUSY_PART {
+                true => users as f64,
+                false => (users as f64 * share).max(room),
+            },
+        })
+    }
+
+    /// The thing that users waited for, and how many of it would do.
+    fn reason(&self, pool: &PoolInfo, figures: &Figures) -> Reason {
+        let (users, count) = (self.users, u64::from(pool.connections));
+        let carries = streams(pool, figures);
+        let connections = if count == 1 {
+            "connection"
+        } else {
+            "connections"
+        };
+        let (text, what) = match figures.held_back.allowed {
+            Some(allowed) => (
+                format!("servers allow {allowed} concurrent streams"),
+                " connections",
+            ),
+            None => (
+                format!(
+                    "{} users shared {} {connections}",
+                    grouped(users),
+                    grouped(count)
+                ),
+                "",
+            ),
+        };
+        let most = (users as f64 / carries).ceil();
+        let ample = (self.busy + ROOM * self.busy.sqrt()) / carries;
+        let (Some(least), Some(ample)) = (whole(self.busy / carries), whole(ample.min(most)))
+        else {
+            return Reason::new(text, &[]);
+        };
+        if ample <= count {
+            return Reason::new(text, &[]);
+        }
+        let are = if least == 1 { "is" } else { "are" };
+        let text = format!(
+            "{text}; about {}{what} {are} needed at this service time",
+            grouped(rounded_up(least))
+        );
+        Reason::new(text, &[Remedy::Connections(rounded_up(ample))])
+    }
 }
 
 /// The clause for arrivals that the plan's own rule for late ones dropped although nothing was

@@ -229,14 +229,15 @@ impl Overview {
     /// memory of its own.
     pub(crate) fn add(&mut self, interval: &Interval, aspect: Aspect) {
         self.cover(interval.start..interval.end);
+        let figures = aspect.figures(interval);
+        let kind = aspect.model.latency_kind(&figures.latency);
         if let Some(step) = aspect.step(interval) {
             self.tally.merge(&Tally::of_step(step));
-            self.latency.merge(aspect.model.step_latency(step));
+            self.latency.merge(kind.of_step(step));
             return;
         }
-        let figures = aspect.figures(interval);
         self.tally.merge(&Tally::of(figures));
-        self.latency.merge(aspect.model.latency(&figures.latency));
+        self.latency.merge(kind.of(&figures.latency));
         self.lag.merge(&figures.latency.lag);
         self.memory = self.memory.max(interval.health.memory);
     }

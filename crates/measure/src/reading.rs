@@ -291,7 +291,7 @@ impl Reading {
 
     /// Adds a request that may be one of the slowest.
     pub fn add_slow(&mut self, request: SlowRequest) {
-        self.summary.slowest.add(request);
+        self.summary.slowest.add(&request);
     }
 
     /// Adds a reason against the run that no interval shows.

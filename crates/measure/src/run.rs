@@ -32,22 +32,70 @@ impl Model {
         }
     }
 
-    /// *The* latency of the model: response time where requests do not wait for each other, service
-    /// time where a waiting user sends nothing.
+    /// The time that is *the* latency of requests with these times: in the open model the response
+    /// time; in the closed model that, too, if one in a hundred waited for a connection or a stream,
+    /// for its user waited then, and otherwise the service time.
     #[must_use]
-    pub const fn latency(self, of: &Latency) -> &Histogram {
+    pub fn latency_kind(self, of: &Latency) -> LatencyKind {
         match self {
-            Self::Open => &of.response_time,
-            Self::Closed => &of.service_time,
+            Self::Closed if !of.waits() => LatencyKind::Service,
+            Self::Open | Self::Closed => LatencyKind::Response,
         }
     }
 
-    /// *The* latency of the model among a step's times.
+    /// *The* latency of requests with these times.
     #[must_use]
-    pub const fn step_latency(self, of: &Step) -> &Histogram {
+    pub fn latency(self, of: &Latency) -> &Histogram {
+        self.latency_kind(of).of(of)
+    }
+}
+
+/// The time of a request that is *the* latency of its pool or its run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LatencyKind {
+    /// From the intended start to the end.
+    Response,
+    /// From the moment of sending to the end.
+    Service,
+}
+
+impl LatencyKind {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Response, Self::Service];
+
+    /// The words used in reports.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
         match self {
-            Self::Open => &of.response_time,
-            Self::Closed => &of.service_time,
+            Self::Response => "response time",
+            Self::Service => "service time",
+        }
+    }
+
+    /// The key used in JSON.
+    #[must_use]
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Response => "response_time",
+            Self::Service => "service_time",
+        }
+    }
+
+    /// This time of all requests.
+    #[must_use]
+    pub const fn of(self, of: &Latency) -> &Histogram {
+        match self {
+            Self::Response => &of.response_time,
+            Self::Service => &of.service_time,
+        }
+    }
+
+    /// This time of a step's requests.
+    #[must_use]
+    pub const fn of_step(self, of: &Step) -> &Histogram {
+        match self {
+            Self::Response => &of.response_time,
+            Self::Service => &of.service_time,
         }
     }
 }
@@ -135,6 +183,8 @@ pub struct RunInfo {
     pub tls_verified: Option<bool>,
     /// Whether workers spin before a due time.
     pub spin: bool,
+    /// The clock that the plan asks for; a run has the program's where the kernel gives no stamps.
+    pub clock: ArrivalClock,
     /// The rules that the result must satisfy, and the conditions that end the run.
     pub thresholds: Vec<Threshold>,
     /// Notes that qualify the numbers, such as "TLS verification is off".
@@ -160,6 +210,7 @@ impl RunInfo {
             warmup: Warmup::NONE,
             tls_verified: None,
             spin: false,
+            clock: ArrivalClock::Program,
             thresholds: Vec::new(),
             notes: Vec::new(),
             target: String::new(),
@@ -183,8 +234,6 @@ impl RunInfo {
         match self.pools.iter().any(is_open) {
             true => Model::Open,
             false => Model::Closed,
-    /// The clock that the plan asks for; a run has the program's where the kernel gives no stamps.
-    pub clock: ArrivalClock,
         }
     }
 
@@ -210,7 +259,6 @@ impl RunInfo {
     /// The facts in our own binary form. The intervals of the run can be read back only with them.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-            clock: ArrivalClock::Program,
         form::encode(self)
     }
 

@@ -517,7 +517,7 @@ impl Summary {
         if self.is_lost() {
             load.lose();
         }
-        (self.verdict, self.load, self.target) = (verdict.with(doubts), load, target);
+        (self.load, self.target) = (load, target);
     }
 
     /// What the target did not answer in time, where it falls behind. Between two parts of a run
@@ -591,6 +591,30 @@ impl Summary {
     #[must_use]
     pub fn model(&self) -> Model {
         self.info.model()
+    }
+
+    /// The time that is *the* latency of all its requests together; see [`Model::latency_kind`].
+    #[must_use]
+    pub fn latency_kind(&self) -> LatencyKind {
+        self.model().latency_kind(&self.total.latency)
+    }
+
+    /// *The* latency of all its requests together.
+    #[must_use]
+    pub fn latency(&self) -> &Histogram {
+        self.latency_kind().of(&self.total.latency)
+    }
+
+    /// The slowest requests by *the* latency, and by which time that is: the response time where none
+    /// of them was sent.
+    #[must_use]
+    pub fn slowest_requests(&self) -> (LatencyKind, Vec<&SlowRequest>) {
+        let kind = self.latency_kind();
+        let kind = match self.slowest.by(kind).next() {
+            Some(_) => kind,
+            None => LatencyKind::Response,
+        };
+        (kind, self.slowest.by(kind).collect())
     }
 
     /// The rate of requests that the schedules asked for, per second: the plan's where it is one

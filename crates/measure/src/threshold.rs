@@ -146,9 +146,10 @@ impl Aim {
                         "the pools have different models; name one pool, as in POOL: p99<50ms";
                     return Err(why.to_owned());
                 };
+                let kind = model.latency_kind(&figures.latency);
                 Ok(Some(match step {
-                    Some(step) => model.step_latency(step),
-                    None => model.latency(&figures.latency),
+                    Some(step) => kind.of_step(step),
+                    None => kind.of(&figures.latency),
                 }))
             }
             _ => Ok(None),

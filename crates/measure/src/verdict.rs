@@ -20,8 +20,8 @@ use crate::near_p99::{near_p99, near_p99_measured};
 use crate::target::unreached;
 use crate::words::share_text;
 use crate::{
-    ArrivalClock, Doubt, Figures, GeneratorHealth, Latency, Model, PoolInfo, Reason, Remedy,
-    WorkerHealth,
+    ArrivalClock, Doubt, Figures, GeneratorHealth, Latency, LatencyKind, Model, PoolInfo, Reason,
+    Remedy, WorkerHealth,
 };
 use drumfire_units::{Nanos, rounded::time as time_text};
 
@@ -144,10 +144,7 @@ impl Verdict {
             return Self::of(found);
         }
         for (pool, figures) in evidence.pools {
-            let lag = match pool.model {
-                Model::Open => evidence.open_lag(figures),
-                Model::Closed => evidence.closed_lag(pool, figures),
-            };
+            let lag = evidence.lag(pool, figures);
             let several = evidence.pools.len() > 1;
             found.extend(lag.map(|Finding(validity, reason)| match several {
                 true => Finding(validity, reason.of_pool(&pool.name)),
@@ -235,12 +232,25 @@ impl Evidence<'_> {
         Some(Finding(Validity::Valid, Reason::new(text, &[])))
     }
 
-    /// Lag is part of an open model's response time, so a tenth of that is the most it may be; once
-    /// it exceeds the service time, the response time speaks of us and no longer of the target.
+    /// Finds lag that reached *the* latency, or that kept users from sending.
+    fn lag(&self, pool: &PoolInfo, figures: &Figures) -> Option<Finding> {
+        let kept_back = match pool.model {
+            Model::Open => return self.lag_of_response(figures, Remedy::LowerRate),
+            Model::Closed => self.lag_of_users(pool, figures),
+        };
+        let kind = pool.model.latency_kind(&figures.latency);
+        let shown = (kind == LatencyKind::Response)
+            .then(|| self.lag_of_response(figures, Remedy::FewerUsers));
+        let findings = [kept_back, shown.flatten()].into_iter().flatten();
+        findings.max_by_key(|finding| finding.0)
+    }
+
+    /// Lag is part of the response time, so a tenth of that is the most it may be; once it exceeds
+    /// the service time, the response time speaks of us and no longer of the target.
     /// How long a timeout is was our choice, so it excuses nothing: quantiles that it reaches are
     /// left out. A handful of samples supports no quantile and no judgement, and lag that no
     /// quantile of the response time shows made no figure wrong.
-    fn open_lag(&self, figures: &Figures) -> Option<Finding> {
+    fn lag_of_response(&self, figures: &Figures, less: Remedy) -> Option<Finding> {
         let latency = &figures.latency;
         let (name, lag) = near_p99(&latency.lag)?;
         let response = near_p99_measured(&latency.response_time);
@@ -254,7 +264,7 @@ impl Evidence<'_> {
         } else {
             Validity::Suspect
         };
-        let cause = self.cause(Remedy::LowerRate);
+        let cause = self.cause(less);
         let text = format!(
             "drumfire itself was late: {} at {name}, {} allowed; {}",
             time_text(lag.0 as f64),
@@ -266,7 +276,7 @@ impl Evidence<'_> {
 
     /// Lag is no part of a closed model's service time. It counts where it took a tenth of its
     /// users' time from them, for then they asked the less for it.
-    fn closed_lag(&self, pool: &PoolInfo, figures: &Figures) -> Option<Finding> {
+    fn lag_of_users(&self, pool: &PoolInfo, figures: &Figures) -> Option<Finding> {
         let lag = &figures.latency.lag;
         let users = u64::from(pool.users.unwrap_or(pool.connections)).max(1);
         let time = self.span.0 as f64 * users as f64;

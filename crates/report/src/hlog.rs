@@ -65,7 +65,7 @@ fn steps(out: &mut String, summary: &Summary) {
                     out,
                     Some(&tag),
                     &Span::whole(summary),
-                    pool.model.step_latency(step),
+                    pool.model.latency_kind(&figures.latency).of_step(step),
                 ),
             }
         }

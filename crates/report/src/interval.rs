@@ -156,7 +156,7 @@ impl Lines {
     fn legend(&self) -> String {
         let time = match self.model {
             Model::Open => "response time, from when a request was due",
-            Model::Closed => "service time, from when a request was sent",
+            Model::Closed => "service time, or response time if users wait",
         };
         let about = [
             "good/bad/failed: as expected / answered otherwise (status, check) / no answer",

@@ -68,7 +68,7 @@ fn suite(summary: &Summary, naming: Naming) -> TestSuite {
 /// The facts and figures beside the cases.
 fn properties(summary: &Summary) -> Vec<(&'static str, String)> {
     let (info, counts) = (&summary.info, &summary.total.counts);
-    let times = summary.model().latency(&summary.total.latency);
+    let times = summary.latency();
     let mut all = vec![
         ("run", info.id.clone()),
         ("version", info.version.clone()),

@@ -49,6 +49,7 @@ pub mod html;
 pub mod interval;
 pub mod json;
 pub mod junit;
+mod latency_rows;
 pub mod line;
 pub mod listing;
 pub mod live;

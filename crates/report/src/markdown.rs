@@ -13,12 +13,13 @@
 //! and nothing is wrapped: the reader's own page does both.
 
 use crate::answers::{Grade, answers, rule};
+use crate::latency_rows::LatencyRow;
 use crate::quantity::{count, quantile, rate, sent_or_begun, share};
 use crate::remedy::{Naming, sentence};
 use crate::secret;
 use crate::style::Unicode;
 use crate::text::foreign;
-use drumfire_measure::{Histogram, Model, Step, Summary};
+use drumfire_measure::{Histogram, LatencyKind, Step, Summary};
 
 /// The quantiles of each latency, in Markdown and in the page's tables.
 pub(crate) const QUANTILES: [(&str, f64); 5] = [
@@ -109,34 +110,28 @@ fn numbers(out: &mut String, summary: &Summary) {
     table(out, &heads, vec![cells]);
 }
 
-/// Appends a row for each kind of latency that has samples: in an open model the response time, and
-/// the parts that it is made of; in a closed one the service time and the lag.
+/// Appends a row for each kind of latency that has samples, *the* latency first.
 fn latencies(out: &mut String, summary: &Summary) {
-    let latency = &summary.total.latency;
-    let mut kinds: Vec<(&str, &Histogram)> = vec![
-        ("service time", &latency.service_time),
-        ("lag", &latency.lag),
-    ];
-    if summary.model() == Model::Open {
-        kinds.insert(0, ("response time", &latency.response_time));
-        kinds.insert(2, ("waiting", &latency.waiting));
-    }
-    let kinds = kinds.into_iter().filter(|(_, times)| times.count() > 0);
-    let rows = kinds.map(|(name, times)| times_row(name.to_owned(), times));
+    let rows = LatencyRow::of(summary).into_iter();
+    let rows = rows.map(|row| times_row(row.words().to_owned(), row.times));
     table(out, &times_heads("latency"), rows.collect());
 }
 
 /// Appends a row for each step with its number of requests, where there are several. Of many steps
 /// the first ones of the plan are shown.
 fn steps(out: &mut String, summary: &Summary) {
-    let model = summary.model();
-    let steps: Vec<Step> = summary.steps();
+    let of_pools = summary.pools().flat_map(|(pool, figures)| {
+        let kind = pool.model.latency_kind(&figures.latency);
+        let steps = summary.steps_of(pool, figures).into_iter();
+        steps.map(move |step| (kind, step))
+    });
+    let steps: Vec<(LatencyKind, Step)> = of_pools.collect();
     if steps.len() < 2 {
         return;
     }
-    let rows = steps.iter().take(ROWS).map(|step| {
+    let rows = steps.iter().take(ROWS).map(|(kind, step)| {
         let name = format!("{} ({})", escaped(&step.name), count(step.counts.sent));
-        times_row(name, model.step_latency(step))
+        times_row(name, kind.of_step(step))
     });
     table(out, &times_heads("step (requests)"), rows.collect());
 }

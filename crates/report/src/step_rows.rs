@@ -3,13 +3,13 @@
 //! Text and page show the same steps of a run with too many of them, since both ask here. The place
 //! of a step goes with it, so that its timeline can be found after rows were sorted and cut.
 
-use drumfire_measure::{Model, Step, Summary};
+use drumfire_measure::{LatencyKind, Step, Summary};
 use std::cmp::Reverse;
 
 /// A step of a table.
 pub(crate) struct StepRow {
-    /// The model of its pool, by which its latency is looked at.
-    pub(crate) model: Model,
+    /// The time that is *the* latency of its pool.
+    pub(crate) kind: LatencyKind,
     /// The step's figures over the whole run.
     pub(crate) step: Step,
     /// The pool's number and the step's number in it, by which the summary knows its timeline.
@@ -29,14 +29,14 @@ pub(crate) fn step_rows(summary: &Summary, most: usize) -> StepRows {
     for (number, (pool, figures)) in summary.pools().enumerate() {
         let steps = summary.steps_of(pool, figures).into_iter().enumerate();
         rows.extend(steps.map(|(index, step)| StepRow {
-            model: pool.model,
+            kind: pool.model.latency_kind(&figures.latency),
             step,
             place: (number, index),
         }));
     }
     let total = rows.len();
     if total > most {
-        rows.sort_by_key(|row| Reverse(row.model.step_latency(&row.step).max()));
+        rows.sort_by_key(|row| Reverse(row.kind.of_step(&row.step).max()));
         rows.truncate(most);
     }
     StepRows { rows, total }

@@ -29,7 +29,7 @@ use crate::quantity::count;
 use crate::secret;
 use crate::style::{Style, Unicode};
 use crate::untrusted::Untrusted;
-use drumfire_measure::{Histogram, Model, Outcome, Summary};
+use drumfire_measure::{Outcome, Summary};
 pub use last::{last_lines, one_line};
 pub(crate) use outcome::examples;
 pub(crate) use verdict::{answers, thresholds_line};
@@ -154,16 +154,6 @@ fn fill(summary: &Summary, parts: &[Part], page: &mut Page<'_>) {
         page.gap();
         part.printer()(summary, page);
     }
-}
-
-/// The histogram that is *the* latency of the run's model, and the name that `time` follows.
-fn main_latency(summary: &Summary) -> (&'static str, &Histogram) {
-    let model = summary.model();
-    let name = match model {
-        Model::Open => "response",
-        Model::Closed => "service",
-    };
-    (name, model.latency(&summary.total.latency))
 }
 
 /// The requests whose end was not seen, by the reason for that, as a count with its word. Their

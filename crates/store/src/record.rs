@@ -146,6 +146,7 @@ impl Record {
     pub fn is_whole(&self) -> bool {
         self.summary.coverage == Coverage::Whole
     }
+}
 
 /// The part of a run that its parts cover. Where the last one has an end, one before it may have been
 /// cut off.
@@ -366,8 +367,8 @@ impl Reader {
             ));
         }
         Arc::make_mut(&mut summary.info).notes.extend(notes);
-        Record {
         summary.coverage = coverage(&parts);
+        Record {
             summary,
             parts,
             connections_max,
@@ -397,8 +398,8 @@ fn merged(mut reading: Reading, parts: &[Part], endings: &[Ending]) -> Summary {
     reading.break_off();
     let bodies = endings.iter().flat_map(|of| of.failed_bodies.iter());
     bodies.for_each(|body| reading.add_failed_body(body.clone()));
-    let slowest = endings.iter().flat_map(|of| of.slowest.iter());
-    slowest.for_each(|slow| reading.add_slow(slow.clone()));
+    let slowest = endings.iter().flat_map(|of| of.slowest.clone().take());
+    slowest.for_each(|slow| reading.add_slow(slow));
     let doubts = endings.iter().flat_map(|of| &of.doubts);
     doubts.for_each(|doubt| reading.doubt(doubt.clone()));
     let warmup = reading.so_far().info.warmup;

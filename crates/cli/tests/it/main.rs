@@ -89,4 +89,5 @@ mod syscalls;
 mod templates;
 mod traces;
 mod trend;
+mod waiting;
 mod wire;

@@ -50,9 +50,11 @@ pub(super) struct Records {
     traces: bool,
     /// The slowest of this worker's that are not handed over yet.
     slowest: Slowest,
-    /// A response time beyond it is one of the slowest so far. It only rises, though the slowest
-    /// are handed over: none below it can be among those of the run.
-    slow_from: Nanos,
+    /// A response time, or a service time, beyond these is one of the slowest so far. They only rise,
+    /// though the slowest are handed over: none below them can be among those of the run.
+    slow_from: [Nanos; 2],
+    /// Whether *the* latency may be the service time.
+    is_closed: bool,
 }
 
 impl Records {
@@ -61,6 +63,7 @@ impl Records {
         Self {
             kinds: prepared.pool().transcripts,
             traces: prepared.requests().iter().any(Request::is_traced),
+            is_closed: !prepared.pool().load.is_open(),
             ..Self::default()
         }
     }
@@ -68,7 +71,13 @@ impl Records {
     /// Whether the end of an exchange with this sample takes more than the sample.
     #[inline]
     pub(super) fn attends(&self, sample: &Sample) -> bool {
-        self.kinds != Transcripts::None || sample.response_time() > self.slow_from
+        self.kinds != Transcripts::None || self.is_slow(sample)
+    }
+
+    #[inline]
+    fn is_slow(&self, sample: &Sample) -> bool {
+        let [response, service] = self.slow_from;
+        sample.response_time() > response || self.is_closed && sample.service_time() > service
     }
 
     /// Keeps of an exchange that has ended the parts that the plan asks for beyond its sample.
@@ -77,8 +86,7 @@ impl Records {
         if self.wants(sample) {
             self.transcribe(rules, entry, *sample, Part::Last);
         }
-        let is_slow = sample.response_time() > self.slow_from;
-        if is_slow && rules.measures(sample.intended) {
+        if self.is_slow(sample) && rules.measures(sample.intended) {
             self.keep_slow(rules, entry, sample);
         }
     }
@@ -99,7 +107,8 @@ impl Records {
             true => trace_of(rules, entry).unwrap_or_default(),
             false => String::new(),
         };
-        self.slowest.add(SlowRequest {
+        let service_time = sample.was_sent().then(|| sample.service_time());
+        self.slowest.add(&SlowRequest {
             trace,
             pool: rules.prepared().id().0,
             step: sample.step,
@@ -107,8 +116,11 @@ impl Records {
             status: sample.status,
             intended: sample.intended,
             response_time: sample.response_time(),
+            service_time,
         });
-        self.slow_from = self.slow_from.max(self.slowest.bound());
+        for (from, bound) in self.slow_from.iter_mut().zip(self.slowest.bounds()) {
+            *from = bound.max(*from);
+        }
     }
 
     /// Keeps the body of an exchange that failed, if it is the first of its kind.

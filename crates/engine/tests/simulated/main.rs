@@ -41,6 +41,7 @@ mod unfinished;
 mod unsent;
 mod users;
 mod varying;
+mod waiting;
 
 use drumfire_measure::{Histogram, Outcome, Summary};
 use drumfire_testkit::{Draft, Simulated, Simulation, World};

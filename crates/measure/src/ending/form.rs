@@ -13,7 +13,7 @@ use crate::codec::stop_reason::{decode_reason, encode_reason};
 use crate::codec::{CodecError, Input, put, put_optional, put_text};
 use crate::transcript::form::{decode_excerpt, encode_excerpt};
 use crate::{
-    Certainty, Doubt, Ending, FailedBodies, FailedBody, LoadEnd, SlowRequest, Slowest,
+    Certainty, Doubt, Ending, FailedBodies, FailedBody, LatencyKind, LoadEnd, SlowRequest, Slowest,
     ThresholdResult,
 };
 use drumfire_units::Nanos;
@@ -51,9 +51,11 @@ pub(crate) fn encode(ending: &Ending) -> Vec<u8> {
     for body in bodies {
         encode_body(body, &mut out);
     }
-    put(&mut out, ending.slowest.iter().count() as u64);
-    for slow in ending.slowest.iter() {
-        encode_slow(slow, &mut out);
+    for kind in LatencyKind::ALL {
+        put(&mut out, ending.slowest.by(kind).count() as u64);
+        for slow in ending.slowest.by(kind) {
+            encode_slow(slow, &mut out);
+        }
     }
     put(&mut out, ending.load_end.reason.is_some().into());
     if let Some(reason) = ending.load_end.reason {
@@ -149,19 +151,13 @@ fn encode_slow(slow: &SlowRequest, out: &mut Vec<u8>) {
     put(out, slow.status.into());
     put(out, slow.intended.0);
     put(out, slow.response_time.0);
+    put_optional(out, slow.service_time.map(|time| time.0));
 }
 
 fn slowest(input: &mut Input<'_>) -> Result<Slowest, CodecError> {
     const ORDER: CodecError = CodecError::Malformed("slow requests");
-    let read = input.several(slow)?;
-    let mut slowest = Slowest::default();
-    for slow in &read {
-        slowest.add(slow.clone());
-    }
-    match slowest.iter().eq(&read) {
-        true => Ok(slowest),
-        false => Err(ORDER),
-    }
+    let lists = [input.several(slow)?, input.several(slow)?];
+    Slowest::of_lists(lists).ok_or(ORDER)
 }
 
 fn slow(input: &mut Input<'_>) -> Result<SlowRequest, CodecError> {
@@ -173,6 +169,7 @@ fn slow(input: &mut Input<'_>) -> Result<SlowRequest, CodecError> {
         status: input.short()?,
         intended: Nanos(input.number()?),
         response_time: Nanos(input.number()?),
+        service_time: input.optional()?.map(Nanos),
     })
 }
 

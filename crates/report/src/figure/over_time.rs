@@ -14,7 +14,7 @@
 //! every picture over time names.
 
 use super::{Axis, Figure, Mark, Plot, Point, Role, Series, Unit};
-use drumfire_measure::{IntervalRow, Model, Overview, SpreadTime, Summary};
+use drumfire_measure::{IntervalRow, Overview, SpreadTime, Summary};
 use drumfire_units::Nanos;
 
 /// The quantiles over time, from the lowest band to the highest. The number of each is its rank, by
@@ -219,10 +219,7 @@ pub(super) fn title(of: &str, summary: &Summary) -> String {
 
 /// *The* latency of the run's model in words.
 pub(super) fn model_words(summary: &Summary) -> &'static str {
-    match summary.model() {
-        Model::Open => "response time",
-        Model::Closed => "service time",
-    }
+    summary.latency_kind().words()
 }
 
 /// A series with a point in the middle of each row. `value` gives the row's value in the unit of

@@ -75,7 +75,7 @@ struct Row {
     name: String,
     /// Its requests.
     counts: Counts,
-    /// The latency of its pool's model.
+    /// *The* latency of its pool.
     times: Histogram,
     /// Its pool's number and its own.
     place: (usize, usize),
@@ -125,10 +125,11 @@ fn rows(summary: &Summary, style: &Style) -> Vec<Row> {
     let mut rows = Vec::new();
     for (pool_number, (pool, figures)) in summary.pools().enumerate() {
         let steps = summary.steps_of(pool, figures);
+        let kind = pool.model.latency_kind(&figures.latency);
         for (number, step) in steps.into_iter().enumerate() {
             rows.push(Row {
                 name: foreign(&secret::url(&step.name), style.unicode),
-                times: pool.model.step_latency(&step).clone(),
+                times: kind.of_step(&step).clone(),
                 counts: step.counts,
                 place: (pool_number, number),
             });

@@ -14,7 +14,7 @@ use drumfire_measure::Summary;
 /// marked.
 pub(super) fn print(out: &mut Markup, summary: &Summary) {
     let counts = &summary.total.counts;
-    let times = summary.model().latency(&summary.total.latency);
+    let times = summary.latency();
     let time = |q| quantile(times, q, Unicode::On).unwrap_or_else(|| "–".to_owned());
     let asked = summary
         .intended_per_s()

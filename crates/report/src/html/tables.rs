@@ -76,8 +76,9 @@ fn pools(summary: &Summary) -> Grid {
             &["pool", "sent", "failed", "rate", "asked"],
             &quantile_names(),
         ),
-        explanation: "Each pool has its own load. Times are response times in the open model and \
-                      service times in the closed model, of ok responses and timeouts.",
+        explanation: "Each pool has its own load. Times are response times; in the closed model, \
+                      where users do not wait for connections, service times. They are of ok \
+                      responses and timeouts.",
     }
 }
 
@@ -99,7 +100,7 @@ fn steps(summary: &Summary) -> Grid {
             Cell::Text(count(counts.sent)),
             Cell::failures(counts.failed, count(counts.failed)),
         ];
-        cells.extend(quantiles(row.model.step_latency(step)));
+        cells.extend(quantiles(row.kind.of_step(step)));
         if let Some(sparks) = &sparks {
             let title = format!("{} of {name} over time", sparks.quantile);
             let spark = sparks.steps[number].clone();
@@ -205,7 +206,8 @@ fn failures(summary: &Summary) -> Grid {
 /// status. The time at which it was due is counted from the run's start, as the x axes of the
 /// pictures are.
 fn slowest(summary: &Summary) -> Grid {
-    let rows = summary.slowest.iter().map(|slow| {
+    let (kind, slowest) = summary.slowest_requests();
+    let rows = slowest.into_iter().map(|slow| {
         let pool = summary.info.pools.get(usize::from(slow.pool));
         let step = pool.and_then(|pool| pool.steps.get(usize::from(slow.step)));
         let step = step.map(|step| foreign(&secret::url(step), Unicode::On));
@@ -215,7 +217,7 @@ fn slowest(summary: &Summary) -> Grid {
         };
         let trace = Some(&slow.trace).filter(|trace| !trace.is_empty());
         vec![
-            Cell::Text(latency(slow.response_time, Unicode::On)),
+            Cell::number(slow.time(kind).map(|time| latency(time, Unicode::On))),
             Cell::Text(format!("{:.3} s", slow.intended.as_secs_f64())),
             Cell::Text(end),
             Cell::number(step),
@@ -226,10 +228,10 @@ fn slowest(summary: &Summary) -> Grid {
         id: "slowest",
         title: "Slowest requests",
         rows: rows.collect(),
-        heads: ["response time", "due at", "end", "step", "trace"]
+        heads: [kind.words(), "due at", "end", "step", "trace"]
             .map(str::to_owned)
             .to_vec(),
-        explanation: "The requests with the longest response times, and when each was due, counted \
+        explanation: "The requests with the longest times, and when each was due, counted \
                       from the start of the run. A trace is the id in the traceparent header of \
                       the request; use it to find the request in the target's traces.",
     }

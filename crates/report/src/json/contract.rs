@@ -110,6 +110,7 @@ struct Run<'a> {
     load_changes: u64,
     unaccounted_share: f64,
     model: &'static str,
+    latency_kind: &'static str,
     seed: u64,
     target: String,
     connections: u32,
@@ -118,7 +119,6 @@ struct Run<'a> {
     version: &'a str,
 }
 
-/// The answer on the load: whether it was kept, and why not.
 /// The end of the load, and why it came then: `duration` and `counted` are the plan's own ends. A run
 /// whose end is not known, since it is not recorded, has none.
 #[derive(Serialize)]
@@ -128,10 +128,12 @@ struct Ended {
     at_ns: Option<u64>,
 }
 
+/// The answer on the load: whether it was kept, and why not.
 ///
 /// Kept means that at least 99 % of what became due was sent; a closed model asks for no more than
-/// it sends and always keeps its load. `connections_needed` is an estimate by Little's law from the
-/// rate and the mean service time, and is `null` where these say nothing.
+/// it sends and always keeps its load, and has reasons if its users waited for connections.
+/// `connections_needed` is an estimate by Little's law from the rate, or the users' time, and the
+/// mean service time, and is `null` where these say nothing.
 #[derive(Serialize)]
 struct Load {
     kept: bool,
@@ -322,12 +324,14 @@ struct Failures {
 
 /// One of the slowest requests: of the measured ones, whatever their outcome. `trace_id` is that of
 /// the traceparent that it carried (W3C Trace Context), by which the target's records are searched;
-/// `status` is 0 where no response came.
+/// `status` is 0 where no response came. They are the slowest by `run.latency_kind`; one that was
+/// not sent has no service time.
 #[derive(Serialize)]
 struct Slow {
     #[serde(skip_serializing_if = "String::is_empty")]
     trace_id: String,
     response_time_ns: u64,
+    service_time_ns: Option<u64>,
     at_ns: u64,
     pool: String,
     step: String,
@@ -367,6 +371,7 @@ struct Warmup {
 struct PoolFigures {
     name: String,
     model: &'static str,
+    latency_kind: &'static str,
     load: Load,
     target: Target,
     requests: Requests,
@@ -540,11 +545,6 @@ impl<'a> Run<'a> {
             id: &info.id,
             started_at: rfc3339(info.started_at_unix_ns),
             duration_ns: summary.duration.0,
-            model: summary.model().name(),
-            seed: info.seed,
-            target: secret::url(&info.target),
-            connections: connections.fold(0, u32::saturating_add),
-            interval_ns: info.interval.0,
             coverage: summary.coverage.name(),
             ended: summary.load_end.reason.map(|reason| Ended {
                 reason: reason.name(),
@@ -552,6 +552,12 @@ impl<'a> Run<'a> {
             }),
             load_changes: summary.load_changes(),
             unaccounted_share: finite(summary.unaccounted_share()),
+            model: summary.model().name(),
+            latency_kind: summary.latency_kind().key(),
+            seed: info.seed,
+            target: secret::url(&info.target),
+            connections: connections.fold(0, u32::saturating_add),
+            interval_ns: info.interval.0,
             plan: LoweredPlan(info),
             version: &info.version,
         }
@@ -774,14 +780,16 @@ impl Slow {
     /// The slowest requests, the slowest first. A stored run whose facts lack the pool or the step
     /// has empty names there.
     fn of_run(summary: &Summary) -> Vec<Self> {
-        let slowest = summary.slowest.iter();
+        let (_, slowest) = summary.slowest_requests();
         slowest
+            .into_iter()
             .map(|slow| {
                 let pool = summary.info.pools.get(usize::from(slow.pool));
                 let step = pool.and_then(|pool| pool.steps.get(usize::from(slow.step)));
                 Self {
                     trace_id: prose(&slow.trace),
                     response_time_ns: slow.response_time.0,
+                    service_time_ns: slow.service_time.map(|time| time.0),
                     at_ns: slow.intended.0,
                     pool: pool.map_or_else(String::new, |pool| prose(&pool.name)),
                     step: step.map_or_else(String::new, |step| secret::url(step)),
@@ -823,6 +831,7 @@ fn pool_figures(summary: &Summary) -> Vec<PoolFigures> {
         .map(|(pool, figures)| PoolFigures {
             name: prose(&pool.name),
             model: pool.model.name(),
+            latency_kind: pool.model.latency_kind(&figures.latency).key(),
             load: Load::of(&LoadAnswer::of(pool, figures, summary.duration)),
             target: Target::of(&TargetAnswer::of(pool, figures)),
             requests: Requests::of(figures),

@@ -9,13 +9,13 @@
 //! times between the quantiles of [`BODY`]; what lies outside shares the first and the last row, so
 //! that one stalled request does not make all others a single bar.
 
-use super::{main_latency, unseen};
+use super::unseen;
 use crate::bar::bar;
 use crate::line::{Ink, Line};
 use crate::page::Page;
 use crate::quantity::{count, enumerated, latency, share_tenths};
 use crate::style::Style;
-use drumfire_measure::{Histogram, Summary};
+use drumfire_measure::{Histogram, LatencyKind, Summary};
 use drumfire_units::Nanos;
 
 /// The numbers of rows to a decade, of which the finest that fits is taken. Bounds are at 10^(k/n):
@@ -51,13 +51,13 @@ struct Row {
 /// Prints the bars under a heading that says which requests they count. Those whose end was not
 /// seen are among them, each at the time that was seen, and the heading has their number.
 pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
-    let (name, histogram) = main_latency(summary);
+    let histogram = summary.latency();
     if histogram.count() == 0 {
         return;
     }
-    let heading = match name {
-        "response" => "Response time",
-        _ => "Service time",
+    let heading = match summary.latency_kind() {
+        LatencyKind::Response => "Response time",
+        LatencyKind::Service => "Service time",
     };
     let mut parts = vec![format!("{} ok", count(summary.total.counts.ok))];
     parts.extend(unseen(summary));

@@ -3,7 +3,6 @@
 //! The items are those with which the page begins, in the same words, so that the end of a page
 //! never says anything else than its head.
 
-use super::main_latency;
 use super::verdict::{answers, thresholds_line};
 use crate::line::{Ink, Line, flow};
 use crate::quantity::{count, quantile, rate, sent_or_begun};
@@ -58,7 +57,7 @@ fn verdict(summary: &Summary, style: &Style) -> Vec<Line> {
 
 /// The latencies with these names that the number of samples supports.
 fn times<const N: usize>(summary: &Summary, names: [&str; N], style: &Style) -> Vec<Line> {
-    let (_, times) = main_latency(summary);
+    let times = summary.latency();
     let known = names.into_iter().filter_map(|name| {
         let time = quantile(times, quantile_of(name), style.unicode)?;
         Some(Line::plain(format!("{name} {time}")))

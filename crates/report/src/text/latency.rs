@@ -3,17 +3,18 @@
 //! A quantile that the number of samples can't support is a dash, and a note says how many it
 //! takes. A figure that requests without an end may have made too small is marked `≥`.
 //!
-//! The first row is *the* latency of the model. The others explain it: in an open model, response
-//! time is waiting, lag and service time together, so that a slow first row with a fast second one
-//! points at connections or at the generator.
+//! The first row is *the* latency. The others explain it: response time is waiting, lag and service
+//! time together, so that a slow first row with a fast second one points at connections or at the
+//! generator.
 
-use super::{main_latency, unseen};
+use super::unseen;
+use crate::latency_rows::LatencyRow;
 use crate::line::{Ink, Line};
 use crate::page::Page;
 use crate::quantity::{count, counted, enumerated, latency_f64, quantile};
 use crate::style::Style;
 use crate::table::{Column, Table};
-use drumfire_measure::{Histogram, Model, Summary, count_needed};
+use drumfire_measure::{Histogram, LatencyKind, Model, Summary, count_needed};
 use drumfire_units::Nanos;
 
 /// The columns of quantiles: heading, quantile, and the order in which the column gives way. The
@@ -43,32 +44,32 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
     let lines = table.lines(page.style.width());
     page.lines(lines);
     print_asides(summary, page);
-    page.explain(match summary.model() {
-        Model::Open => {
+    page.explain(match (summary.model(), summary.latency_kind()) {
+        (Model::Open, _) => {
             "Response time is what a user sees: from when the request was due to its end. Service \
              time starts when the request was sent. Waiting is time without a free connection, \
              caused by the target. Lag is the generator's own lateness. A p99 of 20 ms means that \
              99 of 100 requests took 20 ms or less."
         }
-        Model::Closed => {
+        (Model::Closed, LatencyKind::Response) => {
+            "Response time is what a user sees: from when the user was ready to send the request to \
+             its end. Service time starts when the request was sent. Waiting is time without a free \
+             connection or stream. Lag is the generator's own lateness. A p99 of 20 ms means that \
+             99 of 100 requests took 20 ms or less."
+        }
+        (Model::Closed, LatencyKind::Service) => {
             "Service time runs from when a request was sent to its end. Lag is the generator's own \
              lateness. A p99 of 20 ms means that 99 of 100 requests took 20 ms or less."
         }
     });
 }
 
-/// The kinds of latency that have samples, the main one first. Waiting and service time differ
-/// only in an open model: in a closed one a user waits for nothing but the answer. Gaps
-/// between messages are left out where all are zero.
+/// The kinds of latency that have samples, the main one first. Gaps between messages are left out
+/// where all are zero.
 fn rows(summary: &Summary) -> Vec<(&'static str, &Histogram)> {
-    let latency = &summary.total.latency;
-    let mut rows = vec![main_latency(summary)];
-    if summary.model() == Model::Open {
-        rows.push(("service", &latency.service_time));
-        rows.push(("waiting", &latency.waiting));
-    }
-    rows.push(("lag", &latency.lag));
-    rows.push(("failed", &latency.failed));
+    let of_requests = LatencyRow::of(summary).into_iter();
+    let mut rows: Vec<_> = of_requests.map(|row| (row.name, row.times)).collect();
+    rows.push(("failed", &summary.total.latency.failed));
     if let Some(iterations) = &summary.total.iterations {
         rows.push(("iteration", &iterations.time));
     }
@@ -136,9 +137,16 @@ pub(super) fn quantile_cell(histogram: &Histogram, q: f64, ink: Ink, style: &Sty
 /// Each note is there only where the table has its mark. They are of the first row: that of another
 /// row would have to name it.
 fn print_asides(summary: &Summary, page: &mut Page<'_>) {
-    let (_, main) = main_latency(summary);
+    let main = summary.latency();
     if summary.model() == Model::Closed && main.count() > 0 {
-        page.aside("Closed model: users wait their turn, so queues stay hidden. -r shows them.");
+        page.aside(match summary.latency_kind() {
+            LatencyKind::Service => {
+                "Closed model: users wait their turn, so queues stay hidden. -r shows them."
+            }
+            LatencyKind::Response => {
+                "Closed model: users wait for answers, so a slow target gets fewer requests."
+            }
+        });
     }
     let shown = quantiles(&rows(summary));
     let unsupported = shown.iter().filter(|(_, q, _)| main.quantile(*q).is_none());

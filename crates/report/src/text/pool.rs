@@ -1,7 +1,7 @@
 //! The table of pools, where there is more than one.
 //!
 //! Each row has the figures of the page's head, over the same span, with *the* latency of the
-//! pool's own model: two pools may be of different models, and a table of one kind of time would be
+//! pool itself: two pools may be of different models, and a table of one kind of time would be
 //! wrong for one of them. Names are clipped; a column that does not fit gives way.
 //!
 //! The rows stand in the plan's order, and the run's own figures, at the page's head, are their
@@ -41,8 +41,8 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
     let lines = table.lines(page.style.width());
     page.lines(lines);
     page.explain(
-        "Numbers per pool. Latencies are response times in the open model and service times in the \
-         closed model, of ok responses and timeouts.",
+        "Numbers per pool. Latencies are response times; in the closed model, where users do not \
+         wait for connections, service times. They are of ok responses and timeouts.",
     );
     iteration::print_pools(summary, page);
 }

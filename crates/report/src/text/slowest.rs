@@ -11,7 +11,7 @@ use crate::line::Line;
 use crate::page::Page;
 use crate::quantity::latency;
 use crate::secret;
-use drumfire_measure::{Outcome, SlowRequest, Summary};
+use drumfire_measure::{LatencyKind, Outcome, Summary};
 
 /// The number of requests that are shown; the JSON has all that were kept, twice as many. A list of
 /// more would push the statuses and errors, which explain more, off the screen.
@@ -20,13 +20,15 @@ const SHOWN: usize = 5;
 /// Prints a line for each of the slowest requests: its time, its start, its trace, its step, and
 /// its end where it failed.
 pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
-    let slowest: Vec<&SlowRequest> = summary.slowest.iter().take(SHOWN).collect();
+    let (kind, mut slowest) = summary.slowest_requests();
+    slowest.truncate(SHOWN);
     let has_traces = slowest.iter().any(|slow| !slow.trace.is_empty());
     if slowest.is_empty() || !has_traces && !page.explains() {
         return;
     }
     let rows = slowest.iter().map(|slow| {
-        let time = latency(slow.response_time, page.style.unicode);
+        let time = slow.time(kind).unwrap_or_default();
+        let time = latency(time, page.style.unicode);
         let pool = summary.info.pools.get(usize::from(slow.pool));
         let step = pool.and_then(|pool| pool.steps.get(usize::from(slow.step)));
         let step = step.map_or_else(String::new, |step| secret::url(step));
@@ -47,8 +49,14 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
     });
     let rows: Vec<Line> = rows.collect();
     page.part("Slowest", rows);
-    page.explain(
-        "The requests with the longest response times, and when each was due, counted from the start \
-         of the run. A trace is the id in the traceparent header of the request.",
-    );
+    page.explain(match kind {
+        LatencyKind::Response => {
+            "The requests with the longest response times, and when each was due, counted from the \
+             start of the run. A trace is the id in the traceparent header of the request."
+        }
+        LatencyKind::Service => {
+            "The requests with the longest service times, and when each was due, counted from the \
+             start of the run. A trace is the id in the traceparent header of the request."
+        }
+    });
 }

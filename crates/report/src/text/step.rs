@@ -23,7 +23,7 @@ use crate::secret;
 use crate::step_rows::{StepRow, StepRows, step_rows};
 use crate::style::{Style, Unicode};
 use crate::table::{Column, Side, Table};
-use drumfire_measure::{Model, Step, Summary};
+use drumfire_measure::{LatencyKind, Step, Summary};
 use unicode_width::UnicodeWidthStr as _;
 
 /// The most rows: more do not fit a screen beside the rest of the page.
@@ -36,7 +36,7 @@ const NAME_MAX: usize = 40;
 /// Prints a row for each step.
 ///
 /// Up to the bound the order is that of the plan, as a reader knows it; beyond it the slowest comes
-/// first. Steps of several pools are one list, each with the latency of its own pool's model. A run
+/// first. Steps of several pools are one list, each with the latency of its own pool. A run
 /// with a single step prints nothing, for the table of latencies has its figures. The column of
 /// blocks comes last and gives way first: it shows what the others say in numbers.
 pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
@@ -65,7 +65,7 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
     let names: Vec<String> = rows.iter().map(|row| name(&row.step, style)).collect();
     let names = distinct(&names, (style.width() / 3).min(NAME_MAX), style);
     for (number, (row, name)) in rows.iter().zip(names).enumerate() {
-        let mut cells = cells(name, &row.step, row.model, style);
+        let mut cells = cells(name, &row.step, row.kind, style);
         cells.extend(sparks.as_ref().map(|sparks| {
             let spark = sparks.steps[number].as_ref();
             Line::plain(spark.map_or_else(String::new, |spark| spark.blocks(Unicode::On)))
@@ -153,8 +153,8 @@ fn cut(text: &str, columns: usize, mark: &str) -> String {
 
 /// One step's cells. Every step has its own latency; failures are marked where there are any, since
 /// a step with few of them is easily lost among many.
-fn cells(name: String, step: &Step, model: Model, style: &Style) -> Vec<Line> {
-    let histogram = model.step_latency(step);
+fn cells(name: String, step: &Step, kind: LatencyKind, style: &Style) -> Vec<Line> {
+    let histogram = kind.of_step(step);
     let name = Line::plain(name);
     let failed = if step.counts.failed > 0 {
         Ink::Bad

@@ -33,7 +33,7 @@ fn rows_add_up_to_the_run() {
     for (name, run) in fixture::all() {
         let text = hlog::log(&run);
         let logs = logs(&text);
-        let times = run.model().latency(&run.total.latency);
+        let times = run.latency();
         let whole = logs.get("").map(buckets).unwrap_or_default();
         assert_eq!(whole, buckets(times), "{name}");
         let steps = run.steps();

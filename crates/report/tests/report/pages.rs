@@ -243,7 +243,7 @@ fn figures_have_the_numbers_of_the_rows() {
     };
     let cells = heat.columns.iter().flat_map(|column| &column.cells);
     let counted: u64 = cells.map(|(_, _, count)| count).sum();
-    let times = run.model().latency(&run.total.latency);
+    let times = run.latency();
     assert_eq!(run.model(), Model::Open);
     assert_eq!(counted, times.count());
 }

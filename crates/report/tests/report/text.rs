@@ -501,7 +501,7 @@ proptest! {
 fn names_and_traces_can_not_act_on_a_terminal() {
     let escapes = "\u{1b}]0;owned\u{7}\u{202e}";
     let mut run = fixture::pools();
-    run.slowest.add(SlowRequest {
+    run.slowest.add(&SlowRequest {
         trace: escapes.to_owned(),
         pool: 0,
         step: 0,
@@ -509,6 +509,7 @@ fn names_and_traces_can_not_act_on_a_terminal() {
         status: 200,
         intended: Nanos::ZERO,
         response_time: Nanos::from_secs(9),
+        service_time: None,
     });
     let style = Style::new(80, Color::Off, Unicode::On);
     check_page("traces", &text::summary(&run, &style), &style);
