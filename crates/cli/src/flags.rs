@@ -336,6 +336,9 @@ pub(crate) struct RunFlags {
     /// Print the effective plan and exit
     #[arg(long, help_heading = "Output")]
     pub(crate) print_plan: bool,
+    /// Print the facts of the run in the binary form of the store, for `drumfire ab`, and exit
+    #[arg(long, hide = true, conflicts_with = "print_plan")]
+    pub(crate) print_facts: bool,
 }
 
 /// Flags of `report`.

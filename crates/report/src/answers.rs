@@ -70,15 +70,20 @@ pub(crate) fn answers(summary: &Summary) -> [Answer<'_>; 3] {
             TargetState::Behind | TargetState::Degraded => Grade::Fair,
             TargetState::Failed => Grade::Bad,
         },
-        text: match state {
-            TargetState::Behind => "target falls behind".to_owned(),
-            _ => format!("target {}", state.name()),
-        },
+        text: target_words(state),
         reasons: &summary.target.reasons,
     };
     match state {
         TargetState::Failed => [target, run, load],
         _ => [run, load, target],
+    }
+}
+
+/// The answer on the target, without its reasons.
+pub(crate) fn target_words(state: TargetState) -> String {
+    match state {
+        TargetState::Behind => "target falls behind".to_owned(),
+        _ => format!("target {}", state.name()),
     }
 }
 

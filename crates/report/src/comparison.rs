@@ -15,6 +15,7 @@
 
 mod baseline;
 mod compared;
+mod differences;
 mod figure;
 mod json;
 mod likeness;
@@ -24,15 +25,18 @@ mod rounds;
 mod sets;
 mod text;
 
-use drumfire_measure::Summary;
+use differences::Difference;
+use drumfire_measure::{RunInfo, Summary, TargetState};
 
 pub use baseline::{Against, Baseline};
 pub use compared::Compared;
 pub(crate) use figure::Figure;
 pub(crate) use text::{Cells, percent, signed, value};
 
+pub use drumfire_stats::RUNS_MAX;
+use drumfire_stats::RankSum;
 pub use json::SCHEMA;
-pub use rounds::{ROUNDS_MAX, ROUNDS_MIN, RoundForm, Rounds, RoundsEnd};
+pub use rounds::{ROUNDS_MAX, ROUNDS_MIN, RoundForm, Rounds, RoundsEnd, UnsoundRound};
 pub use text::foreseen;
 
 /// The confidence of every interval.
@@ -54,8 +58,12 @@ pub struct Comparison {
     terms: Terms,
     base: Runs,
     candidate: Runs,
+    /// The facts of their plans in which the runs differ.
+    differences: Vec<Difference>,
     /// The experiment that made the runs, if one did.
     rounds: Option<Rounds>,
+    /// The rounds of it that could not be compared.
+    unsound: Vec<UnsoundRound>,
     rows: Vec<Row>,
     /// Why its answers say less than they seem to, in sentences.
     cautions: Vec<String>,
@@ -68,6 +76,8 @@ struct Runs {
     target: String,
     /// The beginning of each, in nanoseconds of the Unix time.
     began: Vec<u64>,
+    /// The target's answer to each.
+    states: Vec<TargetState>,
 }
 
 /// A figure of both sides.
@@ -116,14 +126,17 @@ impl Comparison {
             terms,
             base: Runs::of(base),
             candidate: Runs::of(candidate),
+            differences: differences::of(base, candidate),
             rounds: None,
+            unsound: Vec::new(),
             rows,
             cautions,
         })
     }
 
     /// Compares the runs of an experiment so far, the first of one side with the first of the other
-    /// and so on. Targets may differ: they are what an experiment compares.
+    /// and so on. Targets may differ: they are what an experiment compares. `unsound` are the rounds
+    /// that had a run which can't be compared.
     ///
     /// # Errors
     /// When there are not equally many of both, or runs are not comparable; the text names the run
@@ -133,17 +146,21 @@ impl Comparison {
         candidate: &[Compared],
         terms: Terms,
         rounds: Rounds,
+        unsound: &[UnsoundRound],
     ) -> Result<Self, String> {
         likeness::check(base, candidate, true)?;
         if base.len() != candidate.len() {
             return Err("a round without one of its runs can't be compared".to_owned());
         }
-        let (rows, cautions) = rounds::rows(base, candidate, terms.least, rounds);
+        let (rows, mut cautions) = rounds::rows(base, candidate, terms.least, rounds);
+        cautions.extend(unsound.iter().map(UnsoundRound::sentence));
         Ok(Self {
             terms,
             base: Runs::of(base),
             candidate: Runs::of(candidate),
+            differences: differences::of(base, candidate),
             rounds: Some(rounds),
+            unsound: unsound.to_vec(),
             rows,
             cautions,
         })
@@ -160,8 +177,20 @@ impl Comparison {
     ///
     /// # Errors
     /// The run and the reason, in a sentence.
-    pub fn check(run: &Summary) -> Result<(), String> {
+    pub fn check(run: &Compared) -> Result<(), String> {
         likeness::is_sound(run)
+    }
+
+    /// Whether runs of two plans can be compared, as far as that is known before there are any.
+    ///
+    /// # Errors
+    /// What differs.
+    pub fn check_plans(base: &RunInfo, candidate: &RunInfo) -> Result<(), String> {
+        let [base, candidate] = [base, candidate].map(Compared::planned);
+        match likeness::difference(&base, &candidate) {
+            Some(what) => Err(what),
+            None => Ok(()),
+        }
     }
 
     /// Whether a difference is shown, in either direction.
@@ -178,6 +207,18 @@ impl Comparison {
 
     fn is_pair(&self) -> bool {
         self.rounds.is_none() && self.base.ids.len() == 1 && self.candidate.ids.len() == 1
+    }
+
+    /// The number of rounds, or of runs of each side, with which a shift can be shown at all: that all
+    /// differ in one direction is improbable enough then, beside the other figures.
+    fn enough(&self) -> usize {
+        let least = |number: usize| match self.rounds {
+            Some(_) => 0.5_f64.powf(number as f64 - 1.0),
+            None => RankSum::least(number, number),
+        };
+        let figures = self.rows.len().max(1) as f64;
+        let is_enough = |number: &usize| least(*number) * figures <= 1.0 - CONFIDENCE;
+        (2..RUNS_MAX).find(is_enough).unwrap_or(RUNS_MAX)
     }
 
     fn has(&self, answer: Answer) -> bool {
@@ -223,6 +264,7 @@ impl Runs {
                 .iter()
                 .map(|run| run.info.started_at_unix_ns)
                 .collect(),
+            states: ordered.iter().map(|run| run.target.state).collect(),
         }
     }
 }

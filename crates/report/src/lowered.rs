@@ -218,6 +218,9 @@ impl Settings {
             self.push("compressed", "yes".to_owned());
         }
         self.push_given("redirects", transport.redirects);
+        if transport.is_proxied {
+            self.push("proxy", "yes".to_owned());
+        }
     }
 }
 

@@ -17,10 +17,10 @@ use crate::flags::AbFlags;
 use crate::output::Output;
 use crate::runs_folder;
 use crate::signals::Signals;
-use drumfire_measure::Summary;
+use drumfire_measure::{Coverage, Summary};
 use drumfire_net::Clock;
 use drumfire_report::comparison::{
-    Compared, Comparison, RoundForm, Rounds, RoundsEnd, Terms, foreseen,
+    Compared, Comparison, RoundForm, Rounds, RoundsEnd, Terms, UnsoundRound, foreseen,
 };
 use drumfire_session::stored;
 use drumfire_store::{Labels, Record};
@@ -34,8 +34,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 
-/// The names of the sides, which are those of their folders.
+/// The folders of the sides, and the ends of their tags.
 const NAMES: [&str; 2] = ["a", "b"];
+/// The names of the sides.
+const SIDES: [&str; 2] = ["A", "B"];
 /// The rounds that are made again before an experiment is given up.
 const UNSOUND_MAX: usize = 3;
 
@@ -51,7 +53,10 @@ pub(crate) fn run(flags: &AbFlags, output: &Output) -> Result<Exit, Failure> {
     let signals = Signals::default();
     let watched = signals.watch();
     watched.map_err(|error| Failure::failed(format!("can't watch for signals: {error}")))?;
-    sides.iter().try_for_each(Side::check)?;
+    let facts = [sides[0].facts()?, sides[1].facts()?];
+    Comparison::check_plans(&facts[0], &facts[1]).map_err(|what| {
+        Failure::usage(format!("the runs of --a and --b can't be compared: {what}"))
+    })?;
     let (name, folder) = folder(flags)?;
     let mut experiment = Experiment {
         flags,
@@ -61,6 +66,7 @@ pub(crate) fn run(flags: &AbFlags, output: &Output) -> Result<Exit, Failure> {
         signals,
         progress: Progress::of(steps(flags), flags.quiet, output),
         runs: [Vec::new(), Vec::new()],
+        unsound: Vec::new(),
     };
     let (comparison, ended) = experiment.carry_out()?;
     let [a, b] = [0, 1].map(|side| experiment.side(side));
@@ -84,15 +90,17 @@ struct Experiment<'a> {
     progress: Progress,
     /// The runs of the rounds that were made, of either side.
     runs: [Vec<Arc<Summary>>; 2],
+    /// The rounds that had a run which can't be compared.
+    unsound: Vec<UnsoundRound>,
 }
 
 /// A round.
 enum Round {
     Made([(PathBuf, Arc<Summary>); 2]),
-    /// A run can't be compared, for this reason; another one may.
-    Unsound(String),
-    /// A run has no good answer, in these words.
-    Unanswered(String),
+    /// A run can't be compared; another one may.
+    Unsound(UnsoundRound),
+    /// A run has no good answer.
+    Unanswered(UnsoundRound),
     /// A signal ended it.
     Interrupted,
 }
@@ -116,29 +124,30 @@ impl Experiment<'_> {
     }
 
     fn make_rounds(&mut self, planned: Rounds) -> Result<RoundsEnd, Failure> {
-        let mut unsound = 0;
         loop {
             let made = self.runs[0].len();
             if made == planned.planned {
                 return Ok(RoundsEnd::Planned);
             }
-            match self.round(made, unsound)? {
+            match self.round(made)? {
                 Round::Made(runs) => self.keep(runs),
                 Round::Interrupted if made == 0 => return Err(interrupted()),
                 Round::Interrupted => return Ok(RoundsEnd::Signal),
                 // Nothing says that a target without one good answer would have some the next time.
-                Round::Unanswered(reason) if made == 0 => return Err(Failure::failed(reason)),
-                Round::Unsound(reason) | Round::Unanswered(reason) => {
-                    unsound += 1;
-                    match (unsound > UNSOUND_MAX, made) {
-                        (true, 0) => return Err(given_up(&reason)),
-                        (true, _) => {
-                            self.progress.remark(&reason);
-                            return Ok(RoundsEnd::Unsound);
-                        }
-                        (false, _) => self.progress.remark(&reason),
+                Round::Unanswered(round) if made == 0 => {
+                    return Err(Failure::failed(format!("{}: {}", round.side, round.reason)));
+                }
+                Round::Unsound(round) | Round::Unanswered(round) => {
+                    let sentence = round.sentence();
+                    self.unsound.push(round);
+                    match (self.unsound.len() > UNSOUND_MAX, made) {
+                        (true, 0) => return Err(given_up(&self.unsound)),
+                        // The answer has it.
+                        (true, _) => return Ok(RoundsEnd::Unsound),
+                        (false, _) => {}
                     }
-                    self.progress.remark("repeating the round");
+                    self.progress
+                        .remark(&format!("{sentence} Repeating the round"));
                     continue;
                 }
             }
@@ -154,16 +163,16 @@ impl Experiment<'_> {
         }
     }
 
-    /// Makes the runs of one round, in the order that is its turn; those of a duet begin in it.
-    /// `again` is the number of rounds that were made again, whose directories are there.
-    fn round(&mut self, made: usize, again: usize) -> Result<Round, Failure> {
+    /// Makes the runs of one round, in the order that is its turn; those of a duet begin in it. The
+    /// directories of rounds that were made before are there.
+    fn round(&mut self, made: usize) -> Result<Round, Failure> {
         let order = match made % 2 {
             0 => [0, 1],
             _ => [1, 0],
         };
-        let name = match again {
+        let name = match self.unsound.len() {
             0 => format!("{:02}", made + 1),
-            _ => format!("{:02}-{}", made + 1, again + 1),
+            again => format!("{:02}-{}", made + 1, again + 1),
         };
         let directories = NAMES.map(|side| self.folder.join(side).join(&name));
         let mut runs = [None, None];
@@ -174,9 +183,21 @@ impl Experiment<'_> {
             };
             for (side, end) in sides.iter().zip(ends) {
                 let directory = &directories[*side];
-                match read(directory, &end)? {
-                    Ok(run) => runs[*side] = Some((directory.clone(), run)),
-                    Err(round) => return Ok(round),
+                let unsound = |reason| UnsoundRound {
+                    round: made + 1,
+                    side: SIDES[*side],
+                    reason,
+                };
+                let run = read(directory, &end).map_err(|failure| Failure {
+                    message: format!("{}: {}", SIDES[*side], failure.message),
+                    ..failure
+                })?;
+                match Comparison::check(&Compared::of(Arc::clone(&run))) {
+                    Ok(()) => runs[*side] = Some((directory.clone(), run)),
+                    Err(reason) if run.total.counts.ok == 0 && run.coverage == Coverage::Whole => {
+                        return Ok(Round::Unanswered(unsound(reason)));
+                    }
+                    Err(reason) => return Ok(Round::Unsound(unsound(reason))),
                 }
             }
         }
@@ -200,10 +221,7 @@ impl Experiment<'_> {
         let start = |side: &usize| self.sides[*side].start(&directories[*side], made + 1);
         let processes: Result<Vec<RunProcess>, Failure> = sides.iter().map(start).collect();
         let mut processes = processes?;
-        let names: Vec<String> = sides
-            .iter()
-            .map(|side| NAMES[*side].to_uppercase())
-            .collect();
+        let names: Vec<&str> = sides.iter().map(|side| SIDES[*side]).collect();
         let names = names.join(" and ");
         let mut ends: Vec<Option<RunEnd>> = sides.iter().map(|_| None).collect();
         while ends.iter().any(Option::is_none) {
@@ -238,7 +256,7 @@ impl Experiment<'_> {
             any_target: true,
         };
         let [a, b] = [0, 1].map(|side| self.side(side));
-        Comparison::of_rounds(&a, &b, terms, rounds).map_err(Failure::usage)
+        Comparison::of_rounds(&a, &b, terms, rounds, &self.unsound).map_err(Failure::usage)
     }
 
     /// The runs of one side.
@@ -264,39 +282,26 @@ fn steps(flags: &AbFlags) -> Steps {
     }
 }
 
-/// The run in a directory, or why it can't be compared.
+/// The run in a directory.
 ///
 /// # Errors
 /// When there is none that could be read: the messages of its process say why.
-fn read(directory: &Path, end: &RunEnd) -> Result<Result<Arc<Summary>, Round>, Failure> {
-    let record = match Record::read(directory) {
-        Ok(record) => record,
-        Err(error) if end.stderr.is_empty() => return Err(failure(error)),
-        Err(_) => {
-            let message = end.stderr.trim_end();
-            let message = message.strip_prefix("drumfire: ").unwrap_or(message);
-            return Err(Failure::failed(message));
-        }
-    };
-    if !record.is_whole() {
-        return Ok(Err(Round::Unsound(format!(
-            "the run in {} was interrupted",
-            directory.display()
-        ))));
+fn read(directory: &Path, end: &RunEnd) -> Result<Arc<Summary>, Failure> {
+    match Record::read(directory) {
+        Ok(record) => Ok(stored(record)),
+        Err(error) if end.stderr.is_empty() => Err(failure(error)),
+        Err(_) => Err(Failure::failed(end.message())),
     }
-    let run = stored(record);
-    let checked = Comparison::check(&run).map_err(|reason| match run.total.counts.ok {
-        0 => Round::Unanswered(reason),
-        _ => Round::Unsound(reason),
-    });
-    Ok(checked.map(|()| run))
 }
 
 /// The end of an experiment whose first round could not be made.
-fn given_up(reason: &str) -> Failure {
+fn given_up(unsound: &[UnsoundRound]) -> Failure {
+    let reasons = unsound.iter().map(UnsoundRound::sentence);
+    let reasons: Vec<String> = reasons.collect();
     Failure::failed(format!(
-        "{reason}; the first round failed {} times, so nothing was compared",
-        UNSOUND_MAX + 1
+        "{}\nThe first round failed {} times, so nothing was compared",
+        reasons.join("\n"),
+        unsound.len()
     ))
 }
 

@@ -16,7 +16,7 @@ use super::agent::credentials;
 use super::local::{Local, LocalAgents};
 use super::phases::{self, Compiled, Phases};
 use super::plan_file::PlanFile;
-use super::results::{self, Carried};
+use super::results::{self, Carried, Printed};
 use super::run::compiled;
 use crate::document::Written;
 use crate::exit::{Exit, Failure};
@@ -125,7 +125,7 @@ fn load(
     };
     if given.print_plan {
         let (plan, shown) = (compiled.plan, &given.output);
-        return results::of_plan(plan, &written, shown, true, signals, output);
+        return results::of_plan(plan, &written, shown, Printed::Plan, signals, output);
     }
     if flags.on_loss == LossChoice::Redistribute {
         redistributable(&compiled.plan, &written.document)?;

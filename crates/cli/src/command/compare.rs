@@ -6,7 +6,7 @@ use crate::exit::{Exit, Failure};
 use crate::flags::CompareFlags;
 use crate::output::{Destination, Output};
 use crate::runs_folder;
-use drumfire_report::comparison::{Compared, Comparison, Terms};
+use drumfire_report::comparison::{Compared, Comparison, RUNS_MAX, Terms};
 use drumfire_report::html;
 use drumfire_store::Record;
 use std::fs;
@@ -22,8 +22,8 @@ pub(crate) fn run(flags: &CompareFlags, output: &Output) -> Result<Exit, Failure
         ("--markdown", flags.markdown.as_deref()),
         ("--html", flags.html.as_deref()),
     ])?;
-    let base = Side::of(&flags.base, output)?;
-    let candidate = Side::of(&flags.candidate, output)?;
+    let [base, candidate] = [&flags.base, &flags.candidate].map(|side| Named::of(side, output));
+    let (base, candidate) = (Side::of(base?)?, Side::of(candidate?)?);
     let terms = Terms {
         least: flags.least,
         any_target: flags.any_target,
@@ -103,11 +103,7 @@ impl Side {
     /// The runs that a user names. Of a tag or a directory, such as that of an experiment which was
     /// interrupted, those are left out whose figures are no measure; one that is named by itself is
     /// refused.
-    fn of(given: &str, output: &Output) -> Result<Self, Failure> {
-        let named = match given.strip_prefix(TAG) {
-            Some(tag) => Named::Found(tags::runs(tag, output)?),
-            None => named(given)?,
-        };
+    fn of(named: Named) -> Result<Self, Failure> {
         let paths = match named {
             Named::Each(paths) => {
                 let runs: Result<Vec<Compared>, Failure> =
@@ -126,7 +122,7 @@ impl Side {
         let mut refused = None;
         for path in paths {
             let sound = read(&path).and_then(|run| {
-                let checked = Comparison::check(run.summary()).map_err(Failure::usage);
+                let checked = Comparison::check(&run).map_err(Failure::usage);
                 checked.map(|()| run)
             });
             match sound {
@@ -151,6 +147,30 @@ enum Named {
     Each(Vec<PathBuf>),
     /// All that have a tag, or lie in a directory.
     Found(Vec<PathBuf>),
+}
+
+impl Named {
+    /// The runs of a side, as the user names it.
+    ///
+    /// # Errors
+    /// When there are none, or more than can be compared, which is found before any is read.
+    fn of(given: &str, output: &Output) -> Result<Self, Failure> {
+        let named = match given.strip_prefix(TAG) {
+            Some(tag) => Self::Found(tags::runs(tag, output)?),
+            None => named(given)?,
+        };
+        let (Self::Each(paths) | Self::Found(paths)) = &named;
+        match paths.len() {
+            ..=RUNS_MAX => Ok(named),
+            count => Err(Failure::usage(format!(
+                "{} has {count} runs; at most {RUNS_MAX} of a side are compared, so leave some out",
+                match named {
+                    Self::Each(_) => "a side".to_owned(),
+                    Self::Found(_) => format!("`{}`", given.escape_default()),
+                }
+            ))),
+        }
+    }
 }
 
 /// The runs that are named: each by its directory or id, by a file of JSON, or all below a directory

@@ -1,6 +1,6 @@
 //! `drumfire grpc`.
 
-use super::results;
+use super::results::{self, Printed};
 use crate::document;
 use crate::exit::{Exit, Failure};
 use crate::flags::GrpcFlags;
@@ -39,7 +39,7 @@ pub(crate) fn run(flags: &GrpcFlags, output: &Output) -> Result<Exit, Failure> {
         &document.into(),
         &host,
         &flags.output,
-        flags.print_plan,
+        Printed::of(flags.print_plan, flags.print_facts),
         output,
     )
 }

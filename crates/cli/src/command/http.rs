@@ -1,6 +1,6 @@
 //! `drumfire http`.
 
-use super::results;
+use super::results::{self, Printed};
 use crate::document;
 use crate::exit::{Exit, Failure};
 use crate::flags::HttpFlags;
@@ -11,5 +11,6 @@ use crate::output::Output;
 pub(crate) fn run(flags: &HttpFlags, output: &Output) -> Result<Exit, Failure> {
     let written = document::of_http(flags)?;
     let host = Machine::here(output);
-    results::of(&written, &host, &flags.output, flags.print_plan, output)
+    let printed = Printed::of(flags.print_plan, flags.print_facts);
+    results::of(&written, &host, &flags.output, printed, output)
 }

@@ -29,18 +29,38 @@ use drumfire_ui::{RunPage, Subject};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Runs a document and writes its outputs, or prints it with `--print-plan`. A document that can't
-/// be run is not printed.
+/// The part of a run that is printed in the place of its load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Printed {
+    Nothing,
+    /// The plan, with `--print-plan`.
+    Plan,
+    /// The facts that are known before the load, with `--print-facts`.
+    Facts,
+}
+
+impl Printed {
+    pub(crate) const fn of(plan: bool, facts: bool) -> Self {
+        match (plan, facts) {
+            (true, _) => Self::Plan,
+            (false, true) => Self::Facts,
+            (false, false) => Self::Nothing,
+        }
+    }
+}
+
+/// Runs a document and writes its outputs, or prints it. A document that can't be run is not
+/// printed.
 pub(crate) fn of(
     written: &Written,
     host: &Arc<dyn Host>,
     flags: &OutputFlags,
-    print_plan: bool,
+    printed: Printed,
     output: &Output,
 ) -> Result<Exit, Failure> {
     let plan = compile(&written.document, host).map_err(|found| Failure::of(&found))?;
     let signals = Signals::default();
-    of_plan(plan, written, flags, print_plan, &signals, output)?.ended
+    of_plan(plan, written, flags, printed, &signals, output)?.ended
 }
 
 /// The same of a document that was compiled.
@@ -48,7 +68,7 @@ pub(crate) fn of_plan(
     plan: Plan,
     written: &Written,
     flags: &OutputFlags,
-    print_plan: bool,
+    printed: Printed,
     signals: &Signals,
     output: &Output,
 ) -> Result<Carried, Failure> {
@@ -57,9 +77,17 @@ pub(crate) fn of_plan(
     if !flags.show {
         store_place::check(flags)?;
     }
-    if print_plan {
-        output.print_plan(&form::print(document))?;
-        return Ok(Carried::of(Ok(Exit::Done)));
+    match printed {
+        Printed::Nothing => {}
+        Printed::Plan => {
+            output.print_plan(&form::print(document))?;
+            return Ok(Carried::of(Ok(Exit::Done)));
+        }
+        Printed::Facts => {
+            let session = Session::of(session::ready(plan)?);
+            output.print(&session.info().encode())?;
+            return Ok(Carried::of(Ok(Exit::Done)));
+        }
     }
     let output = &output.colored(flags.color);
     if flags.show {

@@ -2,7 +2,7 @@
 
 use super::phases::{self, Compiled, Phases};
 use super::plan_file::PlanFile;
-use super::results;
+use super::results::{self, Printed};
 use crate::document::{self, Written};
 use crate::exit::{Exit, Failure};
 use crate::flags::RunFlags;
@@ -14,10 +14,11 @@ use std::sync::Arc;
 /// Runs a plan that was written down.
 pub(crate) fn run(flags: &RunFlags, output: &Output) -> Result<Exit, Failure> {
     let file = PlanFile::read(&flags.plan)?;
-    let phases = match (flags.print_plan, flags.output.show) {
-        (true, _) => Phases::Skip,
-        (false, true) => Phases::Show,
-        (false, false) => Phases::Run,
+    let printed = Printed::of(flags.print_plan, flags.print_facts);
+    let phases = match (printed, flags.output.show) {
+        (Printed::Plan | Printed::Facts, _) => Phases::Skip,
+        (Printed::Nothing, true) => Phases::Show,
+        (Printed::Nothing, false) => Phases::Run,
     };
     let read = |host: &Arc<dyn Host>| compiled(&file, host, flags, output);
     phases::around(&file, phases, output, read, |compiled, signals| {
@@ -30,7 +31,7 @@ pub(crate) fn run(flags: &RunFlags, output: &Output) -> Result<Exit, Failure> {
             compiled.plan,
             &written,
             &flags.output,
-            flags.print_plan,
+            printed,
             signals,
             output,
         )

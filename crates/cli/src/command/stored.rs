@@ -2,7 +2,6 @@
 
 use crate::exit::Failure;
 use crate::runs_folder;
-use drumfire_measure::Coverage;
 use drumfire_report::comparison::Compared;
 use drumfire_session::stored;
 use drumfire_store::{Record, StoreError};
@@ -22,19 +21,12 @@ pub(super) fn find(given: &str) -> Result<PathBuf, Failure> {
     }
 }
 
-/// A run with its end: one without it lacks an unknown part of its load. One that was resumed to its
-/// end has all of it. A file is the JSON of a run.
+/// A run. A file is the JSON of one.
 pub(super) fn read(path: &Path) -> Result<Compared, Failure> {
     if path.is_file() {
         return read_json(path);
     }
     let record = Record::read(path).map_err(failure)?;
-    if record.coverage() == Coverage::Begun {
-        let shown = path.display();
-        return Err(Failure::usage(format!(
-            "{shown} can't be compared: the run is still active, or was interrupted"
-        )));
-    }
     Ok(Compared::of(stored(record)))
 }
 

@@ -139,4 +139,7 @@ pub(crate) struct GrpcFlags {
     /// Print the plan that these flags make, for `drumfire run`, and exit
     #[arg(long, help_heading = "Output", conflicts_with_all = ["list", "describe"])]
     pub(crate) print_plan: bool,
+    /// Print the facts of the run in the binary form of the store, for `drumfire ab`, and exit
+    #[arg(long, hide = true, conflicts_with = "print_plan")]
+    pub(crate) print_facts: bool,
 }

@@ -97,6 +97,9 @@ pub(crate) struct HttpFlags {
     /// Print the plan that these flags make, for `drumfire run`, and exit
     #[arg(long, help_heading = "Output")]
     pub(crate) print_plan: bool,
+    /// Print the facts of the run in the binary form of the store, for `drumfire ab`, and exit
+    #[arg(long, hide = true, conflicts_with = "print_plan")]
+    pub(crate) print_facts: bool,
 }
 
 /// When requests start, how many, and for how long.

@@ -233,29 +233,52 @@ fn a_mistake_is_found_before_any_load_is_sent() {
 }
 
 #[test]
-fn loads_that_differ_and_runs_without_answers_end_the_first_round() {
+fn loads_that_differ_are_found_before_any_is_sent() {
     let serve = Serve::new("");
     let folder = Folder::new();
-    let line = |users: &str| format!("http -c {users} -n 20 {}", serve.url);
-    let one = folder.at("one");
-    let found = run(&line("1"), &line("2"), &["-q", "-o", &one]);
-    assert_eq!(found.code, Some(2), "{}", found.stderr);
-    assert!(
-        found
-            .stderr
-            .contains("the planned loads of pool main differ"),
-        "{}",
-        found.stderr
-    );
+    let store = folder.at("runs");
+    let line = |flags: &str| format!("http {flags} {}", serve.url);
+    let pool = "of pool main differ";
+    for (a, b, what) in [
+        ("-r 100 -z 2s", "-r 200 -z 2s", pool),
+        ("-r 100 -z 2s", "-r 100 -z 3s", pool),
+        ("-r 100 -z 2s", "-r 100 -z 2s --arrivals poisson", pool),
+        ("-r 100 -z 2s", "-r 100 -z 2s --late skip", pool),
+        (
+            "-r 100 -z 2s",
+            "-c 1 -z 2s",
+            "the models of pool main differ",
+        ),
+        ("-c 1 -n 20", "-c 2 -n 20", pool),
+        (
+            "-r 100 -z 2s",
+            "-r 100 -z 2s --clock wire",
+            "by the program's clock",
+        ),
+    ] {
+        let found = run(&line(a), &line(b), &["-q", "-o", &store]);
+        assert_eq!(found.code, Some(2), "{a}, {b}: {}", found.stderr);
+        assert!(found.stderr.contains(what), "{a}, {b}: {}", found.stderr);
+        assert!(!fs::exists(&store).unwrap(), "{a}, {b}");
+    }
+}
+
+#[test]
+fn a_side_without_answers_is_named_with_its_failures() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let good = format!("http -r 100 -n 20 {}", serve.url);
     let closed = "http -r 100 -n 20 http://127.0.0.1:9/";
     let two = folder.at("two");
-    let found = run(closed, closed, &["-q", "-o", &two]);
+    let found = run(&good, closed, &["-q", "-o", &two]);
     assert_eq!(found.code, Some(1), "{}", found.stderr);
-    assert!(
-        found.stderr.contains("can't be compared"),
-        "{}",
-        found.stderr
-    );
+    let [side, why] = [
+        "drumfire: B: run ",
+        "can't be compared: none of its requests was ok: every request failed: connect:refused",
+    ];
+    assert!(found.stderr.starts_with(side), "{}", found.stderr);
+    assert!(found.stderr.contains(why), "{}", found.stderr);
+    let line = |users: &str| format!("http -c {users} -n 20 {}", serve.url);
     let again = run(&line("1"), &line("1"), &["-q", "-o", &two]);
     assert_eq!(again.code, Some(2));
     assert!(again.stderr.contains("already exists"), "{}", again.stderr);
@@ -307,12 +330,14 @@ fn a_first_round_that_broke_is_made_again_and_compare_leaves_its_run_out() {
         found.stderr
     );
     assert!(
-        found.stderr.contains("a/01 was interrupted"),
+        found
+            .stderr
+            .contains("it is still active, or it was cut off"),
         "{}",
         found.stderr
     );
     assert!(
-        found.stderr.contains("repeating the round"),
+        found.stderr.contains("Round 1, A: run ") && found.stderr.contains("Repeating the round"),
         "{}",
         found.stderr
     );
@@ -332,7 +357,7 @@ fn a_first_round_that_broke_is_made_again_and_compare_leaves_its_run_out() {
     let words: Vec<&str> = compared.stdout.split_whitespace().collect();
     let words = words.join(" ");
     assert!(
-        words.contains("Left out: ") && words.contains("or was interrupted."),
+        words.contains("Left out: ") && words.contains("or it was cut off."),
         "{words}"
     );
     // By itself it is refused.
@@ -340,7 +365,7 @@ fn a_first_round_that_broke_is_made_again_and_compare_leaves_its_run_out() {
     let refused = Process::start(&mut drumfire(["compare", &*named, &named])).finish(LIMIT);
     assert_eq!(refused.code, Some(2), "{}", refused.stdout);
     assert!(
-        refused.stderr.contains("or was interrupted"),
+        refused.stderr.contains("or it was cut off"),
         "{}",
         refused.stderr
     );

@@ -4,8 +4,7 @@
 
 use super::{Compared, Comparison, Terms, likeness};
 use crate::secret;
-use drumfire_measure::{Reading, RunInfo, Summary};
-use drumfire_units::Nanos;
+use drumfire_measure::{RunInfo, Summary};
 use serde::Serialize;
 use std::slice;
 use std::sync::Arc;
@@ -34,7 +33,7 @@ impl Baseline {
     /// # Errors
     /// When its figures are no measure of its target; the text says why.
     pub fn of(run: Compared) -> Result<Self, String> {
-        likeness::is_sound(run.summary())?;
+        likeness::is_sound(&run)?;
         Ok(Self(run))
     }
 
@@ -43,9 +42,7 @@ impl Baseline {
     /// # Errors
     /// When it can't; the text says what differs.
     pub fn check(&self, info: &RunInfo) -> Result<(), String> {
-        let nothing = Reading::new(Arc::new(info.clone()), &[]).close(Nanos::ZERO, 0.0);
-        let run = Compared::of(Arc::new(nothing));
-        likeness::is_like(&self.0, &run, TERMS.any_target)
+        likeness::is_like(&self.0, &Compared::planned(info), TERMS.any_target)
     }
 
     /// A run that has ended, compared with it.

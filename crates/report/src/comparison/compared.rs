@@ -9,7 +9,11 @@
 mod read;
 
 use crate::json::plan_texts;
-use drumfire_measure::{IntervalRow, Summary};
+use drumfire_measure::{
+    ArrivalClock, Coverage, IntervalRow, LatencyKind, Reading, RunInfo, Summary,
+};
+use drumfire_plan::StopReason;
+use drumfire_units::Nanos;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -25,10 +29,18 @@ pub struct Compared {
 #[derive(Clone, Debug)]
 struct Read {
     rows: Vec<IntervalRow>,
-    /// The keys of its plan's load with their texts.
-    load: BTreeMap<String, String>,
-    /// The names of the quantiles that are only lower bounds, as `0.99`.
-    at_least: Vec<String>,
+    /// The keys of its plan with their texts.
+    plan: BTreeMap<String, String>,
+    /// The names of the quantiles that are only lower bounds, as `0.99`: of response times, and of
+    /// service times.
+    at_least: [Vec<String>; 2],
+    /// The orders that changed its load.
+    load_changes: u64,
+    /// The share of its load of which nothing is known.
+    unaccounted_share: f64,
+    /// Whether certificates were verified; `None` without TLS.
+    tls_verified: Option<bool>,
+    spin: bool,
     /// Failures by their kinds.
     failures: Vec<(String, u64)>,
 }
@@ -55,6 +67,21 @@ impl Compared {
         })
     }
 
+    /// A run that is yet to be made, of which these facts are known.
+    pub(super) fn planned(info: &RunInfo) -> Self {
+        let nothing = Reading::new(Arc::new(info.clone()), &[]).close(Nanos::ZERO, 0.0);
+        Self::of(Arc::new(nothing))
+    }
+
+    /// The clock by which it was timed; of a run that is yet to be made, that which its plan asks for.
+    pub(super) fn clock(&self) -> ArrivalClock {
+        let run = &self.summary;
+        match run.total.counts.sent {
+            0 => run.info.clock,
+            _ => run.generator.clock,
+        }
+    }
+
     /// The summary, whose timeline is empty where the run was read.
     #[must_use]
     pub fn summary(&self) -> &Summary {
@@ -75,14 +102,30 @@ impl Compared {
         }
     }
 
-    /// A quantile of *the* latency above 0 that is known exactly, in nanoseconds.
-    pub(super) fn known(&self, q: f64) -> Option<f64> {
-        let run = &self.summary;
-        let times = run.model().latency(&run.total.latency);
+    /// The time that is *the* latency of all of some runs: response time as soon as it is that of one
+    /// of them, for the others have it, too.
+    pub(crate) fn latency_kind<'a>(runs: impl IntoIterator<Item = &'a Self>) -> LatencyKind {
+        let mut kinds = runs.into_iter().map(|run| run.summary.latency_kind());
+        match kinds.all(|kind| kind == LatencyKind::Service) {
+            true => LatencyKind::Service,
+            false => LatencyKind::Response,
+        }
+    }
+
+    /// A quantile of a time above 0 that is known exactly, in nanoseconds.
+    pub(super) fn known(&self, kind: LatencyKind, q: f64) -> Option<f64> {
+        let times = kind.of(&self.summary.total.latency);
         let is_at_least = match &self.read {
             // The names are exact where they are, and quantiles without one are judged by the least
             // lower bound.
-            Some(read) if read::is_named(q) => read.at_least.contains(&q.to_string()),
+            Some(read) if read::is_named(q) => {
+                let [response, service] = &read.at_least;
+                let names = match kind {
+                    LatencyKind::Response => response,
+                    LatencyKind::Service => service,
+                };
+                names.contains(&q.to_string())
+            }
             _ => times.is_at_least(q),
         };
         let value = times.quantile(q).filter(|_| !is_at_least)?;
@@ -91,10 +134,84 @@ impl Compared {
 
     /// The keys of the load that its plan asks for, with their texts.
     pub(super) fn load(&self) -> BTreeMap<String, String> {
+        let mut plan = self.plan();
+        plan.retain(|key, _| read::is_of_load(key));
+        plan
+    }
+
+    /// The keys of its plan with their texts.
+    fn plan(&self) -> BTreeMap<String, String> {
         match &self.read {
-            Some(read) => read.load.clone(),
-            None => read::load(&plan_texts(&self.summary.info)),
+            Some(read) => read.plan.clone(),
+            None => read::texts(&plan_texts(&self.summary.info)),
         }
+    }
+
+    /// The facts in which it may differ from a run that it is compared with.
+    pub(super) fn facts(&self) -> BTreeMap<String, String> {
+        let mut facts = BTreeMap::new();
+        let mut is_any_secure = false;
+        for (key, text) in self.plan() {
+            let is_rule = key == "threshold" || key == "abort";
+            if is_rule || read::is_of_load(&key) {
+                continue;
+            }
+            let url = key
+                .strip_suffix("url")
+                .map(|place| (place, text.split_once("://")));
+            let Some((place, Some((scheme, rest)))) = url else {
+                facts.insert(key, text);
+                continue;
+            };
+            let path = rest.find(['/', '?']).map_or("/", |at| &rest[at..]);
+            facts.insert(format!("{place}path"), path.to_owned());
+            is_any_secure |= matches!(scheme, "https" | "grpcs");
+        }
+        let info = &self.summary.info;
+        let (verified, spins) = match &self.read {
+            Some(read) => (read.tls_verified, read.spin),
+            None => (info.tls_verified, info.spin),
+        };
+        let verified = verified.map(|is| ("tls_verified", switch(is)));
+        let spin = Some(("spin", switch(spins)));
+        let tls = Some(("tls", switch(is_any_secure)));
+        let version = Some(("version", &*info.version)).filter(|(_, of)| !of.is_empty());
+        let others = [verified, spin, tls, version].into_iter().flatten();
+        facts.extend(others.map(|(key, text)| (key.to_owned(), text.to_owned())));
+        facts
+    }
+
+    /// Why its figures are those of a part of its plan's load only, or of another load; `None` where
+    /// they are not.
+    pub(super) fn fault(&self) -> Option<&'static str> {
+        let run = &self.summary;
+        let (changes, unaccounted) = match &self.read {
+            Some(read) => (read.load_changes, read.unaccounted_share),
+            None => (run.load_changes(), run.unaccounted_share()),
+        };
+        match (run.coverage, run.load_end.reason) {
+            (Coverage::Begun, _) => return Some("it is still active, or it was cut off"),
+            (Coverage::Resumed, _) => {
+                return Some("it was cut off and resumed, so a part of it is not recorded");
+            }
+            (_, Some(StopReason::Signal)) => {
+                return Some("a signal ended it early, so a part of its load is missing");
+            }
+            (_, Some(StopReason::Command)) => {
+                return Some("a command ended it early, so a part of its load is missing");
+            }
+            (_, Some(StopReason::Threshold)) => {
+                return Some("a rule ended it early, so a part of its load is missing");
+            }
+            (_, Some(StopReason::Lost)) => {
+                return Some("it lost all agents, so a part of its load is missing");
+            }
+            (_, Some(StopReason::Duration | StopReason::Counted) | None) => {}
+        }
+        if changes > 0 {
+            return Some("its load was changed while it ran, so that it is not the planned one");
+        }
+        (unaccounted > 0.0).then_some("agents were lost, so a part of its load is unaccounted for")
     }
 
     /// Failures by their kinds, as they are named in results.
@@ -107,5 +224,13 @@ impl Compared {
                 named.collect()
             }
         }
+    }
+}
+
+/// The text of a switch, as plans have it.
+const fn switch(is_on: bool) -> &'static str {
+    match is_on {
+        true => "yes",
+        false => "no",
     }
 }

@@ -1,7 +1,7 @@
 //! The figures that are compared, and their value in one run.
 
 use super::Compared;
-use drumfire_measure::Digest;
+use drumfire_measure::{Digest, LatencyKind};
 
 /// The least difference of the shares of failures that matters.
 const FAILED_LEAST: f64 = 0.001;
@@ -55,11 +55,12 @@ impl Figure {
         matches!(self, Self::Rate)
     }
 
-    /// The value in a run: nanoseconds, a share, or requests per second. `None` where too few
+    /// The value in a run, with this time as *the* latency: nanoseconds, a share, or requests per
+    /// second. `None` where too few
     /// requests support it, where it is only a lower bound, or where a ratio could not be made of it.
-    pub(crate) fn value(self, run: &Compared) -> Option<f64> {
+    pub(crate) fn value(self, run: &Compared, kind: LatencyKind) -> Option<f64> {
         match self {
-            Self::Latency(_, q) => run.known(q),
+            Self::Latency(_, q) => run.known(kind, q),
             Self::Failed => {
                 let counts = &run.summary().total.counts;
                 let ended = counts.finished();

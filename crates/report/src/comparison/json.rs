@@ -4,8 +4,9 @@
 //! sentences for people, which `text` has. Figures come in the order of the table; a script looks
 //! them up by their name, since a run without a figure leaves it out.
 
+use super::differences::Difference;
 use super::figure::Figure;
-use super::{Answer, CONFIDENCE, Comparison, Row, Runs};
+use super::{Answer, CONFIDENCE, Comparison, Row, Runs, UnsoundRound};
 use crate::secret;
 use serde::Serialize;
 
@@ -22,6 +23,8 @@ struct Document {
     confidence: f64,
     base: Side,
     candidate: Side,
+    /// The facts of the plans in which the runs differ, in the order of their keys.
+    differences: Vec<Differing>,
     /// `null` where no experiment made the runs.
     rounds: Option<Experiment>,
     figures: Vec<Entry>,
@@ -33,6 +36,16 @@ struct Document {
 struct Side {
     target: String,
     runs: Vec<String>,
+    /// The target's answer to each run.
+    target_states: Vec<&'static str>,
+}
+
+/// A fact with its texts on either side; of several runs, each text once.
+#[derive(Serialize)]
+struct Differing {
+    key: String,
+    base: Vec<String>,
+    candidate: Vec<String>,
 }
 
 /// An experiment that made pairs of runs.
@@ -42,6 +55,16 @@ struct Experiment {
     made: usize,
     form: &'static str,
     ended: &'static str,
+    /// The rounds that had a run which can't be compared, and were made again.
+    unsound: Vec<Unsound>,
+}
+
+/// A round with a run that can't be compared: `side` is `a` or `b`.
+#[derive(Serialize)]
+struct Unsound {
+    round: usize,
+    side: String,
+    reason: String,
 }
 
 /// Times are in nanoseconds, shares from 0 to 1, rates in 1/s. A shift is a ratio less 1, of
@@ -75,11 +98,13 @@ impl Comparison {
             confidence: CONFIDENCE,
             base: Side::of(&self.base),
             candidate: Side::of(&self.candidate),
+            differences: self.differences.iter().map(Differing::of).collect(),
             rounds: self.rounds.map(|rounds| Experiment {
                 planned: rounds.planned,
                 made: self.base.ids.len(),
                 form: rounds.form.name(),
                 ended: rounds.ended.name(),
+                unsound: self.unsound.iter().map(Unsound::of).collect(),
             }),
             figures: self.rows.iter().map(Entry::of).collect(),
             cautions: self.cautions.clone(),
@@ -118,6 +143,28 @@ impl Side {
         Self {
             target: secret::excerpt(&runs.target),
             runs: runs.ids.clone(),
+            target_states: runs.states.iter().map(|state| state.name()).collect(),
+        }
+    }
+}
+
+impl Differing {
+    fn of(difference: &Difference) -> Self {
+        let [base, candidate] = difference.values.clone();
+        Self {
+            key: difference.key.clone(),
+            base,
+            candidate,
+        }
+    }
+}
+
+impl Unsound {
+    fn of(round: &UnsoundRound) -> Self {
+        Self {
+            round: round.round,
+            side: round.side.to_lowercase(),
+            reason: round.reason.clone(),
         }
     }
 }

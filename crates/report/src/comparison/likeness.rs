@@ -13,7 +13,6 @@ use super::Compared;
 use crate::secret;
 use crate::untrusted::Untrusted;
 use drumfire_measure::{ArrivalClock, PoolInfo, Summary, Validity};
-use drumfire_plan::StopReason;
 use drumfire_stats::RUNS_MAX;
 
 /// Refuses sides that can't be compared.
@@ -37,7 +36,7 @@ pub(super) fn check(
         }
     }
     let runs: Vec<&Compared> = base.iter().chain(candidate).collect();
-    runs.iter().try_for_each(|run| is_sound(run.summary()))?;
+    runs.iter().try_for_each(|run| is_sound(run))?;
     for (at, run) in runs.iter().enumerate() {
         let id = |run: &Compared| run.summary().info.id.clone();
         if runs[..at].iter().any(|other| id(other) == id(run)) {
@@ -50,28 +49,32 @@ pub(super) fn check(
 }
 
 /// Refuses a run whose figures are no measure of its target.
-pub(super) fn is_sound(run: &Summary) -> Result<(), String> {
+pub(super) fn is_sound(compared: &Compared) -> Result<(), String> {
+    let run = compared.summary();
     let refused = |why: &str| Err(format!("run {} can't be compared: {why}", name(run)));
+    if let Some(fault) = compared.fault() {
+        return refused(fault);
+    }
     if run.verdict.validity == Validity::Invalid {
         return refused(
             "it is invalid: its figures are the generator's, not the target's; for the reason, see `drumfire report`",
         );
     }
-    if run.is_cut_short() || run.is_lost() || ended_by_rule(run) {
-        return refused("it ended early, so a part of its load is missing");
-    }
-    if (0..run.info.pools.len()).any(|pool| run.orders(pool).count > 0) {
-        return refused("its load was changed while it ran, so that it is not the planned one");
-    }
     if run.total.counts.ok == 0 {
-        return refused("none of its requests was ok");
+        return refused(&unanswered(run));
     }
     Ok(())
 }
 
-/// Whether a threshold or a condition ended the load before the plan did.
-const fn ended_by_rule(run: &Summary) -> bool {
-    matches!(run.load_end.reason, Some(StopReason::Threshold))
+/// Why a run has no answer that can be compared: what its report says of the target.
+fn unanswered(run: &Summary) -> String {
+    let reasons = run.target.reasons.iter();
+    let reasons = reasons.map(|reason| Untrusted::new(&reason.text).escaped_lines());
+    let reasons: Vec<String> = reasons.collect();
+    match reasons.is_empty() {
+        true => "none of its requests was ok".to_owned(),
+        false => format!("none of its requests was ok: {}", reasons.join(", ")),
+    }
 }
 
 /// Refuses a run whose load or target is not that of the first.
@@ -81,9 +84,6 @@ pub(super) fn is_like(first: &Compared, run: &Compared, any_target: bool) -> Res
         let (one, other) = (name(first.summary()), name(run.summary()));
         Err(format!("runs {one} and {other} can't be compared: {what}"))
     };
-    if infos[0].pools.len() != infos[1].pools.len() {
-        return refused("they have different pools");
-    }
     let targets = infos.map(|info| secret::url(&info.target));
     if !any_target && targets[0] != targets[1] {
         let [one, other] = infos.map(|info| secret::excerpt(&info.target));
@@ -91,25 +91,31 @@ pub(super) fn is_like(first: &Compared, run: &Compared, any_target: bool) -> Res
             "their targets are {one} and {other}; to compare them anyway, use --any-target"
         ));
     }
-    let [one, other] = [first, run].map(|run| run.summary().generator.clock);
-    if one != other {
-        return refused(&format!(
-            "one is timed {}, the other {}",
-            timed(one),
-            timed(other)
-        ));
+    difference(first, run).map_or(Ok(()), |what| refused(&what))
+}
+
+/// What makes two runs unlike, apart from their targets.
+pub(super) fn difference(first: &Compared, run: &Compared) -> Option<String> {
+    let infos = [first, run].map(|run| &run.summary().info);
+    if infos[0].pools.len() != infos[1].pools.len() {
+        return Some("they have different pools".to_owned());
+    }
+    let [one, other] = [first, run].map(Compared::clock);
+    // A clock that the plan of both asks for, and that one of them could not have, is known later.
+    let is_asked = run.summary().total.counts.sent == 0 && infos[0].clock == infos[1].clock;
+    if one != other && !is_asked {
+        let [one, other] = [one, other].map(timed);
+        return Some(format!("one is timed {one}, the other {other}"));
     }
     let is_read = first.is_read() || run.is_read();
-    for (one, other) in infos[0].pools.iter().zip(&infos[1].pools) {
-        if let Some(what) = differs(one, other, is_read) {
-            let pool = Untrusted::new(&one.name).escaped_lines();
-            return refused(&format!("{what} of pool {pool} differ"));
-        }
-    }
-    if is_read && first.load() != run.load() {
-        return refused("the planned loads differ");
-    }
-    Ok(())
+    let mut pools = infos[0].pools.iter().zip(&infos[1].pools);
+    let of_pools = pools.find_map(|(one, other)| {
+        let what = differs(one, other, is_read)?;
+        let pool = Untrusted::new(&one.name).escaped_lines();
+        Some(format!("{what} of pool {pool} differ"))
+    });
+    let is_of_texts = is_read && first.load() != run.load();
+    of_pools.or_else(|| is_of_texts.then(|| "the planned loads differ".to_owned()))
 }
 
 /// How exchanges are timed by a clock.

@@ -43,6 +43,9 @@ impl Comparison {
             });
         }
         out.push('\n');
+        if let Some(sentence) = self.difference(&STYLE) {
+            out.push_str(&format!("{}\n\n", escaped(&sentence)));
+        }
         let Cells { heads, rows } = self.cells(&STYLE);
         let rows = rows.into_iter().map(|row| {
             let cells = row.into_iter().map(|cell| escaped(&cell));

@@ -40,7 +40,11 @@ pub(super) fn rows(base: &Compared, candidate: &Compared) -> (Vec<Row>, Vec<Stri
     let runs = [base, candidate];
     let cells = runs.map(|run| Cells::of(run.summary()));
     let is_read = runs.iter().any(|run| run.is_read());
-    let has_blocks = cells.iter().all(|cells| cells.all.len() >= CELLS_MIN);
+    let kind = Compared::latency_kind(runs);
+    // The cells of a run have its own times.
+    let is_one_kind = runs.iter().all(|run| run.summary().latency_kind() == kind);
+    let is_long = cells.iter().all(|cells| cells.all.len() >= CELLS_MIN);
+    let has_blocks = is_long && is_one_kind;
     // Each side draws with the seed of the base, under a number of its own: two looks at the same pair
     // have the same intervals.
     let replicates = match has_blocks {
@@ -48,7 +52,7 @@ pub(super) fn rows(base: &Compared, candidate: &Compared) -> (Vec<Row>, Vec<Stri
         false => [Vec::new(), Vec::new()],
     };
     let rows = FIGURES.iter().enumerate().filter_map(|(at, figure)| {
-        let [base, candidate] = runs.map(|run| figure.value(run));
+        let [base, candidate] = runs.map(|run| figure.value(run, kind));
         let medians = [base?, candidate?];
         let [from, to] = medians.map(|value| figure.scaled(value));
         let differences = replicates[0].iter().zip(&replicates[1]);
@@ -72,7 +76,13 @@ pub(super) fn rows(base: &Compared, candidate: &Compared) -> (Vec<Row>, Vec<Stri
              not contain."
                 .to_owned(),
         );
-    } else if !has_blocks {
+    } else if !is_one_kind {
+        cautions.push(
+            "There are no intervals: users waited for connections in one of the runs only, so the latency is the \
+             response time of both."
+                .to_owned(),
+        );
+    } else if !is_long {
         cautions.push(format!(
             "The runs are too short for intervals: each needs at least {CELLS_MIN} intervals of --interval."
         ));

@@ -12,7 +12,7 @@
 use super::figure::Figure;
 use super::{Answer, CONFIDENCE, Compared, Row};
 use crate::quantity::counted;
-use drumfire_measure::{Overview, Summary};
+use drumfire_measure::{LatencyKind, Overview, Summary};
 use drumfire_stats::{Differences, Looks, SignedRank, median};
 
 /// The least number of rounds of an experiment: with fewer nothing could be found.
@@ -57,6 +57,25 @@ pub enum RoundsEnd {
     Signal,
     /// Too many rounds had a run that can't be compared.
     Unsound,
+}
+
+/// A round that had a run which can't be compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnsoundRound {
+    /// The number of the round that was being made, from 1.
+    pub round: usize,
+    /// The side of the run: A is the base.
+    pub side: &'static str,
+    /// Why it can't be compared, in a sentence without a full stop.
+    pub reason: String,
+}
+
+impl UnsoundRound {
+    /// The round in a sentence.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        format!("Round {}, {}: {}.", self.round, self.side, self.reason)
+    }
 }
 
 impl Rounds {
@@ -105,6 +124,15 @@ impl RoundsEnd {
     }
 }
 
+/// The runs of both sides, the time that is *the* latency of all of them, and how pairs were made.
+#[derive(Clone, Copy)]
+struct Pairs<'a> {
+    base: &'a [Compared],
+    candidate: &'a [Compared],
+    kind: LatencyKind,
+    form: RoundForm,
+}
+
 /// A figure of all pairs.
 struct Measured {
     figure: Figure,
@@ -120,8 +148,14 @@ pub(super) fn rows(
     rounds: Rounds,
 ) -> (Vec<Row>, Vec<String>) {
     let figures = Figure::OF_SETS.into_iter();
-    let measured =
-        figures.filter_map(|figure| Measured::of(figure, base, candidate, least, rounds.form));
+    let kind = Compared::latency_kind(base.iter().chain(candidate));
+    let pairs = Pairs {
+        base,
+        candidate,
+        kind,
+        form: rounds.form,
+    };
+    let measured = figures.filter_map(|figure| Measured::of(figure, pairs, least));
     let measured: Vec<Measured> = measured.collect();
     let differences: Vec<Differences> = measured.iter().map(|of| of.differences.clone()).collect();
     let looks = rounds.looks();
@@ -162,15 +196,15 @@ pub(super) fn rows(
 
 impl Measured {
     /// `None` where a run lacks the figure.
-    fn of(
-        figure: Figure,
-        base: &[Compared],
-        candidate: &[Compared],
-        least: f64,
-        form: RoundForm,
-    ) -> Option<Self> {
+    fn of(figure: Figure, pairs: Pairs<'_>, least: f64) -> Option<Self> {
+        let Pairs {
+            base,
+            candidate,
+            kind,
+            form,
+        } = pairs;
         let values = |runs: &[Compared]| -> Option<Vec<f64>> {
-            runs.iter().map(|run| figure.value(run)).collect()
+            runs.iter().map(|run| figure.value(run, kind)).collect()
         };
         let [of_base, of_candidate] = [values(base)?, values(candidate)?];
         let pairs = base.iter().zip(candidate);
@@ -179,7 +213,11 @@ impl Measured {
             let whole = figure.scaled(*wholes.1) - figure.scaled(*wholes.0);
             match (form, figure) {
                 (RoundForm::Duet, Figure::Latency(_, q)) => {
-                    by_second(q, base.summary(), candidate.summary()).unwrap_or(whole)
+                    let runs = [base, candidate].map(Compared::summary);
+                    // The seconds of a run have its own times.
+                    let is_one_kind = runs.iter().all(|run| run.latency_kind() == kind);
+                    let by_second = is_one_kind.then(|| by_second(q, runs)).flatten();
+                    by_second.unwrap_or(whole)
                 }
                 _ => whole,
             }
@@ -200,7 +238,7 @@ impl Measured {
 
 /// The median over the seconds of a duet of the logarithm of the ratio of a latency. `None` where fewer
 /// than half of them have enough requests for it on both sides.
-fn by_second(q: f64, base: &Summary, candidate: &Summary) -> Option<f64> {
+fn by_second(q: f64, [base, candidate]: [&Summary; 2]) -> Option<f64> {
     let seconds = |run: &Summary| -> Vec<Option<f64>> {
         let known = |cell: Overview| cell.latency().quantile(q).filter(|time| time.0 > 0);
         run.over_time()
@@ -266,7 +304,7 @@ fn cautions(made: usize, rounds: Rounds) -> Vec<String> {
         )),
         RoundsEnd::Signal => Some(format!("Interrupted after {made} of {planned} rounds.")),
         RoundsEnd::Unsound => Some(format!(
-            "Ended after {made} of {planned} rounds: too many had runs that can't be compared."
+            "Ended after {made} of {planned} rounds: too many had a run that can't be compared."
         )),
     };
     let few = (made < ROUNDS_MIN).then(|| {

@@ -19,6 +19,10 @@ pub(super) fn rows(
     candidate: &[Compared],
     least: f64,
 ) -> (Vec<Row>, Vec<String>) {
+    let kind = Compared::latency_kind(base.iter().chain(candidate));
+    let values = |figure: Figure, runs: &[Compared]| -> Option<Vec<f64>> {
+        runs.iter().map(|run| figure.value(run, kind)).collect()
+    };
     let measured = Figure::OF_SETS
         .into_iter()
         .filter_map(|figure| Some((figure, values(figure, base)?, values(figure, candidate)?)));
@@ -63,11 +67,6 @@ pub(super) fn rows(
         .collect();
     let cautions = cautions(base, candidate, rows.len());
     (rows, cautions)
-}
-
-/// The figure of every run; `None` where one has none.
-fn values(figure: Figure, runs: &[Compared]) -> Option<Vec<f64>> {
-    runs.iter().map(|run| figure.value(run)).collect()
 }
 
 /// The values on the scale on which a shift is a difference.

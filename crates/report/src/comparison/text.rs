@@ -9,7 +9,8 @@
 //! as the least shift that runs with this spread could have shown.
 
 use super::figure::Figure;
-use super::{Answer, Comparison, Rounds, Row, Runs};
+use super::{Answer, Comparison, Rounds, Row, Runs, differences};
+use crate::answers::target_words;
 use crate::calendar;
 use crate::line::{Ink, Line, labelled, wrap};
 use crate::quantity::{counted, in_letters, latency_f64, rate, share_of};
@@ -17,6 +18,7 @@ use crate::secret;
 use crate::style::{Style, Unicode};
 use crate::table::{Column, Side, Table};
 use crate::untrusted::Untrusted;
+use drumfire_measure::TargetState;
 
 /// The column at which everything after a label begins.
 const LABEL: usize = 13;
@@ -37,6 +39,11 @@ impl Comparison {
                 style,
                 &mut out,
             );
+        }
+        if let Some(sentence) = self.difference(style) {
+            for line in wrap(&sentence, style.width()) {
+                Line::plain(line).print(style, &mut out);
+            }
         }
         out.push('\n');
         for line in self.table(style).lines(style.width()) {
@@ -101,10 +108,68 @@ impl Comparison {
                 )
             }
             (None, None) => (
-                format!("undecided: too few {runs} to show a shift of {least}, or to rule it out"),
+                self.undecided(style).unwrap_or_else(|| {
+                    format!(
+                        "undecided: too few {runs} to show a shift of {least}, or to rule it out"
+                    )
+                }),
                 Ink::Warn,
             ),
         }
+    }
+
+    /// The answer where the interval of an undecided figure lies beyond the least shift that matters:
+    /// it looks worse or better, but is one of several figures, whose intervals are its own.
+    fn undecided(&self, style: &Style) -> Option<String> {
+        let looks = |row: &Row| {
+            let (low, high) = row.interval.filter(|_| row.answer == Some(Answer::Open))?;
+            let least = row.figure.least(self.terms.least);
+            let is_beyond = low >= least || high <= -least;
+            let word = match (low > 0.0) == row.figure.is_better_greater() {
+                true => "better",
+                false => "worse",
+            };
+            is_beyond.then(|| {
+                format!(
+                    "{} looks {word} ({})",
+                    row.figure.name(),
+                    row.interval_words(style)
+                )
+            })
+        };
+        let looks: Vec<String> = self.rows.iter().filter_map(looks).collect();
+        let made = counted(
+            self.base.ids.len() as u64,
+            match self.rounds {
+                Some(_) => "round",
+                None => "run",
+            },
+        );
+        let of_each = match self.rounds {
+            Some(_) => "",
+            None => " of each",
+        };
+        let enough = match self.enough() {
+            needed if needed > self.base.ids.len().min(self.candidate.ids.len()) => {
+                format!("use {needed} or more")
+            }
+            _ => "use more".to_owned(),
+        };
+        (!looks.is_empty()).then(|| {
+            format!(
+                "undecided: {}, but {made}{of_each} can't show it for {}; {enough}",
+                looks.join(", "),
+                match self.rows.len() {
+                    1 => "one figure".to_owned(),
+                    figures => format!("{figures} figures together"),
+                }
+            )
+        })
+    }
+
+    /// The facts of their plans in which the sides differ, in a sentence.
+    pub(crate) fn difference(&self, style: &Style) -> Option<String> {
+        differences::sentence(&self.differences, style)
     }
 
     /// In the order of the table, so that the median stands before the tail.
@@ -258,7 +323,7 @@ pub fn foreseen(rounds: Rounds) -> String {
 }
 
 impl Runs {
-    /// The number of runs, the first one and its beginning, and the target.
+    /// The number of runs, the first one and its beginning, the target, and how it did.
     pub(super) fn words(&self, style: &Style) -> String {
         let target = secret::excerpt(&self.target);
         let target = Untrusted::new(&target).escaped(style.unicode);
@@ -272,9 +337,29 @@ impl Runs {
         };
         let pause = style.glyph(" · ", ", ");
         format!(
-            "{from} started {}{pause}{target}",
-            began.unwrap_or_default()
+            "{from} started {}{pause}{target}{pause}{}",
+            began.unwrap_or_default(),
+            self.states()
         )
+    }
+
+    /// The target's answer to the runs, as their reports have it; of runs with several, to how many
+    /// of them.
+    fn states(&self) -> String {
+        let count = |state| self.states.iter().filter(|of| **of == state).count();
+        let seen = TargetState::ALL.into_iter().rev();
+        let seen: Vec<_> = seen.filter(|state| count(*state) > 0).collect();
+        match seen.as_slice() {
+            [only] => target_words(*only),
+            _ => {
+                let all = self.states.len();
+                let counted = seen.iter().map(|state| {
+                    let words = target_words(*state);
+                    format!("{words} in {} of {all}", count(*state))
+                });
+                counted.collect::<Vec<_>>().join(", ")
+            }
+        }
     }
 }
 

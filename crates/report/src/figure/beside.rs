@@ -13,7 +13,7 @@
 //! runs; marks are left out, for they would be of one run and look as if they were of both.
 
 use super::{Axis, Bar, Figure, Plot, Role, Scale, Series, outcomes, over_time, tail};
-use drumfire_measure::{Histogram, IntervalRow, Outcome, Summary};
+use drumfire_measure::{Histogram, IntervalRow, LatencyKind, Outcome, Summary};
 use std::collections::BTreeMap;
 
 /// The names of both sides in a legend, and their colours.
@@ -38,6 +38,8 @@ pub struct BesideSide<'a> {
     pub run: &'a Summary,
     /// Its rows, which a run that was read has apart from its summary.
     pub rows: Vec<IntervalRow>,
+    /// The time that `latency` has; both sides have the same.
+    pub kind: LatencyKind,
     /// The latencies of all requests of the side.
     pub latency: Histogram,
     /// Requests that met what their plan expects.
@@ -51,8 +53,7 @@ pub struct BesideSide<'a> {
 /// The pictures that two sides share: tail, median, p99 over time, the rate of good answers, and
 /// outcomes.
 ///
-/// A run without the series leaves its line out; both runs may be of different models, and the
-/// heading is then that of the base's.
+/// A run without the series leaves its line out.
 #[must_use]
 pub fn beside(base: &BesideSide<'_>, candidate: &BesideSide<'_>) -> Vec<Figure> {
     let sides = [base, candidate];
@@ -61,13 +62,13 @@ pub fn beside(base: &BesideSide<'_>, candidate: &BesideSide<'_>) -> Vec<Figure> 
     let shared = [
         Shared {
             name: "median",
-            title: format!("Median {}", over_time::model_words(base.run)),
+            title: format!("Median {}", base.kind.words()),
             series: "p50",
             figures: latency(),
         },
         Shared {
             name: "p99",
-            title: format!("p99 {}", over_time::model_words(base.run)),
+            title: format!("p99 {}", base.kind.words()),
             series: "p99",
             figures: latency(),
         },
@@ -79,8 +80,8 @@ pub fn beside(base: &BesideSide<'_>, candidate: &BesideSide<'_>) -> Vec<Figure> 
         },
     ];
     let [first, second] = RUNS;
-    let tail = tail::of_runs(
-        base.run,
+    let tail = tail::of_kind(
+        base.kind,
         &[
             (first.0, first.1, &base.latency),
             (second.0, second.1, &candidate.latency),

@@ -6,7 +6,7 @@
 //! count supports no further point, so that its length says how much is known.
 
 use super::{Axis, Figure, Plot, Point, Role, Scale, Series, Unit, over_time};
-use drumfire_measure::{Histogram, Summary};
+use drumfire_measure::{Histogram, LatencyKind, Summary};
 
 /// A line of the picture: its name in the legend, its colour, and the latencies.
 pub type TailLine<'a> = (&'static str, Role, &'a Histogram);
@@ -18,22 +18,30 @@ const POINTS_PER_NINE: u32 = 24;
 /// of requests that a change made slower or faster.
 #[must_use]
 pub fn tail(summary: &Summary, baseline: Option<&Summary>) -> Figure {
-    let baseline = baseline.map(|run| ("baseline", Role::Asked, latency(run)));
+    let kinds = baseline
+        .into_iter()
+        .chain([summary])
+        .map(Summary::latency_kind);
+    // The response time of both as soon as it is the latency of one.
+    let kind = match kinds.clone().all(|kind| kind == LatencyKind::Service) {
+        true => LatencyKind::Service,
+        false => LatencyKind::Response,
+    };
+    let baseline = baseline.map(|run| ("baseline", Role::Asked, kind.of(&run.total.latency)));
     let lines: Vec<TailLine<'_>> = baseline
         .into_iter()
-        .chain([("this run", Role::Rank(0), latency(summary))])
+        .chain([("this run", Role::Rank(0), kind.of(&summary.total.latency))])
         .collect();
-    of_runs(summary, &lines)
+    of_kind(kind, &lines)
 }
 
-fn latency(run: &Summary) -> &Histogram {
-    run.model().latency(&run.total.latency)
-}
-
-/// The tails of runs, with the words of `first`.
-pub(super) fn of_runs(first: &Summary, runs: &[TailLine<'_>]) -> Figure {
-    let title = over_time::title("Tail latency", first);
-    tails(title, over_time::model_words(first), runs)
+/// The tails of these times, all of one kind.
+pub(super) fn of_kind(kind: LatencyKind, lines: &[TailLine<'_>]) -> Figure {
+    tails(
+        format!("Tail latency, {}", kind.words()),
+        kind.words(),
+        lines,
+    )
 }
 
 /// The quantiles of each line's times, as far as its count supports them. `times` is the name of these

@@ -22,7 +22,7 @@ use crate::markup::Markup;
 use crate::quantity::{count, latency, rate, share};
 use crate::style::{Color, Style, Unicode};
 use crate::{calendar, secret};
-use drumfire_measure::{Histogram, Summary};
+use drumfire_measure::{Histogram, LatencyKind, Summary};
 use std::slice::from_ref;
 
 /// The caution of a page without a verdict.
@@ -52,7 +52,8 @@ pub fn compare(base: &Compared, candidate: &Compared) -> Vec<Part> {
         out.element("p", &[("class", "dim")], CHANCE);
         out.close("header");
     })];
-    parts.extend(grid::part(&numbers(both)));
+    let kind = Compared::latency_kind([base, candidate]);
+    parts.extend(grid::part(&numbers(both, kind)));
     pictures(&mut parts, from_ref(base), from_ref(candidate));
     parts
 }
@@ -64,9 +65,9 @@ pub fn comparison(of: &Comparison, base: &[Compared], candidate: &[Compared]) ->
     let mut parts = vec![part("about", |out| about(out, of, base, candidate))];
     parts.extend(grid::part(&figures(of)));
     if let ([base], [candidate]) = (base, candidate) {
-        parts.extend(grid::part(&numbers(
-            [base, candidate].map(Compared::summary),
-        )));
+        let both = [base, candidate];
+        let kind = Compared::latency_kind(both);
+        parts.extend(grid::part(&numbers(both.map(Compared::summary), kind)));
     }
     pictures(&mut parts, base, candidate);
     parts
@@ -93,6 +94,9 @@ pub(super) fn against(of: &Against) -> Part {
         out.element("h2", &[], "Comparison with the baseline");
         out.element("p", &[], &format!("Baseline: {base}"));
         out.element("p", &[("class", "dim")], &answer);
+        if let Some(sentence) = of.comparison.difference(&style) {
+            out.element("p", &[], &sentence);
+        }
         for remark in of.comparison.remarks(&style) {
             out.element("p", &[("class", "dim")], &remark);
         }
@@ -105,7 +109,8 @@ pub(super) fn against(of: &Against) -> Part {
 
 /// Appends the pictures of both sides, with their data; none where a side has no run.
 fn pictures(parts: &mut Vec<Part>, base: &[Compared], candidate: &[Compared]) {
-    let figures = match (side(base), side(candidate)) {
+    let kind = Compared::latency_kind(base.iter().chain(candidate));
+    let figures = match (side(base, kind), side(candidate, kind)) {
         (Some(base), Some(candidate)) => beside(&base, &candidate),
         _ => Vec::new(),
     };
@@ -117,11 +122,8 @@ fn pictures(parts: &mut Vec<Part>, base: &[Compared], candidate: &[Compared]) {
 
 /// A side as pictures show it: all its requests, and over time the run whose median latency is in
 /// the middle.
-fn side(runs: &[Compared]) -> Option<BesideSide<'_>> {
-    let times = |run: &Compared| {
-        let run = run.summary();
-        run.model().latency(&run.total.latency).clone()
-    };
+fn side(runs: &[Compared], kind: LatencyKind) -> Option<BesideSide<'_>> {
+    let times = |run: &Compared| kind.of(&run.summary().total.latency).clone();
     let mut ordered: Vec<&Compared> = runs.iter().collect();
     ordered.sort_by_key(|run| times(run).quantile_unchecked(0.5));
     let middle = ordered.get(ordered.len().saturating_sub(1) / 2)?;
@@ -136,6 +138,7 @@ fn side(runs: &[Compared]) -> Option<BesideSide<'_>> {
     Some(BesideSide {
         run: middle.summary(),
         rows: middle.rows(),
+        kind,
         latency,
         ok,
         failures: runs.iter().flat_map(Compared::failures).collect(),
@@ -170,6 +173,9 @@ fn about(out: &mut Markup, of: &Comparison, base: &[Compared], candidate: &[Comp
                         shown by the run with the middle median.";
             out.element("p", &[("class", "dim")], note);
         }
+    }
+    if let Some(sentence) = of.difference(&style) {
+        out.element("p", &[], &sentence);
     }
     for remark in of.remarks(&style) {
         out.element("p", &[("class", "dim")], &remark);
@@ -230,7 +236,7 @@ fn figures(of: &Comparison) -> Grid {
 
 /// A row for each number of both runs. Each value is paired with its text, since the ratio is that
 /// of the values and not of the rounded texts.
-fn numbers(both: [&Summary; 2]) -> Grid {
+fn numbers(both: [&Summary; 2], kind: LatencyKind) -> Grid {
     let mut rows = vec![
         row(
             "requests",
@@ -258,8 +264,7 @@ fn numbers(both: [&Summary; 2]) -> Grid {
         rows.push(row(
             name,
             both.map(|run| {
-                let times = run.model().latency(&run.total.latency);
-                let time = times.quantile(q)?;
+                let time = kind.of(&run.total.latency).quantile(q)?;
                 Some((time.0 as f64, latency(time, Unicode::On)))
             }),
         ));
@@ -271,8 +276,8 @@ fn numbers(both: [&Summary; 2]) -> Grid {
             .map(str::to_owned)
             .to_vec(),
         rows,
-        explanation: "Times are response times in the open model and service times in the closed \
-                      model, of ok responses and timeouts. The last column is the candidate's \
+        explanation: "Times are response times; in the closed model, where users do not wait for \
+                      connections, service times. They are of ok responses and timeouts. The last column is the candidate's \
                       number divided by the base's.",
     }
 }

@@ -1,11 +1,14 @@
 //! Comparisons of runs that are alike but for what is injected.
 
 use crate::fixture::{Dice, ended, health, info, sample};
-use drumfire_measure::{ArrivalClock, Interval, Model, Outcome, Reading, Summary, Validity};
-use drumfire_plan::StopReason;
+use drumfire_measure::{
+    ArrivalClock, AskedBody, Coverage, Interval, LatencyKind, Model, Outcome, Reading, Reason,
+    Summary, TargetState, Validity,
+};
+use drumfire_plan::{KeepAlive, StopReason, Warmup};
 use drumfire_report::Naming;
 use drumfire_report::comparison::{
-    Baseline, Compared, Comparison, RoundForm, Rounds, RoundsEnd, Terms, foreseen,
+    Baseline, Compared, Comparison, RoundForm, Rounds, RoundsEnd, Terms, UnsoundRound, foreseen,
 };
 use drumfire_report::style::{Color, Style, Unicode};
 use drumfire_report::{html, json};
@@ -138,6 +141,135 @@ fn equal_sets_are_equal_and_few_runs_show_nothing() {
 }
 
 #[test]
+fn an_interval_beyond_the_least_shift_is_no_absence_of_one() {
+    let (text, is_worse, json) = words(&sides(4, 1.5, 200));
+    assert!(!is_worse && json["answer"] == "nothing shown", "{text}");
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let words = words.join(" ");
+    assert!(
+        words.starts_with("Answer undecided: p50 looks worse (+"),
+        "{text}"
+    );
+    let enough = "but 4 runs of each can't show it for 5 figures together; use 5 or more";
+    assert!(words.contains(enough), "{text}");
+    let (text, ..) = self::words(&sides(4, 0.6, 200));
+    assert!(text.contains("p50 looks better (−"), "{text}");
+}
+
+#[test]
+fn what_differs_and_is_not_refused_is_in_the_answer() {
+    let [base, mut candidate] = sides(2, 1.0, 200);
+    for run in &mut candidate {
+        let info = Arc::make_mut(&mut run.info);
+        info.target = info.target.replace("127.0.0.1:8080", "127.0.0.1:9090");
+        info.warmup = Warmup::Span(Nanos::from_millis(300));
+        info.tls_verified = Some(false);
+        let asked = info.pools[0].asked.as_mut().unwrap();
+        asked.transport.keep_alive = KeepAlive::No;
+        let request = &mut asked.requests.first[0];
+        request.url = "http://127.0.0.1:9090/plaintext".to_owned();
+        request.method = "POST".to_owned();
+        request.body = AskedBody::Bytes(1);
+    }
+    candidate[1].target.state = TargetState::Behind;
+    let any = Terms {
+        any_target: true,
+        ..TERMS
+    };
+    let files = |side: &Vec<Summary>| side.iter().map(|run| read(run, &[])).collect::<Vec<_>>();
+    for [base, candidate] in [
+        [compared(&base), compared(&candidate)],
+        [compared(&base), files(&candidate)],
+    ] {
+        let found = Comparison::of(&base, &candidate, any).unwrap();
+        let line = "They differ in: keep-alive (on, off), body (none, 1), method (GET, POST), \
+                    certificate verification (none, off), warm-up (0, 300ms).";
+        let text = found.text(&Style::new(200, Color::Off, Unicode::On));
+        assert!(text.contains(line), "{text}");
+        let markdown = String::from_utf8(found.markdown()).unwrap();
+        assert!(
+            markdown.contains("They differ in: keep-alive"),
+            "{markdown}"
+        );
+        let json: serde_json::Value = serde_json::from_slice(&found.json()).unwrap();
+        let first = serde_json::json!({"key": "keep_alive", "base": ["yes"], "candidate": ["no"]});
+        assert_eq!(json["differences"][0], first);
+        let states = "target falls behind in 1 of 2, target ok in 1 of 2";
+        assert!(text.contains(states), "{text}");
+        assert_eq!(
+            json["base"]["target_states"],
+            serde_json::json!(["ok", "ok"])
+        );
+        assert_eq!(json["candidate"]["target_states"][1], "behind");
+    }
+    let [base, candidate] = sides(2, 1.0, 200);
+    let found = compare(&base, &candidate, TERMS).unwrap();
+    assert!(
+        !found.text(&STYLE).contains("differ in"),
+        "{}",
+        found.text(&STYLE)
+    );
+}
+
+/// Plans whose runs could not be compared are found before there are any.
+#[test]
+fn plans_are_compared_as_their_runs_would_be() {
+    let info = info(Model::Open);
+    assert_eq!(Comparison::check_plans(&info, &info), Ok(()));
+    let refused = |change: &dyn Fn(&mut drumfire_measure::RunInfo)| {
+        let mut other = info.clone();
+        change(&mut other);
+        Comparison::check_plans(&info, &other).unwrap_err()
+    };
+    assert_eq!(
+        refused(&|info| info.clock = ArrivalClock::Wire),
+        "one is timed by the program's clock, the other on the wire"
+    );
+    assert_eq!(
+        refused(&|info| info.pools[0].model = Model::Closed),
+        "the models of pool main differ"
+    );
+    assert_eq!(
+        refused(&|info| info.pools[0].asked.as_mut().unwrap().stop.requests = Some(7)),
+        "the planned loads of pool main differ"
+    );
+}
+
+/// Users of one side wait for connections, so that the response time is compared on both.
+#[test]
+fn both_sides_have_one_latency() {
+    let closed = |second: u64, waiting: u64| {
+        let mut run = run(second, 1.0, 200);
+        Arc::make_mut(&mut run.info).pools[0].model = Model::Closed;
+        let latency = &mut run.total.latency;
+        for _ in 0..waiting {
+            latency.waiting.record(Nanos::from_millis(50));
+        }
+        latency.response_time = drumfire_measure::Histogram::new();
+        for n in 0..2_000 {
+            latency
+                .response_time
+                .record(Nanos::from_millis(60) + Nanos(n));
+        }
+        run
+    };
+    let [base, candidate] = [closed(0, 0), closed(30, 2_000)];
+    assert_eq!(base.latency_kind(), LatencyKind::Service);
+    assert_eq!(candidate.latency_kind(), LatencyKind::Response);
+    for candidate in [
+        Compared::of(Arc::new(candidate.clone())),
+        read(&candidate, &[]),
+    ] {
+        let base = Compared::of(Arc::new(base.clone()));
+        let found = Comparison::of(&[base], &[candidate], TERMS).unwrap();
+        let json: serde_json::Value = serde_json::from_slice(&found.json()).unwrap();
+        let figures = json["figures"].as_array().unwrap();
+        let p50 = figures.iter().find(|figure| figure["name"] == "p50");
+        assert_eq!(p50.unwrap()["shift"], 0.0, "{json}");
+    }
+}
+
+#[test]
 fn one_pair_has_intervals_and_no_verdict() {
     let pair = [vec![run(0, 1.0, 200)], vec![run(60, 1.5, 200)]];
     let (text, is_worse, json) = words(&pair);
@@ -241,7 +373,22 @@ fn what_can_t_be_compared_is_refused_by_name() {
     by_rule.load_end.reason = Some(StopReason::Threshold);
     assert_eq!(
         refused(&base, &by_rule, TERMS),
-        "run run-60 can't be compared: it ended early, so a part of its load is missing"
+        "run run-60 can't be compared: a rule ended it early, so a part of its load is missing"
+    );
+    let mut open = run(60, 1.0, 200);
+    open.coverage = Coverage::Begun;
+    assert!(refused(&base, &open, TERMS).ends_with("it is still active, or it was cut off"));
+    open.coverage = Coverage::Resumed;
+    assert!(refused(&base, &open, TERMS).contains("cut off and resumed"));
+    let mut silent = run(60, 1.0, 200);
+    silent.total.counts.ok = 0;
+    silent.target.reasons = vec![Reason {
+        text: "every request failed: connect:refused".to_owned(),
+        remedies: Vec::new(),
+    }];
+    assert!(
+        refused(&base, &silent, TERMS)
+            .ends_with("none of its requests was ok: every request failed: connect:refused")
     );
     assert_eq!(
         refused(&base, &base, TERMS),
@@ -274,7 +421,34 @@ fn experiment(sides: &[Vec<Summary>; 2], planned: usize, ended: RoundsEnd) -> Co
         ended,
         form: RoundForm::Turns,
     };
-    Comparison::of_rounds(&base, &candidate, TERMS, rounds).unwrap()
+    let unsound = match ended {
+        RoundsEnd::Unsound => vec![UnsoundRound {
+            round: 3,
+            side: "B",
+            reason: "run x can't be compared: it is invalid".to_owned(),
+        }],
+        _ => Vec::new(),
+    };
+    Comparison::of_rounds(&base, &candidate, TERMS, rounds, &unsound).unwrap()
+}
+
+#[test]
+fn rounds_that_can_t_be_compared_are_in_the_answer_with_side_and_reason() {
+    let found = experiment(&sides(2, 1.0, 200), 10, RoundsEnd::Unsound);
+    let text = found.text(&STYLE);
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let words = words.join(" ");
+    let why = "Ended after 2 of 10 rounds: too many had a run that can't be compared.";
+    assert!(words.contains(why), "{text}");
+    let round = "Round 3, B: run x can't be compared: it is invalid.";
+    assert!(words.contains(round), "{text}");
+    let json: serde_json::Value = serde_json::from_slice(&found.json()).unwrap();
+    let unsound = &json["rounds"]["unsound"][0];
+    assert_eq!(
+        (&unsound["round"], &unsound["side"]),
+        (&3.into(), &"b".into())
+    );
+    assert_eq!(unsound["reason"], "run x can't be compared: it is invalid");
 }
 
 #[test]
@@ -337,8 +511,8 @@ fn an_experiment_that_ended_early_says_so_and_few_rounds_show_nothing() {
     let looks: Vec<usize> = (1..=10).filter(|made| rounds.is_look(*made)).collect();
     assert_eq!(looks, [6, 8, 10]);
     let [base, candidate] = sides(2, 1.0, 200);
-    let refused =
-        Comparison::of_rounds(&compared(&base), &compared(&candidate[..1]), TERMS, rounds);
+    let [base, candidate] = [compared(&base), compared(&candidate[..1])];
+    let refused = Comparison::of_rounds(&base, &candidate, TERMS, rounds, &[]);
     assert!(refused.unwrap_err().contains("without one of its runs"));
 }
 
@@ -352,7 +526,7 @@ fn a_duet_is_compared_second_by_second_and_says_what_both_sides_share() {
             form: RoundForm::Duet,
             ended: RoundsEnd::Planned,
         };
-        Comparison::of_rounds(&base, &candidate, TERMS, rounds).unwrap()
+        Comparison::of_rounds(&base, &candidate, TERMS, rounds, &[]).unwrap()
     };
     let words = |found: &Comparison| {
         let text = found.text(&STYLE);
@@ -447,7 +621,7 @@ fn runs_of_json_are_compared_as_the_runs_themselves() {
         (base, files(&sides[1], &[])),
         (files(&sides[0], &[]), files(&sides[1], &[])),
         (
-            files(&sides[0], &["pools", "notes", "load", "target"]),
+            files(&sides[0], &["pools", "notes", "load"]),
             files(&sides[1], &["intervals", "errors"]),
         ),
     ] {
@@ -539,10 +713,24 @@ fn runs_of_json_that_are_no_measure_are_refused() {
             "it is invalid",
         ),
         (
-            refused(|of| {
-                of["notes"] = serde_json::json!(["a signal ended the run before its planned end"])
-            }),
-            "it ended early",
+            refused(|of| of["run"]["ended"]["reason"] = "signal".into()),
+            "a signal ended it early",
+        ),
+        (
+            refused(|of| of["run"]["ended"] = serde_json::json!({"reason": "lost", "at_ns": 1})),
+            "it lost all agents",
+        ),
+        (
+            refused(|of| of["run"]["coverage"] = "begun".into()),
+            "it is still active, or it was cut off",
+        ),
+        (
+            refused(|of| of["run"]["load_changes"] = 1.into()),
+            "its load was changed while it ran",
+        ),
+        (
+            refused(|of| of["run"]["unaccounted_share"] = 0.5.into()),
+            "agents were lost",
         ),
         (
             refused(|of| of["run"]["plan"]["load.rate"] = "5/s".into()),
@@ -574,6 +762,7 @@ fn comparisons_satisfy_their_schema() {
         compare(&pair[0], &pair[1], TERMS).unwrap(),
         experiment(&sets, 8, RoundsEnd::Planned),
         experiment(&sides(2, 1.3, 200), 10, RoundsEnd::Signal),
+        experiment(&sides(2, 1.3, 200), 10, RoundsEnd::Unsound),
     ];
     for comparison in found {
         let document: serde_json::Value = serde_json::from_slice(&comparison.json()).unwrap();

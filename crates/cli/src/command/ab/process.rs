@@ -6,7 +6,7 @@
 use crate::exit::Failure;
 use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::OsString;
-use std::io::{self, Read as _};
+use std::io::{self, Read};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::{self, JoinHandle};
@@ -14,13 +14,15 @@ use std::time::Duration;
 
 /// The time between two looks at a process.
 pub(super) const LOOK: Duration = Duration::from_millis(50);
-/// The most bytes of its messages that are kept.
-const MESSAGES_MAX: u64 = 64 * 1024;
+/// The most bytes of its messages, and of what it prints, that are kept.
+const KEPT_MAX: u64 = 1 << 20;
 
 /// A run that goes on. Dropping it ends it.
 pub(super) struct RunProcess {
     child: Child,
-    messages: Option<JoinHandle<String>>,
+    messages: Option<JoinHandle<Vec<u8>>>,
+    /// What it prints, where that is wanted.
+    output: Option<JoinHandle<Vec<u8>>>,
     /// The number of signals that were passed on.
     passed: u32,
 }
@@ -31,35 +33,45 @@ pub(super) struct RunEnd {
     pub(super) code: Option<i32>,
     /// Its messages.
     pub(super) stderr: String,
+    /// What it printed, where that is wanted.
+    pub(super) stdout: Vec<u8>,
+}
+
+impl RunEnd {
+    /// Its messages as one, without the program's name.
+    pub(super) fn message(&self) -> &str {
+        let message = self.stderr.trim_end();
+        message.strip_prefix("drumfire: ").unwrap_or(message)
+    }
 }
 
 impl RunProcess {
     /// Starts this program with these arguments. Its output is not wanted: a run is stored.
     pub(super) fn start(args: Vec<OsString>) -> Result<Self, Failure> {
+        Self::start_with(args, Stdio::null())
+    }
+
+    /// The same with its output kept.
+    pub(super) fn start_printing(args: Vec<OsString>) -> Result<Self, Failure> {
+        Self::start_with(args, Stdio::piped())
+    }
+
+    fn start_with(args: Vec<OsString>, stdout: Stdio) -> Result<Self, Failure> {
         let program = std::env::current_exe().map_err(not_started)?;
         let child = Command::new(program)
             .args(args)
             .stdin(Stdio::null())
-            .stdout(Stdio::null())
+            .stdout(stdout)
             .stderr(Stdio::piped())
             .process_group(0)
             .spawn();
         let mut child = child.map_err(not_started)?;
-        let stderr = child.stderr.take();
-        let messages = thread::Builder::new()
-            .name("messages".to_owned())
-            .spawn(move || {
-                let mut kept = Vec::new();
-                if let Some(mut stderr) = stderr {
-                    let _cut = stderr.by_ref().take(MESSAGES_MAX).read_to_end(&mut kept);
-                    // A pipe that is full would hold the run.
-                    let _read = io::copy(&mut stderr, &mut io::sink());
-                }
-                String::from_utf8_lossy(&kept).into_owned()
-            });
+        let messages = child.stderr.take().and_then(kept);
+        let output = child.stdout.take().and_then(kept);
         Ok(Self {
             child,
-            messages: messages.ok(),
+            messages,
+            output,
             passed: 0,
         })
     }
@@ -94,13 +106,30 @@ impl RunProcess {
     }
 
     fn end(&mut self, status: ExitStatus) -> RunEnd {
-        let messages = self.messages.take();
-        let stderr = messages.and_then(|thread| thread.join().ok());
+        let all = [self.messages.take(), self.output.take()];
+        let [stderr, stdout] = all.map(|thread| {
+            let bytes = thread.and_then(|thread| thread.join().ok());
+            bytes.unwrap_or_default()
+        });
         RunEnd {
             code: status.code(),
-            stderr: stderr.unwrap_or_default(),
+            stderr: String::from_utf8_lossy(&stderr).into_owned(),
+            stdout,
         }
     }
+}
+
+/// Reads what a process writes, on a thread of its own, and keeps the beginning.
+fn kept(mut pipe: impl Read + Send + 'static) -> Option<JoinHandle<Vec<u8>>> {
+    let reader = thread::Builder::new().name("messages".to_owned());
+    let reader = reader.spawn(move || {
+        let mut kept = Vec::new();
+        let _cut = pipe.by_ref().take(KEPT_MAX).read_to_end(&mut kept);
+        // A pipe that is full would hold the run.
+        let _read = io::copy(&mut pipe, &mut io::sink());
+        kept
+    });
+    reader.ok()
 }
 
 impl Drop for RunProcess {

@@ -4,6 +4,7 @@ use super::process::RunProcess;
 use crate::exit::Failure;
 use crate::flags::RESULTS;
 use drumfire_import::shell_words;
+use drumfire_measure::RunInfo;
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -11,12 +12,13 @@ use std::path::Path;
 const COMMANDS: [&str; 3] = ["http", "grpc", "run"];
 /// Flags that the experiment gives each run, or that each run would write anew, beside those of
 /// [`RESULTS`].
-const OWN: [&str; 7] = [
+const OWN: [&str; 8] = [
     "-o",
     "--store",
     "--no-store",
     "--show",
     "--print-plan",
+    "--print-facts",
     "--svg",
     "--baseline",
 ];
@@ -72,24 +74,21 @@ impl Side {
         Ok(Self { flag, words })
     }
 
-    /// Refuses a line with a mistake before any load is sent: the program reads it and makes its
-    /// plan.
+    /// The facts of its runs that are known before any load is sent: the program reads the line and
+    /// prepares its plan.
     ///
     /// # Errors
     /// The program's own message.
-    pub(super) fn check(&self) -> Result<(), Failure> {
-        let process = RunProcess::start(self.args(&["--print-plan".into()]))?;
+    pub(super) fn facts(&self) -> Result<RunInfo, Failure> {
+        let process = RunProcess::start_printing(self.args(&["--print-facts".into()]))?;
         let ended = process.wait()?;
-        if ended.code == Some(0) {
-            return Ok(());
+        let message = format!("{}: {}", self.flag, ended.message());
+        match ended.code {
+            Some(0) => RunInfo::decode(&ended.stdout)
+                .map_err(|error| Failure::failed(format!("{}: {error}", self.flag))),
+            Some(2) => Err(Failure::usage(message)),
+            _ => Err(Failure::failed(message)),
         }
-        let message = ended.stderr.trim_end();
-        let message = message.strip_prefix("drumfire: ").unwrap_or(message);
-        let message = format!("{}: {message}", self.flag);
-        Err(match ended.code {
-            Some(2) => Failure::usage(message),
-            _ => Failure::failed(message),
-        })
     }
 
     /// Starts a run that is stored in this directory. Both runs of a round have its number as their

@@ -1,8 +1,7 @@
 //! The JSON of a summary (`drumfire.summary.v1`), read back as far as a comparison needs it.
 //!
 //! Keys that an older version did not write have their values for "not known": a file without pools
-//! has one, and one without notes was not cut short. Keys that are not known are passed over, since
-//! fields are only ever added.
+//! has one. Keys that are not known are passed over, since fields are only ever added.
 
 use super::Read;
 use crate::calendar;
@@ -10,8 +9,8 @@ use crate::json::SCHEMA;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use drumfire_measure::{
-    ArrivalClock, Beside, ENDED_EARLY, Histogram, IntervalRow, Model, PoolInfo, Reading, RunInfo,
-    Spread, SpreadTime, Summary, TargetState, Validity, decode_v2_beside,
+    ArrivalClock, Beside, Coverage, Histogram, IntervalRow, Model, PoolInfo, Reading, Reason,
+    RunInfo, Spread, SpreadTime, Summary, TargetState, Validity, decode_v2_beside,
 };
 use drumfire_plan::{StopReason, Warmup};
 use drumfire_units::{Nanos, utf8};
@@ -19,11 +18,6 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// The beginnings of notes on records that lack an end.
-const CUT_OFF: [&str; 2] = ["the run was cut off", "the run is in progress"];
-/// A part of the note on a part of a record that lacks an end, but was resumed.
-const RESUMED: &str = " and was resumed ";
 
 /// The document, in the order of the contract.
 #[derive(Deserialize)]
@@ -54,6 +48,10 @@ struct Document {
 struct Generator {
     #[serde(default)]
     clock: String,
+    #[serde(default)]
+    tls_verified: Option<bool>,
+    #[serde(default)]
+    spin: bool,
 }
 
 /// The facts of the run. Times are nanoseconds; `started_at` is RFC 3339 in UTC, to the nanosecond.
@@ -64,6 +62,13 @@ struct Run {
     id: String,
     started_at: String,
     duration_ns: u64,
+    coverage: String,
+    #[serde(default)]
+    ended: Option<Ended>,
+    #[serde(default)]
+    load_changes: u64,
+    #[serde(default)]
+    unaccounted_share: f64,
     model: String,
     #[serde(default)]
     seed: u64,
@@ -75,6 +80,12 @@ struct Run {
     plan: Map<String, Value>,
     #[serde(default)]
     version: String,
+}
+
+/// Why the load ended; a word that is not known is refused, since it may be an early end.
+#[derive(Deserialize)]
+struct Ended {
+    reason: String,
 }
 
 /// Whether the load was what the plan asked for, and the share of the intended requests that was sent,
@@ -101,6 +112,8 @@ impl Default for Load {
 #[derive(Default, Deserialize)]
 struct Target {
     state: String,
+    #[serde(default)]
+    reasons: Vec<String>,
 }
 
 /// Whether the run can be trusted. An unknown word is refused: an invalid run must not pass for a
@@ -128,17 +141,19 @@ struct Requests {
     pending: u64,
 }
 
-/// The two distributions that answers are taken from: of the open model the one from the intended
-/// start, of the closed model the one from the send.
+/// The two distributions that answers are taken from, from the intended start and from the send; and
+/// the waits, by which one of them is *the* latency of a closed model.
 #[derive(Deserialize)]
 struct Latency {
     response_time: Distribution,
     service_time: Distribution,
+    #[serde(default)]
+    waiting: Distribution,
 }
 
 /// Times in nanoseconds. `at_least` has the names of quantiles that are lower bounds, from requests
 /// without an end; `at_least_from_ns` is the least time of such a request.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct Distribution {
     count: u64,
     #[serde(default)]
@@ -248,12 +263,13 @@ impl Document {
     fn into_run(self) -> Result<(Summary, Read), String> {
         let info = self.info()?;
         let started = info.started_at_unix_ns;
-        let model = model(&self.run.model)?;
+        model(&self.run.model)?;
         let mut summary = Reading::new(Arc::new(info), &[]).close(Nanos(self.run.duration_ns), 0.0);
         self.put_counts(&mut summary);
         let latency = &mut summary.total.latency;
         latency.response_time = histogram("response_time", &self.latency.response_time)?;
         latency.service_time = histogram("service_time", &self.latency.service_time)?;
+        latency.waiting = histogram("waiting", &self.latency.waiting)?;
         self.put_answers(&mut summary)?;
         // Versions that did not write it had the program's alone.
         let clock = named(
@@ -262,10 +278,6 @@ impl Document {
             ArrivalClock::name,
         );
         summary.generator.clock = clock.unwrap_or_default();
-        let at_least = match model {
-            Model::Open => self.latency.response_time.at_least,
-            Model::Closed => self.latency.service_time.at_least,
-        };
         let mut failures: BTreeMap<String, u64> = BTreeMap::new();
         for error in self.errors {
             let count = failures.entry(error.kind).or_default();
@@ -277,8 +289,15 @@ impl Document {
                 .iter()
                 .map(|interval| interval.row(started))
                 .collect(),
-            load: load(&self.run.plan),
-            at_least,
+            plan: texts(&self.run.plan),
+            at_least: [
+                self.latency.response_time.at_least,
+                self.latency.service_time.at_least,
+            ],
+            load_changes: self.run.load_changes,
+            unaccounted_share: self.run.unaccounted_share,
+            tls_verified: self.generator.tls_verified,
+            spin: self.generator.spin,
             failures: failures.into_iter().collect(),
         };
         Ok((summary, read))
@@ -347,13 +366,24 @@ impl Document {
         summary.load.reasons.clear();
         let state = named(&self.target.state, &TargetState::ALL, TargetState::name);
         summary.target.state = state.unwrap_or(TargetState::Unknown);
-        summary.target.reasons.clear();
-        let mut notes = self.notes.iter();
-        let is_cut = notes.any(|note| {
-            let is_cut_off = CUT_OFF.iter().any(|word| note.starts_with(word));
-            note.ends_with(ENDED_EARLY) || is_cut_off && !note.contains(RESUMED)
+        let reasons = self.target.reasons.iter().cloned();
+        let reasons = reasons.map(|text| Reason {
+            text,
+            remedies: Vec::new(),
         });
-        summary.load_end.reason = is_cut.then_some(StopReason::Signal);
+        summary.target.reasons = reasons.collect();
+        self.put_end(summary)
+    }
+
+    /// How far the run is known, and why it ended.
+    fn put_end(&self, summary: &mut Summary) -> Result<(), String> {
+        let found = named(&self.run.coverage, &Coverage::ALL, Coverage::name);
+        summary.coverage = found.ok_or("`run.coverage` must be `whole`, `resumed` or `begun`")?;
+        let reason = self.run.ended.as_ref().map(|ended| {
+            let found = named(&ended.reason, &StopReason::ALL, StopReason::name);
+            found.ok_or("`run.ended.reason` is unknown; a later version may have written it")
+        });
+        summary.load_end.reason = reason.transpose()?;
         Ok(())
     }
 }
@@ -446,22 +476,27 @@ pub(super) fn is_named(q: f64) -> bool {
     NAMED.contains(&q)
 }
 
-/// The keys of a plan that say what its load is: rate or users, and where it ends. Of several pools
+/// Whether a key of a plan says what its load is: rate or users, and where it ends. Of several pools
 /// they begin with the pool's name.
-pub(super) fn load(plan: &Map<String, Value>) -> BTreeMap<String, String> {
-    let is_of_load = |key: &str| {
-        let own = match key.strip_prefix("pools.") {
-            // A pool's name may have points in it: the rest is looked for from behind.
-            Some(rest) => rest,
-            None => key,
-        };
-        let begins = |word: &str| own.starts_with(word) || own.contains(&format!(".{word}"));
-        begins("load.") || begins("stop.") || own == "users" || own.ends_with(".users")
+pub(super) fn is_of_load(key: &str) -> bool {
+    let own = match key.strip_prefix("pools.") {
+        // A pool's name may have points in it: the rest is looked for from behind.
+        Some(rest) => rest,
+        None => key,
     };
-    let of_load = plan.iter().filter(|(key, _)| is_of_load(key));
-    let texts = of_load.map(|(key, value)| {
+    let begins = |word: &str| own.starts_with(word) || own.contains(&format!(".{word}"));
+    begins("load.") || begins("stop.") || own == "users" || own.ends_with(".users")
+}
+
+/// The keys of a plan with their texts; a key with several has all of them.
+pub(super) fn texts(plan: &Map<String, Value>) -> BTreeMap<String, String> {
+    let texts = plan.iter().map(|(key, value)| {
         let text = match value {
             Value::String(text) => text.clone(),
+            Value::Array(texts) => {
+                let texts = texts.iter().map(|text| text.as_str().unwrap_or_default());
+                texts.collect::<Vec<_>>().join(", ")
+            }
             other => other.to_string(),
         };
         (key.clone(), text)

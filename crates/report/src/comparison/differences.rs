@@ -1,0 +1,179 @@
+//! The facts of their plans in which the runs of two sides differ, without those that a comparison
+//! refuses: an answer is about all of them together.
+//!
+//! The facts are the settings that the JSON of a run has (`run.plan`), so that a stored run and its
+//! JSON have the same. Thresholds are left out, since they change nothing that is measured, and of a
+//! URL its authority, which the sides show as their targets.
+
+use super::Compared;
+use crate::style::{Style, Unicode};
+use crate::untrusted::Untrusted;
+use std::collections::BTreeMap;
+
+/// The most facts that a sentence names; JSON has all.
+const NAMED_MAX: usize = 8;
+/// The most characters of a value in a sentence.
+const VALUE_MAX: usize = 40;
+/// The text of a fact that a plan does not have.
+const NONE: &str = "none";
+
+/// A fact in which the sides differ.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Difference {
+    /// The key of the setting, such as `keep_alive`.
+    pub(super) key: String,
+    /// The texts of the base's runs and of the candidate's, each once.
+    pub(super) values: [Vec<String>; 2],
+}
+
+/// The facts in which the sides differ, or runs of one side, in the order of their keys.
+pub(super) fn of(base: &[Compared], candidate: &[Compared]) -> Vec<Difference> {
+    let sides = [base, candidate].map(|runs| runs.iter().map(Compared::facts).collect::<Vec<_>>());
+    let facts = sides.iter().flatten().flat_map(BTreeMap::keys);
+    let keys: std::collections::BTreeSet<&String> = facts.collect();
+    let difference = |key: &String| {
+        let values = [0, 1].map(|side: usize| {
+            let mut values: Vec<String> = Vec::new();
+            for facts in &sides[side] {
+                let value = facts.get(key).map_or(NONE, String::as_str);
+                if !values.iter().any(|other| other == value) {
+                    values.push(value.to_owned());
+                }
+            }
+            values
+        });
+        let is_same = values[0].len() == 1 && values[0] == values[1];
+        (!is_same).then(|| Difference {
+            key: key.clone(),
+            values,
+        })
+    };
+    keys.into_iter().filter_map(difference).collect()
+}
+
+/// The differences in a sentence; `None` where there are none.
+pub(super) fn sentence(differences: &[Difference], style: &Style) -> Option<String> {
+    let mut named: Vec<String> = differences
+        .iter()
+        .take(NAMED_MAX)
+        .map(|difference| difference.words(style.unicode))
+        .collect();
+    if differences.len() > NAMED_MAX {
+        named.push(format!("{} more", differences.len() - NAMED_MAX));
+    }
+    (!named.is_empty()).then(|| format!("They differ in: {}.", named.join(", ")))
+}
+
+impl Difference {
+    /// The fact, and its value on either side: `keep-alive (on, off)`.
+    fn words(&self, unicode: Unicode) -> String {
+        let side = |values: &Vec<String>| {
+            let shown = values.iter().map(|value| shown(value, unicode));
+            shown.collect::<Vec<_>>().join(" or ")
+        };
+        let [base, candidate] = [0, 1].map(|at: usize| side(&self.values[at]));
+        format!("{} ({base}, {candidate})", name(&self.key, unicode))
+    }
+}
+
+fn shown(value: &str, unicode: Unicode) -> String {
+    match value {
+        "yes" => "on".to_owned(),
+        "no" => "off".to_owned(),
+        value => Untrusted::new(value).escaped_up_to(VALUE_MAX, unicode),
+    }
+}
+
+/// The name of a setting for a reader; one without a name has its key.
+fn name(key: &str, unicode: Unicode) -> String {
+    let shown = |text: &str| Untrusted::new(text).escaped_up_to(VALUE_MAX, unicode);
+    // The name of a pool may have points, and a key of a request has one.
+    let (pool, own) = match key.strip_prefix("pools.") {
+        None => (None, key),
+        Some(rest) => {
+            let ends = rest.match_indices('.').map(|(at, _)| at);
+            let known = ends.map(|at| (&rest[..at], &rest[at + 1..]));
+            let mut known = known.filter(|(_, own)| word(last(own)).is_some() || own.contains('['));
+            known
+                .next()
+                .map_or((None, key), |(pool, own)| (Some(pool), own))
+        }
+    };
+    let mut text = word(last(own)).map_or_else(|| shown(own), str::to_owned);
+    if let Some(number) = own.strip_prefix("requests[").and_then(number)
+        && number > 0
+    {
+        text = format!("{text} of request {}", number + 1);
+    }
+    match pool {
+        Some(pool) => format!("{text} of pool {}", shown(pool)),
+        None => text,
+    }
+}
+
+/// The part of a key of a request behind its number.
+fn last(own: &str) -> &str {
+    match own.strip_prefix("requests[") {
+        Some(rest) => rest.split_once("].").map_or(own, |(_, last)| last),
+        None => own,
+    }
+}
+
+fn number(rest: &str) -> Option<u64> {
+    rest.split_once(']')?.0.parse().ok()
+}
+
+/// The words for a setting whose key is none.
+fn word(key: &str) -> Option<&'static str> {
+    Some(match key {
+        "path" => "path",
+        "method" => "method",
+        "header" => "headers",
+        "body" | "body_bytes" => "body",
+        "call" => "call",
+        "deadline" => "deadline",
+        "requests" => "number of requests",
+        "scenario" => "number of steps",
+        "connections" => "connections",
+        "http" => "HTTP version",
+        "streams" => "streams",
+        "keep_alive" => "keep-alive",
+        "connection_age" => "connection age",
+        "connection_age.mean" => "mean connection age",
+        "connection_idle" => "connection idle time",
+        "timeout.total" => "timeout",
+        "timeout.connect" => "connect timeout",
+        "timeout.tls" => "TLS timeout",
+        "timeout.head" => "head timeout",
+        "compressed" => "compression",
+        "redirects" => "redirects",
+        "proxy" => "proxy",
+        "warmup" => "warm-up",
+        "threads" => "threads",
+        "tls" => "TLS",
+        "tls_verified" => "certificate verification",
+        "spin" => "spin",
+        "version" => "drumfire version",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Unicode, name};
+
+    #[test]
+    fn settings_have_names() {
+        for (key, words) in [
+            ("keep_alive", "keep-alive"),
+            ("requests[0].method", "method"),
+            ("requests[2].header", "headers of request 3"),
+            ("pools.a.b.timeout.total", "timeout of pool a.b"),
+            ("pools.a.requests[1].body", "body of request 2 of pool a"),
+            ("pools.a.scenario[3].pause", "scenario[3].pause of pool a"),
+            ("scenario[3].pause", "scenario[3].pause"),
+        ] {
+            assert_eq!(name(key, Unicode::On), words, "{key}");
+        }
+    }
+}
