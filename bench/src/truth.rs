@@ -25,6 +25,8 @@ pub enum Case {
     Freeze,
     /// It handles half of the rate.
     Capped,
+    /// The same: whether the report says so.
+    Drowning,
     /// It resets, cuts off and closes some connections in place of answers.
     Failures,
     /// It is quick, and the tool is stopped for 60 ms of each 500 ms.
@@ -106,10 +108,11 @@ const COUNT_SLACK: f64 = 0.1;
 
 impl Case {
     /// All, in the order of the table.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Stall,
         Self::Freeze,
         Self::Capped,
+        Self::Drowning,
         Self::Failures,
         Self::Starved,
         Self::Tail,
@@ -124,6 +127,7 @@ impl Case {
             Self::Stall => "stalls for 1 s of every 3 s",
             Self::Freeze => "freezes after 4 s of 6 s",
             Self::Capped => "handles half of the rate",
+            Self::Drowning => "the same",
             Self::Failures => "30 % resets, hang-ups, cut bodies",
             Self::Starved => "fast; the tool is stopped for 12 % of the time",
             Self::Tail => "lognormal delays, median 5 ms, σ 1.5",
@@ -139,6 +143,7 @@ impl Case {
             Self::Stall => "p90, 700 ms",
             Self::Freeze => "requests without an answer, by the target's count",
             Self::Capped => "p50, 3 s",
+            Self::Drowning => "that it can't keep up: a warning, or both rates",
             Self::Failures => "failures, by the target's count",
             Self::Starved => "p99, 2 ms, or a warning",
             Self::Tail => "p99, 164 ms",
@@ -153,7 +158,7 @@ impl Case {
         match self {
             Self::Stall => &["--delay", "const:2ms", "--stall", "1s/3s"],
             Self::Freeze | Self::Starved => &["--delay", "const:2ms"],
-            Self::Capped => &["--delay", "const:10ms", "--serial"],
+            Self::Capped | Self::Drowning => &["--delay", "const:10ms", "--serial"],
             Self::Failures => &["--reset", "0.1", "--hangup", "0.1", "--cut", "0.1"],
             Self::Tail => &["--delay", "lognormal:5ms,1.5", "--seed", "2"],
             Self::SlowBody => &["--size", "300", "--drip", "100B/50ms"],
@@ -192,6 +197,7 @@ impl Case {
             Self::Freeze => count(reading.without_answer, self.frozen(witness, closed)),
             // The queue grows by half of the rate: who comes at t waits for t.
             Self::Capped => time(reading.p50, 3.0, SLACK),
+            Self::Drowning => drowning(reading, closed),
             Self::Failures => exactly(reading.without_answer, witness.faults),
             Self::Starved => starved(reading),
             // 5 ms · exp(1.5 · 2.326).
@@ -265,6 +271,22 @@ fn exactly(figure: Option<u64>, truth: u64) -> Answer {
     given(figure == truth, format!("{figure} of {truth}"))
 }
 
+/// The target answers half of the rate: a report says that it can't keep up, or has both rates. A
+/// closed loop asks for no more than it gets.
+fn drowning(reading: &Reading, closed: Option<u32>) -> Answer {
+    if closed.is_some() {
+        return Answer::None;
+    }
+    match (reading.behind, reading.rates) {
+        (true, _) => Answer::True("warns".to_owned()),
+        (false, Some([asked, answered])) => given(
+            (answered / asked / 0.5 - 1.0).abs() <= SLACK,
+            format!("{answered:.0} of {asked:.0}/s"),
+        ),
+        (false, None) => Answer::False("no word".to_owned()),
+    }
+}
+
 /// The target took 2 ms throughout: a tool says so, or that it can't be believed.
 fn starved(reading: &Reading) -> Answer {
     if reading.doubts {
@@ -328,6 +350,28 @@ mod tests {
         let failures = |count| Case::Failures.judge(&reading(count), witness, None);
         assert_eq!(failures(31), Answer::True("31 of 31".to_owned()));
         assert_eq!(failures(30), Answer::False("30 of 31".to_owned()));
+    }
+
+    #[test]
+    fn a_target_that_drowns_is_told() {
+        let judge = |behind, rates, closed| {
+            let reading = Reading {
+                behind,
+                rates,
+                ..Reading::default()
+            };
+            Case::Drowning.judge(&reading, Witness::default(), closed)
+        };
+        assert_eq!(judge(true, None, None), Answer::True("warns".to_owned()));
+        let both = Answer::True("101 of 200/s".to_owned());
+        assert_eq!(judge(false, Some([200.0, 101.0]), None), both);
+        let wrong = Answer::False("199 of 200/s".to_owned());
+        assert_eq!(judge(false, Some([200.0, 199.0]), None), wrong);
+        assert_eq!(
+            judge(false, None, None),
+            Answer::False("no word".to_owned())
+        );
+        assert_eq!(judge(false, None, Some(20)), Answer::None);
     }
 
     #[test]

@@ -41,7 +41,7 @@ struct Flags {
     /// The tools, by their names [default: all that are installed]
     #[arg(long, value_delimiter = ',')]
     tools: Vec<String>,
-    /// Only these targets: stall, freeze, capped, failures, starved, tail, slowbody, quick [default: all]
+    /// Only these targets: stall, freeze, capped, drowning, failures, starved, tail, slowbody, quick [default: all]
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
     /// The program to judge [default: the one next to this program]

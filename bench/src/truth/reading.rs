@@ -20,6 +20,11 @@ pub struct Reading {
     pub without_answer: Option<u64>,
     /// Whether the report says that it can't be believed.
     pub doubts: bool,
+    /// Whether the report says that the target does not keep up.
+    pub behind: bool,
+    /// Requests per second: those that were asked for, and those that were answered, where the report
+    /// has both.
+    pub rates: Option<[f64; 2]>,
 }
 
 fn json(text: &str) -> Option<Value> {
@@ -43,6 +48,8 @@ pub fn drumfire(text: &str) -> Option<Reading> {
             count("failed") + count("dropped") + count("pending") + count("in_flight"),
         ),
         doubts: summary["verdict"]["validity"].as_str()? != "valid",
+        behind: summary["target"]["state"] == "behind",
+        ..Reading::default()
     })
 }
 
@@ -55,11 +62,10 @@ pub fn oha(text: &str) -> Option<Reading> {
     let errors = errors.map_or(0, |errors| errors.values().filter_map(Value::as_u64).sum());
     Some(Reading {
         p50: time("p50"),
-        service: None,
         p90: time("p90"),
         p99: time("p99"),
         without_answer: Some(errors),
-        doubts: false,
+        ..Reading::default()
     })
 }
 
@@ -72,12 +78,21 @@ pub fn vegeta(text: &str) -> Option<Reading> {
     let failed = codes.iter().filter(|(code, _)| !code.starts_with('2'));
     Some(Reading {
         p50: time("50th"),
-        service: None,
         p90: time("90th"),
         p99: time("99th"),
         without_answer: Some(failed.filter_map(|(_, count)| count.as_u64()).sum()),
-        doubts: false,
+        rates: rates(&report["rate"], &report["throughput"]),
+        ..Reading::default()
     })
+}
+
+/// The rate that was asked for and the one that was answered, where a report has both.
+fn rates(asked: &Value, answered: &Value) -> Option<[f64; 2]> {
+    let rate = |value: &Value| {
+        let text = value.as_str().and_then(|text| text.parse().ok());
+        value.as_f64().or(text)
+    };
+    Some([rate(asked)?, rate(answered)?])
 }
 
 /// k6's exported summary.
@@ -94,12 +109,13 @@ pub fn k6(text: &str) -> Option<Reading> {
         .unwrap_or_default();
     Some(Reading {
         p50: time("med"),
-        service: None,
         p90: time("p(90)"),
         p99: time("p(99)"),
         without_answer: Some(failed + dropped),
-        // Iterations that it drops are its only word on itself.
+        // Iterations that it drops are its only word on itself, and on a target that is too slow.
         doubts: dropped > 0,
+        behind: dropped > 0,
+        ..Reading::default()
     })
 }
 
@@ -118,11 +134,11 @@ pub fn fortio(text: &str) -> Option<Reading> {
     let failed = codes.iter().filter(|(code, _)| *code != "200");
     Some(Reading {
         p50: time(50.0),
-        service: None,
         p90: time(90.0),
         p99: time(99.0),
         without_answer: Some(failed.filter_map(|(_, count)| count.as_u64()).sum()),
-        doubts: false,
+        rates: rates(&result["RequestedQPS"], &result["ActualQPS"]),
+        ..Reading::default()
     })
 }
 
@@ -141,11 +157,11 @@ pub fn ghz(text: &str) -> Option<Reading> {
     let failed = codes.iter().filter(|(code, _)| *code != "OK");
     Some(Reading {
         p50: time(50),
-        service: None,
         p90: time(90),
         p99: time(99),
         without_answer: Some(failed.filter_map(|(_, count)| count.as_u64()).sum()),
-        doubts: false,
+        rates: rates(&report["options"]["rps"], &report["rps"]),
+        ..Reading::default()
     })
 }
 
@@ -185,11 +201,10 @@ pub fn wrk(text: &str) -> Option<Reading> {
         .and_then(|words| words.first()?.parse::<u64>().ok());
     Some(Reading {
         p50: Some(quantile("50%")?),
-        service: None,
         p90: quantile("90%"),
         p99: quantile("99%"),
         without_answer: Some(sockets + statuses.unwrap_or_default()),
-        doubts: false,
+        ..Reading::default()
     })
 }
 
@@ -215,11 +230,10 @@ pub fn hey(text: &str) -> Option<Reading> {
     let errors: u64 = errors.map_or(0, |part| part.lines().filter_map(bracketed).sum());
     Some(Reading {
         p50: quantile("50"),
-        service: None,
         p90: quantile("90"),
         p99: quantile("99"),
         without_answer: Some(errors),
-        doubts: false,
+        ..Reading::default()
     })
 }
 
@@ -230,11 +244,10 @@ pub fn go_wrk(text: &str) -> Option<Reading> {
     let errors = line(text, "Number of Errors:")?.first()?.parse().ok()?;
     Some(Reading {
         p50: quantile("50%:"),
-        service: None,
         p90: None,
         p99: quantile("99%:"),
         without_answer: Some(errors),
-        doubts: false,
+        ..Reading::default()
     })
 }
 
@@ -264,14 +277,17 @@ pub fn slow_cooker(text: &str) -> Option<Reading> {
         .split_whitespace()
         .filter_map(|word| Some(word.parse::<f64>().ok()? / 1e3))
         .collect();
+    // The share of the goal that was answered.
+    let shares = last?.split_whitespace();
+    let mut shares = shares.filter_map(|word| word.strip_suffix('%')?.parse::<f64>().ok());
     Some(Reading {
         p50: times.first().copied(),
-        service: None,
         // p95 stands in its place.
         p90: None,
         p99: times.get(2).copied(),
         without_answer: Some(failures),
-        doubts: false,
+        behind: shares.next().is_some_and(|share| share < 90.0),
+        ..Reading::default()
     })
 }
 
@@ -310,11 +326,10 @@ pub fn phout(text: &str) -> Option<Reading> {
     };
     Some(Reading {
         p50: quantile(0.5),
-        service: None,
         p90: quantile(0.9),
         p99: quantile(0.99),
         without_answer: Some(failed),
-        doubts: false,
+        ..Reading::default()
     })
 }
 
