@@ -15,14 +15,15 @@
 use async_nats::jetstream::{self, Context};
 use async_nats::{Client, Request};
 use drumfire_cluster::{
-    Agent, AgentAction, Attachments, Content, Coordinator, CoordinatorAction, MachineFacts, OnLoss,
-    Setup,
+    Agent, AgentAction, AgentKey, Attachments, Content, Coordinator, CoordinatorAction,
+    MachineFacts, OnLoss, Redacted, Setup,
 };
 use drumfire_measure::{
-    Ending, Interval, Leniencies, Model, Outcome, PoolInfo, RunEvent, RunInfo, Sample, encode_event,
+    Interval, Leniencies, Model, Outcome, PoolInfo, Reading, RunEvent, RunInfo, Sample,
 };
 use drumfire_net::{Clock, resident_memory};
 use drumfire_plan::StopReason;
+use drumfire_session::Redactor;
 use drumfire_units::{ByteSize, Nanos};
 use futures::StreamExt as _;
 use std::io::{Error, Result, Write as _};
@@ -142,7 +143,7 @@ async fn drive(fleet: Arc<Fleet>, index: u64, client: Client) -> Result<()> {
     };
     let version = env!("CARGO_PKG_VERSION");
     let mut fake = Fake {
-        machine: Agent::new(&format!("fake{index}"), version, machine),
+        machine: Agent::new((&format!("fake{index}"), key(index)), version, machine),
         stream: jetstream::new(client.clone()),
         client,
         fleet,
@@ -162,7 +163,7 @@ async fn drive(fleet: Arc<Fleet>, index: u64, client: Client) -> Result<()> {
         let mut actions = tokio::select! {
             Some(reply) = replies.recv() => {
                 let now = fake.fleet.clock.now();
-                fake.machine.handle_reply(&reply, now).map_err(Error::other)?
+                fake.machine.handle_reply(&reply, now)
             }
             Some(_) = nudges.next() => fake.machine.nudge(fake.fleet.clock.now()),
             () = tokio::time::sleep(wait) => fake.machine.handle_time(fake.fleet.clock.now()),
@@ -209,14 +210,17 @@ impl Fake {
             .unwrap_or_else(PoisonError::into_inner);
         let interval = interval(&mut memory, &self.fleet.info, self.closed, self.index);
         let interval = Arc::new(interval);
-        let mut contents = vec![event(&RunEvent::IntervalClosed(interval))];
+        let mut contents = vec![content(&RunEvent::IntervalClosed(interval))];
         self.closed += 1;
         if self.closed == self.fleet.intervals {
             let reason = StopReason::Counted;
-            contents.push(event(&RunEvent::Stopping { reason }));
-            contents.push(Content::Ending(Ending::default().encode()));
+            contents.push(content(&RunEvent::Stopping { reason }));
+            let end = Reading::new(Arc::new(self.fleet.info.clone()), &[]);
+            let end = end.close(Nanos::ZERO, 0.0);
+            contents.push(content(&RunEvent::Finished(Arc::new(end))));
         }
-        let reported = contents.iter().map(|it| self.machine.report(it, now));
+        let contents = contents.iter().flatten();
+        let reported = contents.map(|it| self.machine.report(it, now));
         reported.collect::<Vec<_>>().into_iter().flatten().collect()
     }
 
@@ -253,7 +257,8 @@ impl Fake {
             AgentAction::Prepare(assignment) => {
                 let (group, run, share) = (&self.fleet.group, &assignment.run, assignment.share);
                 self.reports = format!("drumfire.{group}.{run}.share.{share}");
-                self.machine.ready(self.fleet.info.encode());
+                self.machine
+                    .ready(Redacted::info(&self.fleet.info, &Redactor::default()));
             }
             AgentAction::Start(at, _) => self.start = Some(at),
             AgentAction::Leave(left) => {
@@ -302,7 +307,7 @@ fn simulate(agents: u64, seconds: u64, series: u64) -> Result<()> {
     let mut world = Simulated {
         coordinator: Coordinator::new(setup),
         agents: (0..agents)
-            .map(|index| Agent::new(&format!("fake{index}"), "1", machine))
+            .map(|index| Agent::new((&format!("fake{index}"), key(index)), "1", machine))
             .collect(),
         now: Nanos::from_secs(1),
         memory: Interval::of_pools(&info(series).pools),
@@ -351,9 +356,11 @@ impl Simulated {
                             continue;
                         };
                         self.coordinator.journaled();
-                        actions.extend(agent.handle_reply(&reply, self.now).unwrap_or_default());
+                        actions.extend(agent.handle_reply(&reply, self.now));
                     }
-                    AgentAction::Prepare(_) => agent.ready(info.encode()),
+                    AgentAction::Prepare(_) => {
+                        agent.ready(Redacted::info(info, &Redactor::default()));
+                    }
                     _ => {}
                 }
             }
@@ -364,7 +371,9 @@ impl Simulated {
     fn report(&mut self, info: &RunInfo, index: u64) {
         for agent in 0..self.agents.len() {
             let interval = Arc::new(interval(&mut self.memory, info, index, agent as u64));
-            let content = event(&RunEvent::IntervalClosed(interval));
+            let Some(content) = content(&RunEvent::IntervalClosed(interval)) else {
+                continue;
+            };
             for action in self.agents[agent].report(&content, self.now) {
                 let AgentAction::Publish(bytes) = action else {
                     continue;
@@ -383,6 +392,12 @@ impl Simulated {
     }
 }
 
-fn event(event: &RunEvent) -> Content {
-    Content::Event(encode_event(event))
+fn content(event: &RunEvent) -> Option<Redacted<Content>> {
+    Redacted::event(event, &Redactor::default())
+}
+
+/// The key of an agent, by which the coordinator knows it again.
+fn key(index: impl TryInto<u64>) -> AgentKey {
+    let index = index.try_into().unwrap_or_default();
+    AgentKey::new((u128::from(index) + 1).to_le_bytes())
 }

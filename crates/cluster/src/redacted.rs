@@ -57,7 +57,8 @@ impl Redacted<Vec<u8>> {
 
 impl Redacted<Content> {
     /// An event of a run; `None` if nothing of it may be sent, or nothing has to be.
-    pub(crate) fn event(event: &RunEvent, redactor: &Redactor) -> Option<Self> {
+    #[must_use]
+    pub fn event(event: &RunEvent, redactor: &Redactor) -> Option<Self> {
         let has_secrets = redactor.has_secrets();
         let mask = |text: &str| redactor.text(text).into_owned();
         let masked = match event {

@@ -14,7 +14,9 @@ use crate::lease::{END_LATE, LEASE};
 use crate::message::{Content, Report};
 use crate::place::{Distrust, Place, PlaceState};
 use crate::tally::BooksError;
-use drumfire_measure::{Ending, Interval, RunEvent, RunInfo, decode_event, interval_of_event};
+use drumfire_measure::{
+    Ending, Interval, LatencyKind, RunEvent, RunInfo, decode_event, interval_of_event,
+};
 use drumfire_plan::{Plan, Pool, Samples, Transcripts};
 use drumfire_units::Nanos;
 
@@ -344,7 +346,7 @@ fn check_ending(ending: &Ending, info: &RunInfo, latest: Nanos) -> Result<(), Wr
     if ending.duration.max(load_end) > latest || !(0.0..=1.0).contains(&ending.steal_share) {
         return Err(Wrong::Foreign("an ending of another run"));
     }
-    let mut slowest = ending.slowest.iter();
+    let mut slowest = LatencyKind::ALL.into_iter().flat_map(|kind| ending.slowest.by(kind));
     match slowest.all(|slow| usize::from(slow.pool) < info.pools.len()) {
         true => Ok(()),
         false => Err(Wrong::Foreign("a slow request of an unknown pool")),

@@ -290,7 +290,7 @@ fn unknown_keys_of_objects_are_noted_once_with_their_line() {
         let source: Arc<dyn ReadAt> = Arc::new(text.as_bytes().to_vec());
         let ammo = Arc::new(Ammo::read(source, options).unwrap());
         assert_eq!(
-            drumfire_plan::RequestData::notes(&AmmoData::new(ammo, 0)),
+            RequestData::notes(&AmmoData::new(ammo, 0)),
             [
                 "f:2: the unknown key `metod` is not used",
                 "f:4: the unknown key `x\u{1}` is not used"
