@@ -346,7 +346,9 @@ fn check_ending(ending: &Ending, info: &RunInfo, latest: Nanos) -> Result<(), Wr
     if ending.duration.max(load_end) > latest || !(0.0..=1.0).contains(&ending.steal_share) {
         return Err(Wrong::Foreign("an ending of another run"));
     }
-    let mut slowest = LatencyKind::ALL.into_iter().flat_map(|kind| ending.slowest.by(kind));
+    let mut slowest = LatencyKind::ALL
+        .into_iter()
+        .flat_map(|kind| ending.slowest.by(kind));
     match slowest.all(|slow| usize::from(slow.pool) < info.pools.len()) {
         true => Ok(()),
         false => Err(Wrong::Foreign("a slow request of an unknown pool")),

@@ -17,12 +17,26 @@ fn secure_cookies_come_and_go_over_tls() {
 /// Browsers and curl trust the machine itself without TLS.
 #[test]
 fn secure_cookies_come_and_go_on_loopback() {
-    for host in ["localhost", "shop.localhost", "localhost.", "127.0.0.1", "127.8.8.8", "[::1]", "[::ffff:127.0.0.1]"] {
+    for host in [
+        "localhost",
+        "shop.localhost",
+        "localhost.",
+        "127.0.0.1",
+        "127.8.8.8",
+        "[::1]",
+        "[::ffff:127.0.0.1]",
+    ] {
         let url = format!("http://{host}/");
         check(&[(&url, "a=1; Secure")], &[(&url, "a=1")]);
         check(&[(&url, "a=1; Secure"), (&url, "a=2")], &[(&url, "a=2")]);
     }
-    for host in ["notlocalhost", "localhost.example.com", "10.0.0.1", "128.0.0.1", "[::2]"] {
+    for host in [
+        "notlocalhost",
+        "localhost.example.com",
+        "10.0.0.1",
+        "128.0.0.1",
+        "[::2]",
+    ] {
         let url = format!("http://{host}/");
         check(&[(&url, "a=1; Secure")], &[(&url, "")]);
     }
