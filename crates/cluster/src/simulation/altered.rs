@@ -181,7 +181,11 @@ fn a_run_with_altered_reports_is_whole_or_names_their_agent() {
         world.alteration = Some(Alteration::drawn(seed));
         let took = world.to_end();
         let what = format!("seed {seed}: {:?}", world.alteration);
-        assert!(matches!(world.last().seen.over, Some(Ok(_))), "{what}");
+        if matches!(world.last().seen.over, Some(Err(_))) {
+            // The broker lost so much that no load began.
+            assert_eq!(world.sent(), 0, "{what}");
+            continue;
+        }
         // Some beats are lost, and a message takes its time.
         assert!(took < Nanos(2 * LEASE.0), "{what}: {took}");
         for other in &world.processes[LIAR + 1..] {
