@@ -465,10 +465,15 @@ impl Coordinator {
             }
         }
         self.begin(now, &mut actions);
+        (Word::Hold(self.hold(index, &beat, is_over)), actions)
+    }
+
+    /// The state of the run for the agent of a place that has its share.
+    fn hold(&self, index: usize, beat: &Beat, is_over: bool) -> Hold {
         let place = &self.places[index];
         let is_lost = place.is_lost();
         let from = usize::try_from(beat.commands).unwrap_or(usize::MAX);
-        let hold = Hold {
+        Hold {
             epoch: place.assignment.epoch,
             stored: place.inbox.stored(),
             start: self.start.filter(|_| place.has_begun()),
@@ -482,8 +487,7 @@ impl Coordinator {
             halt: self.halt.map(|halt| (halt.reason, halt.ends)),
             is_lost,
             is_over: is_over && (is_lost || place.state == PlaceState::Ended),
-        };
-        (Word::Hold(hold), actions)
+        }
     }
 
     /// Takes the facts of the run as a place's agent sees them, once; why it can't, if they can't be

@@ -51,7 +51,7 @@ fn note_connections(settings: &Settings, version: HttpVersion, scope: &mut Scope
     let retries = on(&written.retry_reused);
     if written.keepalive.as_ref().is_some_and(|keep| !keep.value) {
         let kept = [
-            retries.clone(),
+            retries,
             on(&written.respect_keepalive),
             place(&written.connection_age),
             place(&written.connection_churn),

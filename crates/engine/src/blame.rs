@@ -96,7 +96,9 @@ impl Failure {
 
     /// What happened: the detail, or the outcome's own words.
     pub(crate) fn words(&self) -> &str {
-        self.detail.as_deref().unwrap_or(self.outcome.words())
+        self.detail
+            .as_deref()
+            .unwrap_or_else(|| self.outcome.words())
     }
 
     /// Adds a circumstance to what happened.

@@ -38,6 +38,7 @@ pub struct DigestLatency {
 pub struct PlanKey(pub u64);
 
 /// The figures of a run that fit into one row of a list of runs.
+#[expect(clippy::struct_excessive_bools, reason = "a column of the index each")]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Digest {
     /// The beginning, in nanoseconds since 1970-01-01 00:00 UTC.

@@ -151,7 +151,7 @@ mod tests {
             status: 200,
             intended: Nanos(n),
             response_time: Nanos(n / 2),
-            service_time: (n % 3 > 0).then_some(Nanos(100 - n)),
+            service_time: (!n.is_multiple_of(3)).then_some(Nanos(100 - n)),
         };
         let (mut one, mut other) = (Slowest::default(), Slowest::default());
         for n in 0..100 {

@@ -11,7 +11,7 @@ struct Queue {
 }
 
 impl Queue {
-    fn new(service: fn(&mut Random) -> f64, seed: u64) -> Target {
+    fn steady(service: fn(&mut Random) -> f64, seed: u64) -> Target {
         Self {
             service,
             slower: None,
@@ -67,7 +67,7 @@ fn capacities_of_known_queues_are_found() {
     for (service, truth) in [(mm1 as fn(&mut Random) -> f64, 907.9), (md1, 953.9)] {
         let (mut within, mut kept) = (0, 0);
         for seed in 1..=8 {
-            let ran = run(Queue::new(service, seed), terms());
+            let ran = run(Queue::steady(service, seed), terms());
             let capacity = ran.found();
             within += usize::from((capacity.rate / truth - 1.0).abs() < 0.03);
             assert!(capacity.low < capacity.rate && capacity.rate < capacity.high);
@@ -85,7 +85,7 @@ fn capacities_of_known_queues_are_found() {
 #[test]
 fn failures_bound_the_rate_as_response_times_do() {
     // One in fifty from 500/s on, one in two hundred below.
-    let ran = run_until(Queue::new(mm1, 3), terms(), usize::MAX, |_, seen| {
+    let ran = run_until(Queue::steady(mm1, 3), terms(), usize::MAX, |_, seen| {
         let share: f64 = if seen.rate > 500.0 { 0.02 } else { 0.005 };
         let failed = &mut seen.tallies[1];
         failed.beyond = (share * failed.of as f64).round() as u64;
@@ -99,18 +99,23 @@ fn failures_bound_the_rate_as_response_times_do() {
 #[test]
 fn a_target_that_misses_at_the_first_rate_has_no_capacity_from_there() {
     let slow = |_: &mut Random| 0.06;
-    let ran = run(Queue::new(slow, 1), terms());
+    let ran = run(Queue::steady(slow, 1), terms());
     assert_eq!(ran.answer, Answer::Below(10.0));
     assert!(ran.seconds.len() <= 8, "two steps tell it");
 }
 
 #[test]
 fn cold_connections_do_not_end_a_search() {
-    let ran = run_until(Queue::new(mm1, 5), terms(), usize::MAX, |second, seen| {
-        if second < 2 {
-            seen.tallies[0].beyond = seen.tallies[0].of;
-        }
-    });
+    let ran = run_until(
+        Queue::steady(mm1, 5),
+        terms(),
+        usize::MAX,
+        |second, seen| {
+            if second < 2 {
+                seen.tallies[0].beyond = seen.tallies[0].of;
+            }
+        },
+    );
     assert!((ran.found().rate / 907.9 - 1.0).abs() < 0.05);
 }
 
@@ -120,14 +125,14 @@ fn the_greatest_rate_that_is_allowed_may_be_kept() {
         most: 300.0,
         ..terms()
     };
-    let ran = run(Queue::new(mm1, 1), most);
+    let ran = run(Queue::steady(mm1, 1), most);
     assert_eq!(ran.answer, Answer::Above(300.0));
     assert!(ran.seconds.iter().all(|(_, rate)| *rate <= 300.0));
 }
 
 #[test]
 fn a_generator_that_is_the_limit_gives_no_answer() {
-    let ran = run_until(Queue::new(mm1, 1), terms(), usize::MAX, |_, seen| {
+    let ran = run_until(Queue::steady(mm1, 1), terms(), usize::MAX, |_, seen| {
         seen.is_sound = seen.rate < 300.0;
     });
     let Answer::Generator { rate, kept } = ran.answer else {
@@ -138,12 +143,17 @@ fn a_generator_that_is_the_limit_gives_no_answer() {
 
 #[test]
 fn single_intervals_of_a_late_generator_are_left_out() {
-    let ran = run_until(Queue::new(mm1, 2), terms(), usize::MAX, |second, seen| {
-        if second % 20 == 19 {
-            seen.is_sound = false;
-            seen.tallies[0].beyond = seen.tallies[0].of;
-        }
-    });
+    let ran = run_until(
+        Queue::steady(mm1, 2),
+        terms(),
+        usize::MAX,
+        |second, seen| {
+            if second % 20 == 19 {
+                seen.is_sound = false;
+                seen.tallies[0].beyond = seen.tallies[0].of;
+            }
+        },
+    );
     assert!((ran.found().rate / 907.9 - 1.0).abs() < 0.04);
 }
 
@@ -151,7 +161,7 @@ fn single_intervals_of_a_late_generator_are_left_out() {
 #[test]
 fn requests_that_a_generator_made_late_are_taken_back() {
     let ran = run_until(
-        Queue::new(mm1, 2),
+        Queue::steady(mm1, 2),
         terms(),
         usize::MAX,
         |second, seen| match second % 20 {
@@ -169,14 +179,14 @@ fn requests_that_a_generator_made_late_are_taken_back() {
 
 #[test]
 fn a_search_that_is_ended_early_says_what_it_knows() {
-    let ran = run_until(Queue::new(mm1, 1), terms(), 11, |_, _| {});
+    let ran = run_until(Queue::steady(mm1, 1), terms(), 11, |_, _| {});
     let open = Answer::Unknown {
         why: Why::Ended,
         kept: Some(40.0),
         missed: None,
     };
     assert_eq!(ran.answer, open);
-    let ran = run_until(Queue::new(mm1, 1), terms(), 150, |_, _| {});
+    let ran = run_until(Queue::steady(mm1, 1), terms(), 150, |_, _| {});
     let capacity = ran.found();
     assert!(capacity.confirmation.is_none());
     assert!(
@@ -205,7 +215,7 @@ fn a_short_hold_has_a_wide_interval() {
             hold: Nanos::from_secs(hold),
             ..terms()
         };
-        let ran = run(Queue::new(mm1, 9), terms);
+        let ran = run(Queue::steady(mm1, 9), terms);
         let capacity = ran.found().clone();
         capacity.high / capacity.low
     };

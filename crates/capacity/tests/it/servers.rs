@@ -182,6 +182,7 @@ fn four_connections() -> Box<dyn Server> {
     })
 }
 
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn queues() -> Vec<Law> {
     let law = |name, server, response, from, times, capacity| Law {
         name,
@@ -482,6 +483,7 @@ fn queues() -> Vec<Law> {
     ]
 }
 
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn others() -> Vec<Law> {
     let law = |name, server, terms, truth| Law {
         name,

@@ -288,6 +288,14 @@ fn stored_runs_are_listed_shown_and_compared() {
     });
     let page = url.get(&format!("run/{live}/"));
     assert!(page.contains("data-events=\"events\""), "{page}");
+    stop(&url, &live);
+    run.finish(LIMIT);
+    server.signal(Signal::TERM);
+    assert_eq!(server.finish(LIMIT).code, Some(0));
+}
+
+/// Stops a run from its page.
+fn stop(url: &Url, live: &str) {
     let own = format!("http://{}", url.authority);
     // On a busy machine a run may not respond in time, and carry the command out all the same.
     let mut is_silent = false;
@@ -305,9 +313,6 @@ fn stored_runs_are_listed_shown_and_compared() {
         is_silent = !is_done;
         is_done || said.contains("not in progress")
     });
-    run.finish(LIMIT);
-    server.signal(Signal::TERM);
-    assert_eq!(server.finish(LIMIT).code, Some(0));
 }
 
 #[test]

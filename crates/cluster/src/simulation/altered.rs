@@ -130,7 +130,7 @@ impl World {
     }
 
     /// Goes on until the run is over; the time from the end of its load to that.
-    fn to_end(&mut self) -> Nanos {
+    fn run_to_end(&mut self) -> Nanos {
         let latest = self.now + Nanos::from_secs(60);
         while self.last().seen.over.is_none() {
             assert!(self.now < latest, "the run has no end");
@@ -179,7 +179,7 @@ fn a_run_with_altered_reports_is_whole_or_names_their_agent() {
     for seed in 0..1_000 {
         let mut world = World::quiet(seed);
         world.alteration = Some(Alteration::drawn(seed));
-        let took = world.to_end();
+        let took = world.run_to_end();
         let what = format!("seed {seed}: {:?}", world.alteration);
         if matches!(world.last().seen.over, Some(Err(_))) {
             // The broker lost so much that no load began.
@@ -247,7 +247,7 @@ fn an_agent_that_reports_nothing_is_lost() {
     }
     // Its workers stand, and its driver beats.
     world.processes[LIAR].run = None;
-    let took = world.to_end();
+    let took = world.run_to_end();
     assert!(took < Nanos(5 * LEASE.0), "{took}");
     let said = world.last().seen.texts.concat();
     assert!(
@@ -292,7 +292,7 @@ fn agents_speak_for_themselves_alone() {
         piece: vec![9],
     };
     assert!(world.report(&forged).is_err());
-    world.to_end();
+    world.run_to_end();
     assert_eq!(world.merged(), world.sent());
     assert_eq!(world.last().seen.losses, 0, "{:?}", world.last().seen.texts);
     let notes = world.last().seen.notes.join("; ");
@@ -325,7 +325,7 @@ fn an_agent_that_floods_is_lost() {
     }
     let written = world.conductors[0].journaled();
     assert!(written < 80 << 20, "{written}");
-    world.to_end();
+    world.run_to_end();
     let said = world.last().seen.texts.concat();
     assert!(said.contains("more bytes than a report may have"), "{said}");
 }
@@ -341,7 +341,7 @@ fn a_coordinator_that_stood_still_reads_before_it_judges() {
         world.step();
     }
     world.conductors[0].life = Life::Still(world.now + Nanos(2 * LEASE.0));
-    world.to_end();
+    world.run_to_end();
     assert_eq!(world.merged(), world.sent());
     let texts = &world.last().seen.texts;
     for process in &world.processes {

@@ -55,6 +55,7 @@ impl Host for OneFile {}
 /// `components/providers/scenario/vs/vs_csv_test.go`, but for the first line, which is no row where
 /// it names the columns.
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn tables_have_the_rows_of_their_files() {
     let usual = "USER_ID,NAME\n1,John\n2,Jack\n";
     let rows = |id: &str, name: &str| json!([{id: "1", name: "John"}, {id: "2", name: "Jack"}]);
@@ -558,6 +559,7 @@ fn a_headers_value_goes_through_pipes() {
 
 /// Values and their types: what is printed, and what a template of Go's sees.
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn texts_stay_texts_and_numbers_of_json_are_floats() {
     let values = json!({
         "l": ["8", "9"],
