@@ -217,6 +217,12 @@ impl Coordinator {
         }
     }
 
+    /// Whether an agent answers whose reports do not arrive: they may be lost on the way.
+    #[must_use]
+    pub fn misses_reports(&self) -> bool {
+        self.places.iter().any(Place::misses_reports)
+    }
+
     /// Looks for agents that are lost.
     pub fn handle_time(&mut self, now: Nanos) -> Vec<CoordinatorAction> {
         let mut actions = Vec::new();

@@ -22,6 +22,9 @@ pub(crate) const COMMAND_LEAD: Nanos = Nanos::from_secs(1);
 /// The time after which a report that is not acknowledged is sent again: several times within
 /// [`REPORTS_LATE`].
 pub(crate) const RESEND: Nanos = Nanos::from_millis(500);
+/// The time for which an agent answers and brings none of the reports that it has made, after which the
+/// coordinator looks for its own fault: a server that was killed has lost the stream of reports.
+pub(crate) const REPORTS_MISSED: Nanos = Nanos(2 * RESEND.0);
 /// The time for which an agent may answer and bring none of the reports that it has made.
 pub(crate) const REPORTS_LATE: Nanos = Nanos(LEASE.0 + LEASE_MARGIN.0);
 /// The time beyond the length of an interval for which an agent may answer and report none.
@@ -31,4 +34,4 @@ pub(crate) const END_LATE: Nanos = Nanos::from_millis(2_500);
 
 const _: () = assert!(START_LEAD.0 > 3 * BEAT.0 && COMMAND_LEAD.0 > 2 * BEAT.0);
 const _: () = assert!(LEASE.0 > 4 * BEAT.0);
-const _: () = assert!(REPORTS_LATE.0 > 5 * RESEND.0 && END_LATE.0 < LEASE.0);
+const _: () = assert!(REPORTS_LATE.0 > REPORTS_MISSED.0 + 3 * RESEND.0 && END_LATE.0 < LEASE.0);

@@ -4,7 +4,7 @@ use crate::Offset;
 use crate::attachments::Attachments;
 use crate::division::sum;
 use crate::inbox::Inbox;
-use crate::lease::{BEAT, INTERVAL_LATE, LEASE, LEASE_MARGIN, REPORTS_LATE};
+use crate::lease::{BEAT, INTERVAL_LATE, LEASE, LEASE_MARGIN, REPORTS_LATE, REPORTS_MISSED};
 use crate::message::{Assignment, Beat, MachineFacts, Phase};
 use crate::setup::Setup;
 use crate::succession::{Offer, Succession};
@@ -235,6 +235,11 @@ impl Place {
     /// Counts the time up to a beat of a run that has begun.
     pub(crate) fn await_reports(&mut self, beat: &Beat, now: Nanos) {
         self.awaited.count(beat, self.inbox.taken(), now);
+    }
+
+    /// Whether its agent answers and has reports that do not arrive.
+    pub(crate) fn misses_reports(&self) -> bool {
+        self.goes_on() && self.awaited.late > REPORTS_MISSED
     }
 
     /// Why the run waits no longer for its reports, though its agent answers; `None` if it waits. A

@@ -211,6 +211,7 @@ impl CoordinatorDriver {
                 over: None,
                 looked: Nanos::ZERO,
                 ticked: Nanos::ZERO,
+                renewed: Nanos::ZERO,
                 refused: Vec::new(),
             };
             let driven = conducting.drive(&run, wished, refusals).await;
@@ -321,6 +322,8 @@ struct Conducting {
     looked: Nanos,
     /// The time of the last look at what is due.
     ticked: Nanos,
+    /// When the stream of reports was made again, if it was.
+    renewed: Nanos,
     /// The rights that were found missing while the run goes on.
     refused: Vec<Refusal>,
 }
@@ -376,16 +379,7 @@ impl Conducting {
                 Some(refusal) = refusals.recv() => self.refuse(refusal)?,
                 () = tokio::time::sleep(LOOK) => Vec::new(),
             };
-            // A server that was killed has lost the stream with what was in it, which comes again.
-            if lost_at.is_some_and(|at| self.clock.now() - at > RENEWAL) {
-                lost_at = match self.reports(&context, &name, run).await {
-                    Ok(renewed) => {
-                        reports = renewed;
-                        None
-                    }
-                    Err(_) => Some(self.clock.now()),
-                };
-            }
+            lost_at = self.renew(lost_at, &mut reports, &context, run).await;
             let mut actions = actions;
             actions.extend(self.tick());
             self.act(actions).await?;
@@ -403,6 +397,32 @@ impl Conducting {
         }
         let _gone_by_itself = context.delete_stream(&name).await;
         Ok(())
+    }
+
+    /// Makes the stream of reports again if it was lost some time ago: a server that was killed has lost
+    /// it with what was in it, which comes again. The time of the loss, while it is lost.
+    async fn renew(
+        &mut self,
+        lost_at: Option<Nanos>,
+        reports: &mut consumer::pull::Stream,
+        context: &jetstream::Context,
+        run: &str,
+    ) -> Option<Nanos> {
+        let now = self.clock.now();
+        // The stream may be gone without a word.
+        let is_missed = self.coordinator.misses_reports() && now - self.renewed > LEASE;
+        let lost_at = lost_at.or_else(|| is_missed.then_some(now))?;
+        if now - lost_at <= RENEWAL {
+            return Some(lost_at);
+        }
+        match self.reports(context, &format!("drumfire-{run}"), run).await {
+            Ok(found) => {
+                *reports = found;
+                self.renewed = self.clock.now();
+                None
+            }
+            Err(_) => Some(self.clock.now()),
+        }
     }
 
     /// Looks for what is due, now and then.
