@@ -191,9 +191,6 @@ impl Compared {
         };
         match (run.coverage, run.load_end.reason) {
             (Coverage::Begun, _) => return Some("it is still active, or it was cut off"),
-            (Coverage::Resumed, _) => {
-                return Some("it was cut off and resumed, so a part of it is not recorded");
-            }
             (_, Some(StopReason::Signal)) => {
                 return Some("a signal ended it early, so a part of its load is missing");
             }
