@@ -18,6 +18,8 @@ mod library;
 mod notes;
 mod openapi;
 mod postman;
+#[cfg(test)]
+mod referring;
 mod sample;
 mod shape;
 mod shell;

@@ -3,11 +3,9 @@
 use super::keys;
 use crate::keyed::{self, Keys, row, row_in};
 use crate::shape::Shape;
-use crate::{Form, Source, Wishes, import};
-use drumfire_document::{Environment, form};
+use crate::{Form, Source, Wishes, import, referring};
+use drumfire_document::form;
 use serde_json::{Value, json};
-use std::io;
-use std::sync::Mutex;
 
 type Row<'a> = (&'a str, Value, Option<Value>);
 
@@ -481,22 +479,6 @@ fn names_with_variables_are_filled_or_noted() {
     }
 }
 
-/// A machine that notes every file that it is asked for, and every variable.
-#[derive(Debug, Default)]
-struct Asked(Mutex<Vec<String>>);
-
-impl Environment for Asked {
-    fn read(&self, path: &str) -> io::Result<Vec<u8>> {
-        self.0.lock().unwrap().push(path.to_owned());
-        Ok(b"content".to_vec())
-    }
-
-    fn variable(&self, name: &str) -> Option<String> {
-        self.0.lock().unwrap().push(name.to_owned());
-        Some("value".to_owned())
-    }
-}
-
 #[test]
 fn no_text_of_a_collection_refers_to_a_file_or_a_variable() {
     let pair = |key: &str, value: &str| json!({"key": key, "value": value});
@@ -518,16 +500,7 @@ fn no_text_of_a_collection_refers_to_a_file_or_a_variable() {
     let text = document.to_string();
     let imported = import(Form::Postman, &Source::alone(&text), &Wishes::default());
     let plan = form::print(&imported.expect("a collection").document);
-    let machine = Asked::default();
-    let read = form::draft(&form::Source {
-        text: &plan,
-        name: "plan.yaml",
-        syntax: form::Syntax::Yaml,
-        settings: &[],
-        environment: &machine,
-    });
-    assert_eq!(read.found, [], "{plan}");
-    assert_eq!(*machine.0.lock().unwrap(), [""; 0], "{plan}");
+    referring::check_none(&plan);
 }
 
 #[test]
