@@ -410,8 +410,8 @@ impl Conducting {
     ) -> Option<Nanos> {
         let now = self.clock.now();
         // The stream may be gone without a word.
-        let is_missed = self.coordinator.misses_reports() && now - self.renewed > LEASE;
-        let lost_at = lost_at.or_else(|| is_missed.then_some(now))?;
+        let is_missed = || now - self.renewed > LEASE && self.coordinator.misses_reports();
+        let lost_at = lost_at.or_else(|| is_missed().then_some(now))?;
         if now - lost_at <= RENEWAL {
             return Some(lost_at);
         }
