@@ -217,7 +217,7 @@ impl<I: Io> Line<I> {
         }
         let lanes = vec![Lane::new(route, Settings::of_conversation(pool))];
         let mut transport = Transport::new(lanes, Shard { index: 0, of: 1 }, 0);
-        transport.bindings_mut().add_shares(1);
+        transport.connections.add_shares(1);
         Self {
             deadline: io.now() + limit,
             io,
@@ -237,12 +237,12 @@ impl<I: Io> Line<I> {
             timers: &mut self.timers,
         };
         self.transport.dial(&mut cx, SHARE, now);
-        while self.transport.link_state(SHARE) == LinkState::Opening {
+        while self.transport.connections.link_state(SHARE) == LinkState::Opening {
             if self.turn(call, self.deadline).is_err() {
                 return false;
             }
         }
-        let state = self.transport.link_state(SHARE);
+        let state = self.transport.connections.link_state(SHARE);
         matches!(state, LinkState::Silent | LinkState::Ready)
     }
 
@@ -288,7 +288,7 @@ impl<I: Io> Line<I> {
             if call.speaker.is_done() {
                 return Ok(());
             }
-            let is_silent = self.transport.link_state(SHARE) == LinkState::Silent;
+            let is_silent = self.transport.connections.link_state(SHARE) == LinkState::Silent;
             if is_silent && now >= settings_until {
                 return Err(ConversationError::Silent);
             }
@@ -307,7 +307,7 @@ impl<I: Io> Line<I> {
     /// has bytes that it could read without waiting (decrypted already, for instance) it does not
     /// wait.
     fn turn<H: Handler>(&mut self, handler: &mut H, until: Nanos) -> Result<(), ConversationError> {
-        let pressed = self.transport.pending().is_pressing();
+        let pressed = self.transport.pending.is_pressing();
         let until = if pressed { Nanos::ZERO } else { until };
         let until = until.min(self.timers.next());
         let mut ready = std::mem::take(&mut self.ready);

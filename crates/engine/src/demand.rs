@@ -1,34 +1,39 @@
-//! The demand of a worker's part of a pool: arrivals, the users that make requests, and what of
-//! both waits for a connection.
+//! The demand of a worker's part of a pool: arrivals, the users that make requests, and the
+//! arrivals and requests that wait for a connection.
 //!
-//! A worker holds its demand while it is awake. Where it sleeps with something due and no room, it
+//! A worker holds its demand while it is awake. If it sleeps with something due and no room, it
 //! leaves the demand in the pool's [`crate::handover`], and a worker with room calls
-//! [`Demand::lend`]: that gives an arrival, which the helper begins with a user of its own, or a
-//! request of a user that stays here, which comes back as a [`Returned`].
+//! [`Demand::lend`]: that returns an arrival, which the helper begins with one of its own users, or
+//! a request of a user that stays here, which comes back as a [`Returned`].
 //!
-//! It keeps three parts in step, none of which knows the others: [`Intake`] has the arrivals that
-//! are due and the users that may begin them, [`Users`] the request that a user makes next,
-//! [`Waiting`] what has no seat yet. A turn goes [`Intake::carry_out`], then [`Intake::take`] and
-//! [`Demand::begin`] for each arrival with room. Each user that was begun comes to exactly one
-//! [`Demand::free_user`] or [`Intake::retire`]. A request that was lent keeps its user busy here,
-//! and comes to one [`Demand::take_back`]; until then [`Demand::is_under_way`] holds, so that the
-//! pool's drain waits for it.
+//! The demand keeps four parts in step, none of which knows the others: [`Arrivals`] decide when
+//! something is due, [`Population`] which user may begin it, [`Users`] which request a user makes
+//! next, and [`Waiting`] holds the requests and arrivals that have no seat yet. Users of the closed
+//! model make the arrivals; arrivals of the open model need a free user. A pool uses the parts
+//! directly if it needs only one; the methods here join several:
 //!
-//! [`Demand::stop`] is called once when the load ends, and counts everything that was due and has
-//! not begun; [`Demand::finish`] once at the end of the drain. Together they make the books
-//! balance: each intended request is sent, dropped, unsent or in flight.
-
-mod intake;
-
-pub(crate) use intake::Intake;
+//! ```text
+//!   admits ─► take_arrival ─► begin_iteration ─┬─► free_user      it may begin again
+//!                                              └─► retire_user    for good
+//! ```
+//!
+//! In the open model `take_arrival` is called only while [`Population::admits`] holds. Each arrival
+//! that was taken is begun, here or by another worker, or waits for a seat. A request that was lent
+//! keeps its user busy here until its one [`Demand::take_back`]; until then
+//! [`Demand::is_under_way`] holds, so that the pool's drain waits for it.
+//!
+//! [`Demand::stop`] is called once when the load ends, after the last `take_arrival`, and counts
+//! everything that was due and has not begun; [`Demand::finish`] once at the end of the drain.
+//! Together they make the books balance: each intended request is sent, dropped, unsent or in
+//! flight.
 
 use crate::arrivals::{Arrival, Arrivals};
 use crate::freed::Freed;
-use crate::id::{Generation, LaneId, LaneSet, UserId};
+use crate::id::{LaneId, LaneSet, UserId};
 use crate::population::Population;
 use crate::prepare::Request;
 use crate::unsent::Unsent;
-use crate::users::{Belongings, DueRequest, Iterations, NextStep, Prevented, Turn, Users};
+use crate::users::{Belongings, DueRequest, Iterations, NextStep, Turn, Users};
 use crate::waiting::Waiting;
 use drumfire_cookies::Jar;
 use drumfire_measure::{Figures, Outcome};
@@ -38,16 +43,20 @@ use drumfire_units::Nanos;
 /// A worker's part of a pool's demand.
 #[derive(Debug)]
 pub(crate) struct Demand {
-    intake: Intake,
-    users: Users,
-    waiting: Waiting,
+    /// The times at which iterations begin.
+    pub(crate) arrivals: Arrivals,
+    /// Its users, as far as they are free or busy.
+    pub(crate) population: Population,
+    /// Its users, at their iterations.
+    pub(crate) users: Users,
+    /// The requests and arrivals that have no seat yet.
+    pub(crate) waiting: Waiting,
     affinity: Affinity,
     /// Requests of its users that other workers carry out.
     lent: u32,
-    /// Steps that followed where a helper expected a request (a user that failed before its first
-    /// one). The helper has no place to carry them out; the home worker does when it holds its
-    /// demand again.
-    steps: Vec<NextStep>,
+    /// Steps that followed when a helper expected a request (of a user that failed before its first
+    /// one). The helper can't carry them out; the home worker does when it holds its demand again.
+    pub(crate) left_steps: Vec<NextStep>,
 }
 
 /// One thing that a worker does for another.
@@ -62,64 +71,36 @@ pub(crate) enum Lent {
 /// A request of another worker's user.
 #[derive(Debug)]
 pub(crate) struct LentRequest {
-    due: DueRequest,
-    belongings: Option<Belongings>,
+    pub(crate) due: DueRequest,
+    /// The belongings of its user; `None` if users have none.
+    pub(crate) belongings: Option<Belongings>,
 }
 
-impl LentRequest {
-    /// The request, and the belongings of its user where users have any.
-    pub(crate) fn into_parts(self) -> (DueRequest, Option<Belongings>) {
-        (self.due, self.belongings)
-    }
-}
-
-/// The end of a request that another worker has carried out, with what its user needs to go on at
-/// home.
+/// The end of a request that another worker has carried out, with everything that its user needs to
+/// continue at home.
 #[derive(Debug)]
 pub(crate) struct Returned {
-    user: UserId,
-    outcome: Outcome,
-    jar: Option<Box<Jar>>,
-    taken: Option<Taken>,
-    ready: Nanos,
+    pub(crate) user: UserId,
+    pub(crate) outcome: Outcome,
+    /// The user's cookies.
+    pub(crate) jar: Option<Box<Jar>>,
+    /// The values that were taken from the response.
+    pub(crate) taken: Option<Taken>,
+    /// The time from which the user is ready to continue.
+    pub(crate) ready: Nanos,
 }
 
-impl Returned {
-    /// The end of a request with an outcome, for a user that is ready to go on from a time on: its
-    /// cookies, and the values that were taken from the response.
-    pub(crate) const fn new(
-        user: UserId,
-        outcome: Outcome,
-        jar: Option<Box<Jar>>,
-        taken: Option<Taken>,
-        ready: Nanos,
-    ) -> Self {
-        Self {
-            user,
-            outcome,
-            jar,
-            taken,
-            ready,
-        }
-    }
-
-    /// The time from which the user is ready to go on.
-    pub(crate) const fn ready(&self) -> Nanos {
-        self.ready
-    }
-}
-
-/// The room that a worker has for what others leave.
+/// The room that a worker has for the demands that others leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Room {
-    /// The lanes with free seats; always with [`LaneSet::UNSEATED`].
+    /// The lanes with free seats, always including [`LaneSet::UNSEATED`].
     seats: LaneSet,
     /// Whether a user may begin an iteration.
     users: bool,
 }
 
-/// The due requests and arrivals that a demand has for others, and the due time of the first. It is
-/// published without the demand, so that a worker sees whether a handover is worth its lock.
+/// The due requests and arrivals that a demand has for others, and the due time of the first.
+/// Published without the demand, so that a worker sees whether a hand-over is worth its lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Offer {
     /// Requests of users that stay at home: a seat is all that they need.
@@ -135,7 +116,7 @@ impl Room {
         seats: LaneSet::NONE,
         users: false,
     };
-    /// The bit of [`Self::bits`] that is set where a user may begin an iteration.
+    /// The bit of [`Self::bits`] that is set if a user may begin an iteration.
     const USERS: u64 = 1 << 32;
 
     /// Room on the free seats of these lanes, and for users that begin iterations or not.
@@ -210,86 +191,87 @@ impl Demand {
         affinity: Affinity,
     ) -> Self {
         Self {
-            intake: Intake::new(arrivals, population),
+            arrivals,
+            population,
             users,
             waiting,
             affinity,
             lent: 0,
-            steps: Vec::new(),
+            left_steps: Vec::new(),
         }
     }
 
-    /// Whether anything of it has begun and not ended: an iteration, or a request elsewhere.
+    /// Whether anything has begun and not ended: an iteration, or a request elsewhere.
     pub(crate) fn is_under_way(&self) -> bool {
         let iterations = self.users.iterations();
         self.lent > 0 || iterations.is_some_and(Iterations::has_open)
     }
 
-    /// Whether nothing of it will begin any more.
+    /// Whether nothing will begin any more.
     pub(crate) fn is_over(&self, now: Nanos) -> bool {
-        self.intake.is_over(now) && self.waiting.arrivals() == 0
+        self.arrivals.is_over(now, &self.population) && self.waiting.arrivals() == 0
     }
 
-    /// The arrivals that are due, and the users that may begin them.
+    /// Whether no further arrival will come, as far as is known now.
     #[inline]
-    pub(crate) const fn intake(&self) -> &Intake {
-        &self.intake
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.arrivals.is_exhausted(&self.population)
     }
 
-    /// The same, to take arrivals.
-    #[inline]
-    pub(crate) const fn intake_mut(&mut self) -> &mut Intake {
-        &mut self.intake
-    }
-
-    /// The requests and arrivals that have no seat yet.
-    #[inline]
-    pub(crate) const fn waiting(&self) -> &Waiting {
-        &self.waiting
-    }
-
-    /// The same, to add to them or to take some.
-    #[inline]
-    pub(crate) const fn waiting_mut(&mut self) -> &mut Waiting {
-        &mut self.waiting
+    /// Takes the next arrival that may begin now, with its user in the closed model.
+    #[inline(always)]
+    pub(crate) fn take_arrival(&mut self, now: Nanos) -> Option<Arrival> {
+        self.arrivals.take(now, &mut self.population)
     }
 
     /// Takes the arrival that has waited longest for a seat of a lane and is still wanted.
     pub(crate) fn next_wanted(&mut self, lane: LaneId, now: Nanos) -> Option<Arrival> {
         while let Some(arrival) = self.waiting.pop_arrival(lane) {
-            if self.intake.still_wants(arrival, now) {
+            if self.arrivals.still_wanted(arrival, now) {
                 return Some(arrival);
             }
         }
         None
     }
 
-    /// Begins an iteration for an arrival.
+    /// Begins an iteration for an arrival: with the user that it names, or any that is free.
     #[inline(always)]
-    pub(crate) fn begin(&mut self, arrival: Arrival) -> Turn {
-        let user = self.intake.begin(arrival);
+    pub(crate) fn begin_iteration(&mut self, arrival: Arrival) -> Turn {
+        let user = self.population.begin(arrival.user(), arrival.ready());
         self.users.begin(user, arrival)
     }
 
-    /// Frees a user, which may begin another iteration from `ready` on.
+    /// Frees a user, which was busy until `ready` and may begin another iteration from then on.
     #[inline(always)]
     pub(crate) fn free_user(&mut self, user: UserId, ready: Nanos, since: Freed) {
-        let next_begin = || self.users.next_begin(user, ready);
-        self.intake.end(user, ready, since, next_begin);
+        let is_open = self.arrivals.is_open();
+        self.population.end(user, since, is_open);
+        if !is_open {
+            let next_begin = self.users.next_begin(user, ready);
+            let population = &mut self.population;
+            self.arrivals.ended(user, ready, next_begin, population);
+        }
     }
 
-    /// Records what became due and what was dropped before a time, since the last call. An
+    /// Retires a user that was busy: it begins no other iteration.
+    #[cold]
+    pub(crate) fn retire_user(&mut self, user: UserId) {
+        self.population.retire();
+        self.arrivals.forget(user);
+    }
+
+    /// Records the arrivals that became due or were dropped before a time, since the last call. An
     /// iteration that begins with a request makes that request intended by becoming due; any later
     /// request is intended only when it is reached.
     pub(crate) fn tally(&mut self, end: Nanos, figures: &mut Figures) {
-        let tally = self.intake.tally(end);
+        let tally = self.arrivals.tally(end);
         tally.record_iterations(figures);
         if self.users.begins_with_request() {
             tally.record_requests(figures);
         }
     }
 
-    /// Lets nothing more begin, and records all that was due until now and has not begun.
+    /// Lets nothing more begin, and records everything that was due until now and has not begun.
     pub(crate) fn stop(
         &mut self,
         now: Nanos,
@@ -297,13 +279,14 @@ impl Demand {
         measure_from: Nanos,
         figures: &mut Figures,
     ) {
-        let stopped_at = self.intake.stop(now);
+        self.arrivals.stop(now);
+        let stopped_at = self.arrivals.used_time(now, &self.population);
         let mut unsent = Unsent::new(&self.users, requests, measure_from, figures);
         for arrival in self.waiting.drain_arrivals() {
             unsent.arrival(arrival, stopped_at);
         }
         let record = |last, count| unsent.arrivals(last, count, stopped_at);
-        self.intake.pending(self.users.round(), record);
+        self.arrivals.pending(self.users.round(), record);
     }
 
     /// Records the iterations that have not ended, and their requests that have no seat.
@@ -318,13 +301,13 @@ impl Demand {
         unsent.iterations(self.waiting.requests(), now);
     }
 
-    /// Whether another worker may begin an arrival of these users. Not where users have connections
-    /// of their own and come with the arrival: those connections are with this worker.
+    /// Whether another worker may begin an arrival of these users. Not if users have connections of
+    /// their own and come with the arrival: those connections belong to this worker.
     fn has_movable_arrivals(&self) -> bool {
-        self.intake.is_open() || self.affinity == Affinity::Shared
+        self.arrivals.is_open() || self.affinity == Affinity::Shared
     }
 
-    /// The part of it that others could do; its arrivals only where none can be begun here now.
+    /// The part that others could do; arrivals only if none can be begun here now.
     pub(crate) fn offer(&self, is_blocked: bool) -> Offer {
         let (requests, request) = self.waiting.requests_by_lane();
         let (mut arrivals, mut arrival) = self.waiting.arrivals_by_lane();
@@ -334,10 +317,10 @@ impl Demand {
                 false => LaneSet::UNSEATED,
             };
             arrivals = arrivals.and(lanes);
-            arrival = arrival.min(self.intake.next_due());
+            arrival = arrival.min(self.arrivals.next_due());
         }
         let due = request.min(arrival);
-        match self.intake.is_open() {
+        match self.arrivals.is_open() {
             true => Offer {
                 requests,
                 arrivals,
@@ -357,9 +340,9 @@ impl Demand {
         self.affinity == Affinity::Shared && self.users.begins_with_request()
     }
 
-    /// Gives the first thing that is due and that a helper can do which has such seats, and a user
-    /// for an arrival where it `admits` one. Requests come before arrivals: their users have waited
-    /// in the middle of an iteration.
+    /// Lends the first thing that is due and that a helper with these seats can do; an arrival of the
+    /// open model only if the helper `admits` a user for it. Requests come before arrivals: their
+    /// users have waited in the middle of an iteration.
     pub(crate) fn lend(
         &mut self,
         now: Nanos,
@@ -372,7 +355,7 @@ impl Demand {
                 return Some(self.lend_request(lane, request));
             }
         }
-        if !self.has_movable_arrivals() || self.intake.is_open() && !admits {
+        if !self.has_movable_arrivals() || self.arrivals.is_open() && !admits {
             return None;
         }
         let mut with_seats = self.waiting.lanes().filter(|lane| has_seat(*lane));
@@ -380,25 +363,25 @@ impl Demand {
         let takes_next = !self.needs_seat() || self.waiting.has_one_lane() && has_seat(LaneId(0));
         let (lane, arrival) = match waiting {
             Some(waiting) => waiting,
-            None if takes_next => (LaneId(0), self.intake.take(now)?),
+            None if takes_next => (LaneId(0), self.take_arrival(now)?),
             None => return None,
         };
-        if self.intake.is_open() {
+        if self.arrivals.is_open() {
             return Some(Lent::Arrival(lane, arrival));
         }
         // In the closed model the arrival has its own user, who begins with a request.
-        let turn = self.begin(arrival);
+        let turn = self.begin_iteration(arrival);
         match self.users.first_step(turn, arrival, now, unix_time) {
             NextStep::Request(request) => Some(self.lend_request(lane, request)),
-            // It has failed before its first request.
+            // The user has failed before its first request.
             step => {
-                self.steps.push(step);
+                self.left_steps.push(step);
                 None
             }
         }
     }
 
-    /// Lends a request with the belongings (cookies and values) of its user, where users have any.
+    /// Lends a request with the belongings (cookies and values) of its user, if users have any.
     fn lend_request(&mut self, lane: LaneId, request: DueRequest) -> Lent {
         self.lent += 1;
         let belongings = self.lend_belongings(request.turn().user());
@@ -411,17 +394,7 @@ impl Demand {
         )
     }
 
-    /// Whether a step followed while this demand was away from its worker.
-    pub(crate) const fn has_left_steps(&self) -> bool {
-        !self.steps.is_empty()
-    }
-
-    /// The next step that followed while this demand was away from its worker.
-    pub(crate) fn next_left_step(&mut self) -> Option<NextStep> {
-        self.steps.pop()
-    }
-
-    /// Takes a lent request back whose end has come, and gives the step that continues its user's
+    /// Takes a lent request back that has ended, and returns the step that continues its user's
     /// iteration. A user whose iteration was that request is free.
     pub(crate) fn take_back(
         &mut self,
@@ -447,39 +420,9 @@ impl Demand {
     }
 }
 
-/// The users of it, at their iterations.
+/// The belongings of users, which their requests borrow.
 impl Demand {
-    /// Whether an iteration has steps, and is not one request alone.
-    #[inline]
-    pub(crate) const fn has_steps(&self) -> bool {
-        self.users.has_steps()
-    }
-
-    /// The request that an arrival's iteration sends first.
-    #[inline]
-    pub(crate) fn first_request(&self, arrival: Arrival) -> u32 {
-        self.users.first_request(arrival)
-    }
-
-    /// The first action of an iteration that has begun now.
-    #[inline]
-    pub(crate) fn first_step(
-        &mut self,
-        turn: Turn,
-        arrival: Arrival,
-        now: Nanos,
-        unix_time: impl Fn() -> u64,
-    ) -> NextStep {
-        self.users.first_step(turn, arrival, now, unix_time)
-    }
-
-    /// The one request of an iteration without steps.
-    #[inline]
-    pub(crate) fn only_request(&self, turn: Turn, arrival: Arrival) -> DueRequest {
-        self.users.only_request(turn, arrival)
-    }
-
-    /// Lends the belongings of a user to its request; `None` where users keep none.
+    /// Lends the belongings of a user to its request; `None` if users keep none.
     #[inline]
     pub(crate) fn lend_belongings(&mut self, user: UserId) -> Option<Belongings> {
         match self.users.keep_belongings() {
@@ -488,37 +431,9 @@ impl Demand {
         }
     }
 
-    /// The users, to give one its belongings back where they keep any.
+    /// The users, to give one its belongings back; `None` if users keep none.
     #[inline]
     pub(crate) fn keepers(&mut self) -> Option<&mut Users> {
         Some(&mut self.users).filter(|users| users.keep_belongings())
-    }
-
-    /// The action that continues a user's iteration of steps whose request has ended now, for a
-    /// user that is ready then or later.
-    pub(crate) fn go_on(
-        &mut self,
-        user: UserId,
-        outcome: Outcome,
-        ready: Nanos,
-        now: Nanos,
-        unix_time: impl Fn() -> u64,
-    ) -> Option<NextStep> {
-        self.users.go_on(user, outcome, ready, now, unix_time)
-    }
-
-    /// The action that continues a user's iteration after a pause; `None` where the wake is stale.
-    pub(crate) fn wake(
-        &mut self,
-        user: UserId,
-        generation: Generation,
-        unix_time: impl Fn() -> u64,
-    ) -> Option<NextStep> {
-        self.users.wake(user, generation, unix_time)
-    }
-
-    /// The request before which a user's iteration, which is over, has given up.
-    pub(crate) fn take_prevented(&mut self, user: UserId) -> Option<Box<Prevented>> {
-        self.users.take_prevented(user)
     }
 }

@@ -96,7 +96,8 @@ pub(crate) struct Exchanges {
     /// A lower bound of all deadlines. It may be too early, after an exchange has ended in time:
     /// the scan then finds nothing and raises it.
     next_scan: Nanos,
-    lists: Lists,
+    /// The exchanges that are over, and those that need an action, for the worker.
+    pub(crate) lists: Lists,
     tools: Tools,
     /// Kinds that entries have left for another, with their memory.
     spare_kinds: Vec<ExchangeKind>,
@@ -244,9 +245,9 @@ impl Exchanges {
 /// having come `now`: gives the end to be taken for this one, `None` where that can stay. What lies
 /// before the run is at its start.
 pub(crate) fn correct(exchanges: &mut Exchanges, end: End, now: Nanos) -> Option<End> {
-    let account = &mut exchanges.entry_mut(end.id()).exchange.account;
+    let account = &mut exchanges.entry_mut(end.id).exchange.account;
     let (sent, first_byte) = (account.sent(), account.first_byte());
-    let earliest = first_byte.min(end.now());
+    let earliest = first_byte.min(end.now);
     let is_before_run = earliest == Nanos::ZERO && now > Nanos::ZERO;
     if sent == Nanos::MAX || sent <= earliest && !is_before_run {
         return None;
@@ -261,8 +262,8 @@ pub(crate) fn correct(exchanges: &mut Exchanges, end: End, now: Nanos) -> Option
 /// Makes the departure of a request the time at which it was sent, where the kernel has told it. It
 /// lies before its response, or is refused.
 pub(crate) fn depart(exchanges: &mut Exchanges, end: End) -> Leaving {
-    let account = &mut exchanges.entry_mut(end.id()).exchange.account;
-    let earliest = account.first_byte().min(end.now());
+    let account = &mut exchanges.entry_mut(end.id).exchange.account;
+    let earliest = account.first_byte().min(end.now);
     account.times.depart(earliest)
 }
 
@@ -279,12 +280,6 @@ fn change_kind(kind: &mut ExchangeKind, request: &Request, spare: &mut Vec<Excha
 
 /// The lists, and the ends of exchanges.
 impl Exchanges {
-    /// The lists that the worker reads.
-    #[inline]
-    pub(crate) const fn lists(&mut self) -> &mut Lists {
-        &mut self.lists
-    }
-
     /// Ends an exchange.
     #[inline]
     pub(crate) fn end(&mut self, id: ExchangeId, failure: Failure, now: Nanos) {
@@ -312,7 +307,7 @@ impl Exchanges {
     /// are counted. [`Self::release`] follows, with this record.
     #[inline(always)]
     pub(crate) fn sample(&mut self, end: End, interval: &mut Figures) -> Sample {
-        let (id, now, outcome) = (end.id(), end.now(), end.outcome());
+        let (id, now, outcome) = (end.id, end.now, end.outcome);
         let called = match self.entry(id).is_call() {
             true => Some(self.with(id, interval, now, |kind, cx| kind.account(cx, outcome))),
             false => None,

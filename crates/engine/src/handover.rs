@@ -90,10 +90,12 @@ struct Left {
 /// A worker's way to the others of its pool.
 #[derive(Debug)]
 pub(crate) struct Member {
-    handover: Arc<Handover>,
-    me: u32,
+    /// The state that the pool's workers share.
+    pub(crate) handover: Arc<Handover>,
+    /// Its number among the pool's workers here.
+    pub(crate) me: u32,
     /// Whether others may take from its demand now.
-    has_left: bool,
+    pub(crate) has_left: bool,
     is_active: bool,
     /// Whether late arrivals are dropped, so that the oldest may not be wanted.
     drops: bool,
@@ -216,7 +218,7 @@ impl Handover {
     fn drop_late(&self, now: Nanos) {
         for peer in &self.peers {
             if let Some(demand) = peer.lock().away() {
-                demand.intake_mut().drop_late(now);
+                demand.arrivals.drop_late(now);
                 peer.publish(demand.offer(true));
             }
         }
@@ -238,7 +240,7 @@ impl Member {
     /// demand while that is left to others, and does nothing.
     pub(crate) fn new(handover: &Arc<Handover>, me: u32, waker: Waker, twin: Demand) -> Self {
         let peer = &handover.peers[me as usize];
-        let drops = twin.intake().drops();
+        let drops = twin.arrivals.drops();
         // Each worker has a number of its own.
         let _first = peer.waker.set(waker);
         peer.lock().demand = Some(twin);
@@ -253,24 +255,8 @@ impl Member {
         }
     }
 
-    /// Its number among the pool's workers here.
-    pub(crate) const fn number(&self) -> u32 {
-        self.me
-    }
-
-    /// The state that the pool's workers share.
-    pub(crate) const fn handover(&self) -> &Arc<Handover> {
-        &self.handover
-    }
-
     fn peer(&self) -> &Peer {
         &self.handover.peers[self.me as usize]
-    }
-
-    /// Whether another worker offers anything.
-    #[inline]
-    pub(crate) fn sees_offers(&self) -> bool {
-        self.handover.has_offers()
     }
 
     /// Takes one thing of the demand whose first is due earliest, before `own`, as `lend` gives it;
@@ -418,11 +404,6 @@ impl Member {
         }
     }
 
-    /// Whether others may take from its demand now.
-    pub(crate) const fn has_left(&self) -> bool {
-        self.has_left
-    }
-
     /// Notes that its worker begins nothing more of its own. The last of the pool's wakes all,
     /// since they may wait for nothing but that.
     pub(crate) fn note_over(&mut self) {
@@ -431,11 +412,6 @@ impl Member {
         {
             self.handover.peers.iter().for_each(Peer::wake);
         }
-    }
-
-    /// Whether no worker of the pool begins anything more.
-    pub(crate) fn is_over(&self) -> bool {
-        self.handover.is_over()
     }
 
     /// Notes that all users of its worker have left for good; `true` where those of all have.

@@ -1,9 +1,9 @@
 //! Transport: exchanges on their way, and the connections that carry them.
 //!
-//! It knows lanes (the way to one origin), shares (one connection's worth of a lane, whichever
-//! connection serves it at the moment), connections with their wires, and exchanges by their ids.
-//! It knows no users, no schedules, no steps and no samples, and of protocols only what a [`Wire`]
-//! answers.
+//! The transport knows lanes (the way to one origin), shares (one connection's worth of a lane,
+//! whichever connection serves it at the moment), connections with their wires, and exchanges by
+//! their ids. It knows no users, schedules, steps or samples, and of protocols only the answers of a
+//! [`Wire`].
 //!
 //! Its owner calls, in each turn of its loop:
 //!
@@ -17,23 +17,26 @@
 //! ```
 //!
 //! [`Transport::turn`] is all of that for an owner with nothing to do in between. None of the calls
-//! starts an exchange: what one ends is put on the handler's list, which the owner reads after the
-//! call. A seat ([`Seat`]) is the right to have one exchange on a share; it is taken from the
-//! [`Bindings`], held by an exchange until that is over, and given back to its [`Seats`].
+//! starts an exchange: an exchange that a call ends is put on the handler's list, which the owner
+//! reads after the call. A seat ([`Seat`]) is the right to have one exchange on a share. The owner
+//! takes it from the [`Connections`] before it submits an exchange, and gives it back after the
+//! exchange's end.
 //!
-//! Its parts own their state. [`Traffic`] moves exchanges and bytes over the wires of [`Connections`],
-//! and has the list of sockets with something to do ([`Pending`]); the connections' lives are led
-//! over the [`Bindings`], which have the slots, the shares and the lanes. [`Origins`] are those of
-//! redirects, and [`Names`] those of lanes that are looked up again.
+//! [`Connections`] own the slots, shares and lanes, and open and close connections. The transport
+//! puts exchanges on their wires, and follows each [`Change`] of a connection. [`Underway`] alone
+//! has the position of an exchange: nowhere, waiting for a share, or carried by a slot's wire under
+//! a handle. Each method leaves that entry, the share's queue and the wire in step. A wire may end
+//! an exchange within a read, so it is looked up again after each call that could close a
+//! connection. The bytes of sockets are moved in `sockets`. [`Pending`] lists the sockets with
+//! something to do, [`Origins`] are those of redirects, and [`Names`] those of lanes that are looked
+//! up again.
 //!
-//! Peers can do nothing here that the schedule waits for: a socket that is ready is read a limited
-//! number of times in a turn ([`crate::limits::RECEIVES_PER_TURN`]) and the rest later; a
-//! connection that is refused, reset or silent fails the exchanges on it, rests, and is opened
-//! again when an exchange needs it.
+//! Peers can't delay the schedule: a ready socket is read a limited number of times in a turn
+//! ([`crate::limits::RECEIVES_PER_TURN`]) and the rest later; a connection that is refused, reset
+//! or silent fails the exchanges on it, rests, and is opened again when an exchange needs it.
 
 mod alarm;
 mod answer_wake;
-mod bindings;
 mod change;
 mod connection;
 mod connections;
@@ -42,39 +45,48 @@ mod lane;
 mod names;
 mod origins;
 mod pending;
-mod seats;
 mod share;
 mod slots;
-mod traffic;
+mod sockets;
 
-pub(crate) use bindings::Bindings;
 pub(crate) use connection::LinkState;
-pub(crate) use connections::Further;
+pub(crate) use connections::{Connections, Further};
 pub(crate) use context::Context;
 pub(crate) use lane::{Lane, Seat};
 pub(crate) use origins::{Answered, Found};
 pub(crate) use pending::{Output, Pending};
-pub(crate) use seats::Seats;
 
 use self::answer_wake::AnswerWake;
-use self::connections::Connections;
+use self::change::Change;
 use self::names::Names;
 use self::origins::{Origins, Reached};
-use self::traffic::Traffic;
 use crate::blame::Failure;
 use crate::id::{ExchangeId, LaneId, Shard, ShareId};
 use crate::prepare::Lookup;
-use crate::timers::{Timers, Wake};
-use crate::wire::{Cancelled, Handler, Phase, Wire, WireProtocol};
+use crate::timers::Timers;
+use crate::wire::{
+    Cancelled, Dropped, Handle, Handler, Input, Note, Phase, Port, Seen, Submitted, Underway,
+    WireProtocol, each,
+};
 use drumfire_measure::Closing;
-use drumfire_net::{Io, Readiness};
+use drumfire_net::{Io, Slot};
 use drumfire_plan::Origin;
 use drumfire_units::Nanos;
 
 /// A worker's exchanges of a pool on their way, and its connections.
 #[derive(Debug)]
 pub(crate) struct Transport {
-    traffic: Traffic,
+    pub(crate) connections: Connections,
+    /// The position of each exchange.
+    underway: Underway,
+    /// The sockets with something to do before the next wait.
+    pub(crate) pending: Pending,
+    input: Input,
+    /// Whether further exchanges were expected when the last one was submitted.
+    further: Further,
+    /// Whether an exchange has ever waited for a connection that was serving another. Until then no
+    /// read has to look for one that waits.
+    has_waited: bool,
     origins: Origins,
     names: Names,
     answer_wake: AnswerWake,
@@ -84,92 +96,52 @@ impl Transport {
     /// A transport along these lanes, without connections.
     pub(crate) fn new(lanes: Vec<Lane>, shard: Shard, seed: u64) -> Self {
         Self {
-            traffic: Traffic::new(Connections::new(lanes, shard, seed)),
+            connections: Connections::new(lanes, shard, seed),
+            underway: Underway::default(),
+            pending: Pending::default(),
+            input: Input::new(),
+            further: Further::Expected,
+            has_waited: false,
             origins: Origins::default(),
             names: Names::default(),
             answer_wake: AnswerWake::default(),
         }
     }
 
-    /// The shares, the slots that serve them, and the seats on them.
-    #[inline]
-    pub(crate) const fn bindings(&self) -> &Bindings {
-        self.traffic.connections().bindings()
-    }
-
-    /// The same, to take seats, or to let them rest.
-    #[inline]
-    pub(crate) const fn bindings_mut(&mut self) -> &mut Bindings {
-        self.traffic.connections_mut().bindings_mut()
-    }
-
-    /// The seats of its connections.
-    #[inline]
-    pub(crate) const fn seats(&self) -> &Seats {
-        self.bindings().seats()
-    }
-
-    /// The same, to give one back.
-    #[inline]
-    pub(crate) const fn seats_mut(&mut self) -> &mut Seats {
-        self.bindings_mut().seats_mut()
-    }
-
-    /// The sockets with something to do before the next wait.
-    #[inline]
-    pub(crate) const fn pending(&self) -> &Pending {
-        self.traffic.pending()
-    }
-
-    /// Begins the run: all times count from here.
-    pub(crate) fn begin_run(&mut self, timers: &mut Timers) {
-        self.traffic.connections_mut().begin_run(timers);
-    }
-
-    /// Ends the warm-up: connections count from here what they carry.
-    pub(crate) fn begin_measuring(&mut self) {
-        self.traffic.connections_mut().begin_measuring();
-    }
-
-    /// The state of a share's connection.
-    pub(crate) fn link_state(&self, share: ShareId) -> LinkState {
-        self.bindings().of_share(share).link().state()
-    }
-
     /// Starts to open a share's connection. For an owner that wants it open before it submits
-    /// anything, as a conversation does; a submission dials by itself.
+    /// anything, such as a conversation; a submission dials by itself.
     pub(crate) fn dial<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
         share: ShareId,
         now: Nanos,
     ) {
-        let slot = self.bindings().share(share).slot();
-        let change = self.traffic.connections_mut().dial(cx, slot, now);
-        self.traffic.follow(cx, change);
+        let slot = self.connections.shares[share].slot;
+        let change = self.connections.dial(cx, slot, now);
+        self.follow(cx, change);
     }
 
-    /// Dials slots from `next` on, `at_once` at a time; `true` when all are open or have failed. It
-    /// is called in each turn before the run and moves `next` on. Where connections are closed
-    /// after each exchange there is nothing to open ahead.
+    /// Dials slots from `next` on, `at_once` at a time; `true` if all are open or have failed. Called
+    /// in each turn before the run; moves `next` on. If connections are closed after each exchange,
+    /// there is nothing to open in advance.
     pub(crate) fn open_more<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
         next: &mut usize,
         at_once: usize,
     ) -> bool {
-        if !self.bindings().are_kept() {
+        if !self.connections.lanes.keep_connections() {
             return true;
         }
-        let slots = self.bindings().slots();
+        let slots = &self.connections.slots;
         let mut under_way = slots.opening(*next);
         let now = cx.io.now();
         for slot in slots.all().skip(*next) {
             if under_way >= at_once {
                 return false;
             }
-            let change = self.traffic.connections_mut().dial(cx, slot, now);
-            self.traffic.follow(cx, change);
+            let change = self.connections.dial(cx, slot, now);
+            self.follow(cx, change);
             *next += 1;
             under_way += 1;
         }
@@ -177,87 +149,243 @@ impl Transport {
     }
 
     /// The progress of an exchange on its way.
-    pub(crate) fn phase_of(&mut self, id: ExchangeId) -> Phase {
-        self.traffic.underway_mut().get(id).phase()
+    pub(crate) fn phase_of(&self, id: ExchangeId) -> Phase {
+        self.underway.get(id).phase()
     }
 
-    /// Begins a turn of the owner's loop, after its wait.
-    #[inline]
-    pub(crate) fn begin_turn(&mut self) {
-        self.traffic.begin_turn();
-    }
-
-    /// One turn of an owner that has nothing to do between its steps.
-    pub(crate) fn turn<I: Io, H: Handler>(
+    /// Puts an exchange on a share's connection, or lets it wait for one. The exchange may be sent,
+    /// or fail, within this call; the handler has been notified of either when it returns.
+    #[inline(always)]
+    pub(crate) fn submit<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
-        ready: &[Readiness],
-    ) {
-        self.begin_turn();
-        for readiness in ready {
-            self.handle_ready(cx, *readiness);
-        }
-        while self.pending().has_input() {
-            self.read_rest(cx);
-        }
-        let now = cx.io.now();
-        while let Some(wake) = cx.timers.due(now) {
-            self.wake(cx, wake, now);
-        }
-        self.flush(cx, Output::All);
-    }
-
-    /// Reads one slot that was not read to the end before this turn, or on which a send failed.
-    pub(crate) fn read_rest<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>) {
-        self.traffic.read_rest(cx);
-    }
-
-    /// Writes output, that of each slot with one call. [`Output::Requests`] is written after each
-    /// event, since a request's time of sending is then near the time at which it was started;
-    /// [`Output::All`] before a wait, so that acknowledgements and window updates leave with
-    /// whatever else a slot has.
-    #[inline]
-    pub(crate) fn flush<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, output: Output) {
-        self.traffic.flush(cx, output);
-    }
-
-    /// Reads the remaining input of all connections: one closed over unread bytes is reset.
-    pub(crate) fn drain_input<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>) {
-        for slot in self.bindings().slots().all() {
-            let wire = self.bindings().at(slot).wire();
-            if wire.is_some_and(Wire::has_farewell) {
-                self.traffic.read(cx, slot);
-            }
-        }
-        self.flush(cx, Output::Requests);
-    }
-
-    /// Ends all connections, each as its protocol has it.
-    pub(crate) fn close_all<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>) {
-        self.traffic.close_all(cx);
-    }
-
-    /// Handles a wake of its connections; those of others are none of its. A wake of a connection
-    /// that has been replaced has an older generation and does nothing.
-    pub(crate) fn wake<I: Io, H: Handler>(
-        &mut self,
-        cx: &mut Context<'_, I, H>,
-        wake: Wake,
+        id: ExchangeId,
+        share: ShareId,
+        further: Further,
         now: Nanos,
     ) {
-        match wake {
-            Wake::Dial(slot) => {
-                let change = self.traffic.connections_mut().end_rest(cx, slot, now);
-                self.traffic.follow(cx, change);
+        self.underway.admit(id);
+        self.further = further;
+        let serving = &self.connections.shares[share];
+        let (slot, is_clear) = (serving.slot, serving.is_clear());
+        let connection = &mut self.connections.slots[slot];
+        let Some(wire) = connection.wire() else {
+            return self.wait(cx, id, share, now);
+        };
+        if wire.has_room() && is_clear {
+            if wire.is_stale(now) {
+                connection.close(cx, slot, Closing::Idle);
+                self.wait(cx, id, share, now);
+            } else {
+                self.board(cx, id, share, slot, now);
             }
-            Wake::Connection(slot, generation) => self.traffic.ring(cx, slot, generation, now),
-            _ => {}
+        } else {
+            self.has_waited = true;
+            if let Some(capacity) = wire.peer_capacity() {
+                cx.handler.note(Note::HeldBack(capacity));
+            }
+            self.wait(cx, id, share, now);
         }
     }
 
+    /// Lets an exchange wait for its share's connection. Dials if the share has none.
+    fn wait<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        id: ExchangeId,
+        share: ShareId,
+        now: Nanos,
+    ) {
+        self.underway.wait(id, share);
+        self.has_waited |= self.connections.shares[share].wait(id);
+        let change = self.connections.dial_if_needed(cx, share, now);
+        self.follow(cx, change);
+    }
+
+    /// Carries out the effect of a change of a share's connection on exchanges that wait for it.
+    fn follow<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, change: Change) {
+        match change {
+            Change::None => {}
+            Change::Open { share, since } => self.fill(cx, share, since),
+            Change::Greets(slot) => self.flush_slot(cx, slot),
+            Change::Failed { share, failure, at } => {
+                for id in self.connections.shares[share].all_waiting() {
+                    self.underway.fail(cx.handler, id, failure.clone(), at);
+                }
+            }
+        }
+    }
+
+    /// Puts an exchange of a share on the wire of the open connection with room that serves it.
+    // Nearly all calls come from `submit`, so it pays to inline this.
+    #[inline(always)]
+    fn board<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        id: ExchangeId,
+        share: ShareId,
+        slot: Slot,
+        now: Nanos,
+    ) {
+        let number = self.connections.shares[share].number;
+        let (io, handler) = (&*cx.io, &mut *cx.handler);
+        if handler.begin(id, number, now, || io.unix_time()).is_err() {
+            return;
+        }
+        let (connection, lane) = self.connections.with_lane(slot);
+        let Some((wire, listed)) = connection.wire_and_listed() else {
+            return;
+        };
+        let mut port = Port::new(cx.io, slot);
+        let (submitted, is_spent) = each!(wire, it => {
+            let submitted = it.submit(&mut port, id, &lane.settings, cx.handler, now);
+            self.pending.note_request(slot, listed, it.outgoing());
+            (submitted, it.is_spent())
+        });
+        match submitted {
+            Submitted::Carried { handle, due } => {
+                self.underway.carry(id, share, slot, handle);
+                if due != Nanos::MAX {
+                    connection.alarm.lower_deadline(due);
+                    connection.alarm.arm(slot, cx.timers);
+                }
+            }
+            Submitted::GivenUp => {}
+            Submitted::Full => {
+                self.has_waited = true;
+                return self.wait(cx, id, share, now);
+            }
+        }
+        if is_spent {
+            let further = self.further;
+            let change = self.connections.retire_if_spent(cx, slot, further, now);
+            self.follow(cx, change);
+        }
+    }
+
+    /// Gives the room that a share's connection has since a time to the exchanges that wait for it.
+    #[cold]
+    fn fill<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        share: ShareId,
+        since: Nanos,
+    ) {
+        while !self.connections.shares[share].is_clear() {
+            let slot = self.connections.shares[share].slot;
+            let wire = self.connections.slots[slot].wire();
+            if !wire.is_some_and(|wire| wire.has_room()) {
+                self.has_waited = true;
+                return;
+            }
+            let Some(id) = self.connections.shares[share].next_waiting() else {
+                return;
+            };
+            cx.handler.seated(id, since);
+            let now = cx.io.now();
+            self.board(cx, id, share, slot, now.max(since));
+        }
+    }
+
+    /// Takes an exchange off its connection or queue, and returns the phase in which it was. A
+    /// connection that carried it alone is closed, because the rest of its response would be read as
+    /// the next one. The exchange itself is not ended here.
+    pub(crate) fn cancel<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        id: ExchangeId,
+        now: Nanos,
+    ) -> Cancelled {
+        let assignment = self.underway.take(id);
+        let (mut seen, mut waiting) = (Seen::default(), None);
+        if let Some((slot, handle)) = assignment.carrier() {
+            seen = self.take_off(cx, id, slot, handle, now);
+        }
+        if let Some(share) = assignment.awaited() {
+            waiting = Some(self.connections.lateness(share));
+            self.connections.shares[share].forget(id);
+            self.connections.give_up_opening(cx, share, now);
+        }
+        let cancelled = Cancelled::new(assignment.phase(), seen, waiting);
+        if cancelled.was_sought() {
+            self.origins.forget(id);
+        }
+        cancelled
+    }
+
+    /// Takes an exchange off the wire that carries it in a slot.
+    fn take_off<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        id: ExchangeId,
+        slot: Slot,
+        handle: Handle,
+        now: Nanos,
+    ) -> Seen {
+        let connection = &mut self.connections.slots[slot];
+        let Some((wire, listed)) = connection.wire_and_listed() else {
+            return Seen::default();
+        };
+        match wire.cancel(id, handle) {
+            Dropped::Connection(seen) => {
+                connection.close(cx, slot, Closing::Failed);
+                self.serve_waiting(cx, slot, None);
+                seen
+            }
+            Dropped::Stream => {
+                self.pending.note(slot, listed, wire.outgoing());
+                let sent = cx.handler.sent_at(id);
+                let share = connection.share;
+                self.connections.doubt(slot, cx.timers, sent, now);
+                self.fill(cx, share, now);
+                self.connections.close_if_done(cx, slot);
+                Seen::default()
+            }
+        }
+    }
+
+    /// Serves the exchanges that wait for room on a connection, which it has since a time, or since
+    /// now.
+    #[cold]
+    fn serve_waiting<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        slot: Slot,
+        since: Option<Nanos>,
+    ) {
+        let share = self.connections.slots[slot].share;
+        if !self.connections.shares[share].is_clear() {
+            let now = cx.io.now();
+            self.fill(cx, share, since.unwrap_or(now));
+            let change = self.connections.dial_if_needed(cx, share, now);
+            self.follow(cx, change);
+        }
+    }
+
+    /// Sends more of an exchange's body.
+    pub(crate) fn send_more<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        id: ExchangeId,
+        now: Nanos,
+    ) {
+        let Some((slot, handle)) = self.underway.get(id).carrier() else {
+            return;
+        };
+        if let Some((wire, listed)) = self.connections.slots[slot].wire_and_listed() {
+            if !wire.send_more(id, handle, cx.handler, now) {
+                self.underway.clear(id);
+            }
+            self.pending.note(slot, listed, wire.outgoing());
+        }
+    }
+}
+
+/// Redirects, and look-ups of names.
+impl Transport {
     /// Finds the way of a share's exchange to an origin, to which a redirect leads it: a lane that
     /// is known, a new one, or a look-up that has to come first. In the last case the exchange
-    /// waits without a connection, and [`Self::looked_up`] gives it back.
+    /// waits without a connection, and [`Self::looked_up`] returns it.
     pub(crate) fn reach<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -266,20 +394,19 @@ impl Transport {
         origin: &Origin,
         lookup: &Lookup,
     ) -> Result<Found, Failure> {
-        let bindings = self.traffic.connections_mut().bindings_mut();
-        let lane = bindings.seats().lane_of(home);
-        let lanes = bindings.seats_mut().lanes_mut();
+        let lane = self.connections.lane_of(home);
+        let lanes = &mut self.connections.lanes;
         let reached = self.origins.lane_to(origin, lane, id, lanes, lookup)?;
         if let Reached::Lane(lane) = reached {
-            let form = lanes.get(lane).route().form();
-            let share = bindings.redirect_share(cx, home, lane);
+            let form = lanes[lane].route.form();
+            let share = self.connections.redirect_share(cx, home, lane);
             return Ok(Found::Share(share, form));
         }
         if reached == Reached::LookUpBegun {
             let now = cx.io.now();
             self.answer_wake.set(cx.timers, now);
         }
-        self.traffic.underway_mut().seek(id, home);
+        self.underway.seek(id, home);
         Ok(Found::Sought)
     }
 
@@ -291,88 +418,33 @@ impl Transport {
         timers: &mut Timers,
         now: Nanos,
     ) {
-        let seats = self.traffic.connections().bindings().seats();
-        self.names.look_up(lane, seats, lookup, timers, now);
+        let lanes = &self.connections.lanes;
+        self.names.look_up(lane, lanes, lookup, timers, now);
         if self.names.seek() {
             self.answer_wake.set(timers, now);
         }
     }
 
-    /// Takes the answer to one look-up that has come; `None` when no further answer has. It is
-    /// called until then, at the wake for look-ups. Answers for lanes are followed here; those for
-    /// exchanges are the owner's to go on with.
+    /// Takes the answer to one look-up that has come; `None` if no further answer has. Called until
+    /// then, at the wake for look-ups. Answers for lanes are followed here; the owner continues the
+    /// exchanges of all others.
     pub(crate) fn looked_up<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
         now: Nanos,
     ) -> Option<Answered> {
-        let bindings = self.traffic.connections_mut().bindings_mut();
-        for slot in self.names.take_answers(bindings, cx.timers, now) {
-            self.traffic.leave(cx, slot, now, Closing::Moved);
+        let connections = &mut self.connections;
+        for slot in self.names.take_answers(connections, cx.timers, now) {
+            self.leave(cx, slot, now, Closing::Moved);
         }
-        let lanes = self
-            .traffic
-            .connections_mut()
-            .bindings_mut()
-            .seats_mut()
-            .lanes_mut();
+        let lanes = &mut self.connections.lanes;
         let answered = self.origins.take_answer(lanes, cx.io);
         for id in answered.iter().flat_map(|answered| &answered.exchanges) {
-            self.traffic.underway_mut().clear(*id);
+            self.underway.clear(*id);
         }
         if answered.is_none() && (self.names.seek() || self.origins.seeks()) {
             self.answer_wake.set(cx.timers, now);
         }
         answered
-    }
-
-    /// Takes an exchange off its connection, or out of those that wait, and gives the phase in
-    /// which it was. A connection that carried it alone is closed, since the rest of its response
-    /// would be read as the next one. The exchange itself is not ended here.
-    pub(crate) fn cancel<I: Io, H: Handler>(
-        &mut self,
-        cx: &mut Context<'_, I, H>,
-        id: ExchangeId,
-        now: Nanos,
-    ) -> Cancelled {
-        let cancelled = self.traffic.cancel(cx, id, now);
-        if cancelled.was_sought() {
-            self.origins.forget(id);
-        }
-        cancelled
-    }
-
-    /// An exchange has more of its body to send.
-    pub(crate) fn send_more<I: Io, H: Handler>(
-        &mut self,
-        cx: &mut Context<'_, I, H>,
-        id: ExchangeId,
-        now: Nanos,
-    ) {
-        self.traffic.send_more(cx, id, now);
-    }
-
-    /// Puts an exchange on a share's connection, or lets it wait for one. It may be sent, or fail,
-    /// within this call; either is on the handler's side when it returns.
-    #[inline(always)]
-    pub(crate) fn submit<I: Io, H: Handler>(
-        &mut self,
-        cx: &mut Context<'_, I, H>,
-        id: ExchangeId,
-        share: ShareId,
-        further: Further,
-        now: Nanos,
-    ) {
-        self.traffic.submit(cx, id, share, further, now);
-    }
-
-    /// A slot has become ready for something.
-    #[inline]
-    pub(crate) fn handle_ready<I: Io, H: Handler>(
-        &mut self,
-        cx: &mut Context<'_, I, H>,
-        readiness: Readiness,
-    ) {
-        self.traffic.handle_ready(cx, readiness);
     }
 }

@@ -82,7 +82,7 @@ pub(crate) use each;
 impl Wire {
     /// A connection that was opened at this time, and that took this long to connect.
     pub(crate) fn open(settings: &Settings, now: Nanos, connect: Nanos) -> Self {
-        match settings.protocol() {
+        match settings.protocol {
             Protocol::Http1 => Self::Http1(Http1::new(now, connect)),
             Protocol::Http2 => Self::Http2(Box::new(Http2::new(settings))),
         }

@@ -92,7 +92,7 @@ impl<I: Io> Worker<I> {
         index: usize,
         act: impl FnOnce(&mut Transport, &mut Context<'_, PoolIo<'_, I>, ExchangeHandler<'_>>),
     ) {
-        self.act(index, |pool, cx| pool.dispatcher_mut().transmit(cx, act));
+        self.act(index, |pool, cx| pool.transmit(cx, act));
         self.flush(index, Output::Requests);
     }
 
@@ -108,8 +108,7 @@ impl<I: Io> Worker<I> {
     /// Whether a pool's transport has output of this kind.
     #[inline(always)]
     fn has_output(&self, index: usize, output: Output) -> bool {
-        let transport = self.pools[index].dispatcher().transport();
-        transport.pending().has_output(output)
+        self.pools[index].transport.pending.has_output(output)
     }
 
     /// Writes until nothing is left: what a write ends may start further requests, which are
@@ -118,8 +117,7 @@ impl<I: Io> Worker<I> {
     fn write_output(&mut self, index: usize, output: Output) {
         while self.has_output(index, output) {
             self.act(index, |pool, cx| {
-                let dispatcher = pool.dispatcher_mut();
-                dispatcher.transmit(cx, |it, parts| it.flush(parts, output));
+                pool.transmit(cx, |it, parts| it.flush(parts, output));
             });
         }
     }
@@ -162,13 +160,13 @@ impl<I: Io> Worker<I> {
             if opening.is_empty() || now > until {
                 break;
             }
-            let wakes = self.pools.iter().map(|pool| pool.dispatcher().next_wake());
+            let wakes = self.pools.iter().map(PoolRun::next_exchange_wake);
             let wake = wakes.fold(now + OPENING_LOOK, Nanos::min);
             self.io.wait(wake, &mut ready)?;
             self.turn(wake, &mut ready)?;
         }
         for pool in &mut self.pools {
-            pool.dispatcher_mut().opened();
+            pool.opened();
         }
         Ok(())
     }
@@ -192,7 +190,7 @@ impl<I: Io> Worker<I> {
             self.pools.iter_mut().for_each(|pool| pool.begin_from(from));
         }
         for pool in &mut self.pools {
-            pool.dispatcher_mut().pass(Milestone::Start);
+            pool.pass(Milestone::Start);
         }
     }
 
@@ -281,12 +279,12 @@ impl<I: Io> Worker<I> {
     fn turn(&mut self, until: Nanos, ready: &mut Vec<Readiness>) -> Result<(), Fault> {
         let now = self.io.now();
         for pool in &mut self.pools {
-            pool.dispatcher_mut().begin_turn();
+            pool.transport.pending.begin_turn();
         }
         self.handle_ready(ready);
         for index in 0..self.pools.len() {
             let pool = &self.pools[index];
-            if pool.dispatcher().has_more(now) && pool.finished().is_none() {
+            if pool.has_more(now) && pool.finished().is_none() {
                 if now > until + STOOD_STILL {
                     self.catch_up(ready)?;
                 }
@@ -325,20 +323,13 @@ impl<I: Io> Worker<I> {
     /// with its timers.
     #[cold]
     fn go_on(&mut self, index: usize, now: Nanos) {
-        while self.pools[index]
-            .dispatcher()
-            .transport()
-            .pending()
-            .has_input()
-        {
+        while self.pools[index].transport.pending.has_input() {
             self.transmit(index, |it, parts| it.read_rest(parts));
         }
-        for id in self.pools[index].dispatcher_mut().overdue(now) {
-            self.act(index, |pool, cx| {
-                pool.dispatcher_mut().time_out(cx, id, now)
-            });
+        for id in self.pools[index].overdue(now) {
+            self.act(index, |pool, cx| pool.time_out(cx, id, now));
         }
-        while let Some(wake) = self.pools[index].dispatcher_mut().due(now) {
+        while let Some(wake) = self.pools[index].timers.due(now) {
             self.act(index, |pool, cx| pool.wake(cx, wake, now));
         }
     }
@@ -361,7 +352,7 @@ impl<I: Io> Worker<I> {
     fn resume(&mut self) {
         for index in 0..self.pools.len() {
             let returned = self.pools[index].resume();
-            if !returned.is_empty() || self.pools[index].has_left_steps() {
+            if !returned.is_empty() || !self.pools[index].demand.left_steps.is_empty() {
                 let now = self.io.now();
                 self.act(index, |pool, cx| pool.take_back(cx, returned, now));
             }
@@ -383,7 +374,7 @@ impl<I: Io> Worker<I> {
             let edge = self.recorder.edge();
             if self.recorder.end_warmup() {
                 for pool in &mut self.pools {
-                    pool.dispatcher_mut().pass(Milestone::WarmupEnd);
+                    pool.pass(Milestone::WarmupEnd);
                 }
                 continue;
             }
@@ -421,8 +412,7 @@ impl<I: Io> Worker<I> {
     /// Accounts for everything of a pool, once.
     fn finish_pool(&mut self, index: usize) {
         let (pool, mut cx) = self.at(index);
-        let dispatcher = pool.dispatcher_mut();
-        dispatcher.transmit(&mut cx, |it, parts| it.drain_input(parts));
+        pool.transmit(&mut cx, |it, parts| it.drain_input(parts));
         self.account(index);
         let now = self.io.now();
         self.roll(now);
@@ -441,7 +431,8 @@ impl<I: Io> Worker<I> {
             .max()
             .unwrap_or_default();
         let channel = self.recorder.finish(at.unwrap_or_default(), times);
-        let load_end = self.pools.iter().filter_map(PoolRun::stopped_at).max();
+        let pools = self.pools.iter();
+        let load_end = pools.filter_map(|pool| pool.lifecycle.stopped_at()).max();
         channel.reporter.send(Message::Done { end, load_end });
     }
 }

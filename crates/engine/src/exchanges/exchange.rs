@@ -64,8 +64,12 @@ impl Task {
     /// The resources that an exchange with this sample has held, to be given back.
     #[inline(always)]
     pub(super) fn held(&self, sample: &Sample) -> Held {
-        let owed = self.owed.min(sample.sent - sample.due);
-        Held::new(self.share, self.turn.user(), self.home, owed)
+        Held {
+            share: self.share,
+            user: self.turn.user(),
+            home: self.home,
+            owed: self.owed.min(sample.sent - sample.due),
+        }
     }
 }
 
@@ -73,47 +77,14 @@ impl Task {
 /// user.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Held {
-    share: ShareId,
-    user: UserId,
-    home: u32,
-    owed: Nanos,
-}
-
-impl Held {
-    /// A seat on a share, of which the worker's stops took `owed`, and a user of the worker `home`.
-    #[inline(always)]
-    const fn new(share: ShareId, user: UserId, home: u32, owed: Nanos) -> Self {
-        Self {
-            share,
-            user,
-            home,
-            owed,
-        }
-    }
-
     /// The share on which it had its seat.
-    #[inline]
-    pub(crate) const fn share(self) -> ShareId {
-        self.share
-    }
-
+    pub(crate) share: ShareId,
     /// The user that has made its request.
-    #[inline]
-    pub(crate) const fn user(self) -> UserId {
-        self.user
-    }
-
+    pub(crate) user: UserId,
     /// The worker, of the pool's, to which the user belongs.
-    #[inline]
-    pub(crate) const fn home(self) -> u32 {
-        self.home
-    }
-
+    pub(crate) home: u32,
     /// The time of its seat that the worker's stops took.
-    #[inline]
-    pub(crate) const fn owed(self) -> Nanos {
-        self.owed
-    }
+    pub(crate) owed: Nanos,
 }
 
 /// The state of an exchange that does not depend on its kind.

@@ -1,12 +1,12 @@
-//! The lists by which exchanges ask something of their worker.
+//! The lists by which exchanges request an action of their worker.
 //!
-//! A handler may not start an exchange, nor put one on a wire: it adds to a list. The worker reads
-//! both after the transport has returned, the ends first, until there is nothing more. An end whose
-//! time lies in the next interval stays on its list until the interval before is closed.
+//! A handler may not start an exchange or put one on a wire: it adds to a list. The worker reads
+//! both lists after the transport has returned, the ends first, until both are empty. An end whose
+//! time is in the next interval stays on its list until the interval before is closed.
 //!
 //! An end is copied out and the list cleared when its last one is taken, rather than removed from
 //! the front: under load a turn ends tens of exchanges, and each costs one push and one read. An id
-//! is on the list of ends at most once, since an exchange reports nothing after its end.
+//! is on the list of ends at most once, because an exchange reports nothing after its end.
 
 use crate::id::ExchangeId;
 use drumfire_measure::Outcome;
@@ -31,10 +31,12 @@ pub(crate) enum Todo {
 /// The end of an exchange; its detail stays in the exchange.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct End {
-    id: ExchangeId,
-    now: Nanos,
-    outcome: Outcome,
-    rests: bool,
+    pub(crate) id: ExchangeId,
+    /// The time of the end.
+    pub(crate) now: Nanos,
+    pub(crate) outcome: Outcome,
+    /// Whether the exchange's seat rests afterwards.
+    pub(crate) rests: bool,
 }
 
 impl End {
@@ -49,8 +51,8 @@ impl End {
         }
     }
 
-    /// The same end, whose seat rests after it: a plan whose requests can't be made would else spin
-    /// a core.
+    /// This end, whose seat rests afterwards: a plan whose requests can't be made would otherwise
+    /// spin a core.
     pub(super) const fn with_rest(self) -> Self {
         Self {
             rests: true,
@@ -58,39 +60,15 @@ impl End {
         }
     }
 
-    /// The same end at another time.
+    /// This end at another time.
     pub(super) const fn at(self, now: Nanos) -> Self {
         Self { now, ..self }
-    }
-
-    /// The exchange.
-    #[inline]
-    pub(crate) const fn id(self) -> ExchangeId {
-        self.id
-    }
-
-    /// Its time.
-    #[inline]
-    pub(crate) const fn now(self) -> Nanos {
-        self.now
-    }
-
-    /// Its outcome.
-    #[inline]
-    pub(crate) const fn outcome(self) -> Outcome {
-        self.outcome
-    }
-
-    /// Whether its seat rests after it.
-    #[inline]
-    pub(crate) const fn rests(self) -> bool {
-        self.rests
     }
 }
 
 const _: () = assert!(size_of::<End>() <= 16, "an end is copied in two registers");
 
-/// The lists by which exchanges ask something of their worker.
+/// The lists by which exchanges request an action of their worker.
 #[derive(Debug)]
 pub(crate) struct Lists {
     /// Exchanges that are over, in the order in which they ended.

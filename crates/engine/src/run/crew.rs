@@ -173,8 +173,8 @@ fn transport(prepared: &PreparedPool, shard: Shard, first_stream_id: u32) -> Tra
     let mut transport = Transport::new(lanes.collect(), shard, prepared.seed());
     let count = part(prepared.connections(), shard);
     match pool.connections.growth {
-        Growth::AsNeeded => transport.seats_mut().make_room(count as usize),
-        _ => transport.bindings_mut().add_shares(count),
+        Growth::AsNeeded => transport.connections.lanes.grow_up_to(count as usize),
+        _ => transport.connections.add_shares(count),
     }
     transport
 }

@@ -1,9 +1,8 @@
-//! Changes of connections, as they concern the exchanges that wait for one or that it carried.
+//! Changes of connections, for the exchanges that wait for one or that it carried.
 //!
-//! [`Connections`](super::connections::Connections) may not touch exchanges, so each call that
-//! could concern them gives a change in place of doing so. The transport follows it at once, before
-//! the next call: a change that is dropped would leave exchanges waiting for ever, of which
-//! `must_use` warns.
+//! [`Connections`](super::connections::Connections) do not touch exchanges, so each call that could
+//! concern them returns a change instead. The transport follows it at once, before the next call: a
+//! change that is dropped would leave exchanges waiting for ever, which `must_use` prevents.
 
 use crate::blame::Failure;
 use crate::id::{ExchangeId, ShareId};
@@ -14,13 +13,13 @@ use drumfire_units::Nanos;
 #[derive(Debug)]
 #[must_use]
 pub(super) enum Change {
-    /// None that concerns them.
+    /// No effect on waiting exchanges.
     None,
-    /// It carries exchanges from now on.
+    /// The connection carries exchanges since a time.
     Open { share: ShareId, since: Nanos },
-    /// Its greeting is to be sent.
+    /// The connection's greeting is to be sent.
     Greets(Slot),
-    /// It can't be opened: they fail.
+    /// The connection can't be opened: the waiting exchanges fail.
     Failed {
         share: ShareId,
         failure: Failure,
@@ -32,8 +31,8 @@ pub(super) enum Change {
 #[derive(Debug)]
 #[must_use]
 pub(super) enum Lost {
-    /// It was not open yet.
+    /// The connection was not open yet.
     Opening(Change),
-    /// It carried these exchanges.
+    /// The connection carried these exchanges.
     Carried(Vec<ExchangeId>),
 }

@@ -1,15 +1,15 @@
 //! One slot's connection: its way from closed to open, its wire, and the reasons for which it ends.
 //!
-//! Its parts own their state. The [`Link`] has the step that it has come to, and the wire behind
-//! the last one; an [`Attempt`] moves it there. [`Redial`] has the addresses and the rests between
-//! attempts, the [`Alarm`] the times at which it must be looked at. Everything that ends the
-//! connection is here: any state of the link goes back to closed, by `close` where the connection
-//! works and by `lose` where it has failed; both tell the handler of its life, with the reason, and
-//! end the socket. A slot has one connection after the other; the alarm and the place in the lists
-//! of pending work belong to the slot and stay.
+//! Its parts own their state. The [`Link`] has the step of opening and, after the last one, the
+//! wire; an [`Attempt`] advances it. [`Redial`] has the addresses and the rests between attempts,
+//! the [`Alarm`] the times at which the connection must be checked. Everything that ends the
+//! connection is here: `close` if it works and `lose` if it has failed take the link back to closed
+//! from any state, report the connection's life to the handler with the reason, and close the
+//! socket. A slot has one connection after the other; the alarm and the place in the lists of
+//! pending work belong to the slot and stay.
 //!
-//! `leave` and `retire` are the two steps of an orderly end: it carries no further exchange, then
-//! another slot serves its share, and `close_if_done` closes it when its last exchange has ended.
+//! `leave` and `retire` are the two steps of an orderly end: the connection carries no further
+//! exchange, then another slot serves its share. `close_if_done` closes it after its last exchange.
 
 mod link;
 mod opening;
@@ -40,7 +40,7 @@ pub(super) enum Succession {
     Needed,
     /// It had nothing to carry: exchanges that wait need one.
     WhereAwaited,
-    /// The same as needed, but its server should not be dialed again at once.
+    /// Exchanges need one, but its server should not be dialed again at once.
     Later(Unwilling),
 }
 
@@ -48,23 +48,25 @@ pub(super) enum Succession {
 #[derive(Debug)]
 pub(super) struct Connection {
     link: Link,
-    lane: LaneId,
+    pub(super) lane: LaneId,
     /// The share whose exchanges it carries.
-    share: ShareId,
-    redial: Redial,
+    pub(super) share: ShareId,
+    pub(super) redial: Redial,
     /// Whether the peer has finished sending: its bytes are read to the end, for which no further
     /// event comes.
     peer_closed: bool,
     /// Whether another connection has taken its place: it carries its exchanges to their ends.
-    is_retiring: bool,
-    /// Whether its share's seat is given out when it is open, or when it has failed to open.
+    pub(super) is_retiring: bool,
+    /// Whether its share's seat is given out only when it is open or has failed to open.
     withholds_seat: bool,
-    listed: Listed,
+    /// Its slot's place in the lists of pending work.
+    pub(super) listed: Listed,
     /// The address that it leads to, unless that is a path.
     address: Option<SocketAddr>,
     /// The beginning of its current phase: of a step of opening, or of being open.
     phase_start: Nanos,
-    alarm: Alarm,
+    /// The times at which it must be checked.
+    pub(super) alarm: Alarm,
     /// The requests that it had carried when the warm-up ended.
     carried_before: u64,
     /// The time that it took to connect, without proxy and TLS.
@@ -117,12 +119,7 @@ impl Connection {
         };
     }
 
-    #[inline]
-    pub(super) const fn lane(&self) -> LaneId {
-        self.lane
-    }
-
-    /// Leads along another lane from now on: one that is open is closed.
+    /// Leads along another lane from now on: an open connection is closed.
     pub(super) fn lead<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -135,11 +132,6 @@ impl Connection {
         }
     }
 
-    #[inline]
-    pub(super) const fn share(&self) -> ShareId {
-        self.share
-    }
-
     /// The wire of an open connection.
     #[inline]
     pub(super) const fn wire(&self) -> Option<&Wire> {
@@ -149,7 +141,7 @@ impl Connection {
         }
     }
 
-    /// The same, to call it.
+    /// The wire of an open connection, to call it.
     #[inline]
     pub(super) const fn wire_mut(&mut self) -> Option<&mut Wire> {
         match &mut self.link {
@@ -158,7 +150,7 @@ impl Connection {
         }
     }
 
-    /// The same, with its slot's place in the lists of pending work.
+    /// The wire of an open connection, with its slot's place in the lists of pending work.
     #[inline(always)]
     pub(super) const fn wire_and_listed(&mut self) -> Option<(&mut Wire, &mut Listed)> {
         match &mut self.link {
@@ -167,33 +159,12 @@ impl Connection {
         }
     }
 
-    /// Its slot's place in the lists of pending work.
-    #[inline]
-    pub(super) const fn listed_mut(&mut self) -> &mut Listed {
-        &mut self.listed
-    }
-
-    /// The step that it has come to.
+    /// The step of opening that it has reached. Only an [`Attempt`] and the ends here change it.
     pub(super) const fn link(&self) -> &Link {
         &self.link
     }
 
-    /// Its dials.
-    pub(super) const fn redial(&self) -> &Redial {
-        &self.redial
-    }
-
-    /// The same, to change them.
-    pub(super) const fn redial_mut(&mut self) -> &mut Redial {
-        &mut self.redial
-    }
-
-    /// The times at which it must be looked at, to change them.
-    #[inline]
-    pub(super) const fn alarm_mut(&mut self) -> &mut Alarm {
-        &mut self.alarm
-    }
-
+    /// Whether the slot is empty.
     pub(super) const fn is_closed(&self) -> bool {
         matches!(self.link, Link::Closed)
     }
@@ -211,7 +182,7 @@ impl Connection {
         !self.is_closed() && !self.is_ready()
     }
 
-    /// The terms of a read of it, whose socket is ready so.
+    /// The terms of a read of it, after its socket's readiness.
     #[inline(always)]
     pub(super) const fn read_terms<'a>(
         &mut self,
@@ -222,8 +193,8 @@ impl Connection {
         Terms::new(settings, self.peer_closed, self.leaving)
     }
 
-    /// Dials the lane's address of this choice first from now on. Gives whether it leads elsewhere
-    /// by now, where it is open.
+    /// Dials the lane's address of this choice first from now on. Returns whether it is open and leads
+    /// elsewhere.
     pub(super) fn assign(&mut self, choice: u32, lane: &Lane) -> bool {
         self.redial.begin_at(choice);
         let stays = self
@@ -235,18 +206,18 @@ impl Connection {
         !stays && !self.is_opening()
     }
 
-    /// Keeps its share's seat back until it is open, or has failed to open.
+    /// Withholds its share's seat until it is open or has failed to open.
     pub(super) const fn withhold_seat(&mut self) {
         self.withholds_seat = true;
     }
 
-    /// Takes the seat that was kept back, if it was: it is given out by that.
+    /// Releases the seat; `true` if it was withheld and is to be given out.
     pub(super) const fn release_seat(&mut self) -> bool {
         std::mem::replace(&mut self.withholds_seat, false)
     }
 
     /// Begins the run: its rest is over, all times count from 0, and an opening under way has its
-    /// whole time again. A closed one whose seat is kept back is dialed in turn.
+    /// whole time again. A closed connection whose seat is withheld is dialed in turn.
     pub(super) fn begin_run(&mut self, lane: &mut Lane, slot: Slot, timers: &mut Timers) {
         self.phase_start = Nanos::ZERO;
         self.alarm.forget_entry();
@@ -257,13 +228,13 @@ impl Connection {
         }
         self.redial.begin_run(rest_until);
         if !self.is_ready() && self.alarm.has_deadline() {
-            let limit = lane.settings().connect_by(Nanos::ZERO);
+            let limit = lane.settings.connect_by(Nanos::ZERO);
             self.alarm.set_deadline(limit);
         }
     }
 
-    /// Lets it carry no further exchange, for this reason. It is closed at once where its protocol
-    /// has nothing to end first.
+    /// Lets it carry no further exchange, for this reason. It is closed at once if its protocol has
+    /// nothing to end first.
     pub(super) fn leave<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -279,8 +250,8 @@ impl Connection {
         }
     }
 
-    /// Lets it give its place to a successor, once, where its wire takes no further exchanges.
-    /// Gives the need for that; `None` where there is nothing to do.
+    /// Lets it give its place to a successor, once, if its wire takes no further exchanges. Returns
+    /// the need for a successor; `None` if there is nothing to do.
     pub(super) fn retire(&mut self) -> Option<Succession> {
         let wire = self.wire().filter(|wire| wire.is_spent())?;
         let (unwilling, is_fruitless) = (wire.unwilling(), wire.is_fruitless());
@@ -299,15 +270,9 @@ impl Connection {
         })
     }
 
-    /// Whether another connection has taken its place.
-    #[inline]
-    pub(super) const fn is_retiring(&self) -> bool {
-        self.is_retiring
-    }
-
-    /// Closes it where another has taken its place and it has nothing more to carry; `true` where
-    /// it does. Only then does it end the protocol: some servers drop streams in flight when they
-    /// receive a GOAWAY.
+    /// Closes it if another has taken its place and it has nothing left to carry; `true` if it does.
+    /// Only then does it end the protocol: some servers drop streams in flight when they receive a
+    /// GOAWAY.
     pub(super) fn close_if_done<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -338,8 +303,8 @@ impl Connection {
         }
     }
 
-    /// Closes a connection that has failed. Gives its wire, with the exchanges that it carried, to
-    /// be ended by the caller.
+    /// Closes a connection that has failed. Returns its wire, with the exchanges that it carried,
+    /// which the caller ends.
     pub(super) fn lose<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -379,7 +344,7 @@ impl Connection {
         link
     }
 
-    /// Ends the warm-up: what was carried so far is not measured.
+    /// Ends the warm-up: the requests carried so far are not measured.
     pub(super) fn begin_measuring(&mut self) {
         if let Link::Open(wire) = &self.link {
             self.carried_before = wire.carried();

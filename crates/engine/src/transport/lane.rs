@@ -1,18 +1,18 @@
 //! Lanes: the way to one origin, with the settings of its connections and the seats on them.
 //!
-//! A lane knows its shares by their ids, and no connection. It answers three kinds of questions:
+//! A lane knows its shares by their ids, and no connection. It decides three things:
 //!
-//! - for a pool: which seat is taken next (`take`, `give`, `is_full`), and whether a share may be
-//!   added for one more (`can_grow`);
+//! - for a pool: which seat is taken next (`take_seat`, `give_seat`, `is_full`), and whether a
+//!   share may be added for one more (`can_grow`);
 //! - for an attempt to open a connection: which address is tried first (`choose`), after those that
 //!   failed lately (`note_down`), and when a failed one may be dialed again (`pace_redial`);
 //! - for a look-up: whether an answer changes the addresses (`lead_to`), and when the next is due
 //!   (`looked_up_at`).
 //!
-//! Peers and name servers act on a lane, and each of their acts has a bound here: an address that
-//! fails is tried last for a while; failed connections are dialed one after the other beyond a
-//! burst, so that a dead target costs a fraction of a core; a time to live of a name counts as
-//! [`LOOK_UP_LEAST`](crate::limits::LOOK_UP_LEAST) at least.
+//! The influence of peers and name servers on a lane is bounded: an address that fails is tried
+//! last for a while; failed connections are dialed one after the other beyond a burst, so that a
+//! dead target costs a fraction of a core; a time to live of a name counts as at least
+//! [`LOOK_UP_LEAST`](crate::limits::LOOK_UP_LEAST).
 
 use crate::freed::Freed;
 use crate::id::{LaneId, ShareId, UserId};
@@ -23,13 +23,15 @@ use drumfire_plan::Spread;
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
+use std::ops::{Index, IndexMut};
 
 /// The right to have one exchange on a share, and the moment since which it is free, for the
 /// account of delays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seat {
-    share: ShareId,
-    since: Freed,
+    pub(crate) share: ShareId,
+    /// The moment since which it is free.
+    pub(crate) since: Freed,
 }
 
 impl Seat {
@@ -39,19 +41,7 @@ impl Seat {
         Self { share, since }
     }
 
-    /// The share.
-    #[inline]
-    pub(crate) const fn share(self) -> ShareId {
-        self.share
-    }
-
-    /// The moment since which it is free.
-    #[inline]
-    pub(crate) const fn since(self) -> Freed {
-        self.since
-    }
-
-    /// The same seat, with a user that is free since another moment.
+    /// This seat, with a user that is free since another moment.
     #[inline]
     pub(crate) fn with_user(self, since: Freed) -> Self {
         Self {
@@ -64,13 +54,15 @@ impl Seat {
 /// A worker's way to one origin.
 #[derive(Debug)]
 pub(crate) struct Lane {
-    route: Route,
-    settings: Settings,
-    /// Whether its connections are closed after each exchange: redirects alone use them.
-    is_transient: bool,
-    /// Its shares.
-    shares: Vec<ShareId>,
-    /// The number of shares that it may have, where they are added as they are needed; else 0.
+    /// The way to its origin.
+    pub(super) route: Route,
+    /// The settings of its connections.
+    pub(super) settings: Settings,
+    /// Whether its connections are closed after each exchange, because only redirects use them.
+    pub(super) is_transient: bool,
+    /// The plan's shares on it.
+    pub(super) shares: Vec<ShareId>,
+    /// The number of shares that it may have, if they are added as they are needed; else 0.
     room: usize,
     /// Seats that no exchange has.
     free: VecDeque<Seat>,
@@ -94,57 +86,28 @@ impl Lane {
         }
     }
 
-    /// The same lane, whose connections are closed after each exchange where `is_transient`.
-    pub(super) const fn transient(mut self, is_transient: bool) -> Self {
-        self.is_transient = is_transient;
-        self
-    }
-
-    /// Whether its connections are closed after each exchange: redirects alone use them.
-    pub(super) const fn is_transient(&self) -> bool {
-        self.is_transient
-    }
-
-    /// The way to its origin.
-    #[inline]
-    pub(super) const fn route(&self) -> &Route {
-        &self.route
-    }
-
-    /// The settings of its connections.
-    #[inline]
-    pub(super) const fn settings(&self) -> &Settings {
-        &self.settings
-    }
-
-    /// The distance between the first choices of addresses of two shares in a row. Where all go to
-    /// the first address, each starts a round of its own: local addresses take turns by the round.
-    pub(crate) fn stride(&self) -> u32 {
-        match self.settings.spread() {
-            Spread::Turn => 1,
-            Spread::First => self.route.width() as u32,
+    /// A lane that only redirects use. If a connection carries one exchange at a time, it is closed
+    /// after each.
+    pub(super) fn for_redirects(route: Route, settings: Settings) -> Self {
+        Self {
+            is_transient: settings.is_exclusive(),
+            ..Self::new(route, settings)
         }
     }
 
-    /// Adds a share.
-    pub(crate) fn add_share(&mut self, share: ShareId) {
-        self.shares.push(share);
-    }
-
-    /// Its shares.
-    pub(crate) fn shares(&self) -> &[ShareId] {
-        &self.shares
+    /// The distance between the first choices of addresses of two consecutive shares. If all use the
+    /// first address, each starts a separate round, because local addresses take turns by the round.
+    pub(super) fn stride(&self) -> u32 {
+        match self.settings.spread {
+            Spread::Turn => 1,
+            Spread::First => self.route.width() as u32,
+        }
     }
 
     /// The share that a user keeps to.
     #[inline]
     pub(crate) fn share_of(&self, user: UserId) -> ShareId {
         self.shares[user.index() % self.shares.len()]
-    }
-
-    /// Lets this many shares be added as they are needed, in place of all at the start.
-    pub(crate) fn make_room(&mut self, shares: usize) {
-        self.room = shares;
     }
 
     /// Whether a share may be added.
@@ -159,10 +122,10 @@ impl Lane {
         self.free.is_empty() && !self.can_grow()
     }
 
-    /// Takes the seat that has been free for longest; where seats are added as they are needed,
+    /// Takes the seat that has been free for longest. If seats are added as they are needed, takes
     /// the one that was used last, so that there are no more than needed.
     #[inline]
-    pub(crate) fn take(&mut self) -> Option<Seat> {
+    pub(super) fn take_seat(&mut self) -> Option<Seat> {
         if self.room > 0 {
             return self.take_last();
         }
@@ -184,7 +147,7 @@ impl Lane {
 
     /// Gives a seat back, or adds one.
     #[inline]
-    pub(crate) fn give(&mut self, seat: Seat) {
+    pub(super) fn give_seat(&mut self, seat: Seat) {
         self.free.push_back(seat);
     }
 
@@ -200,7 +163,7 @@ impl Lane {
     }
 
     /// The time from which one more connection that has failed may be dialed again: now, or in turn
-    /// where a burst of others was dialed before.
+    /// if a burst of others was dialed before.
     pub(crate) fn pace_redial(&mut self, now: Nanos) -> Nanos {
         self.redialed_at = self.redialed_at.max(now);
         self.next_redial() - Nanos(REDIAL_INTERVAL.0 * REDIAL_BURST)
@@ -212,7 +175,7 @@ impl Lane {
         self.redialed_at
     }
 
-    /// Leads to these addresses from now on; `false` when it does already. All count as up again.
+    /// Leads to these addresses from now on; `false` if it already does. All count as up again.
     pub(crate) fn lead_to(&mut self, place: Place) -> bool {
         let moves = self.route.lead_to(place);
         if moves {
@@ -229,9 +192,9 @@ impl Lane {
     }
 
     /// The address that a share's connection leads to, with this first choice, as long as none is
-    /// down; `None` where any will do.
+    /// down; `None` if any address will do.
     pub(crate) fn address_of(&self, choice: u32) -> Option<SocketAddr> {
-        match self.settings.spread() {
+        match self.settings.spread {
             Spread::Turn => self.route.peer(choice as usize),
             Spread::First => None,
         }
@@ -253,7 +216,7 @@ impl Lane {
         self.free.reserve_exact(room);
     }
 
-    /// The first address from `choice` on that is not known to refuse now; where all are, `choice`
+    /// The first address from `choice` on that is not known to refuse now. If all are, `choice`
     /// itself: an address that is down is tried rather than none.
     pub(crate) fn choose(&self, choice: u32, now: Nanos) -> usize {
         let choice = choice as usize;
@@ -272,7 +235,7 @@ impl Lane {
 }
 
 /// A worker's lanes.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Lanes(Vec<Lane>);
 
 impl Lanes {
@@ -280,26 +243,59 @@ impl Lanes {
         Self(lanes)
     }
 
-    #[inline]
-    pub(crate) fn get(&self, id: LaneId) -> &Lane {
-        &self.0[id.index()]
-    }
-
-    #[inline]
-    pub(crate) fn get_mut(&mut self, id: LaneId) -> &mut Lane {
-        &mut self.0[id.index()]
-    }
-
-    pub(crate) fn add(&mut self, lane: Lane) -> LaneId {
+    /// Adds a lane.
+    pub(super) fn add(&mut self, lane: Lane) -> LaneId {
         self.0.push(lane);
         LaneId((self.0.len() - 1) as u16)
     }
 
-    pub(crate) fn ids(&self) -> impl Iterator<Item = LaneId> + use<> {
+    /// The ids of all lanes. The iterator borrows nothing.
+    pub(super) fn ids(&self) -> impl Iterator<Item = LaneId> + use<> {
         (0..self.0.len() as u16).map(LaneId)
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (LaneId, &Lane)> {
+    /// All lanes with their ids.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (LaneId, &Lane)> {
         self.ids().zip(&self.0)
+    }
+
+    /// All lanes with their ids, to change them.
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (LaneId, &mut Lane)> {
+        self.ids().zip(&mut self.0)
+    }
+
+    /// The lanes with room for an exchange.
+    pub(crate) fn with_room(&self) -> impl Iterator<Item = LaneId> {
+        self.iter()
+            .filter(|(_, lane)| !lane.is_full())
+            .map(|(id, _)| id)
+    }
+
+    /// Whether connections are kept after an exchange, so that it helps to open them before the run.
+    pub(super) fn keep_connections(&self) -> bool {
+        self.0.iter().any(|lane| lane.settings.keeps_connections())
+    }
+
+    /// Adds shares as they are needed, up to this many on each lane, instead of all at the start.
+    pub(crate) fn grow_up_to(&mut self, shares: usize) {
+        for lane in &mut self.0 {
+            lane.room = shares;
+        }
+    }
+}
+
+impl Index<LaneId> for Lanes {
+    type Output = Lane;
+
+    #[inline]
+    fn index(&self, id: LaneId) -> &Lane {
+        &self.0[id.index()]
+    }
+}
+
+impl IndexMut<LaneId> for Lanes {
+    #[inline]
+    fn index_mut(&mut self, id: LaneId) -> &mut Lane {
+        &mut self.0[id.index()]
     }
 }

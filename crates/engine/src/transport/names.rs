@@ -1,16 +1,15 @@
-//! Names: the names of lanes' peers, looked up again while a run goes on.
+//! Names: the names of lanes' peers, looked up again during a run.
 //!
-//! A lane's timer ([`Wake::Names`]) begins a look-up on a thread of its own; while one is under way
-//! ([`Names::seek`]), the transport asks for its answer from time to time, which sets the lane's
-//! timer again. Connections are moved by the transport alone: an answer only says which of them
-//! lead elsewhere by now.
+//! A lane's timer ([`Wake::Names`]) begins a look-up on a separate thread. While one is under way
+//! ([`Names::seek`]), the transport polls for its answer, which sets the lane's timer again. Only
+//! the transport closes connections: this module lists those that lead elsewhere by now.
 //!
-//! A look-up that fails changes nothing: the addresses of before stay, and the name is asked for
-//! again within [`LOOK_UP_AGAIN`]. A lane has one look-up under way at most, since its timer is set
-//! again by the answer alone.
+//! A look-up that fails changes nothing: the old addresses stay, and the name is looked up again
+//! within [`LOOK_UP_AGAIN`]. A lane has at most one look-up under way, because only the answer sets
+//! its timer again.
 
-use super::bindings::Bindings;
-use super::seats::Seats;
+use super::connections::Connections;
+use super::lane::Lanes;
 use crate::id::LaneId;
 use crate::limits::LOOK_UP_AGAIN;
 use crate::prepare::{Lookup, Place, Sought};
@@ -24,17 +23,17 @@ use std::sync::mpsc::TryRecvError;
 pub(super) struct Names(Vec<(LaneId, Sought)>);
 
 impl Names {
-    /// Begins to look the name up to which a lane leads; where there is no thread for it, later.
+    /// Begins to look up the name to which a lane leads; later, if no thread can be started.
     #[cold]
     pub(super) fn look_up(
         &mut self,
         id: LaneId,
-        seats: &Seats,
+        lanes: &Lanes,
         lookup: &Lookup,
         timers: &mut Timers,
         now: Nanos,
     ) {
-        let Some(named) = seats.lane(id).route().named() else {
+        let Some(named) = lanes[id].route.named() else {
             return;
         };
         match lookup.place_of(named.origin().clone()) {
@@ -43,23 +42,23 @@ impl Names {
         }
     }
 
-    /// Takes the answers that have come, and leads lanes to them. Gives the slots whose connections
-    /// lead elsewhere than their shares by now; where there was no answer, all stays.
+    /// Takes the answers that have come, and leads lanes to them. Returns the slots whose connections
+    /// lead elsewhere than their shares by now; without an answer, nothing changes.
     #[cold]
     pub(super) fn take_answers(
         &mut self,
-        bindings: &mut Bindings,
+        connections: &mut Connections,
         timers: &mut Timers,
         now: Nanos,
     ) -> Vec<Slot> {
         let mut moved = Vec::new();
         while let Some((id, place)) = self.next_answer() {
             let is_known = place.is_some();
-            let lane = bindings.seats_mut().lane_mut(id);
+            let lane = &mut connections.lanes[id];
             if place.is_some_and(|place| lane.lead_to(place)) {
-                bindings.move_shares(id, &mut moved);
+                connections.move_shares(id, &mut moved);
             }
-            let again = bindings.seats().lane(id).looked_up_at(now);
+            let again = connections.lanes[id].looked_up_at(now);
             let soon = now + LOOK_UP_AGAIN;
             let again = again.map(|at| if is_known { at } else { at.min(soon) });
             if let Some(at) = again {
@@ -74,7 +73,7 @@ impl Names {
         !self.0.is_empty()
     }
 
-    /// Takes an answer that has come; without a place where the look-up has found none.
+    /// Takes an answer that has come; without a place if the look-up has failed.
     fn next_answer(&mut self) -> Option<(LaneId, Option<Place>)> {
         for at in 0..self.0.len() {
             let answer = match self.0[at].1.try_recv() {

@@ -5,11 +5,10 @@
 //!            └─► LookUpBegun, or Sought ─► take_answer ─► Answered: submit again, or fail
 //! ```
 //!
-//! An origin is looked up once, on a thread of its own; exchanges that are led there meanwhile wait
-//! for the same answer, until `forget` takes them out. The number of origins beyond the plan's own
-//! is bounded by [`DETOURS`], since servers choose them. A lane that is added here is used by
-//! redirected exchanges alone; where a connection carries one exchange at a time, it is closed after
-//! each.
+//! An origin is looked up once, on a separate thread; exchanges that are led there meanwhile wait
+//! for the same answer, until `forget` removes them. [`DETOURS`] bounds the number of origins beyond
+//! the plan's own, because servers choose them. Only redirected exchanges use a lane that is added
+//! here.
 
 use super::lane::{Lane, Lanes};
 use crate::blame::Failure;
@@ -83,8 +82,8 @@ impl Origins {
         lanes: &mut Lanes,
         lookup: &Lookup,
     ) -> Result<Reached, Failure> {
-        let settings = *lanes.get(home).settings();
-        if lanes.get(home).route().origin() == origin {
+        let settings = lanes[home].settings;
+        if lanes[home].route.origin() == origin {
             return Ok(Reached::Lane(home));
         }
         let known = self.0.iter().position(|(other, _)| other == origin);
@@ -113,11 +112,11 @@ impl Origins {
     ) -> Result<usize, Failure> {
         let planned = lanes
             .iter()
-            .find(|(_, lane)| lane.route().origin() == origin)
-            .map(|(id, lane)| (id, lane.route().clone()));
+            .find(|(_, lane)| lane.route.origin() == origin)
+            .map(|(id, lane)| (id, lane.route.clone()));
         let state = match planned {
             Some((_, route)) if settings.is_exclusive() => {
-                State::Known(lanes.add(Lane::new(route, settings).transient(true)))
+                State::Known(lanes.add(Lane::for_redirects(route, settings)))
             }
             Some((id, _)) => State::Known(id),
             None if self.0.len() >= DETOURS => {
@@ -155,8 +154,7 @@ impl Origins {
             let failure = match found {
                 Ok(answer) => {
                     let route = answer.into_route(|config| io.add_tls(config));
-                    let is_transient = settings.is_exclusive();
-                    let lane = Lane::new(route, settings).transient(is_transient);
+                    let lane = Lane::for_redirects(route, settings);
                     self.0[at].1 = State::Known(lanes.add(lane));
                     None
                 }
@@ -187,8 +185,8 @@ impl Origins {
     }
 }
 
-/// The result of a look-up, or the failure of the exchanges that wait for it; `None` while it goes
-/// on.
+/// The result of a look-up, or the failure of the exchanges that wait for it; `None` while it is
+/// under way.
 fn found(answer: &Receiver<LookedUp>) -> Option<Result<crate::prepare::Answer, Failure>> {
     match answer.try_recv() {
         Err(TryRecvError::Empty) => None,

@@ -2,15 +2,14 @@
 //!
 //! The transport notes a slot here after every call of its wire, and empties the lists before its
 //! worker waits. Output that holds a request is written as soon as the event that started the
-//! request is over, since its response time runs. All other output (acknowledgements, window
+//! request is over, because its response time runs. All other output (acknowledgements, window
 //! updates, settings, resets) leaves with it, or waits until the worker does: so a connection has one
 //! send in a turn. Nearly every input of a socket is reported together with room to write, which
 //! therefore marks the output and writes nothing.
 //!
-//! A slot stands in each list at most once, which its [`Listed`] notes, so that marking it again
-//! costs a comparison. A slot whose connection is closed stays listed, and is passed over when its
-//! turn comes. The lists are emptied in the order in which slots came: no connection can hold back
-//! another's output.
+//! A slot is in each list at most once, which its [`Listed`] records, so that marking it again costs
+//! a comparison. A slot whose connection is closed stays listed, and is skipped when its turn comes.
+//! The lists are emptied in the order in which slots came: no connection can delay another's output.
 
 use crate::wire::Outgoing;
 use drumfire_net::Slot;
@@ -25,25 +24,25 @@ pub(crate) enum Output {
     All,
 }
 
-/// The lists in which a slot stands.
+/// The lists that contain a slot.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Listed {
     /// The lists of slots with output.
     output: ListedOutput,
-    /// Whether it stands in the list of those not read to the end.
+    /// Whether it is in the list of those not read to the end.
     unread: bool,
-    /// Whether it stands in the list of failed sends.
+    /// Whether it is in the list of failed sends.
     failed: bool,
 }
 
-/// The lists of output in which a slot stands.
+/// The lists of output that contain a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ListedOutput {
-    /// The slot stands in no list of output.
+    /// No list of output.
     Nowhere,
-    /// The slot stands in the list of all with something to write.
+    /// The list of all slots with something to write.
     Dirty,
-    /// The slot stands in both lists: that of all, and that of those with a request to write.
+    /// Both the list of all slots and the list of slots with a request to write.
     Requesting,
 }
 
@@ -94,7 +93,7 @@ pub(crate) struct Pending {
 impl Pending {
     /// Begins a turn: slots that are left unread from now on are the next one's.
     #[inline]
-    pub(super) fn begin_turn(&mut self) {
+    pub(crate) fn begin_turn(&mut self) {
         self.unread_before = self.unread.len();
     }
 
@@ -133,7 +132,7 @@ impl Pending {
         }
     }
 
-    /// The same, of output that holds a request.
+    /// Notes the output of a slot's wire, which holds a request.
     #[inline(always)]
     pub(super) fn note_request(&mut self, slot: Slot, listed: &mut Listed, outgoing: Outgoing) {
         self.note(slot, listed, outgoing);
@@ -159,7 +158,7 @@ impl Pending {
         }
     }
 
-    /// Takes a slot with such output.
+    /// Takes a slot with this kind of output.
     #[inline]
     pub(super) fn next_dirty(&mut self, output: Output) -> Option<Slot> {
         if output == Output::Requests {
@@ -170,7 +169,7 @@ impl Pending {
         self.dirty.pop_front()
     }
 
-    /// Whether there is such output.
+    /// Whether there is output of this kind.
     #[inline]
     pub(crate) fn has_output(&self, output: Output) -> bool {
         match output {

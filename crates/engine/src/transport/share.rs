@@ -1,33 +1,35 @@
 //! Shares: one connection's worth of a lane, and the exchanges that wait for it.
 //!
-//! A share is the plan's unit of a connection: it exists for the whole run, has its number among
-//! all workers' (which decides its addresses and its ages), and is served by one slot after the
-//! other. An exchange that finds no room on the connection waits here, in the order of arrival, and
-//! is put on whichever connection serves the share next. It waits for this share alone, since its
-//! seat is here.
+//! A share is the plan's unit of a connection. It exists for the whole run, is served by one slot
+//! after the other, and has a number among those of all workers, which decides its addresses and
+//! its ages. An exchange that finds no room on the connection waits here, in the order of arrival,
+//! and is put on whichever connection serves the share next. The exchange waits for this share
+//! alone, because its seat is here.
 
 use super::lane::{Lane, Seat};
 use crate::freed::Freed;
 use crate::id::{ExchangeId, LaneId, ShareId};
 use drumfire_net::Slot;
 use std::collections::VecDeque;
+use std::ops::{Index, IndexMut};
 
 /// One of the plan's connections, whichever slot serves it at the moment.
 #[derive(Debug)]
 pub(super) struct Share {
-    lane: LaneId,
+    /// The lane along which it leads now.
+    pub(super) lane: LaneId,
     /// The slot that takes its exchanges now.
-    slot: Slot,
+    pub(super) slot: Slot,
     /// Its number among the run's connections, counted over all workers.
-    number: u32,
+    pub(super) number: u32,
     /// The number of connections that have served it.
     lives: u32,
     /// Exchanges that wait for the connection, or for room on it.
     waiting: VecDeque<ExchangeId>,
     /// The shares that serve its redirected exchanges.
-    redirect_shares: Vec<ShareId>,
-    /// Its seats, where its lane grows; elsewhere none is counted.
-    seats: SeatCount,
+    pub(super) redirect_shares: Vec<ShareId>,
+    /// Its seats, if its lane grows; other lanes count none.
+    pub(super) seats: SeatCount,
 }
 
 impl Share {
@@ -43,40 +45,13 @@ impl Share {
         }
     }
 
-    #[inline]
-    pub(super) const fn lane(&self) -> LaneId {
-        self.lane
-    }
-
-    /// Leads along another lane from now on.
-    pub(super) const fn lead(&mut self, lane: LaneId) {
-        self.lane = lane;
-    }
-
-    /// The slot that takes its exchanges now.
-    #[inline]
-    pub(super) const fn slot(&self) -> Slot {
-        self.slot
-    }
-
-    /// Lets another slot take its exchanges.
-    pub(super) const fn move_to(&mut self, slot: Slot) {
-        self.slot = slot;
-    }
-
-    /// Its number among the run's connections, counted over all workers.
-    #[inline]
-    pub(super) const fn number(&self) -> u32 {
-        self.number
-    }
-
-    /// Counts a connection that serves it from now on. Gives the number of those before it.
+    /// Counts a connection that serves it from now on. Returns the number of those before it.
     pub(super) const fn begin_life(&mut self) -> u32 {
         self.lives += 1;
         self.lives - 1
     }
 
-    /// Lets an exchange wait; `true` when another waits before it.
+    /// Lets an exchange wait; `true` if another waits before it.
     pub(super) fn wait(&mut self, id: ExchangeId) -> bool {
         let waited = !self.waiting.is_empty();
         self.waiting.push_back(id);
@@ -99,25 +74,41 @@ impl Share {
         std::mem::take(&mut self.waiting)
     }
 
-    /// Takes an exchange out of those that wait. Costs a pass over them, which only timeouts pay.
+    /// Removes an exchange from those that wait. Costs a pass over them, which only timeouts pay.
     pub(super) fn forget(&mut self, id: ExchangeId) {
         self.waiting.retain(|other| *other != id);
     }
+}
 
-    /// The shares that serve its redirected exchanges.
-    pub(super) fn redirect_shares(&self) -> &[ShareId] {
-        &self.redirect_shares
+/// A worker's shares.
+#[derive(Debug, Default)]
+pub(super) struct Shares(Vec<Share>);
+
+impl Shares {
+    /// The number of shares, and the id of the next.
+    pub(super) const fn count(&self) -> usize {
+        self.0.len()
     }
 
-    /// Adds a share for redirected exchanges.
-    pub(super) fn add_redirect_share(&mut self, share: ShareId) {
-        self.redirect_shares.push(share);
+    /// Adds a share.
+    pub(super) fn add(&mut self, share: Share) {
+        self.0.push(share);
     }
+}
 
-    /// Its seats.
+impl Index<ShareId> for Shares {
+    type Output = Share;
+
     #[inline]
-    pub(super) const fn seats_mut(&mut self) -> &mut SeatCount {
-        &mut self.seats
+    fn index(&self, share: ShareId) -> &Share {
+        &self.0[share.index()]
+    }
+}
+
+impl IndexMut<ShareId> for Shares {
+    #[inline]
+    fn index_mut(&mut self, share: ShareId) -> &mut Share {
+        &mut self.0[share.index()]
     }
 }
 
@@ -141,7 +132,7 @@ impl SeatCount {
         }
     }
 
-    /// Takes one back that an exchange has left; `false` when it is withdrawn.
+    /// Takes a seat back that an exchange has left; `false` if it is withdrawn.
     #[inline]
     pub(super) fn keeps_one(&mut self) -> bool {
         let is_kept = self.surplus == 0;
@@ -155,7 +146,7 @@ impl SeatCount {
         if self.count == 0 {
             return;
         }
-        let streams = lane.settings().streams();
+        let streams = lane.settings.streams;
         let count = allowed.map_or(streams, |allowed| allowed.clamp(1, streams));
         let fewer = self.count.saturating_sub(count);
         let more = count.saturating_sub(self.count);
@@ -163,6 +154,6 @@ impl SeatCount {
         let kept = more.min(self.surplus);
         self.surplus = self.surplus - kept + fewer - lane.withdraw(share, fewer);
         let since = Freed::default();
-        (kept..more).for_each(|_| lane.give(Seat::new(share, since)));
+        (kept..more).for_each(|_| lane.give_seat(Seat::new(share, since)));
     }
 }

@@ -1,11 +1,11 @@
 //! Slots: the places of a driver's connections, each with one connection or room for one.
 //!
-//! The slots own their connections, know which of them no share uses, and which of them rest. They
-//! know no lanes and no shares but by id.
+//! The slots own their connections and know which slots no share uses and which rest. They know
+//! lanes and shares only by id.
 //!
-//! A slot is never removed, since the driver and the timers know it by its number; one whose
-//! connection has retired is spare, and is used for the next successor. There are as many as there
-//! were connections at one time.
+//! A slot is never removed, because the driver and the timers know it by its number. After its
+//! connection has retired, it is spare and is used for the next successor. There are as many slots
+//! as there were connections at one time.
 
 use super::Lane;
 use super::connection::Connection;
@@ -13,6 +13,7 @@ use crate::blame::Failure;
 use crate::timers::{Timers, Wake};
 use drumfire_net::Slot;
 use drumfire_units::Nanos;
+use std::ops::{Index, IndexMut};
 
 /// The slots of a worker's part of a pool.
 #[derive(Debug, Default)]
@@ -25,34 +26,16 @@ pub(super) struct Slots {
 }
 
 impl Slots {
-    /// All slots there are now. The iterator borrows nothing, so that slots may change and be added
-    /// meanwhile; it does not come to those.
+    /// All slots there are now. The iterator borrows nothing, so slots may change and be added
+    /// meanwhile; it omits those that are added.
     pub(super) fn all(&self) -> impl Iterator<Item = Slot> + use<> {
         (0..self.list.len() as u32).map(Slot)
     }
 
-    /// The slot that is added next.
-    pub(super) fn next(&self) -> Slot {
-        Slot(self.list.len() as u32)
-    }
-
-    /// The connection in a slot.
-    #[inline]
-    pub(super) fn at(&self, slot: Slot) -> &Connection {
-        &self.list[slot.0 as usize]
-    }
-
-    /// The same, to change it.
-    #[inline]
-    pub(super) fn at_mut(&mut self, slot: Slot) -> &mut Connection {
-        &mut self.list[slot.0 as usize]
-    }
-
     /// Adds a slot.
     pub(super) fn add(&mut self, connection: Connection) -> Slot {
-        let slot = self.next();
         self.list.push(connection);
-        slot
+        Slot((self.list.len() - 1) as u32)
     }
 
     /// Puts a connection in a slot that no share uses.
@@ -60,11 +43,11 @@ impl Slots {
         let Some(slot) = self.spares.pop() else {
             return self.add(connection);
         };
-        self.at_mut(slot).become_another(connection);
+        self[slot].become_another(connection);
         slot
     }
 
-    /// Takes a slot back whose connection was closed after another had taken its place.
+    /// Makes a slot spare whose connection was closed after another had taken its place.
     pub(super) fn release(&mut self, slot: Slot) {
         self.spares.push(slot);
     }
@@ -72,7 +55,7 @@ impl Slots {
     /// Sets the timer of a connection whose alarm has changed.
     #[inline]
     pub(super) fn arm(&mut self, slot: Slot, timers: &mut Timers) {
-        self.at_mut(slot).alarm_mut().arm(slot, timers);
+        self[slot].alarm.arm(slot, timers);
     }
 
     /// The number of slots before `next` whose connections are being opened.
@@ -87,13 +70,13 @@ impl Slots {
         self.last_rest <= now
     }
 
-    /// Lets a connection rest until then, or for longer if it does.
+    /// Lets a connection rest until then, or longer if it already rests longer.
     pub(super) fn rest_until(&mut self, slot: Slot, until: Nanos) {
         self.last_rest = self.last_rest.max(until);
-        self.at_mut(slot).redial_mut().rest_until(until);
+        self[slot].redial.rest_until(until);
     }
 
-    /// Lets a connection rest that failed once more; each pause is twice the last.
+    /// Lets a connection rest that failed once more; each rest is twice as long as the last.
     pub(super) fn rest(
         &mut self,
         slot: Slot,
@@ -102,9 +85,24 @@ impl Slots {
         failure: &Failure,
         now: Nanos,
     ) {
-        let redial = self.at_mut(slot).redial_mut();
-        let until = redial.back_off(lane, failure, now);
+        let until = self[slot].redial.back_off(lane, failure, now);
         self.last_rest = self.last_rest.max(until);
         timers.at(until, Wake::Dial(slot));
+    }
+}
+
+impl Index<Slot> for Slots {
+    type Output = Connection;
+
+    #[inline]
+    fn index(&self, slot: Slot) -> &Connection {
+        &self.list[slot.0 as usize]
+    }
+}
+
+impl IndexMut<Slot> for Slots {
+    #[inline]
+    fn index_mut(&mut self, slot: Slot) -> &mut Connection {
+        &mut self.list[slot.0 as usize]
     }
 }

@@ -139,7 +139,8 @@ pub(crate) enum Refusal {
 /// A server that should not be dialed again at once.
 #[derive(Debug)]
 pub(crate) struct Unwilling {
-    failure: Failure,
+    /// The failure of the exchanges that it leaves behind.
+    pub(crate) failure: Failure,
     took_none: bool,
 }
 
@@ -148,11 +149,6 @@ impl Unwilling {
     /// connection where `took_none`.
     pub(crate) const fn new(failure: Failure, took_none: bool) -> Self {
         Self { failure, took_none }
-    }
-
-    /// The failure of the exchanges that it leaves behind.
-    pub(crate) const fn failure(&self) -> &Failure {
-        &self.failure
     }
 
     /// The failure of the exchanges that wait for the server; `None` where it took one on this

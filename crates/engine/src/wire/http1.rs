@@ -338,7 +338,7 @@ impl Http1 {
                 let ended = self.machine.handle_end();
                 self.ended(ended, port, terms, handler)
             }
-            Err(IoError::TlsNoCloseNotify) if terms.settings().tls_end() == TlsEnd::Any => {
+            Err(IoError::TlsNoCloseNotify) if terms.settings.tls_end == TlsEnd::Any => {
                 let ended = self.machine.handle_unconfirmed_end();
                 self.ended(ended, port, terms, handler)
             }
@@ -365,7 +365,7 @@ impl Http1 {
         if let Some(whole) = self.machine.whole(rest, shared) {
             self.exchange = None;
             self.sending.keep_body_back();
-            read_hint(&mut self.hint, &whole.head, terms.settings());
+            read_hint(&mut self.hint, &whole.head, terms.settings);
             let then = handler.whole(id, &whole_response(&whole), now);
             if then == Then::GiveUp {
                 return Some(Flow::Close(Closing::Failed));
@@ -391,7 +391,7 @@ impl Http1 {
                 Event::Interim(_) => handler.on_event(id, WireEvent::Interim, now),
                 Event::Head(head) => {
                     self.sending.keep_body_back();
-                    read_hint(&mut self.hint, &head, terms.settings());
+                    read_hint(&mut self.hint, &head, terms.settings);
                     handler.on_event(id, head_event(&head), now)
                 }
                 Event::Body(bytes) => {
@@ -425,9 +425,9 @@ impl Http1 {
     /// Frees the connection after a complete response, or ends it.
     #[inline]
     fn free(&mut self, end: &End, terms: &Terms<'_>, now: Nanos) -> Flow {
-        let spent = self.carried >= terms.settings().carried_max();
-        let leaving = terms.leaving();
-        let ends = spent || terms.peer_closed() || leaving.is_some() || self.hint.is_used_up();
+        let spent = self.carried >= terms.settings.carried_max;
+        let leaving = terms.leaving;
+        let ends = spent || terms.peer_closed || leaving.is_some() || self.hint.is_used_up();
         if end.reusable && self.sending.is_written() && !ends {
             self.since = now;
             return Flow::Room { since: None };
@@ -438,7 +438,7 @@ impl Http1 {
             why
         } else if end.notices.contains(Notice::Excess) {
             Closing::Discarded
-        } else if end.reusable && terms.peer_closed() {
+        } else if end.reusable && terms.peer_closed {
             Closing::Peer
         } else {
             // Whether the end itself was read with the response is chance.
@@ -586,7 +586,7 @@ fn read(flow: Option<Flow>, drained: bool, terms: &Terms<'_>) -> Option<Read> {
             flow,
             unread: !drained,
         }),
-        None if drained && !terms.peer_closed() => Some(Read {
+        None if drained && !terms.peer_closed => Some(Read {
             flow: Flow::Busy,
             unread: false,
         }),

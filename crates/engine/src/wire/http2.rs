@@ -77,14 +77,14 @@ impl Http2 {
     pub(super) fn new(settings: &Settings) -> Self {
         Self {
             machine: Machine::new(&Http2Settings {
-                streams: settings.streams(),
-                first_stream_id: settings.first_stream_id(),
+                streams: settings.streams,
+                first_stream_id: settings.first_stream_id,
                 ..Http2Settings::default()
             }),
             unsent: Vec::new(),
             ready: false,
             carried: 0,
-            carried_max: settings.carried_max(),
+            carried_max: settings.carried_max,
             answered: 0,
             going: None,
             silence: Silence::from(Nanos::ZERO),
@@ -227,7 +227,7 @@ impl WireProtocol for Http2 {
         handler: &mut H,
     ) -> Read {
         let mut reading = Reading::at(Nanos::ZERO, underway, handler);
-        let unread = self.receive_all(port, input, terms.peer_closed(), &mut reading);
+        let unread = self.receive_all(port, input, terms.peer_closed, &mut reading);
         reading.end(unread)
     }
 
@@ -273,7 +273,7 @@ impl WireProtocol for Http2 {
 
     fn first_look(&mut self, patience: Patience, now: Nanos) -> Nanos {
         self.silence = Silence::from(now);
-        let pinged_at = patience.ping().map(|ping| now + ping.after);
+        let pinged_at = patience.ping.map(|ping| now + ping.after);
         let first = pinged_at.into_iter().chain(patience.idle_at(now)).min();
         first.unwrap_or(Nanos::MAX)
     }

@@ -1,8 +1,8 @@
 //! The settings of a pool for its connections, and the terms of the connection for one read.
 //!
-//! They are copied from the plan once, so that a wire needs no plan and a redirect's lane has the
-//! same as the lane from which it departs. A consumer asks for what follows from them (until when,
-//! how many) and not for the plan's own words.
+//! They are copied from the plan once, so that a wire needs no plan, and a redirect's lane has the
+//! same settings as the lane from which it departs. Settings that only lead to a time or a decision
+//! are private.
 
 use crate::limits::{BACKOFF_MIN, DOUBT_MAX, LOOK_UP_AGAIN, LOOK_UP_LEAST};
 use crate::protocol::Protocol;
@@ -15,22 +15,29 @@ use drumfire_units::Nanos;
 /// The settings of a pool for its connections.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
-    protocol: Protocol,
-    streams: u32,
-    first_stream_id: u32,
+    /// The protocol that its connections speak.
+    pub(crate) protocol: Protocol,
+    /// The maximum number of exchanges on one connection at a time.
+    pub(crate) streams: u32,
+    /// The id of a connection's first stream.
+    pub(crate) first_stream_id: u32,
     keep_alive: KeepAlive,
     hints: KeepAliveHints,
-    tls_end: TlsEnd,
+    /// The ends of TLS that end a body.
+    pub(crate) tls_end: TlsEnd,
     expect_continue: ExpectContinue,
-    spread: Spread,
+    /// The order in which connections use the addresses of a name.
+    pub(crate) spread: Spread,
     backoff_max: Nanos,
     ping: Option<Ping>,
-    life: Life,
+    /// The length of a connection's life.
+    pub(crate) life: Life,
     renewal: Renewal,
     connect_limit: Nanos,
     tls_limit: Nanos,
-    /// The meaning of `keep_alive` as a number, made once: it is compared after each response.
-    carried_max: u64,
+    /// The maximum number of exchanges that one connection carries. Computed once from `keep_alive`,
+    /// because it is compared after each response.
+    pub(crate) carried_max: u64,
 }
 
 impl Settings {
@@ -78,27 +85,11 @@ impl Settings {
         }
     }
 
-    /// The protocol that its connections speak.
-    #[inline]
-    pub(crate) const fn protocol(&self) -> Protocol {
-        self.protocol
-    }
-
     /// Whether a connection carries one exchange at a time, and so belongs to the exchange that
     /// waits for it.
     #[inline]
     pub(crate) const fn is_exclusive(&self) -> bool {
         self.protocol.is_exclusive()
-    }
-
-    /// The number of exchanges on one connection at a time, at most.
-    pub(crate) const fn streams(&self) -> u32 {
-        self.streams
-    }
-
-    /// The id of a connection's first stream.
-    pub(crate) const fn first_stream_id(&self) -> u32 {
-        self.first_stream_id
     }
 
     /// Whether a connection is kept after an exchange.
@@ -107,21 +98,10 @@ impl Settings {
         !matches!(self.keep_alive, KeepAlive::No)
     }
 
-    /// The number of exchanges that one connection carries, at most.
-    #[inline]
-    pub(crate) const fn carried_max(&self) -> u64 {
-        self.carried_max
-    }
-
     /// Whether a server's `Keep-Alive` field is obeyed.
     #[inline]
     pub(crate) fn obeys_hints(&self) -> bool {
         self.hints == KeepAliveHints::Respect
-    }
-
-    /// Which ends of TLS end a body.
-    pub(crate) const fn tls_end(&self) -> TlsEnd {
-        self.tls_end
     }
 
     /// The time until which a body waits for `100 Continue`, behind a head that is sent now; `None`
@@ -132,11 +112,6 @@ impl Settings {
             ExpectContinue::No => None,
             ExpectContinue::Wait(time) => Some(now + time),
         }
-    }
-
-    /// The order in which connections use the addresses of a name.
-    pub(crate) const fn spread(&self) -> Spread {
-        self.spread
     }
 
     /// The rest of a connection after this many failures in a row, from 1: each is twice the last.
@@ -153,11 +128,6 @@ impl Settings {
     /// The time by which a handshake that begins now must be over.
     pub(crate) fn tls_by(&self, now: Nanos) -> Nanos {
         now + self.tls_limit
-    }
-
-    /// The length of a connection's life.
-    pub(crate) const fn life(&self) -> Life {
-        self.life
     }
 
     /// The time for which a place with this time to live is known before its name is looked up
@@ -191,9 +161,13 @@ impl Settings {
 
 /// The state of the connection that a read depends on and the wire does not own.
 pub(crate) struct Terms<'a> {
-    settings: &'a Settings,
-    peer_closed: bool,
-    leaving: Option<Closing>,
+    /// The settings of its pool.
+    pub(super) settings: &'a Settings,
+    /// Whether the peer has finished sending: the end follows without a separate event, and the
+    /// connection carries no other request.
+    pub(super) peer_closed: bool,
+    /// The reason for which the connection is closed after the exchanges that it carries, if it is.
+    pub(super) leaving: Option<Closing>,
 }
 
 impl<'a> Terms<'a> {
@@ -211,40 +185,17 @@ impl<'a> Terms<'a> {
             leaving,
         }
     }
-
-    /// The settings of its pool.
-    #[inline]
-    pub(crate) const fn settings(&self) -> &'a Settings {
-        self.settings
-    }
-
-    /// Whether the peer has finished sending: the end follows without an event of its own, and the
-    /// connection carries no other request.
-    #[inline]
-    pub(crate) const fn peer_closed(&self) -> bool {
-        self.peer_closed
-    }
-
-    /// The reason for which the connection is closed after the exchanges that it carries, if it is.
-    #[inline]
-    pub(crate) const fn leaving(&self) -> Option<Closing> {
-        self.leaving
-    }
 }
 
 /// The silences after which a connection is pinged or closed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
-    ping: Option<Ping>,
+    /// The pings of a silent connection; `None` if it is not pinged.
+    pub(super) ping: Option<Ping>,
     idle: Option<Nanos>,
 }
 
 impl Patience {
-    /// The pings of a silent connection; `None` where there are none.
-    pub(crate) const fn ping(self) -> Option<Ping> {
-        self.ping
-    }
-
     /// The time at which a connection is idle for too long that was used last then; `None` for
     /// never.
     pub(crate) fn idle_at(self, last: Nanos) -> Option<Nanos> {

@@ -110,7 +110,7 @@ impl<'a, 'c, I: Io, H: Handler> Attempt<'a, 'c, I, H> {
     fn dial_next(&mut self, now: Nanos) -> Way {
         loop {
             let choice = self.connection.redial.choose(self.lane, now);
-            let address = match self.lane.route().address(choice) {
+            let address = match self.lane.route.address(choice) {
                 Ok(address) => address,
                 Err(reason) => return failed(Failure::of(reason), now),
             };
@@ -122,7 +122,7 @@ impl<'a, 'c, I: Io, H: Handler> Attempt<'a, 'c, I, H> {
                 Ok(Progress::Done) => return self.connected(now),
                 Ok(Progress::Pending) => {
                     self.connection.link = Link::Dialing;
-                    let limit = self.lane.settings().connect_by(now);
+                    let limit = self.lane.settings.connect_by(now);
                     self.connection.alarm.set_deadline(limit);
                     return Way::Pending;
                 }
@@ -163,7 +163,7 @@ impl<'a, 'c, I: Io, H: Handler> Attempt<'a, 'c, I, H> {
         self.connection.connect_time = time;
         self.cx.handler.note(Note::Connected { time, address });
         self.connection.phase_start = now;
-        let Some(config) = self.lane.route().proxy_tls() else {
+        let Some(config) = self.lane.route.proxy_tls() else {
             return self.tunnel(now);
         };
         self.connection.link = Link::SecuringProxy;
@@ -193,7 +193,7 @@ impl<'a, 'c, I: Io, H: Handler> Attempt<'a, 'c, I, H> {
 
     /// Asks the proxy to connect through, where the route has a tunnel.
     fn tunnel(&mut self, now: Nanos) -> Way {
-        let Some(head) = self.lane.route().tunnel() else {
+        let Some(head) = self.lane.route.tunnel() else {
             return self.tunnelled(now);
         };
         // A fresh connection has room for a CONNECT.
@@ -214,9 +214,9 @@ impl<'a, 'c, I: Io, H: Handler> Attempt<'a, 'c, I, H> {
             return Way::Pending;
         };
         // Bytes of a server that speaks first may follow the answer, and are not the proxy's.
-        let settings = self.lane.settings();
-        let is_plain = self.lane.route().tls().is_none();
-        let speaks_first = is_plain && settings.protocol().server_speaks_first();
+        let settings = &self.lane.settings;
+        let is_plain = self.lane.route.tls().is_none();
+        let speaks_first = is_plain && settings.protocol.server_speaks_first();
         let tunnel = loop {
             let mut port = Port::new(&mut *self.cx.io, self.slot);
             let received = match speaks_first {
@@ -247,11 +247,11 @@ impl<'a, 'c, I: Io, H: Handler> Attempt<'a, 'c, I, H> {
     /// Begins TLS with the origin, to which the way is open, or opens the connection without.
     fn tunnelled(&mut self, now: Nanos) -> Way {
         self.connection.phase_start = now;
-        let Some(config) = self.lane.route().tls() else {
+        let Some(config) = self.lane.route.tls() else {
             return self.opened(now);
         };
         self.connection.link = Link::Securing;
-        let limit = self.lane.settings().tls_by(now);
+        let limit = self.lane.settings.tls_by(now);
         self.connection.alarm.set_deadline(limit);
         let progress = self.cx.io.start_tls(self.slot, config);
         self.secure(progress)
@@ -272,7 +272,7 @@ impl<'a, 'c, I: Io, H: Handler> Attempt<'a, 'c, I, H> {
                 let time = now - self.connection.phase_start;
                 let is_resumed = self.cx.io.is_resumed(self.slot);
                 self.cx.handler.note(Note::Secured { time, is_resumed });
-                let protocol = self.lane.settings().protocol();
+                let protocol = self.lane.settings.protocol;
                 let is_agreed = |cx: &Context<'_, I, H>| cx.io.agreed(self.slot, protocol.alpn());
                 if protocol.must_be_agreed() && !is_agreed(self.cx) {
                     return failed(Failure::of(Outcome::TlsAlpn), now);
@@ -289,11 +289,11 @@ impl<'a, 'c, I: Io, H: Handler> Attempt<'a, 'c, I, H> {
 
     /// Opens the wire, which carries exchanges at once or greets the server first.
     fn opened(&mut self, now: Nanos) -> Way {
-        let settings = self.lane.settings();
+        let settings = &self.lane.settings;
         let mut wire = Wire::open(settings, now, self.connection.connect_time);
         let is_ready = wire.is_ready();
         self.connection.phase_start = now;
-        self.connection.leaving = self.lane.is_transient().then_some(Closing::Redirected);
+        self.connection.leaving = self.lane.is_transient.then_some(Closing::Redirected);
         let way = if is_ready {
             self.connection.redial.succeed();
             let first_look = wire.first_look(settings.patience(0), now);

@@ -59,8 +59,8 @@ impl Redial {
     /// again: it may have returned.
     pub(super) fn begin(&mut self, lane: &Lane) {
         self.tried = 0;
-        if lane.settings().spread() == Spread::First {
-            self.choice -= self.choice % lane.route().width() as u32;
+        if lane.settings.spread == Spread::First {
+            self.choice -= self.choice % lane.route.width() as u32;
         }
     }
 
@@ -75,7 +75,7 @@ impl Redial {
         self.choice = choice as u32 + 1;
         self.tried += 1;
         lane.note_down(choice, now);
-        usize::from(self.tried) < lane.route().width()
+        usize::from(self.tried) < lane.route.width()
     }
 
     /// Dials this address of the lane next.
@@ -114,7 +114,7 @@ impl Redial {
         if self.last.as_deref() != Some(failure) {
             self.last = Some(Box::new(failure.clone()));
         }
-        let own = now + lane.settings().backoff(self.failures);
+        let own = now + lane.settings.backoff(self.failures);
         self.rest_until = own.max(lane.pace_redial(now));
         self.rest_until
     }

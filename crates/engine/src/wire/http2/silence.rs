@@ -61,7 +61,7 @@ impl Silence {
         if is_idle && idle_at <= now {
             return Look::Is(Expiry::Idle);
         }
-        let Some(ping) = patience.ping() else {
+        let Some(ping) = patience.ping else {
             return Look::Is(Expiry::Until(idle_at));
         };
         let enough = self.last + ping.after;
