@@ -69,40 +69,14 @@ impl Bounds {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Arrival {
     /// Its number in the whole run, which selects the request of the list.
-    index: u64,
+    pub(crate) index: u64,
     /// Its start by the schedule, or the moment at which its user became free.
-    intended: Nanos,
+    pub(crate) intended: Nanos,
     /// The moment since which only the worker kept it from starting: the arrival of a user with a
     /// rate of its own may become due while that user is busy.
-    ready: Nanos,
+    pub(crate) ready: Nanos,
     /// The user whose turn it is; `None` in the open model, where any idle user will do.
-    user: Option<UserId>,
-}
-
-impl Arrival {
-    /// Its number in the whole run, which selects the request of the list.
-    #[inline]
-    pub(crate) const fn index(self) -> u64 {
-        self.index
-    }
-
-    /// Its start by the schedule, or the moment at which its user became free.
-    #[inline]
-    pub(crate) const fn intended(self) -> Nanos {
-        self.intended
-    }
-
-    /// The moment since which only the worker kept it from starting.
-    #[inline]
-    pub(crate) const fn ready(self) -> Nanos {
-        self.ready
-    }
-
-    /// The user whose turn it is; `None` in the open model, where any idle user will do.
-    #[inline]
-    pub(crate) const fn user(self) -> Option<UserId> {
-        self.user
-    }
+    pub(crate) user: Option<UserId>,
 }
 
 /// Arrivals that became due, and those that were dropped, since the tally before.
@@ -197,15 +171,15 @@ impl Arrivals {
     /// `reports`, the command is handed out by [`Self::next_change`] when it holds, by the pool's
     /// first worker alone, so that observers learn of it once.
     pub(crate) fn apply(&mut self, order: &Order, reports: bool) {
-        let at = order.at();
-        match (order.change(), order.schedule(), &mut self.model) {
+        let at = order.command.at;
+        match (&order.command.change, &order.schedule, &mut self.model) {
             (_, Some(schedule), Model::Open(open)) => {
                 open.change(at, &CourseChange::Follow(schedule.clone()));
             }
             (Change::Pause, _, Model::Open(open)) => open.change(at, &CourseChange::Pause),
             (Change::Resume, _, Model::Open(open)) => open.change(at, &CourseChange::Resume),
             (Change::Users { .. } | Change::Pause | Change::Resume, _, Model::Closed(closed)) => {
-                closed.change(at, order.change())
+                closed.change(at, &order.command.change)
             }
             (Change::Stop { reason }, _, model) if at < self.end => {
                 (self.end, self.end_reason) = (at, *reason);
@@ -218,7 +192,7 @@ impl Arrivals {
         }
         if reports && self.shard.index == 0 && !order.is_stop() {
             let place = self.coming.partition_point(|command| command.at <= at);
-            self.coming.insert(place, Arc::clone(order.command()));
+            self.coming.insert(place, Arc::clone(&order.command));
         }
     }
 

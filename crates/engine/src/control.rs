@@ -307,7 +307,7 @@ impl Control {
     pub fn commands(&self, from: usize) -> Vec<Arc<Command>> {
         let book = self.lock();
         let orders = book.orders.iter().skip(from);
-        orders.map(|order| Arc::clone(order.command())).collect()
+        orders.map(|order| Arc::clone(&order.command)).collect()
     }
 
     /// Notes a command that the run was given before this handle was there, with the time from which it

@@ -142,7 +142,7 @@ pub fn converse<I: Io>(
     let mut routes = routes_of(pool, resolver).map_err(ConversationError::Prepare)?;
     let route = routes.list.swap_remove(0);
     let tls = routes.tls;
-    if route.form() == TargetForm::Absolute {
+    if route.form == TargetForm::Absolute {
         let text = "a schema cannot be fetched through a proxy without a tunnel; use --proto files";
         return Err(ConversationError::Speaker(text.to_owned()));
     }
@@ -161,7 +161,7 @@ pub fn chooses_http2<I: Io>(io: I, plan: &Plan, resolver: &Resolver, limit: Nano
     let Ok(Routes { mut list, tls, .. }) = routes_of(pool, resolver) else {
         return false;
     };
-    if list.is_empty() || list[0].tls().is_none() || list[0].tunnel().is_some() {
+    if list.is_empty() || list[0].tls.is_none() || list[0].tunnel().is_some() {
         return false;
     }
     let Ok(head) = head(pool, "/", &[]) else {

@@ -107,7 +107,8 @@ pub(crate) struct Offer {
     requests: LaneSet,
     /// Arrivals of the open model, which need a user, too.
     arrivals: LaneSet,
-    due: Nanos,
+    /// The due time of the first of it.
+    pub(crate) due: Nanos,
 }
 
 impl Room {
@@ -161,11 +162,6 @@ impl Offer {
         is_any && self.due <= now
     }
 
-    /// The due time of the first of it.
-    pub(crate) const fn due(self) -> Nanos {
-        self.due
-    }
-
     /// The lanes of it in one number, to be published: of requests in the lower half, of arrivals
     /// in the upper.
     pub(crate) fn lanes(self) -> u64 {
@@ -203,7 +199,7 @@ impl Demand {
 
     /// Whether anything has begun and not ended: an iteration, or a request elsewhere.
     pub(crate) fn is_under_way(&self) -> bool {
-        let iterations = self.users.iterations();
+        let iterations = self.users.iterations.as_ref();
         self.lent > 0 || iterations.is_some_and(Iterations::has_open)
     }
 
@@ -237,7 +233,7 @@ impl Demand {
     /// Begins an iteration for an arrival: with the user that it names, or any that is free.
     #[inline(always)]
     pub(crate) fn begin_iteration(&mut self, arrival: Arrival) -> Turn {
-        let user = self.population.begin(arrival.user(), arrival.ready());
+        let user = self.population.begin(arrival.user, arrival.ready);
         self.users.begin(user, arrival)
     }
 
@@ -384,7 +380,7 @@ impl Demand {
     /// Lends a request with the belongings (cookies and values) of its user, if users have any.
     fn lend_request(&mut self, lane: LaneId, request: DueRequest) -> Lent {
         self.lent += 1;
-        let belongings = self.lend_belongings(request.turn().user());
+        let belongings = self.lend_belongings(request.turn.user);
         Lent::Request(
             lane,
             LentRequest {
@@ -409,7 +405,7 @@ impl Demand {
             ready,
         } = returned;
         self.lent -= 1;
-        if self.users.keep_belongings() {
+        if self.users.keep_belongings {
             self.users.take_back(user, outcome, jar, taken.as_ref());
         }
         if self.users.has_steps() {
@@ -425,7 +421,7 @@ impl Demand {
     /// Lends the belongings of a user to its request; `None` if users keep none.
     #[inline]
     pub(crate) fn lend_belongings(&mut self, user: UserId) -> Option<Belongings> {
-        match self.users.keep_belongings() {
+        match self.users.keep_belongings {
             true => Some(self.users.lend(user)),
             false => None,
         }
@@ -434,6 +430,6 @@ impl Demand {
     /// The users, to give one its belongings back; `None` if users keep none.
     #[inline]
     pub(crate) fn keepers(&mut self) -> Option<&mut Users> {
-        Some(&mut self.users).filter(|users| users.keep_belongings())
+        Some(&mut self.users).filter(|users| users.keep_belongings)
     }
 }

@@ -129,7 +129,7 @@ impl Exchanges {
     /// The ids of those that are under way.
     pub(crate) fn ids(&self) -> Vec<ExchangeId> {
         let ids = (0..).map(ExchangeId).zip(&self.entries);
-        ids.filter(|(_, entry)| entry.exchange.is_open())
+        ids.filter(|(_, entry)| entry.exchange.is_open)
             .map(|(id, _)| id)
             .collect()
     }
@@ -177,7 +177,7 @@ impl Exchanges {
         due: Nanos,
         now: Nanos,
     ) -> ExchangeId {
-        let ends_by = now + self.rules.limit(task.request());
+        let ends_by = now + self.rules.limit(task.request);
         let times = Times::new(intended, due, now, ends_by);
         self.note_deadline(ends_by);
         self.open += 1;
@@ -186,7 +186,7 @@ impl Exchanges {
             None => self.add(),
         };
         self.entries[id.index()].exchange.begin(task, times);
-        if self.rules.renders_late() {
+        if self.rules.renders_late {
             self.begin_kind(id);
         }
         id
@@ -224,19 +224,19 @@ impl Exchanges {
     pub(crate) fn belongings(&mut self, id: ExchangeId) -> (Option<Box<Jar>>, Option<&Taken>) {
         let exchange = &mut self.entries[id.index()].exchange;
         (
-            exchange.take_jar(),
-            exchange.look().map(|look| look.taken()),
+            exchange.belongings.jar.take(),
+            exchange.look.as_deref().map(|look| &look.taken),
         )
     }
 
     /// The share on which an exchange has its seat.
     pub(crate) fn share(&self, id: ExchangeId) -> ShareId {
-        self.entry(id).exchange.task().share()
+        self.entry(id).exchange.task.share
     }
 
     /// The generation of the exchange that has this id now.
     pub(crate) fn generation(&self, id: ExchangeId) -> Generation {
-        self.entry(id).exchange.generation()
+        self.entry(id).exchange.generation
     }
 }
 
@@ -246,7 +246,7 @@ impl Exchanges {
 /// before the run is at its start.
 pub(crate) fn correct(exchanges: &mut Exchanges, end: End, now: Nanos) -> Option<End> {
     let account = &mut exchanges.entry_mut(end.id).exchange.account;
-    let (sent, first_byte) = (account.sent(), account.first_byte());
+    let (sent, first_byte) = (account.times.sent, account.times.first_byte);
     let earliest = first_byte.min(end.now);
     let is_before_run = earliest == Nanos::ZERO && now > Nanos::ZERO;
     if sent == Nanos::MAX || sent <= earliest && !is_before_run {
@@ -263,7 +263,7 @@ pub(crate) fn correct(exchanges: &mut Exchanges, end: End, now: Nanos) -> Option
 /// lies before its response, or is refused.
 pub(crate) fn depart(exchanges: &mut Exchanges, end: End) -> Leaving {
     let account = &mut exchanges.entry_mut(end.id).exchange.account;
-    let earliest = account.first_byte().min(end.now);
+    let earliest = account.times.first_byte.min(end.now);
     account.times.depart(earliest)
 }
 
@@ -318,7 +318,7 @@ impl Exchanges {
             Some(status) => status,
             None => account::final_status(account.status(), outcome),
         };
-        interval.interim += u64::from(account.interim());
+        interval.interim += u64::from(account.interim);
         entry.sample(&self.rules, now, outcome, status)
     }
 
@@ -327,7 +327,7 @@ impl Exchanges {
     #[inline(always)]
     pub(crate) fn release(&mut self, id: ExchangeId, sample: &Sample) -> Held {
         let entry = &mut self.entries[id.index()];
-        let held = entry.exchange.task().held(sample);
+        let held = entry.exchange.task.held(sample);
         if self.records.attends(sample) {
             self.records.attend(&self.rules, entry, sample);
         }
@@ -348,7 +348,7 @@ impl Exchanges {
         self.records.keep_failed_body(&self.rules, entry, sample);
         // One that was cancelled as it waited to be sent once more has no words of its own.
         let _first = entry.exchange.take_first();
-        entry.exchange.take_detail()
+        entry.exchange.detail.take()
     }
 
     /// The facts of the last exchange with this id beside its sample.
@@ -367,7 +367,7 @@ impl Exchanges {
     pub(crate) fn record_in_flight(&self, now: Nanos, interval: &mut Figures) -> u64 {
         let open = self.entries.iter().filter(|entry| {
             let exchange = &entry.exchange;
-            exchange.is_open() && self.rules.measures(exchange.account.intended())
+            exchange.is_open && self.rules.measures(exchange.account.times.intended)
         });
         let mut count = 0;
         for entry in open {
@@ -401,11 +401,11 @@ impl Exchanges {
         let mut overdue = Vec::new();
         for (index, entry) in (0..).zip(&mut self.entries) {
             let account = &mut entry.exchange.account;
-            if account.deadline() <= now {
+            if account.times.deadline <= now {
                 account.clear_deadline();
                 overdue.push(ExchangeId(index));
             }
-            next = next.min(account.deadline());
+            next = next.min(account.times.deadline);
         }
         self.next_scan = next.max(now + SCAN_MIN);
         overdue
@@ -415,7 +415,7 @@ impl Exchanges {
     /// the part that was late: resolving, opening a connection, or the response.
     pub(crate) fn time_out(&mut self, id: ExchangeId, cancelled: Cancelled, now: Nanos) {
         let Entry { exchange, kind } = &mut self.entries[id.index()];
-        exchange.account.note_seen(cancelled.seen());
+        exchange.account.note_seen(cancelled.seen);
         let now = exchange.account.ended_at(now);
         let before = cancelled.into_lateness();
         let failure = before.unwrap_or_else(|| kind.lateness(&self.rules, exchange, now));
@@ -433,7 +433,7 @@ impl Exchanges {
         now: Nanos,
     ) -> Due {
         let exchange = &self.entry(id).exchange;
-        if !exchange.is_open() || exchange.generation() != generation {
+        if !exchange.is_open || exchange.generation != generation {
             return Due::Nothing;
         }
         match phase {

@@ -147,7 +147,7 @@ impl Peer {
 
     fn publish(&self, offer: Offer) {
         self.lanes.store(offer.lanes(), Ordering::SeqCst);
-        self.due.store(offer.due().0, Ordering::SeqCst);
+        self.due.store(offer.due.0, Ordering::SeqCst);
     }
 
     /// Makes a worker the one that watches; `false` where another does.

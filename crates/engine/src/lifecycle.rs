@@ -28,15 +28,17 @@ pub(crate) enum Milestone {
 #[derive(Debug)]
 pub(crate) struct Lifecycle {
     /// The time of the stop.
-    stopped_at: Option<Nanos>,
+    pub(crate) stopped_at: Option<Nanos>,
     /// The latest end of the drain; set by the stop.
-    drain_until: Option<Nanos>,
+    pub(crate) drain_until: Option<Nanos>,
     /// The end of the exchange that was accounted for last.
     last_end: Nanos,
-    measure_from: Nanos,
+    /// The end of the warm-up: what is intended earlier is not measured.
+    pub(crate) measure_from: Nanos,
     /// The number of exchanges under way when it was last noted.
     under_way: u32,
-    finished: Option<Finish>,
+    /// The end, once it is finished.
+    pub(crate) finished: Option<Finish>,
 }
 
 /// The end of a worker's part of a pool.
@@ -59,12 +61,6 @@ impl Lifecycle {
             under_way: 0,
             finished: None,
         }
-    }
-
-    /// The end of the warm-up: what is intended earlier is not measured.
-    #[inline]
-    pub(crate) const fn measure_from(&self) -> Nanos {
-        self.measure_from
     }
 
     /// Notes the end of an exchange.
@@ -93,16 +89,6 @@ impl Lifecycle {
         self.drain_until.is_some()
     }
 
-    /// The time of the stop, from which on nothing is started.
-    pub(crate) const fn stopped_at(&self) -> Option<Nanos> {
-        self.stopped_at
-    }
-
-    /// The latest end of the drain; `None` before the stop.
-    pub(crate) const fn drained_by(&self) -> Option<Nanos> {
-        self.drain_until
-    }
-
     /// Finishes it when everything is accounted for. The load has used its time until `used_until`,
     /// and `in_flight` exchanges never ended: the run then lasted until now.
     pub(crate) fn finish(&mut self, now: Nanos, used_until: Nanos, in_flight: u64) {
@@ -111,10 +97,5 @@ impl Lifecycle {
             _ => now,
         };
         self.finished = Some(Finish { at: now, end });
-    }
-
-    /// The end, once it is finished.
-    pub(crate) const fn finished(&self) -> Option<Finish> {
-        self.finished
     }
 }

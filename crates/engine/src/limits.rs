@@ -21,8 +21,8 @@ pub const DISCARD_FROM: u64 = 8 * 1024;
 /// costs some 5 µs, which the next response's time stamp would otherwise wait for.
 pub const STARTS_PER_TURN: u32 = 16;
 
-/// The same on connections that carry many: to start a stream costs a fraction of a microsecond,
-/// and all of a turn go out in one write.
+/// Requests started in one turn of the loop on connections that carry many: to start a stream costs
+/// a fraction of a microsecond, and all of a turn go out in one write.
 pub const STREAMS_PER_TURN: u32 = 256;
 
 /// Receives from one connection before the others and the schedule have their turn: a server that
@@ -90,7 +90,7 @@ pub const LOOK_UP_LEAST: Nanos = Nanos::from_secs(1);
 /// it comes within this time after that, or within [`RACE_ROUND_TRIPS`] times the time to connect.
 pub const RACE_MIN: Nanos = Nanos::from_millis(10);
 
-/// The same as a multiple of the time to connect, which is a round trip and a little more.
+/// [`RACE_MIN`] as a multiple of the time to connect, which is a round trip and a little more.
 pub const RACE_ROUND_TRIPS: u64 = 3;
 
 /// A response that comes with fewer bytes in a second than this trickles: when its time is up, the

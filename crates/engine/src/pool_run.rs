@@ -49,7 +49,7 @@ use crate::demand::{Demand, Returned, Room};
 use crate::exchanges::{End, Exchanges, Held, Lists};
 use crate::handover::Member;
 use crate::id::PoolId;
-use crate::lifecycle::{Finish, Lifecycle};
+use crate::lifecycle::Lifecycle;
 use crate::limits::{BACKOFF_MIN, STARTS_PER_TURN, STREAMS_PER_TURN};
 use crate::pool_io::PoolContext;
 use crate::prepare::{Lookup, PreparedPool};
@@ -99,7 +99,7 @@ impl PoolRun {
         let is_exclusive = Protocol::of(pool).is_exclusive();
         let room = transport.connections.share_count() * pool.connections.streams as usize;
         Self {
-            id: prepared.id(),
+            id: prepared.id,
             orders,
             lifecycle: Lifecycle::new(prepared.generator().warmup.span()),
             demand,
@@ -293,7 +293,7 @@ impl PoolRun {
             population,
             ..
         } = &self.demand;
-        let drained = self.lifecycle.drained_by();
+        let drained = self.lifecycle.drain_until;
         let end = drained.unwrap_or_else(|| arrivals.next_end(now, population));
         due.min(end)
             .min(population.next_change())
@@ -345,7 +345,7 @@ impl PoolRun {
         self.demand.arrivals.drop_late(now);
         self.tally(cx.recorder, now + Nanos(1));
         let figures = cx.recorder.figures(self.id);
-        let (requests, measure_from) = (self.prepared.requests(), self.lifecycle.measure_from());
+        let (requests, measure_from) = (&self.prepared.requests, self.lifecycle.measure_from);
         self.demand.stop(now, requests, measure_from, figures);
         let drain = self.prepared.pool().stop.drain;
         self.lifecycle.stop(now, drain);
@@ -360,10 +360,7 @@ impl PoolRun {
             return true;
         }
         if self.exchanges.open() > 0 || self.demand.is_under_way() {
-            return self
-                .lifecycle
-                .drained_by()
-                .is_some_and(|until| now >= until);
+            return self.lifecycle.drain_until.is_some_and(|until| now >= until);
         }
         self.lifecycle.is_stopped() || self.demand.is_over(now) && self.peers.note_over()
     }
@@ -373,16 +370,11 @@ impl PoolRun {
         self.tally(cx.recorder, now + Nanos(1));
         let in_flight = self.close_all(cx, now);
         let figures = cx.recorder.figures(self.id);
-        let (requests, measure_from) = (self.prepared.requests(), self.lifecycle.measure_from());
+        let (requests, measure_from) = (&self.prepared.requests, self.lifecycle.measure_from);
         let demand = &self.demand;
         demand.finish(now, requests, measure_from, figures);
         let used = demand.arrivals.used_time(now, &demand.population);
         self.lifecycle.finish(now, used, in_flight);
-    }
-
-    /// The end, if it is finished.
-    pub(crate) const fn finished(&self) -> Option<Finish> {
-        self.lifecycle.finished()
     }
 }
 

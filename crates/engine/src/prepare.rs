@@ -70,13 +70,16 @@ pub struct Prepared {
 pub struct PreparedPool {
     /// The plan to which `id` belongs.
     plan: Arc<Plan>,
-    id: PoolId,
+    /// Its place in the plan's list.
+    pub(crate) id: PoolId,
     /// Connections to each target at most, on this machine.
     connections: u32,
     /// The names of the steps, in the order of their indices.
     pub steps: Vec<Arc<str>>,
-    requests: Vec<Request>,
-    routes: Vec<Route>,
+    /// Its requests, in the plan's order.
+    pub(crate) requests: Vec<Request>,
+    /// The routes to its targets, each that of a lane.
+    pub(crate) routes: Vec<Route>,
     /// TLS settings of the pool's proxy, by index, where it is spoken with over TLS.
     proxy_tls: Option<usize>,
     /// Its certificates, which may be renewed while it runs: a connection that is opened later uses
@@ -99,27 +102,10 @@ impl PreparedPool {
         self.connections
     }
 
-    /// Its place in the plan's list.
-    #[inline]
-    pub(crate) const fn id(&self) -> PoolId {
-        self.id
-    }
-
-    /// The routes to its targets, each that of a lane.
-    pub(crate) fn routes(&self) -> &[Route] {
-        &self.routes
-    }
-
-    /// Its requests, in the plan's order.
-    #[inline]
-    pub(crate) fn requests(&self) -> &[Request] {
-        &self.requests
-    }
-
     /// The lane of a request of the list.
     #[inline]
     pub(crate) fn lane_of(&self, request: u32) -> LaneId {
-        self.requests[request as usize].lane()
+        self.requests[request as usize].lane
     }
 
     /// The pool's settings.
@@ -208,7 +194,7 @@ fn requests_of(
     let by_origin: HashMap<&Origin, u16> = routes
         .iter()
         .enumerate()
-        .map(|(index, route)| (route.origin(), index as u16))
+        .map(|(index, route)| (&route.origin, index as u16))
         .collect();
     let mut steps: Vec<Arc<str>> = Vec::new();
     let mut by_name: HashMap<&str, u16> = HashMap::new();
@@ -222,7 +208,7 @@ fn requests_of(
             }
             (steps.len() - 1) as u16
         });
-        let form = routes[usize::from(route)].form();
+        let form = routes[usize::from(route)].form;
         let message = match &request.data {
             None if pool.cookies != Cookies::Ignore && request.call.is_none() => {
                 let data = Some(Arc::new(CookiesAlone) as Arc<dyn RequestData>);

@@ -144,7 +144,7 @@ impl Run {
         Self::start_at(prepared, info, shares, None)
     }
 
-    /// The same, with an appointment for the moment at which the load begins.
+    /// Starts a plan's run, with an appointment for the moment at which the load begins.
     pub fn start_at(
         prepared: Arc<Prepared>,
         info: Arc<RunInfo>,

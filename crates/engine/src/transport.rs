@@ -150,7 +150,7 @@ impl Transport {
 
     /// The progress of an exchange on its way.
     pub(crate) fn phase_of(&self, id: ExchangeId) -> Phase {
-        self.underway.get(id).phase()
+        self.underway.get(id).phase
     }
 
     /// Puts an exchange on a share's connection, or lets it wait for one. The exchange may be sent,
@@ -306,7 +306,7 @@ impl Transport {
             self.connections.shares[share].forget(id);
             self.connections.give_up_opening(cx, share, now);
         }
-        let cancelled = Cancelled::new(assignment.phase(), seen, waiting);
+        let cancelled = Cancelled::new(assignment.phase, seen, waiting);
         if cancelled.was_sought() {
             self.origins.forget(id);
         }
@@ -398,7 +398,7 @@ impl Transport {
         let lanes = &mut self.connections.lanes;
         let reached = self.origins.lane_to(origin, lane, id, lanes, lookup)?;
         if let Reached::Lane(lane) = reached {
-            let form = lanes[lane].route.form();
+            let form = lanes[lane].route.form;
             let share = self.connections.redirect_share(cx, home, lane);
             return Ok(Found::Share(share, form));
         }

@@ -40,7 +40,7 @@ impl<'a> Unsent<'a> {
 
     /// Records an arrival whose iteration never begins.
     pub(crate) fn arrival(&mut self, arrival: Arrival, now: Nanos) {
-        if arrival.intended() >= self.measure_from {
+        if arrival.intended >= self.measure_from {
             self.arrivals(arrival, 1, now);
         }
     }
@@ -48,7 +48,7 @@ impl<'a> Unsent<'a> {
     /// Records this many measured arrivals whose iterations never begin, of which the last has
     /// waited least: all count with its wait, so that the record is a lower bound.
     pub(crate) fn arrivals(&mut self, last: Arrival, count: u64, now: Nanos) {
-        let waited = now - last.intended();
+        let waited = now - last.intended;
         self.figures.record_iterations_pending(waited, count);
         if self.users.begins_with_request() {
             let first = self.users.first_request(last);
@@ -63,12 +63,12 @@ impl<'a> Unsent<'a> {
         waiting: impl Iterator<Item = &'b DueRequest>,
         now: Nanos,
     ) {
-        let Some(iterations) = self.users.iterations() else {
+        let Some(iterations) = self.users.iterations.as_ref() else {
             return;
         };
-        for due in waiting.filter(|due| due.intended() >= self.measure_from) {
-            let step = self.step_of(due.request());
-            self.figures.record_pending(step, now - due.intended(), 1);
+        for due in waiting.filter(|due| due.intended >= self.measure_from) {
+            let step = self.step_of(due.request);
+            self.figures.record_pending(step, now - due.intended, 1);
         }
         for sample in iterations.open_at(now) {
             if sample.intended >= self.measure_from {
@@ -79,6 +79,6 @@ impl<'a> Unsent<'a> {
 
     /// The step whose figures a request of the list adds to.
     fn step_of(&self, request: u32) -> u16 {
-        self.requests[request as usize].step()
+        self.requests[request as usize].step
     }
 }

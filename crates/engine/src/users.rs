@@ -67,12 +67,12 @@ pub(crate) struct Users {
     /// What is added to the numbers of arrivals: those of the run's earlier parts.
     begun: u64,
     /// Whether users keep anything that their requests read.
-    keep_belongings: bool,
+    pub(crate) keep_belongings: bool,
     cookies: Cookies,
     /// The cookies of each user, while no request has borrowed them.
     jars: Vec<Option<Box<Jar>>>,
     /// The iterations of a program with steps.
-    iterations: Option<Iterations>,
+    pub(crate) iterations: Option<Iterations>,
 }
 
 /// One user.
@@ -87,30 +87,19 @@ struct User {
 /// A user at one of its iterations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Turn {
-    user: UserId,
+    /// The user.
+    pub(crate) user: UserId,
     /// The user's number among those of all workers.
     number: u32,
     /// The number of the iteration among the user's, from 0.
     iteration: u64,
     /// The number of the iteration's arrival within the run.
-    arrival: u64,
+    pub(crate) arrival: u64,
     /// In how many parts arrivals go through the list.
     parts: u32,
 }
 
 impl Turn {
-    /// The user.
-    #[inline]
-    pub(crate) const fn user(self) -> UserId {
-        self.user
-    }
-
-    /// The number of the iteration's arrival within the run.
-    #[inline]
-    pub(crate) const fn arrival(self) -> u64 {
-        self.arrival
-    }
-
     /// The context of the request with this number, of a user that keeps these values: sent on a
     /// connection at a time since the Unix epoch, in a pool with a seed.
     pub(crate) const fn context(
@@ -222,7 +211,7 @@ impl Users {
     /// The number of an arrival within the run, that of its earlier parts included.
     #[inline]
     const fn number_of(&self, arrival: Arrival) -> u64 {
-        arrival.index().wrapping_add(self.begun)
+        arrival.index.wrapping_add(self.begun)
     }
 
     #[inline(never)]
@@ -239,7 +228,7 @@ impl Users {
     pub(crate) fn begins_with_request(&self) -> bool {
         match &self.iterations {
             None => true,
-            Some(iterations) => iterations.begins_with_request(),
+            Some(iterations) => iterations.begins_with_request,
         }
     }
 
@@ -252,7 +241,7 @@ impl Users {
         let begins = &mut self.list[user.index()];
         let iteration = begins.iterations;
         begins.iterations += 1;
-        begins.begun = arrival.intended();
+        begins.begun = arrival.intended;
         if self.cookies == Cookies::Iteration {
             self.forget_cookies(user);
         }
@@ -283,8 +272,8 @@ impl Users {
         match &mut self.iterations {
             None => NextStep::Request(self.only_request(turn, arrival)),
             Some(iterations) => {
-                iterations.begin(turn, arrival.intended(), now);
-                iterations.go_on(turn.user, arrival.intended(), unix_time)
+                iterations.begin(turn, arrival.intended, now);
+                iterations.go_on(turn.user, arrival.intended, unix_time)
             }
         }
     }
@@ -313,12 +302,6 @@ impl Users {
         } else {
             iterations.go_on(user, ready, unix_time)
         })
-    }
-
-    /// Whether users keep anything that their requests read.
-    #[inline]
-    pub(crate) const fn keep_belongings(&self) -> bool {
-        self.keep_belongings
     }
 
     /// Lends a user's belongings to the exchange of its request.
@@ -389,11 +372,6 @@ impl Users {
     #[inline]
     pub(crate) const fn has_steps(&self) -> bool {
         self.iterations.is_some()
-    }
-
-    /// The iterations under way of more than one request.
-    pub(crate) const fn iterations(&self) -> Option<&Iterations> {
-        self.iterations.as_ref()
     }
 
     /// The time at which a user of the closed model that is ready then begins its next iteration:

@@ -80,7 +80,7 @@ impl Waiting {
         if self.requests == 0 {
             return (LaneSet::NONE, Nanos::MAX);
         }
-        self.by_lane(|queue| Some(queue.requests.front()?.intended()))
+        self.by_lane(|queue| Some(queue.requests.front()?.intended))
     }
 
     /// The lanes for which arrivals wait, and the time at which the first of them became due.
@@ -88,7 +88,7 @@ impl Waiting {
         if self.arrivals == 0 {
             return (LaneSet::NONE, Nanos::MAX);
         }
-        self.by_lane(|queue| Some(queue.arrivals.front()?.intended()))
+        self.by_lane(|queue| Some(queue.arrivals.front()?.intended))
     }
 
     fn by_lane(&self, first: impl Fn(&Queue) -> Option<Nanos>) -> (LaneSet, Nanos) {

@@ -246,7 +246,7 @@ impl<I: Io> Worker<I> {
         }
         self.roll(now);
         for index in 0..self.pools.len() {
-            if self.pools[index].finished().is_some() {
+            if self.pools[index].lifecycle.finished.is_some() {
                 continue;
             }
             if self.pools[index].has_to_stop(now) {
@@ -284,7 +284,7 @@ impl<I: Io> Worker<I> {
         self.handle_ready(ready);
         for index in 0..self.pools.len() {
             let pool = &self.pools[index];
-            if pool.has_more(now) && pool.finished().is_none() {
+            if pool.has_more(now) && pool.lifecycle.finished.is_none() {
                 if now > until + STOOD_STILL {
                     self.catch_up(ready)?;
                 }
@@ -341,7 +341,7 @@ impl<I: Io> Worker<I> {
         let pools = self
             .pools
             .iter_mut()
-            .filter(|pool| pool.finished().is_none());
+            .filter(|pool| pool.lifecycle.finished.is_none());
         pools.fold(until, |until, pool| until.min(pool.rest(now)))
     }
 
@@ -363,7 +363,10 @@ impl<I: Io> Worker<I> {
     fn next_wake(&self, now: Nanos) -> Nanos {
         let wake = now + WAIT_MAX;
         let wake = wake.min(self.recorder.edge());
-        let pools = self.pools.iter().filter(|pool| pool.finished().is_none());
+        let pools = self
+            .pools
+            .iter()
+            .filter(|pool| pool.lifecycle.finished.is_none());
         pools.fold(wake, |wake, pool| wake.min(pool.next_wake(now)))
     }
 
@@ -424,15 +427,15 @@ impl<I: Io> Worker<I> {
     /// Hands the last interval over.
     fn finish(mut self) {
         let times = self.io.thread_times();
-        let finished = || self.pools.iter().filter_map(PoolRun::finished);
+        let pools = self.pools.iter();
+        let finished = || pools.clone().filter_map(|pool| pool.lifecycle.finished);
         let at = finished().map(|finish| finish.at).max();
         let end = finished()
             .map(|finish| finish.end)
             .max()
             .unwrap_or_default();
         let channel = self.recorder.finish(at.unwrap_or_default(), times);
-        let pools = self.pools.iter();
-        let load_end = pools.filter_map(|pool| pool.lifecycle.stopped_at()).max();
+        let load_end = pools.filter_map(|pool| pool.lifecycle.stopped_at).max();
         channel.reporter.send(Message::Done { end, load_end });
     }
 }

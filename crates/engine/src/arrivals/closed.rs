@@ -50,7 +50,7 @@ pub(crate) struct Closed {
     measure_from: Nanos,
     /// The requests that were taken since the last tally, from `measure_from` on.
     intended: u64,
-    /// The same of the warm-up.
+    /// The requests of the warm-up that were taken since the last tally.
     early: u64,
 }
 
@@ -84,7 +84,7 @@ impl Closed {
             numbering: match (&own, numbers) {
                 (Some(own), _) => Numbering::OfUsers {
                     taken: 0,
-                    deal: own.deal(),
+                    deal: own.deal,
                     limit: bounds.limit,
                 },
                 (None, Some(numbers)) => Numbering::Shared(numbers),
@@ -106,7 +106,7 @@ impl Closed {
     pub(crate) fn begin_from(&mut self, from: Nanos, population: &mut Population) {
         self.go_on(from, population);
         for ready in self.ready.take_all() {
-            match self.law.paused_at() {
+            match self.law.paused_at {
                 Some(_) => self.held.push(ready.moved(|_| Nanos::ZERO)),
                 None => self.ready.push(ready.moved(|at| at.max(from))),
             }
@@ -295,7 +295,7 @@ impl Closed {
         if self.own.is_some() {
             return self.ended_own(user, ready, population);
         }
-        match self.law.paused_at() {
+        match self.law.paused_at {
             // What of the pause between two requests lies before the load's is over.
             Some(paused_at) if at >= paused_at => {
                 let at = at - ready.max(paused_at);
@@ -309,7 +309,7 @@ impl Closed {
     #[cold]
     fn ended_own(&mut self, user: UserId, ready: Nanos, population: &mut Population) {
         let due = self.own.as_ref().and_then(|own| own.next_due(user));
-        match (due, self.law.paused_at()) {
+        match (due, self.law.paused_at) {
             (None, _) => population.finish(),
             (Some(due), Some(paused_at)) if due >= paused_at => {
                 let at = due - paused_at;
@@ -378,7 +378,7 @@ impl Closed {
         self.numbering.stop();
         let end = self
             .law
-            .paused_at()
+            .paused_at
             .map_or(end, |paused_at| paused_at.min(end));
         if let Some(own) = &mut self.own {
             own.end_at(end);
@@ -399,7 +399,7 @@ impl Closed {
         match &mut self.own {
             Some(own) => own.tally(
                 self.law
-                    .paused_at()
+                    .paused_at
                     .map_or(end, |paused_at| paused_at.min(end)),
             ),
             None => Tally {

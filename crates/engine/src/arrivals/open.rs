@@ -36,7 +36,7 @@ pub(crate) struct Open {
     measure_from: Nanos,
     /// The arrivals that became due since the last tally, from `measure_from` on.
     intended: u64,
-    /// The same of the warm-up.
+    /// The arrivals of the warm-up that became due since the last tally.
     early: u64,
     /// Those of `intended` that were dropped, by the late policy.
     dropped: u64,

@@ -4,40 +4,21 @@
 use crate::id::PoolId;
 use drumfire_plan::{Change, Command};
 use drumfire_schedule::Schedule;
-use drumfire_units::Nanos;
 use std::sync::Arc;
 
 /// A command, with the schedule that follows from it.
 #[derive(Clone, Debug)]
 pub(crate) struct Order {
-    command: Arc<Command>,
-    schedule: Option<Schedule>,
+    /// The command, with the time from which it holds.
+    pub(crate) command: Arc<Command>,
+    /// The schedule of a new rate.
+    pub(super) schedule: Option<Schedule>,
 }
 
 impl Order {
     /// A command, with the time from which it holds, and the schedule of a new rate.
     pub(crate) const fn new(command: Arc<Command>, schedule: Option<Schedule>) -> Self {
         Self { command, schedule }
-    }
-
-    /// The command, to be handed to observers.
-    pub(crate) const fn command(&self) -> &Arc<Command> {
-        &self.command
-    }
-
-    /// The time from which it holds.
-    pub(crate) fn at(&self) -> Nanos {
-        self.command.at
-    }
-
-    /// The change of the load.
-    pub(crate) fn change(&self) -> &Change {
-        &self.command.change
-    }
-
-    /// The schedule of a new rate.
-    pub(crate) const fn schedule(&self) -> Option<&Schedule> {
-        self.schedule.as_ref()
     }
 
     /// Whether it changes a pool's load.

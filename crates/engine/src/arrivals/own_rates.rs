@@ -34,7 +34,7 @@ pub(super) struct OwnRates {
     end: Nanos,
     measure_from: Nanos,
     /// The numbers of this worker's arrivals, and how many there are at most.
-    deal: Deal,
+    pub(super) deal: Deal,
     room: u64,
 }
 
@@ -71,11 +71,6 @@ impl OwnRates {
             deal,
             room: deal.below(bounds.limit),
         }
-    }
-
-    /// The numbers of this worker's arrivals.
-    pub(super) const fn deal(&self) -> Deal {
-        self.deal
     }
 
     /// Begins a user's law at this time; returns when its first arrival is due.

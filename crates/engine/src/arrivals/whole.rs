@@ -163,22 +163,24 @@ impl WholeLoad {
         let mut orders: Vec<&Order> = orders
             .iter()
             .copied()
-            .filter(|order| order.at() <= at)
+            .filter(|order| order.command.at <= at)
             .collect();
-        orders.sort_by_key(|order| order.at());
+        orders.sort_by_key(|order| order.command.at);
         let stop = orders.iter().find(|order| order.is_stop());
-        let stop = stop.map_or(self.bounds.end, |order| order.at().min(self.bounds.end));
+        let stop = stop.map_or(self.bounds.end, |order| {
+            order.command.at.min(self.bounds.end)
+        });
         let Some((mut origin, mut length)) = self.law() else {
             return stop;
         };
         let mut paused_at = None;
         for order in orders {
-            let at = order.at();
+            let at = order.command.at;
             let is_over = length.is_some_and(|length| origin + length < at);
             if is_over && paused_at.is_none() {
                 break;
             }
-            match (order.change(), order.schedule()) {
+            match (&order.command.change, &order.schedule) {
                 (Change::Pause, _) => {
                     paused_at.get_or_insert(at);
                 }

@@ -40,18 +40,19 @@ pub(crate) enum Leaving {
 /// The times of an exchange's events, from the run's start; [`Nanos::MAX`] before an event.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Times {
-    intended: Nanos,
+    /// The start that the schedule gave it.
+    pub(super) intended: Nanos,
     due: Nanos,
     /// The moment at which it took its seat; the start of its timeout.
     started: Nanos,
     /// The first write.
-    sent: Nanos,
+    pub(super) sent: Nanos,
     /// The end of the request.
-    written: Nanos,
+    pub(super) written: Nanos,
     /// The first byte of the response.
-    first_byte: Nanos,
+    pub(super) first_byte: Nanos,
     /// The time by which the next event must come; [`Nanos::MAX`] after it was missed.
-    deadline: Nanos,
+    pub(super) deadline: Nanos,
     /// The end of the time that the whole exchange may take.
     ends_by: Nanos,
     /// Nanoseconds from the first write to the departure of its bytes, and one; or one of
@@ -121,7 +122,7 @@ pub(super) struct Account {
     /// The response's status, of a call the one that the server gave; 0 before there is one.
     status: u16,
     /// Interim responses (1xx) of this attempt.
-    interim: u16,
+    pub(super) interim: u16,
     leniencies: Leniencies,
     /// Bytes written in all, redirects included.
     bytes_sent: u32,
@@ -172,12 +173,6 @@ impl Account {
     #[inline]
     pub(super) const fn is_written(&self) -> bool {
         self.is_written
-    }
-
-    /// Interim responses that have come.
-    #[inline]
-    pub(super) const fn interim(&self) -> u16 {
-        self.interim
     }
 
     /// Counts the request as written, though its rest is never sent.
@@ -255,7 +250,7 @@ impl Account {
         if let Some(status) = seen.status() {
             self.status = status;
         }
-        self.note_leniencies(seen.leniencies());
+        self.note_leniencies(seen.leniencies);
     }
 
     /// Forgets the time at which the response began, since that response counts for nothing: the
@@ -268,34 +263,6 @@ impl Account {
     /// later.
     pub(super) fn began(&self) -> Nanos {
         self.times.started.max(self.times.intended)
-    }
-
-    /// The end of the request; [`Nanos::MAX`] before it.
-    pub(super) const fn written(&self) -> Nanos {
-        self.times.written
-    }
-
-    /// The start that the schedule gave it.
-    #[inline]
-    pub(super) const fn intended(&self) -> Nanos {
-        self.times.intended
-    }
-
-    /// The first write; [`Nanos::MAX`] before it.
-    #[inline]
-    pub(super) const fn sent(&self) -> Nanos {
-        self.times.sent
-    }
-
-    /// The first byte of the response; [`Nanos::MAX`] before it.
-    pub(super) const fn first_byte(&self) -> Nanos {
-        self.times.first_byte
-    }
-
-    /// The time by which its next event must come; [`Nanos::MAX`] after that was missed.
-    #[inline]
-    pub(super) const fn deadline(&self) -> Nanos {
-        self.times.deadline
     }
 
     /// Sets no further deadline: it was missed.

@@ -109,9 +109,9 @@ impl CallState {
         connection: u32,
         unix_time: impl FnOnce() -> u64,
     ) -> Result<Option<Nanos>, DataError> {
-        let generation = cx.exchange.generation();
+        let generation = cx.exchange.generation;
         if call.fixed.is_none() && !self.context.is_of(generation) {
-            let seed = cx.rules.prepared().seed();
+            let seed = cx.rules.prepared.seed();
             let unix = unix_time();
             let context = cx.exchange.context(connection, unix, seed);
             self.context.keep(context, generation);
@@ -143,7 +143,7 @@ impl CallState {
     ) -> Result<(), DataError> {
         self.context.set_time(self.began.unix);
         self.made_at.clear();
-        let context = self.context.get();
+        let context = &self.context.context;
         self.outbox.begin(message_count(&call.plan, context), 0);
         self.metadata.clear();
         call.plan.data.fields(context, &mut self.metadata)?;
@@ -174,7 +174,9 @@ impl CallState {
             }
             let (compressor, message) = codecs.compressor(call.encoding);
             let (index, out) = self.outbox.next_message();
-            call.plan.data.message(self.context.get(), index, message)?;
+            call.plan
+                .data
+                .message(&self.context.context, index, message)?;
             if message.len() as u64 > call.plan.send_limit {
                 return Err(too_large(message.len(), call.plan.send_limit).into());
             }
@@ -192,7 +194,7 @@ impl CallState {
     /// The opening of its stream.
     #[inline]
     pub(super) fn opening<'a>(&'a self, call: &'a CallRequest) -> Opening<'a> {
-        Opening::new(call.stream.head(), self.extra(call), true)
+        Opening::new(&call.stream.head, self.extra(call), true)
     }
 
     /// The fields of its own that its stream is opened with: the metadata that varies.
@@ -266,7 +268,7 @@ impl CallState {
     /// The request that it has sent, as it is shown: its first messages are made once more, each
     /// with the time that it had.
     pub(super) fn sent(&self, call: &CallRequest) -> Side {
-        let mut context = self.context.get().clone();
+        let mut context = self.context.context.clone();
         let count = message_count(&call.plan, &context).min(SHOWN_MESSAGES);
         let check = call.plan.reply_check.as_ref();
         let mut times = self.made_at.iter();
@@ -282,7 +284,7 @@ impl CallState {
         });
         Side {
             bodies: made.collect(),
-            ..of_stream(call.stream.head(), self.extra(call), &[])
+            ..of_stream(&call.stream.head, self.extra(call), &[])
         }
     }
 }
@@ -344,7 +346,7 @@ impl CallState {
         if messages > 0 && call.server_streams() {
             let is_measured = cx.is_measured();
             let into = is_measured.then_some(&mut cx.figures.messages);
-            self.note_streamed(messages, cx.exchange.account.sent(), cx.now, into);
+            self.note_streamed(messages, cx.exchange.account.times.sent, cx.now, into);
             // The call has received all that it asked for, which is no failure.
             let wanted = call.plan.streaming.receive;
             if wanted.is_some_and(|wanted| self.reply.messages() >= wanted) {
@@ -381,12 +383,12 @@ impl CallState {
         let check = call.plan.reply_check.as_deref();
         let is_measured = cx.is_measured();
         let looks = cx.rules.looks();
-        let mut look = cx.exchange.look_mut().filter(|_| looks);
+        let mut look = cx.exchange.look.as_deref_mut().filter(|_| looks);
         // Of a stream the first message is looked at.
         let inspection = cx.request.inspection();
         let inspection = inspection.filter(|_| self.reply.messages() == 0);
         let mut first = inspection.and_then(|inspection| inspection.body_max());
-        let decompressor = cx.tools.codecs.decompressor();
+        let decompressor = &mut cx.tools.codecs.decompressor;
         let fed = self.reply.data(bytes, decompressor, |message| {
             came += 1;
             if let Some(look) = &mut look {
@@ -453,7 +455,7 @@ impl CallState {
     #[inline]
     pub(super) fn messages_unsent(&self, call: &CallRequest, cx: &KindContext<'_>) -> u64 {
         match self.outbox.total() {
-            Some(total) if self.outbox.counted() == total => 0,
+            Some(total) if self.outbox.counted == total => 0,
             _ => self.messages_left(call, cx),
         }
     }
@@ -467,12 +469,12 @@ impl CallState {
             return 0;
         }
         let unknown = || {
-            let seed = cx.rules.prepared().seed();
+            let seed = cx.rules.prepared.seed();
             message_count(&call.plan, &cx.exchange.context(0, 0, seed))
         };
         let total = self.outbox.total().or(call.fixed);
         let total = total.unwrap_or_else(unknown);
-        total.saturating_sub(self.outbox.counted())
+        total.saturating_sub(self.outbox.counted)
     }
 }
 
@@ -558,6 +560,6 @@ fn judge(call: &CallRequest, cx: &mut KindContext<'_>, status: Status) -> Failur
 /// The limit counts from the sending, as it does for the server.
 #[cold]
 fn is_late(call: &CallRequest, exchange: &Exchange, now: Nanos) -> bool {
-    let sent = exchange.account.sent().min(now);
+    let sent = exchange.account.times.sent.min(now);
     call.plan.deadline.is_some_and(|limit| now >= sent + limit)
 }

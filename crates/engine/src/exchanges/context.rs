@@ -71,16 +71,22 @@ impl KindContext<'_> {
     /// Whether the exchange is measured, and not the warm-up's.
     #[inline]
     pub(super) fn is_measured(&self) -> bool {
-        self.rules.measures(self.exchange.account.intended())
+        self.rules.measures(self.exchange.account.times.intended)
     }
 
     /// Keeps of a response's head the part that is looked at: all of it where responses are shown,
     /// else the fields that the request's inspection names.
     pub(super) fn begin_look(&mut self, fields: &Fields<'_>) {
         if self.rules.shows() {
-            self.exchange.begin_look().begin_shown(fields);
+            self.exchange
+                .look
+                .get_or_insert_default()
+                .begin_shown(fields);
         } else if let Some(inspection) = self.request.inspection() {
-            self.exchange.begin_look().begin(inspection, fields);
+            self.exchange
+                .look
+                .get_or_insert_default()
+                .begin(inspection, fields);
         }
     }
 
@@ -88,7 +94,7 @@ impl KindContext<'_> {
     #[inline]
     pub(super) fn look_at_trailers(&mut self, fields: &Fields<'_>) {
         if self.rules.looks()
-            && let Some(look) = self.exchange.look_mut()
+            && let Some(look) = self.exchange.look.as_deref_mut()
         {
             look.show_trailers(fields);
         }
@@ -97,10 +103,10 @@ impl KindContext<'_> {
     /// Inspects a response that is ok by its status, and takes the values that the plan wants of
     /// it.
     pub(super) fn inspect(&mut self) -> Failure {
-        let time = self.now - self.exchange.account.intended();
+        let time = self.now - self.exchange.account.times.intended;
         let status = seen_status(self.exchange.account.status());
         let inspection = self.request.inspection();
-        let (Some(inspection), Some(look)) = (inspection, self.exchange.look_mut()) else {
+        let (Some(inspection), Some(look)) = (inspection, self.exchange.look.as_deref_mut()) else {
             return Failure::of(Outcome::Ok);
         };
         let inspected = look.inspect(inspection, status, time);

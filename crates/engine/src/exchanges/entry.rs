@@ -37,7 +37,7 @@ impl Entry {
         status: u16,
     ) -> Sample {
         let account = &self.exchange.account;
-        let step = rules.request(&self.exchange).step();
+        let step = rules.request(&self.exchange).step;
         let mut sample = account.sample(end, outcome, status, step);
         if rules.opening_is_service() {
             account.count_opening(&mut sample);

@@ -12,7 +12,6 @@ use super::look::Look;
 use crate::blame::Failure;
 use crate::id::{Generation, ShareId, UserId};
 use crate::users::{Belongings, DueRequest, Turn};
-use drumfire_cookies::Jar;
 use drumfire_measure::{Outcome, Particulars, Sample};
 use drumfire_plan::RequestContext;
 use drumfire_units::Nanos;
@@ -21,13 +20,13 @@ use drumfire_units::Nanos;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Task {
     /// The request's place in the pool's list.
-    request: u32,
+    pub(super) request: u32,
     /// Its number within the run.
     number: u64,
     /// The user that makes it, at one of the user's iterations.
     turn: Turn,
     /// The share on which it has a seat until it is over.
-    share: ShareId,
+    pub(super) share: ShareId,
     /// The worker, of the pool's, to which the user belongs.
     home: u32,
     /// The debt to the next exchange on the seat where this one needs not wait any more.
@@ -40,25 +39,13 @@ impl Task {
     #[inline(always)]
     pub(crate) const fn new(due: &DueRequest, share: ShareId, home: u32, owed: Nanos) -> Self {
         Self {
-            request: due.request(),
-            number: due.number(),
-            turn: due.turn(),
+            request: due.request,
+            number: due.number,
+            turn: due.turn,
             share,
             home,
             owed,
         }
-    }
-
-    /// The request's place in the pool's list.
-    #[inline]
-    pub(super) const fn request(&self) -> u32 {
-        self.request
-    }
-
-    /// The share on which it has a seat until it is over.
-    #[inline]
-    pub(super) const fn share(&self) -> ShareId {
-        self.share
     }
 
     /// The resources that an exchange with this sample has held, to be given back.
@@ -66,7 +53,7 @@ impl Task {
     pub(super) fn held(&self, sample: &Sample) -> Held {
         Held {
             share: self.share,
-            user: self.turn.user(),
+            user: self.turn.user,
             home: self.home,
             owed: self.owed.min(sample.sent - sample.due),
         }
@@ -90,20 +77,21 @@ pub(crate) struct Held {
 /// The state of an exchange that does not depend on its kind.
 #[derive(Debug)]
 pub(super) struct Exchange {
-    generation: Generation,
+    /// The generation of the exchange that has this state now.
+    pub(super) generation: Generation,
     /// Whether it is under way.
-    is_open: bool,
+    pub(super) is_open: bool,
     /// The number of times that it was sent once more; at most 1, and 0 again after a redirect.
     resends: u8,
-    task: Task,
+    pub(super) task: Task,
     pub(super) account: Account,
     /// The part of its response that is looked at; kept for the next exchange with this state.
     /// `None` as long as no exchange here has had one.
-    look: Option<Box<Look>>,
+    pub(super) look: Option<Box<Look>>,
     /// The things that its user keeps, lent until it is over.
-    belongings: Belongings,
+    pub(super) belongings: Belongings,
     /// The detail of its end, beyond the outcome; or that of `first`.
-    detail: Option<Box<str>>,
+    pub(super) detail: Option<Box<str>>,
     /// The outcome of the failure after which it is to be sent once more, until a connection takes
     /// it again.
     first: Option<Outcome>,
@@ -148,7 +136,7 @@ impl Exchange {
     /// Keeps the failure after which it is to be sent once more. One of which nothing was sent yet is
     /// not sent a second time by that.
     pub(super) fn await_resend(&mut self, failure: Failure) {
-        if self.account.sent() != Nanos::MAX {
+        if self.account.times.sent != Nanos::MAX {
             self.first = Some(self.note_failure(failure));
         }
     }
@@ -184,23 +172,6 @@ impl Exchange {
         self.account.clear_deadline();
     }
 
-    /// Whether it is under way.
-    #[inline]
-    pub(super) const fn is_open(&self) -> bool {
-        self.is_open
-    }
-
-    /// The generation of the exchange that has this state now.
-    #[inline]
-    pub(super) const fn generation(&self) -> Generation {
-        self.generation
-    }
-
-    #[inline]
-    pub(super) const fn task(&self) -> &Task {
-        &self.task
-    }
-
     /// Keeps the detail of the failure that is its end; gives the outcome.
     #[inline]
     pub(super) fn note_failure(&mut self, failure: Failure) -> Outcome {
@@ -210,55 +181,18 @@ impl Exchange {
         failure.outcome
     }
 
-    pub(super) fn detail(&self) -> Option<&str> {
-        self.detail.as_deref()
-    }
-
-    pub(super) const fn take_detail(&mut self) -> Option<Box<str>> {
-        self.detail.take()
-    }
-
     /// The facts beside its sample, where every sample is kept.
     pub(super) fn particulars(&self) -> Particulars {
         Particulars {
-            arrival: self.task.turn.arrival(),
+            arrival: self.task.turn.arrival,
             began: self.account.began(),
-            written: self.account.written(),
+            written: self.account.times.written,
         }
-    }
-
-    /// The part of its response that is looked at, from the head on where there is any.
-    #[inline]
-    pub(super) fn look(&self) -> Option<&Look> {
-        self.look.as_deref()
-    }
-
-    #[inline]
-    pub(super) fn look_mut(&mut self) -> Option<&mut Look> {
-        self.look.as_deref_mut()
-    }
-
-    /// The look, begun where there is none.
-    pub(super) fn begin_look(&mut self) -> &mut Look {
-        self.look.get_or_insert_default()
     }
 
     /// Takes the belongings of its user, until it is over.
     pub(super) fn lend(&mut self, belongings: Belongings) {
         self.belongings = belongings;
-    }
-
-    /// The cookies of its user, where those are kept.
-    pub(super) fn jar(&mut self) -> Option<&mut Jar> {
-        self.belongings.jar.as_deref_mut()
-    }
-
-    pub(super) const fn has_jar(&self) -> bool {
-        self.belongings.jar.is_some()
-    }
-
-    pub(super) const fn take_jar(&mut self) -> Option<Box<Jar>> {
-        self.belongings.jar.take()
     }
 
     /// Lets go of the values of its user, so that the user alone has them; `false` where it has

@@ -42,7 +42,7 @@ pub(crate) struct ExchangeHandler<'a> {
 
 impl Handler for ExchangeHandler<'_> {
     fn sent_at(&self, id: ExchangeId) -> Nanos {
-        self.exchanges.entry(id).exchange.account.sent()
+        self.exchanges.entry(id).exchange.account.times.sent
     }
 
     #[inline(always)]
@@ -53,7 +53,7 @@ impl Handler for ExchangeHandler<'_> {
         now: Nanos,
         unix_time: impl FnOnce() -> u64,
     ) -> Result<(), GivenUp> {
-        if !self.exchanges.rules.renders_late() {
+        if !self.exchanges.rules.renders_late {
             return Ok(());
         }
         match self.with(id, now, |kind, cx| kind.begin(cx, connection, unix_time)) {
@@ -117,7 +117,7 @@ impl Handler for ExchangeHandler<'_> {
     fn written(&mut self, id: ExchangeId, bytes: usize, whole: bool, now: Nanos) {
         let account = &mut self.exchanges.entry_mut(id).exchange.account;
         account.note_written(bytes, whole, now);
-        if let Some(limit) = self.exchanges.rules.head_limit()
+        if let Some(limit) = self.exchanges.rules.head_limit
             && whole
         {
             self.expect_head(id, limit, now);
@@ -130,7 +130,7 @@ impl Handler for ExchangeHandler<'_> {
         if account.note_sent(now) {
             self.sent_again(id);
         }
-        if let Some(limit) = self.exchanges.rules.head_limit() {
+        if let Some(limit) = self.exchanges.rules.head_limit {
             self.expect_head(id, limit, now);
         }
     }
@@ -189,7 +189,7 @@ impl Handler for ExchangeHandler<'_> {
 
     #[inline(always)]
     fn whole(&mut self, id: ExchangeId, whole: &Whole<'_>, now: Nanos) -> Then {
-        if !self.exchanges.rules.is_plain() || matches!(whole.status, 300..=399) {
+        if !self.exchanges.rules.is_plain || matches!(whole.status, 300..=399) {
             return self.in_pieces(id, whole, now);
         }
         // The way of every plain response: the entry is looked up once.

@@ -60,7 +60,7 @@ impl ExchangeKind {
     /// The kind of a request's exchanges, with new state.
     #[cold]
     pub(super) fn of(request: &Request) -> Self {
-        match request.message() {
+        match &request.message {
             Message::Call(_) => Self::Call(Box::default()),
             Message::Rendered(_) | Message::Stream(_) | Message::Varying(_) => Self::default(),
         }
@@ -74,7 +74,7 @@ impl ExchangeKind {
         }
     }
 
-    /// The same, to redirect it.
+    /// The response of an exchange, to redirect it.
     pub(super) const fn response_mut(&mut self) -> Option<&mut ResponseState> {
         match self {
             Self::Response(response) => Some(response),
@@ -133,7 +133,7 @@ impl ExchangeKind {
         unix_time: impl FnOnce() -> u64,
     ) -> Result<Option<Nanos>, DataError> {
         let request = cx.request;
-        match (self, request.message()) {
+        match (self, &request.message) {
             (Self::Call(state), Message::Call(call)) => {
                 state.begin(call, cx, connection, unix_time)
             }
@@ -156,7 +156,7 @@ impl ExchangeKind {
     /// The opening of its stream; `None` where its request has no such form.
     #[inline]
     pub(super) fn opening<'a>(&'a self, request: &'a Request) -> Option<Opening<'a>> {
-        match (self, request.message()) {
+        match (self, &request.message) {
             (Self::Call(state), Message::Call(call)) => Some(state.opening(call)),
             (Self::Response(response), _) => response.opening(request),
             (Self::Call(_), _) => None,
@@ -166,7 +166,7 @@ impl ExchangeKind {
     /// The next bytes of the body that its stream sends; `None` where there are none for now.
     #[inline]
     pub(super) fn next_bytes<'a>(&'a self, request: &'a Request) -> Option<Chunk<'a>> {
-        match (self, request.message()) {
+        match (self, &request.message) {
             (Self::Call(state), Message::Call(call)) => state.next_bytes(call),
             (Self::Response(response), _) => response.next_bytes(request),
             (Self::Call(_), _) => None,
@@ -177,7 +177,7 @@ impl ExchangeKind {
     #[inline]
     pub(super) fn taken(&mut self, cx: &mut KindContext<'_>, taken: usize) -> BodyStep {
         let request = cx.request;
-        match (self, request.message()) {
+        match (self, &request.message) {
             (Self::Call(state), Message::Call(call)) => state.taken(call, cx, taken),
             (Self::Response(response), _) => {
                 response.note_taken(taken);
@@ -199,7 +199,7 @@ impl ExchangeKind {
     /// Acts on a time that it has set and that has come.
     pub(super) fn timer(&mut self, cx: &mut KindContext<'_>) -> TimerStep {
         let request = cx.request;
-        match (self, request.message()) {
+        match (self, &request.message) {
             (Self::Call(state), Message::Call(call)) => state.timer(call, cx),
             _ => TimerStep::Nothing,
         }
@@ -227,7 +227,7 @@ impl ExchangeKind {
         ahead: Ahead,
     ) -> Continuation {
         let request = cx.request;
-        match (self, request.message()) {
+        match (self, &request.message) {
             (Self::Call(state), Message::Call(call)) => state.head(call, cx, status, fields, ahead),
             (Self::Response(response), _) => response.head(cx, status, fields, ahead),
             (Self::Call(_), _) => Continuation::GoOn,
@@ -243,7 +243,7 @@ impl ExchangeKind {
         end: bool,
     ) -> Continuation {
         let request = cx.request;
-        match (self, request.message()) {
+        match (self, &request.message) {
             (Self::Call(state), Message::Call(call)) => state.data(call, cx, bytes, end),
             (Self::Response(response), _) => response.data(cx, bytes, end),
             (Self::Call(_), _) => Continuation::GoOn,
@@ -259,7 +259,7 @@ impl ExchangeKind {
     ) -> Continuation {
         cx.look_at_trailers(&fields);
         let request = cx.request;
-        match (self, request.message()) {
+        match (self, &request.message) {
             (Self::Call(state), Message::Call(call)) => state.trailers(call, cx, fields),
             (Self::Response(response), _) => response.trailers(cx),
             (Self::Call(_), _) => Continuation::GoOn,
@@ -294,7 +294,7 @@ impl ExchangeKind {
 
     /// The failure of an exchange whose connection or stream has failed so.
     pub(super) fn failure(&self, cx: &KindContext<'_>, failure: Failure) -> Failure {
-        match (self, cx.request.message()) {
+        match (self, &cx.request.message) {
             (Self::Call(_), Message::Call(call)) => call::failure(call, cx, failure),
             (Self::Response(response), _) => {
                 let failure = cx.exchange.account.cut_off(failure);
@@ -320,7 +320,7 @@ impl ExchangeKind {
     #[inline]
     pub(super) fn account(&self, cx: &mut KindContext<'_>, outcome: Outcome) -> u16 {
         let status = account::final_status(cx.exchange.account.status(), outcome);
-        match (self, cx.request.message()) {
+        match (self, &cx.request.message) {
             (Self::Call(state), Message::Call(call)) => {
                 if cx.is_measured() {
                     let unsent = state.messages_unsent(call, cx);
@@ -336,7 +336,7 @@ impl ExchangeKind {
 
     /// The request that it has sent, as it is shown.
     pub(super) fn sent(&self, request: &Request) -> Side {
-        match (self, request.message()) {
+        match (self, &request.message) {
             (Self::Call(state), Message::Call(call)) => state.sent(call),
             (Self::Response(response), _) => response.sent(request),
             (Self::Call(_), _) => Side::default(),
@@ -345,7 +345,7 @@ impl ExchangeKind {
 
     /// Adds to a response that is shown the parts that only the kind knows of it.
     pub(super) fn explain(&self, request: &Request, response: &mut Side) {
-        if let Message::Call(call) = request.message() {
+        if let Message::Call(call) = &request.message {
             call::show_texts(call, response);
         }
     }

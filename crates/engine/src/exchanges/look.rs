@@ -23,9 +23,11 @@ use drumfire_units::Nanos;
 /// The part of a response that is looked at; kept for the next exchange with the same id.
 #[derive(Debug, Default)]
 pub(super) struct Look {
-    fields: ResponseFields,
-    body: Vec<u8>,
-    taken: Taken,
+    pub(super) fields: ResponseFields,
+    /// The kept part of the body.
+    pub(super) body: Vec<u8>,
+    /// The values that were taken from the response.
+    pub(super) taken: Taken,
     /// The length of the whole body where only the part that is shown is kept.
     sampled: u64,
     /// The number of bytes to be kept to be shown of a body that is decoded anyway.
@@ -113,15 +115,6 @@ impl Look {
         side
     }
 
-    pub(super) const fn fields(&self) -> &ResponseFields {
-        &self.fields
-    }
-
-    /// The kept part of the body.
-    pub(super) fn body(&self) -> &[u8] {
-        &self.body
-    }
-
     /// The length of the whole body.
     pub(super) fn length(&self) -> u64 {
         self.sampled.max(self.body.len() as u64)
@@ -187,11 +180,6 @@ impl Look {
         inspection
             .inspect(&response, &mut self.taken)
             .map_err(|mismatch| failure(&mismatch))
-    }
-
-    /// The values that were taken from the response.
-    pub(super) const fn taken(&self) -> &Taken {
-        &self.taken
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) struct Outbox {
     /// Messages that this attempt has sent whole.
     sent: u64,
     /// Messages that are counted as sent.
-    counted: u64,
+    pub(super) counted: u64,
     /// The number of messages that the call sends at most; [`UNKNOWN`] before it has begun, `made`
     /// once it was stopped.
     total: u64,
@@ -158,12 +158,6 @@ impl Outbox {
     /// Whether nothing waits to be taken, and the request goes on.
     pub(super) const fn is_idle(&self) -> bool {
         !self.ended && self.portion.is_empty()
-    }
-
-    /// Messages that are counted as sent.
-    #[inline]
-    pub(super) const fn counted(&self) -> u64 {
-        self.counted
     }
 
     /// The number of messages that the call sends at most; `None` before it has begun.

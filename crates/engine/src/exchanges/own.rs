@@ -3,7 +3,7 @@
 //!
 //! A request is rendered that late since its data may name the connection, and its time should be
 //! that of sending. It is rendered once: an attempt that follows a failure sends the same bytes,
-//! which [`OwnRequest::is_of`] tells by the exchange's generation. A redirect makes a request of
+//! which [`KeptContext::is_of`] tells by the exchange's generation. A redirect makes a request of
 //! its own from the whole one, [`OwnRequest::complete`], which renders the parts once more from the
 //! kept context.
 //!
@@ -20,19 +20,19 @@ use drumfire_plan::{DataError, HttpRequest, RequestContext};
 /// An exchange's own request.
 #[derive(Debug, Default)]
 pub(super) struct OwnRequest {
-    context: KeptContext,
+    pub(super) context: KeptContext,
     /// The request as HTTP/1.1 sends it.
-    rendered: Rendered,
+    pub(super) rendered: Rendered,
     /// Its varying parts, as a stream sends them.
     parts: Parts,
     /// The place that it was sent to, for its cookies.
-    visit: Visit,
+    pub(super) visit: Visit,
 }
 
 /// The context of an exchange's request, computed once: a request that is sent again is the same.
 #[derive(Debug, Default)]
 pub(super) struct KeptContext {
-    context: RequestContext,
+    pub(super) context: RequestContext,
     /// The generation of the exchange to which it belongs, of those with the state.
     of: Option<Generation>,
 }
@@ -47,10 +47,6 @@ impl KeptContext {
     pub(super) fn keep(&mut self, context: RequestContext, generation: Generation) {
         self.context = context;
         self.of = Some(generation);
-    }
-
-    pub(super) const fn get(&self) -> &RequestContext {
-        &self.context
     }
 
     /// Sets the time at which the rest of the request is rendered, since the Unix epoch.
@@ -68,15 +64,6 @@ impl OwnRequest {
     /// Drops its context; the exchange is over.
     pub(super) fn drop_context(&mut self) {
         self.context.clear();
-    }
-
-    /// The request as HTTP/1.1 sends it.
-    pub(super) const fn rendered(&self) -> &Rendered {
-        &self.rendered
-    }
-
-    pub(super) const fn visit(&mut self) -> &mut Visit {
-        &mut self.visit
     }
 
     /// Renders the request of an exchange in a context, with the cookies of its user. `scratch` is
@@ -97,19 +84,14 @@ impl OwnRequest {
             Some(_) => &mut self.parts,
         };
         request.render(&context, parts)?;
-        let generation = exchange.generation();
-        if let Some(jar) = exchange.jar() {
+        let generation = exchange.generation;
+        if let Some(jar) = exchange.belongings.jar.as_deref_mut() {
             self.visit
                 .add_cookies(jar, request, planned, parts, context.now)?;
         }
         request.write(parts, &mut self.rendered)?;
         self.context.keep(context, generation);
         Ok(())
-    }
-
-    /// Whether it was rendered for this exchange.
-    pub(super) fn is_of(&self, generation: Generation) -> bool {
-        self.context.is_of(generation)
     }
 
     /// The whole request once more, in the form that the plan has requests in.
@@ -119,7 +101,7 @@ impl OwnRequest {
         planned: &HttpRequest,
         scratch: &mut Parts,
     ) -> Result<HttpRequest, DataError> {
-        request.render(self.context.get(), scratch)?;
+        request.render(&self.context.context, scratch)?;
         Ok(request.complete(planned, scratch)?)
     }
 
@@ -129,7 +111,7 @@ impl OwnRequest {
         let (target, host) = (request.target(&self.parts), request.host(&self.parts));
         let extra = Extra::new(target, host, self.parts.fields());
         let has_body = !self.body(request).is_empty();
-        Some(Opening::new(stream.head(), Some(extra), has_body))
+        Some(Opening::new(&stream.head, Some(extra), has_body))
     }
 
     /// The whole body that its stream sends.

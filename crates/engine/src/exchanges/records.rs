@@ -62,7 +62,7 @@ impl Records {
     pub(super) fn new(prepared: &PreparedPool) -> Self {
         Self {
             kinds: prepared.pool().transcripts,
-            traces: prepared.requests().iter().any(Request::is_traced),
+            traces: prepared.requests.iter().any(Request::is_traced),
             is_closed: !prepared.pool().load.is_open(),
             ..Self::default()
         }
@@ -110,7 +110,7 @@ impl Records {
         let service_time = sample.was_sent().then(|| sample.service_time());
         self.slowest.add(&SlowRequest {
             trace,
-            pool: rules.prepared().id().0,
+            pool: rules.prepared.id.0,
             step: sample.step,
             outcome: sample.outcome,
             status: sample.status,
@@ -126,11 +126,11 @@ impl Records {
     /// Keeps the body of an exchange that failed, if it is the first of its kind.
     #[cold]
     pub(super) fn keep_failed_body(&mut self, rules: &Rules, entry: &Entry, sample: &Sample) {
-        let Some(look) = entry.exchange.look() else {
+        let Some(look) = entry.exchange.look.as_deref() else {
             return;
         };
         let is_known = !self.known.wants(sample.outcome, sample.status);
-        if is_known || !rules.measures(sample.intended) || look.body().is_empty() {
+        if is_known || !rules.measures(sample.intended) || look.body.is_empty() {
             return;
         }
         let sent = entry.sent(rules);
@@ -139,11 +139,11 @@ impl Records {
         let body = FailedBody {
             outcome: sample.outcome,
             status: sample.status,
-            pool: rules.prepared().id().index(),
+            pool: rules.prepared.id.index(),
             step: sample.step,
             end: sample.end,
             body: Excerpt {
-                bytes: without_secrets(look.body(), &values),
+                bytes: without_secrets(&look.body, &values),
                 length: look.length(),
                 text: None,
             },
@@ -161,7 +161,7 @@ impl Records {
     pub(super) fn transcribe_hop(&mut self, rules: &Rules, entry: &Entry) {
         if self.kinds == Transcripts::Every {
             let account = &entry.exchange.account;
-            let (end, status) = (account.first_byte(), account.status());
+            let (end, status) = (account.times.first_byte, account.status());
             let sample = entry.sample(rules, end, Outcome::Ok, status);
             self.transcribe(rules, entry, sample, Part::Hop);
         }

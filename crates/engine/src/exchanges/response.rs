@@ -89,8 +89,8 @@ impl ResponseState {
     #[inline]
     fn message<'a>(&'a self, request: &'a Request) -> &'a Message {
         match &self.follow {
-            None => request.message(),
-            Some(follow) => follow.message().unwrap_or_else(|| request.message()),
+            None => &request.message,
+            Some(follow) => follow.message().unwrap_or(&request.message),
         }
     }
 
@@ -106,14 +106,14 @@ impl ResponseState {
         unix_time: impl FnOnce() -> u64,
     ) -> Result<(), DataError> {
         let is_redirected = matches!(&self.follow, Some(follow) if follow.message().is_some());
-        let Some(varying) = cx.request.message().varying().filter(|_| !is_redirected) else {
+        let Some(varying) = cx.request.message.varying().filter(|_| !is_redirected) else {
             return Ok(());
         };
         let own = self.own.get_or_insert_default();
-        if own.is_of(cx.exchange.generation()) {
+        if own.context.is_of(cx.exchange.generation) {
             return Ok(());
         }
-        let seed = cx.rules.prepared().seed();
+        let seed = cx.rules.prepared.seed();
         let context = cx.exchange.context(connection, unix_time(), seed);
         let planned = cx.rules.planned(cx.exchange);
         own.render(cx.exchange, varying, planned, context, &mut cx.tools.parts)
@@ -127,7 +127,7 @@ impl ResponseState {
             Message::Rendered(rendered) => Some(rendered),
             _ => {
                 let own = self.own.as_ref().filter(|_| message.varying().is_some());
-                own.map(|own| own.rendered())
+                own.map(|own| &own.rendered)
             }
         }
     }
@@ -137,8 +137,8 @@ impl ResponseState {
     pub(super) fn opening<'a>(&'a self, request: &'a Request) -> Option<Opening<'a>> {
         match self.message(request) {
             Message::Stream(stream) => {
-                let has_body = !stream.body().is_empty();
-                Some(Opening::new(stream.head(), None, has_body))
+                let has_body = !stream.body.is_empty();
+                Some(Opening::new(&stream.head, None, has_body))
             }
             Message::Varying(varying) => self.own.as_ref()?.opening(varying),
             Message::Rendered(_) | Message::Call(_) => None,
@@ -149,8 +149,8 @@ impl ResponseState {
     #[inline]
     pub(super) fn next_bytes<'a>(&'a self, request: &'a Request) -> Option<Chunk<'a>> {
         match self.message(request) {
-            Message::Stream(stream) if !stream.body().is_empty() => {
-                Some(Chunk::new(&stream.body()[self.body_sent..], true))
+            Message::Stream(stream) if !stream.body.is_empty() => {
+                Some(Chunk::new(&stream.body[self.body_sent..], true))
             }
             Message::Varying(varying) => self.own.as_ref()?.body_after(varying, self.body_sent),
             _ => None,
@@ -190,12 +190,10 @@ impl ResponseState {
     pub(super) fn sent(&self, request: &Request) -> Side {
         match (self.message(request), &self.own) {
             (Message::Rendered(rendered), _) => side::of_rendered(rendered),
-            (Message::Stream(stream), _) => side::of_stream(stream.head(), None, stream.body()),
+            (Message::Stream(stream), _) => side::of_stream(&stream.head, None, &stream.body),
             (Message::Varying(varying), Some(own)) => match own.opening(varying) {
-                Some(opening) => {
-                    side::of_stream(opening.head(), opening.extra(), own.body(varying))
-                }
-                None => side::of_rendered(own.rendered()),
+                Some(opening) => side::of_stream(opening.head, opening.extra, own.body(varying)),
+                None => side::of_rendered(&own.rendered),
             },
             (Message::Varying(_) | Message::Call(_), _) => Side::default(),
         }
@@ -248,7 +246,7 @@ impl ResponseState {
 
     /// Keeps the cookies of a head, and the part that is looked at.
     fn read_head(&mut self, cx: &mut KindContext<'_>, fields: &Fields<'_>) {
-        if cx.exchange.has_jar() && fields.find("set-cookie").is_some() {
+        if cx.exchange.belongings.jar.is_some() && fields.find("set-cookie").is_some() {
             self.store_cookies(cx.exchange, fields);
         }
         cx.begin_look(fields);
@@ -257,26 +255,26 @@ impl ResponseState {
     /// Keeps the cookies of a response, from the request that a redirect has led to or its own.
     #[cold]
     fn store_cookies(&mut self, exchange: &mut Exchange, fields: &Fields<'_>) {
-        let (Some(jar), Some(own)) = (exchange.jar(), &mut self.own) else {
+        let (Some(jar), Some(own)) = (exchange.belongings.jar.as_deref_mut(), &mut self.own) else {
             return;
         };
         if let Some(url) = self.follow.as_ref().and_then(|follow| follow.url()) {
-            own.visit().move_to(url);
+            own.visit.move_to(url);
         }
-        own.visit().store_cookies(jar, fields);
+        own.visit.store_cookies(jar, fields);
     }
 
     /// Samples the body of a response of an unexpected status, whose head has come.
     #[cold]
     fn sample_body(&mut self, exchange: &mut Exchange, fields: &Fields<'_>) {
-        exchange.begin_look().clear();
+        exchange.look.get_or_insert_default().clear();
         self.body = BodyUse::sample(FAILED_BODY_BYTES, fields);
     }
 
     /// Samples the body of a response of an unexpected status that has come in one piece.
     #[cold]
     pub(super) fn sample_whole(exchange: &mut Exchange, fields: &Fields<'_>, bytes: &[u8]) {
-        let look = exchange.begin_look();
+        let look = exchange.look.get_or_insert_default();
         look.clear();
         let mut body = BodyUse::sample(FAILED_BODY_BYTES, fields);
         // The sample is only shown: a body that does not decode is kept as far as it does.
@@ -292,7 +290,7 @@ impl ResponseState {
         end: bool,
     ) -> Continuation {
         if !self.body.is_discard() {
-            let read = self.body.read(bytes, cx.exchange.look_mut());
+            let read = self.body.read(bytes, cx.exchange.look.as_deref_mut());
             match (read, end) {
                 (Ok(()), false) => {}
                 (Ok(()), true) => {
@@ -405,10 +403,12 @@ impl ResponseState {
         let Some(mut next) = Next::after(follow, cx.rules.pool(), original, status, fields) else {
             return;
         };
-        if let (Some(request), Some(jar), Some(own)) =
-            (next.request_mut(), cx.exchange.jar(), &mut self.own)
-        {
-            own.visit().replace_cookies(jar, request);
+        if let (Some(request), Some(jar), Some(own)) = (
+            next.request_mut(),
+            cx.exchange.belongings.jar.as_deref_mut(),
+            &mut self.own,
+        ) {
+            own.visit.replace_cookies(jar, request);
         }
         self.follow.get_or_insert_default().lead_to(next);
     }
@@ -481,7 +481,7 @@ fn use_of_body(
         (false, false) => FAILED_BODY_BYTES,
         (false, true) => return BodyUse::of(compressed, fields),
     };
-    cx.exchange.begin_look().make_room(room);
+    cx.exchange.look.get_or_insert_default().make_room(room);
     Ok(match BodyUse::of(compressed, fields)? {
         BodyUse::Discard => BodyUse::sample(room, fields),
         body => body,

@@ -22,7 +22,7 @@ enum Reading {
     Status,
     /// The status, bodies that are decoded, and cookies.
     Response,
-    /// The same, and the parts of some responses that are looked at.
+    /// All of that, and the parts of some responses that are looked at.
     Look,
     /// The whole of any response that may be shown.
     Show,
@@ -31,22 +31,22 @@ enum Reading {
 /// The rules of a pool for its exchanges.
 #[derive(Debug)]
 pub(super) struct Rules {
-    prepared: Arc<PreparedPool>,
+    pub(super) prepared: Arc<PreparedPool>,
     /// Exchanges whose intended start lies before this are the warm-up's.
     measure_from: Nanos,
     /// The time that an exchange may take.
     limit: Nanos,
     /// The time that the head of a response may take after the request's end, where that has a
     /// limit of its own.
-    head_limit: Option<Nanos>,
+    pub(super) head_limit: Option<Nanos>,
     expect: Expect,
     reading: Reading,
     /// Whether any request is rendered, or is a call, as its exchange begins.
-    renders_late: bool,
+    pub(super) renders_late: bool,
     /// Whether any request may take another time than the pool's.
     has_limits: bool,
     /// Whether every exchange is judged by its status alone, unless that is a redirect's.
-    is_plain: bool,
+    pub(super) is_plain: bool,
     opening: Opening,
 }
 
@@ -74,7 +74,7 @@ fn head_limit(timeouts: &Timeouts) -> Option<Nanos> {
 impl Rules {
     /// The rules of a prepared pool.
     pub(super) fn of(prepared: Arc<PreparedPool>) -> Self {
-        let (pool, requests) = (prepared.pool(), prepared.requests());
+        let (pool, requests) = (prepared.pool(), &prepared.requests);
         let reading = Reading::of(pool, requests);
         let has_calls = requests.iter().any(Request::is_call);
         Self {
@@ -91,10 +91,6 @@ impl Rules {
         }
     }
 
-    pub(super) fn prepared(&self) -> &PreparedPool {
-        &self.prepared
-    }
-
     pub(super) fn pool(&self) -> &Pool {
         self.prepared.pool()
     }
@@ -102,12 +98,12 @@ impl Rules {
     /// The request of an exchange, as it is sent.
     #[inline]
     pub(super) fn request(&self, exchange: &Exchange) -> &Request {
-        &self.prepared.requests()[exchange.task().request() as usize]
+        &self.prepared.requests[exchange.task.request as usize]
     }
 
     /// The request of an exchange, as the plan has it.
     pub(super) fn planned(&self, exchange: &Exchange) -> &HttpRequest {
-        &self.pool().requests[exchange.task().request() as usize]
+        &self.pool().requests[exchange.task.request as usize]
     }
 
     /// Whether the opening of an exchange's connection is part of its service.
@@ -120,28 +116,15 @@ impl Rules {
     #[inline(always)]
     pub(super) fn limit(&self, request: u32) -> Nanos {
         match self.has_limits {
-            true => self.prepared.requests()[request as usize].limit(self.limit),
+            true => self.prepared.requests[request as usize].limit(self.limit),
             false => self.limit,
         }
-    }
-
-    /// The time that the head of a response may take after the request's end; `None` where only
-    /// the exchange has a limit.
-    #[inline]
-    pub(super) const fn head_limit(&self) -> Option<Nanos> {
-        self.head_limit
     }
 
     /// Whether an exchange is measured, and not the warm-up's.
     #[inline]
     pub(super) fn measures(&self, intended: Nanos) -> bool {
         intended >= self.measure_from
-    }
-
-    /// Whether any request is rendered, or is a call, as its exchange begins.
-    #[inline]
-    pub(super) const fn renders_late(&self) -> bool {
-        self.renders_late
     }
 
     /// Whether any exchange may be shown.
@@ -159,12 +142,6 @@ impl Rules {
     #[inline]
     pub(super) fn reads(&self) -> bool {
         self.reading >= Reading::Response
-    }
-
-    /// Whether every exchange is judged by its status alone, unless that is a redirect's.
-    #[inline]
-    pub(super) const fn is_plain(&self) -> bool {
-        self.is_plain
     }
 
     pub(super) fn follows_redirects(&self) -> bool {
@@ -188,7 +165,8 @@ impl Rules {
         judge(&self.expect, status)
     }
 
-    /// The same of any request, which may expect other statuses than the pool.
+    /// Whether a response with this status is ok, of any request, which may expect other statuses
+    /// than the pool.
     #[inline]
     pub(super) fn judge_request(&self, request: &Request, status: u16) -> Outcome {
         judge(&request.expect(self.expect), status)

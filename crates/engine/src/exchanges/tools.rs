@@ -18,7 +18,8 @@ pub(super) struct Tools {
 /// The codecs of calls' messages, and a message on its way into one of them.
 #[derive(Default)]
 pub(super) struct Codecs {
-    decompressor: Decompressor,
+    /// The decompressor of all calls; each message begins anew, so that calls may take turns.
+    pub(super) decompressor: Decompressor,
     /// One for each encoding, made when a message first needs it.
     compressors: [Option<Compressor>; 3],
     /// A message on its way into a compressor.
@@ -32,12 +33,6 @@ impl std::fmt::Debug for Tools {
 }
 
 impl Codecs {
-    /// The decompressor of all calls; each message begins anew, so that calls may take turns.
-    #[inline]
-    pub(super) const fn decompressor(&mut self) -> &mut Decompressor {
-        &mut self.decompressor
-    }
-
     /// The compressor of an encoding, and empty memory for the message that it is given.
     pub(super) fn compressor(&mut self, encoding: Encoding) -> (&mut Compressor, &mut Vec<u8>) {
         let index = match encoding {

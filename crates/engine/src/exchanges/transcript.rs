@@ -25,8 +25,8 @@ pub(super) fn transcript(rules: &Rules, entry: &Entry, sample: Sample, part: Par
     let Entry { exchange, kind } = entry;
     let request = rules.request(exchange);
     let status = exchange.account.status();
-    let has_response = status != 0 || exchange.look().is_some_and(Look::has_head);
-    let look = exchange.look().filter(|_| has_response);
+    let has_response = status != 0 || exchange.look.as_deref().is_some_and(Look::has_head);
+    let look = exchange.look.as_deref().filter(|_| has_response);
     let response = look.map(|look| {
         let mut side = look.side(status);
         kind.explain(request, &mut side);
@@ -35,18 +35,18 @@ pub(super) fn transcript(rules: &Rules, entry: &Entry, sample: Sample, part: Par
     let findings = match (request.inspection(), look, part) {
         (Some(inspection), Some(look), Part::Last) => inspection.findings(&Response {
             status: seen_status(status),
-            fields: look.fields(),
-            body: look.body(),
+            fields: &look.fields,
+            body: &look.body,
             time: sample.end - sample.intended,
         }),
         _ => Vec::new(),
     };
     Transcript {
-        pool: rules.prepared().id().index(),
+        pool: rules.prepared.id.index(),
         sample,
         request: kind.sent(request),
         response,
-        detail: exchange.detail().map(str::to_owned),
+        detail: exchange.detail.as_deref().map(str::to_owned),
         findings,
     }
 }

@@ -220,7 +220,7 @@ impl PoolRun {
         due: DueRequest,
         now: Nanos,
     ) -> ExchangeId {
-        let (since, intended) = (seat.since, due.intended());
+        let (since, intended) = (seat.since, due.intended);
         let task = Task::new(&due, seat.share, home, since.owed(intended, now));
         self.exchanges
             .start(task, intended, since.due(intended), now)

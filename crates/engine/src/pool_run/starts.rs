@@ -56,12 +56,6 @@ impl PoolRun {
         self.transport.connections.lanes[lane].is_full()
     }
 
-    /// Takes a free seat of a lane.
-    #[inline]
-    fn take_seat(&mut self, lane: LaneId) -> Option<Seat> {
-        self.transport.connections.take_seat(lane)
-    }
-
     /// Starts one exchange, or an iteration that begins with a pause, of this worker's own demand;
     /// `false` if none is due or no seat is free for it.
     pub(super) fn start_own<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, now: Nanos) -> bool {
@@ -82,7 +76,7 @@ impl PoolRun {
             let Some(arrival) = self.demand.take_arrival(now) else {
                 return false;
             };
-            let Some(seat) = self.take_seat(LaneId(0)) else {
+            let Some(seat) = self.transport.connections.take_seat(LaneId(0)) else {
                 return false;
             };
             self.begin_on(cx, seat, arrival, now);
@@ -97,7 +91,7 @@ impl PoolRun {
         let lane = self
             .prepared
             .lane_of(self.demand.users.first_request(arrival));
-        match self.take_seat(lane) {
+        match self.transport.connections.take_seat(lane) {
             Some(seat) => self.begin_on(cx, seat, arrival, now),
             None => self.demand.waiting.push_arrival(lane, arrival),
         }
@@ -135,12 +129,12 @@ impl PoolRun {
             Lent::Arrival(lane, arrival) => {
                 if !self.demand.needs_seat() {
                     self.begin_unseated(cx, arrival, now);
-                } else if let Some(seat) = self.take_seat(lane) {
+                } else if let Some(seat) = self.transport.connections.take_seat(lane) {
                     self.begin_on(cx, seat, arrival, now);
                 }
             }
             Lent::Request(lane, LentRequest { due, belongings }) => {
-                if let Some(seat) = self.take_seat(lane) {
+                if let Some(seat) = self.transport.connections.take_seat(lane) {
                     let id = self.begin_exchange(seat, home, due, now);
                     if let Some(belongings) = belongings {
                         self.exchanges.lend(id, belongings);
@@ -153,8 +147,8 @@ impl PoolRun {
 
     /// Starts a request on the connection that its user keeps to.
     fn start_kept<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, request: DueRequest, now: Nanos) {
-        let lane = &self.transport.connections.lanes[self.prepared.lane_of(request.request())];
-        let share = lane.share_of(request.turn().user());
+        let lane = &self.transport.connections.lanes[self.prepared.lane_of(request.request)];
+        let share = lane.share_of(request.turn.user);
         let seat = Seat::new(share, self.demand.population.free_since());
         self.start_apart(cx, seat, request, now);
     }
@@ -173,13 +167,13 @@ impl PoolRun {
                 continue;
             }
             if let Some(request) = self.demand.waiting.pop_request(lane) {
-                if let Some(seat) = self.take_seat(lane) {
+                if let Some(seat) = self.transport.connections.take_seat(lane) {
                     self.start_apart(cx, seat, request, now);
                     return true;
                 }
             } else if admits
                 && let Some(arrival) = self.demand.next_wanted(lane, now)
-                && let Some(seat) = self.take_seat(lane)
+                && let Some(seat) = self.transport.connections.take_seat(lane)
             {
                 self.begin_on(cx, seat, arrival, now);
                 return true;
@@ -239,7 +233,7 @@ impl PoolRun {
         now: Nanos,
     ) {
         let id = self.begin_exchange(seat, self.peers.home, due, now);
-        if let Some(belongings) = self.demand.lend_belongings(due.turn().user()) {
+        if let Some(belongings) = self.demand.lend_belongings(due.turn.user) {
             self.exchanges.lend(id, belongings);
         }
         self.submit_first(cx, id, seat.share, now);
@@ -348,13 +342,13 @@ impl PoolRun {
     fn carry_on<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, next: NextStep, now: Nanos) {
         match next {
             NextStep::Request(due) => {
-                if !due.came_with_arrival() && due.intended() >= self.lifecycle.measure_from() {
+                if !due.came_with_arrival && due.intended >= self.lifecycle.measure_from {
                     cx.recorder.figures(self.id).record_intended(1);
                 }
                 if self.affinity == Affinity::User {
                     return self.start_kept(cx, due, now);
                 }
-                let lane = self.prepared.lane_of(due.request());
+                let lane = self.prepared.lane_of(due.request);
                 self.demand.waiting.push_request(lane, due);
             }
             NextStep::Pause {
@@ -370,7 +364,7 @@ impl PoolRun {
                 if let Some(prevented) = self.demand.users.take_prevented(user) {
                     self.record_prevented(cx, &prevented, sample.end);
                 }
-                if sample.intended >= self.lifecycle.measure_from() {
+                if sample.intended >= self.lifecycle.measure_from {
                     let figures = cx.recorder.figures(self.id);
                     figures.record_iteration(&sample);
                 }
@@ -391,14 +385,15 @@ impl PoolRun {
         prevented: &Prevented,
         at: Nanos,
     ) {
-        let request = &self.prepared.requests()[prevented.request() as usize];
-        let sample = prevented.sample(request.step(), at);
-        if at >= self.lifecycle.measure_from() {
+        let request = &self.prepared.requests[prevented.request as usize];
+        let sample = prevented.sample(request.step, at);
+        if at >= self.lifecycle.measure_from {
             cx.recorder.figures(self.id).record_intended(1);
         }
         let particulars = || prevented.particulars(at);
         cx.recorder.record(self.id, &sample, particulars);
-        cx.recorder.detail(self.id, &sample, prevented.reason());
+        cx.recorder
+            .detail(self.id, &sample, &prevented.reason.words);
     }
 
     /// Uses the seat of an exchange that has ended again: at once, or after its rest. If users have

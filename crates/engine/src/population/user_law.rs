@@ -17,7 +17,7 @@ pub(crate) struct UserLaw {
     /// The moment at which the law's time was 0, with all its pauses added.
     origin: Nanos,
     /// The moment at which the law's time was stopped, while it stands.
-    paused_at: Option<Nanos>,
+    pub(crate) paused_at: Option<Nanos>,
 }
 
 impl UserLaw {
@@ -45,12 +45,6 @@ impl UserLaw {
         let count = self.changes.changes().get(self.next).map(|(_, n)| *n);
         self.next += 1;
         count.unwrap_or_default()
-    }
-
-    /// The moment at which the law's time was stopped, while it stands.
-    #[inline]
-    pub(crate) const fn paused_at(&self) -> Option<Nanos> {
-        self.paused_at
     }
 
     /// Stops the law's time; `false` where it stood already.

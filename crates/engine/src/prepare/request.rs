@@ -18,9 +18,11 @@ use std::sync::Arc;
 /// One request, ready to send.
 #[derive(Debug)]
 pub(crate) struct Request {
-    message: Message,
-    lane: LaneId,
-    step: u16,
+    pub(crate) message: Message,
+    /// The lane on which it travels.
+    pub(crate) lane: LaneId,
+    /// The index of the step to whose figures it adds.
+    pub(crate) step: u16,
     /// The statuses that are ok, where those are not the pool's.
     expect: Option<Expect>,
     /// The time that an exchange of it may take, where that is not the pool's.
@@ -52,23 +54,6 @@ impl Request {
             timeout: planned.timeout,
             inspection: planned.inspection.clone(),
         }
-    }
-
-    #[inline]
-    pub(crate) const fn message(&self) -> &Message {
-        &self.message
-    }
-
-    /// The lane on which it travels.
-    #[inline]
-    pub(crate) const fn lane(&self) -> LaneId {
-        self.lane
-    }
-
-    /// The index of the step to whose figures it adds.
-    #[inline]
-    pub(crate) const fn step(&self) -> u16 {
-        self.step
     }
 
     /// The statuses of its response that are ok, where those of the pool are `pool`.

@@ -32,7 +32,8 @@ use std::sync::Arc;
 /// The way to one origin.
 #[derive(Clone, Debug)]
 pub(crate) struct Route {
-    origin: Origin,
+    /// The origin to which it leads.
+    pub(crate) origin: Origin,
     peers: Peers,
     /// The name that the resolver answered, with the time to live; `None` where there was nothing
     /// to look up.
@@ -40,12 +41,13 @@ pub(crate) struct Route {
     /// Local addresses to send from, of the peers' family; the system's choice when empty.
     sources: Vec<IpAddr>,
     /// TLS settings of the proxy, by index, where it is spoken with over TLS.
-    proxy_tls: Option<usize>,
+    pub(crate) proxy_tls: Option<usize>,
     /// The request that makes a proxy connect through.
     tunnel: Option<Box<[u8]>>,
     /// TLS settings of the origin, by index.
-    tls: Option<usize>,
-    form: TargetForm,
+    pub(crate) tls: Option<usize>,
+    /// The form of the target in requests on it.
+    pub(crate) form: TargetForm,
 }
 
 /// A name that was looked up, to be looked up again when its time to live is over.
@@ -54,20 +56,9 @@ pub(crate) struct Route {
 #[derive(Clone, Debug)]
 pub(crate) struct Named {
     /// The target's, or the proxy's.
-    origin: Origin,
-    ttl: Option<Nanos>,
-}
-
-impl Named {
-    /// The origin whose name it is: the target, or the proxy.
-    pub(crate) const fn origin(&self) -> &Origin {
-        &self.origin
-    }
-
+    pub(crate) origin: Origin,
     /// The time to live of the last answer; `None` where that had none.
-    pub(crate) const fn ttl(&self) -> Option<Nanos> {
-        self.ttl
-    }
+    pub(crate) ttl: Option<Nanos>,
 }
 
 /// The peers of a route.
@@ -82,26 +73,6 @@ enum Peers {
 }
 
 impl Route {
-    /// The origin to which it leads.
-    pub(crate) const fn origin(&self) -> &Origin {
-        &self.origin
-    }
-
-    /// The form of the target in requests on it.
-    pub(crate) const fn form(&self) -> TargetForm {
-        self.form
-    }
-
-    /// The index of the proxy's TLS settings, where it is spoken with over TLS.
-    pub(crate) const fn proxy_tls(&self) -> Option<usize> {
-        self.proxy_tls
-    }
-
-    /// The index of the origin's TLS settings, where its scheme has TLS.
-    pub(crate) const fn tls(&self) -> Option<usize> {
-        self.tls
-    }
-
     /// The request that makes a proxy connect through.
     pub(crate) fn tunnel(&self) -> Option<&[u8]> {
         self.tunnel.as_deref()
@@ -112,7 +83,7 @@ impl Route {
         self.named.as_ref()
     }
 
-    /// The same route, whose TLS settings stand behind this many others in the driver's list.
+    /// This route, whose TLS settings come after this many others in the driver's list.
     pub(super) fn behind(self, others: usize) -> Self {
         let moved = |index: Option<usize>| index.map(|index| index + others);
         Self {
@@ -122,7 +93,7 @@ impl Route {
         }
     }
 
-    /// The same route, with the origin's TLS settings under this index.
+    /// This route, with the origin's TLS settings under this index.
     pub(super) fn with_tls(self, tls: Option<usize>) -> Self {
         Self { tls, ..self }
     }

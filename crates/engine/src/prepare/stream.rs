@@ -24,23 +24,10 @@ const FIXED_BYTES: usize = 4 * 1024 * 1024;
 /// A request as it goes on a stream.
 #[derive(Debug)]
 pub(crate) struct StreamRequest {
-    head: StreamHead,
-    /// The whole body where it is the same for all.
-    body: Arc<[u8]>,
-}
-
-impl StreamRequest {
     /// The head that opens its stream.
-    #[inline]
-    pub(crate) const fn head(&self) -> &StreamHead {
-        &self.head
-    }
-
-    /// Its body; empty where it has none, or one that is made for each exchange.
-    #[inline]
-    pub(crate) fn body(&self) -> &[u8] {
-        &self.body
-    }
+    pub(crate) head: StreamHead,
+    /// The whole body where it is the same for all.
+    pub(crate) body: Arc<[u8]>,
 }
 
 /// The head that opens a stream, encoded before the run as far as it does not vary.
@@ -89,7 +76,7 @@ impl CallRequest {
     /// The encoded messages, where they are the same for every call.
     #[inline]
     pub(crate) fn fixed_messages(&self) -> Option<&[u8]> {
-        self.fixed.map(|_| self.stream.body())
+        self.fixed.map(|_| &*self.stream.body)
     }
 }
 

@@ -172,7 +172,7 @@ impl VaryingRequest {
     /// The whole body that its stream sends.
     pub(crate) fn stream_body<'a>(&'a self, parts: &'a Parts) -> &'a [u8] {
         match &self.outline {
-            Outline::Stream(stream) if !self.varying.body => stream.body(),
+            Outline::Stream(stream) if !self.varying.body => &stream.body,
             _ => &parts.body,
         }
     }

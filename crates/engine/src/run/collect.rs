@@ -139,7 +139,7 @@ impl Collector {
         let (spare, back) = mpsc::sync_channel(SPARES);
         let placement = &prepared.placement;
         let pools = prepared.pools.iter();
-        let parts = pools.map(|pool| match shard_of(placement, pool.id(), shard) {
+        let parts = pools.map(|pool| match shard_of(placement, pool.id, shard) {
             Some(_) => Part::Runs,
             None => Part::None,
         });

@@ -66,7 +66,7 @@ impl PoolCrew {
     ) -> Result<Vec<Self>, ScheduleError> {
         let pools = prepared.pools.iter();
         pools
-            .map(|pool| Self::of(prepared, pool.id(), shares))
+            .map(|pool| Self::of(prepared, pool.id, shares))
             .collect()
     }
 
@@ -120,8 +120,8 @@ pub(crate) fn worker<I: Io>(
     let mut waker = None;
     let mut pools = Vec::with_capacity(prepared.pools.len());
     for pool in &prepared.pools {
-        if let Some(shard) = shard_of(&prepared.placement, pool.id(), shard) {
-            let crew = &crews[pool.id().index()];
+        if let Some(shard) = shard_of(&prepared.placement, pool.id, shard) {
+            let crew = &crews[pool.id.index()];
             let demand = || demand(pool, shard, &control, crew.numbers.clone());
             let member = match crew.place(shard) {
                 None => None,
@@ -135,7 +135,7 @@ pub(crate) fn worker<I: Io>(
                 }
             };
             let transport = transport(pool, shard, prepared.first_stream_id);
-            let orders = control.orders(pool.id(), channel.reporter.clone());
+            let orders = control.orders(pool.id, channel.reporter.clone());
             pools.push(PoolRun::new(pool, transport, demand(), orders, member));
         }
     }
@@ -155,10 +155,10 @@ fn demand(
     let pool = prepared.pool();
     let mut population = Population::new(limit(prepared, shard), pool);
     Demand::new(
-        control.arrivals(prepared.id(), shard, numbers, &mut population),
+        control.arrivals(prepared.id, shard, numbers, &mut population),
         population,
         Users::new(shard, pool, prepared.seed()),
-        Waiting::new(prepared.routes().len()),
+        Waiting::new(prepared.routes.len()),
         pool.connections.affinity,
     )
 }
@@ -168,7 +168,7 @@ fn demand(
 fn transport(prepared: &PreparedPool, shard: Shard, first_stream_id: u32) -> Transport {
     let pool = prepared.pool();
     let settings = Settings::of(pool, first_stream_id);
-    let lanes = prepared.routes().iter();
+    let lanes = prepared.routes.iter();
     let lanes = lanes.map(|route| Lane::new(route.clone(), settings));
     let mut transport = Transport::new(lanes.collect(), shard, prepared.seed());
     let count = part(prepared.connections(), shard);

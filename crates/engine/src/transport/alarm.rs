@@ -34,20 +34,10 @@ pub(super) struct Alarm {
 /// The reasons for which an alarm rings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ring {
-    is_late: bool,
-    leaves: bool,
-}
-
-impl Ring {
     /// Whether the deadline has passed.
-    pub(super) const fn is_late(self) -> bool {
-        self.is_late
-    }
-
+    pub(super) is_late: bool,
     /// Whether the connection leaves by the plan.
-    pub(super) const fn leaves(self) -> bool {
-        self.leaves
-    }
+    pub(super) leaves: bool,
 }
 
 impl Alarm {
@@ -71,7 +61,7 @@ impl Alarm {
         self.deadline = at;
     }
 
-    /// The same, unless something must have happened before that.
+    /// Sets the time by which something must have happened, unless an earlier one is set.
     pub(super) fn lower_deadline(&mut self, at: Nanos) {
         self.deadline = self.deadline.min(at);
     }

@@ -47,7 +47,8 @@ pub(super) enum Succession {
 /// A slot: a connection or the room for one.
 #[derive(Debug)]
 pub(super) struct Connection {
-    link: Link,
+    /// The step of opening that it has reached. Only an [`Attempt`] and the ends here change it.
+    pub(super) link: Link,
     pub(super) lane: LaneId,
     /// The share whose exchanges it carries.
     pub(super) share: ShareId,
@@ -159,11 +160,6 @@ impl Connection {
         }
     }
 
-    /// The step of opening that it has reached. Only an [`Attempt`] and the ends here change it.
-    pub(super) const fn link(&self) -> &Link {
-        &self.link
-    }
-
     /// Whether the slot is empty.
     pub(super) const fn is_closed(&self) -> bool {
         matches!(self.link, Link::Closed)
@@ -201,7 +197,7 @@ impl Connection {
             .address
             .is_none_or(|address| match lane.address_of(choice) {
                 Some(assigned) => address == assigned,
-                None => lane.has_address(address),
+                None => lane.route.has_peer(address),
             });
         !stays && !self.is_opening()
     }

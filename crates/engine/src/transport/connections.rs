@@ -87,7 +87,7 @@ impl Connections {
 
     /// The state of the connection that serves a share now.
     pub(crate) fn link_state(&self, share: ShareId) -> LinkState {
-        self.of_share(share).link().state()
+        self.of_share(share).link.state()
     }
 
     /// The patience with a connection's silence.
@@ -205,10 +205,10 @@ impl Connections {
     ) {
         let slot = self.shares[share].slot;
         let (connection, lane) = self.with_lane(slot);
-        if !lane.settings.is_exclusive() || !connection.is_opening() {
+        if !lane.settings.protocol.is_exclusive() || !connection.is_opening() {
             return;
         }
-        let failure = Failure::of(connection.link().opening_timeout());
+        let failure = Failure::of(connection.link.opening_timeout());
         connection.redial.try_another(lane, now);
         connection.close(cx, slot, Closing::Failed);
         self.rest(cx, slot, &failure, now);
@@ -231,7 +231,7 @@ impl Connections {
         let (outcome, state) = match connection.is_closed() {
             true => (Outcome::TimeoutConnect, PAUSED),
             false => (
-                connection.link().opening_timeout(),
+                connection.link.opening_timeout(),
                 "the connection before failed with ",
             ),
         };

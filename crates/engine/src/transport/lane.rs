@@ -90,7 +90,7 @@ impl Lane {
     /// after each.
     pub(super) fn for_redirects(route: Route, settings: Settings) -> Self {
         Self {
-            is_transient: settings.is_exclusive(),
+            is_transient: settings.protocol.is_exclusive(),
             ..Self::new(route, settings)
         }
     }
@@ -187,7 +187,7 @@ impl Lane {
     /// The time of the next look-up of its name, after an answer that came at `now`; `None` for
     /// never.
     pub(crate) fn looked_up_at(&self, now: Nanos) -> Option<Nanos> {
-        let ttl = self.route.named()?.ttl();
+        let ttl = self.route.named()?.ttl;
         self.settings.known_for(ttl).map(|time| now + time)
     }
 
@@ -198,11 +198,6 @@ impl Lane {
             Spread::Turn => self.route.peer(choice as usize),
             Spread::First => None,
         }
-    }
-
-    /// Whether it leads to an address.
-    pub(crate) fn has_address(&self, address: SocketAddr) -> bool {
-        self.route.has_peer(address)
     }
 
     /// Begins the run: all times count from its start.

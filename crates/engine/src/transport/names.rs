@@ -36,7 +36,7 @@ impl Names {
         let Some(named) = lanes[id].route.named() else {
             return;
         };
-        match lookup.place_of(named.origin().clone()) {
+        match lookup.place_of(named.origin.clone()) {
             Ok(sought) => self.0.push((id, sought)),
             Err(_no_thread) => timers.at(now + LOOK_UP_AGAIN, Wake::Names(id)),
         }

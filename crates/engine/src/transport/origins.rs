@@ -83,7 +83,7 @@ impl Origins {
         lookup: &Lookup,
     ) -> Result<Reached, Failure> {
         let settings = lanes[home].settings;
-        if lanes[home].route.origin() == origin {
+        if lanes[home].route.origin == *origin {
             return Ok(Reached::Lane(home));
         }
         let known = self.0.iter().position(|(other, _)| other == origin);
@@ -112,10 +112,10 @@ impl Origins {
     ) -> Result<usize, Failure> {
         let planned = lanes
             .iter()
-            .find(|(_, lane)| lane.route.origin() == origin)
+            .find(|(_, lane)| lane.route.origin == *origin)
             .map(|(id, lane)| (id, lane.route.clone()));
         let state = match planned {
-            Some((_, route)) if settings.is_exclusive() => {
+            Some((_, route)) if settings.protocol.is_exclusive() => {
                 State::Known(lanes.add(Lane::for_redirects(route, settings)))
             }
             Some((id, _)) => State::Known(id),

@@ -106,7 +106,7 @@ impl Transport {
         let slot = readiness.slot;
         let (connection, lane) = self.connections.with_lane(slot);
         let speaks_first = lane.settings.protocol.server_speaks_first();
-        let Some(step) = connection.link().opening_step(readiness, speaks_first) else {
+        let Some(step) = connection.link.opening_step(readiness, speaks_first) else {
             return;
         };
         let change = self.connections.go_on_opening(cx, slot, &mut self.input);
@@ -172,13 +172,13 @@ impl Transport {
         events: ConnectionEvents,
     ) {
         let now = cx.io.now();
-        let refusal = events.refusal();
+        let refusal = events.refusal;
         if refusal == Some(Refusal::TooManyPings) {
             self.connections.halve_pings();
         }
         let connection = &mut self.connections.slots[slot];
         let share = connection.share;
-        if let Some(ready) = events.ready() {
+        if let Some(ready) = events.ready {
             let capacity = connection.wire().and_then(|wire| wire.peer_capacity());
             self.connections.watch(slot, cx.timers, ready);
             self.connections.fit_seats(share, capacity);
@@ -188,7 +188,7 @@ impl Transport {
             let change = self.connections.retire_if_spent(cx, slot, further, now);
             self.follow(cx, change);
         }
-        let since = events.since().unwrap_or(now);
+        let since = events.since.unwrap_or(now);
         if let Some(failure) = events.into_failure() {
             // Our GOAWAY contains the mistake; a close over unread bytes would reset the connection
             // and lose it.
@@ -299,10 +299,10 @@ impl Transport {
         let Some(ring) = alarm.ring(generation, now) else {
             return;
         };
-        if ring.is_late() {
+        if ring.is_late {
             self.expire(cx, slot, now);
         }
-        if ring.leaves() {
+        if ring.leaves {
             self.leave(cx, slot, now, Closing::Aged);
         }
         self.connections.slots.arm(slot, cx.timers);

@@ -47,7 +47,7 @@ pub(crate) struct Iterations {
     scenarios: Arc<Scenarios>,
     seed: u64,
     /// Whether the first request is due with its iteration: nothing but values comes before.
-    begins_with_request: bool,
+    pub(super) begins_with_request: bool,
     list: Vec<Iteration>,
     /// The number of open iterations.
     open: u32,
@@ -97,11 +97,16 @@ struct Counter {
 /// A request that is due for a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DueRequest {
-    request: u32,
-    number: u64,
-    turn: Turn,
-    intended: Nanos,
-    came_with_arrival: bool,
+    /// The request's place in the pool's list.
+    pub(crate) request: u32,
+    /// Its number within the run.
+    pub(crate) number: u64,
+    /// The user that makes it, at one of the user's iterations.
+    pub(crate) turn: Turn,
+    /// The time at which it became due.
+    pub(crate) intended: Nanos,
+    /// Whether it became due with its iteration's arrival, and is counted as that is.
+    pub(crate) came_with_arrival: bool,
 }
 
 impl DueRequest {
@@ -110,40 +115,11 @@ impl DueRequest {
     pub(super) const fn of_arrival(request: u32, turn: Turn, arrival: Arrival) -> Self {
         Self {
             request,
-            number: turn.arrival(),
+            number: turn.arrival,
             turn,
-            intended: arrival.intended(),
+            intended: arrival.intended,
             came_with_arrival: true,
         }
-    }
-
-    /// The request's place in the pool's list.
-    #[inline]
-    pub(crate) const fn request(&self) -> u32 {
-        self.request
-    }
-
-    /// Its number within the run.
-    #[inline]
-    pub(crate) const fn number(&self) -> u64 {
-        self.number
-    }
-
-    /// The user that makes it, at one of the user's iterations.
-    #[inline]
-    pub(crate) const fn turn(&self) -> Turn {
-        self.turn
-    }
-
-    /// The time at which it became due.
-    #[inline]
-    pub(crate) const fn intended(&self) -> Nanos {
-        self.intended
-    }
-
-    /// Whether it became due with its iteration's arrival, and is counted as that is.
-    pub(crate) const fn came_with_arrival(&self) -> bool {
-        self.came_with_arrival
     }
 }
 
@@ -190,11 +166,6 @@ impl Iterations {
     /// The period, in arrivals, of the sequence of first requests.
     pub(crate) fn round(&self) -> u64 {
         self.scenarios.round()
-    }
-
-    /// Whether the first request is due with its iteration.
-    pub(crate) const fn begins_with_request(&self) -> bool {
-        self.begins_with_request
     }
 
     /// Begins an iteration of a user now that is intended for a time, at the scenario whose turn it
@@ -498,7 +469,7 @@ impl<F: Fn() -> u64> Walk<'_, F> {
         let request = next.or_else(|| self.scenarios.first_request(start));
         iteration.fail(data_outcome(reason.cause));
         iteration.place = OVER;
-        let arrival = iteration.turn.arrival();
+        let arrival = iteration.turn.arrival;
         iteration.prevented =
             request.map(|request| Box::new(Prevented::new(request, arrival, reason)));
     }

@@ -12,9 +12,11 @@ use drumfire_units::Nanos;
 /// A request that was prevented.
 #[derive(Debug)]
 pub(crate) struct Prevented {
-    request: u32,
+    /// The request's place in the pool's list.
+    pub(crate) request: u32,
     arrival: u64,
-    reason: DataError,
+    /// The reason for which it is not sent.
+    pub(crate) reason: DataError,
 }
 
 impl Prevented {
@@ -26,16 +28,6 @@ impl Prevented {
             arrival,
             reason,
         }
-    }
-
-    /// The request's place in the pool's list.
-    pub(crate) const fn request(&self) -> u32 {
-        self.request
-    }
-
-    /// The reason for which it is not sent, in words.
-    pub(crate) fn reason(&self) -> &str {
-        &self.reason.words
     }
 
     /// The record of it, as a request of this step whose iteration ended then: it has taken no time.

@@ -65,9 +65,12 @@ const _: () = assert!(size_of::<Read>() <= 32, "every response gives one");
 /// Events of one read that concern the connection, not a single exchange.
 #[derive(Debug, Default)]
 pub(crate) struct ConnectionEvents {
-    since: Option<Nanos>,
-    ready: Option<Nanos>,
-    refusal: Option<Refusal>,
+    /// The time at which the first bytes came.
+    pub(crate) since: Option<Nanos>,
+    /// The time at which the connection began to carry exchanges.
+    pub(crate) ready: Option<Nanos>,
+    /// The reason for which the server takes no further exchanges.
+    pub(crate) refusal: Option<Refusal>,
     failed: Option<Box<Failure>>,
 }
 
@@ -91,22 +94,6 @@ impl ConnectionEvents {
     /// Notes that the connection can't go on: its exchanges fail so.
     pub(crate) fn fail(&mut self, failure: Failure) {
         self.failed = Some(Box::new(failure));
-    }
-
-    /// The time at which the first bytes came.
-    #[inline]
-    pub(crate) const fn since(&self) -> Option<Nanos> {
-        self.since
-    }
-
-    /// The time at which the connection began to carry exchanges.
-    pub(crate) const fn ready(&self) -> Option<Nanos> {
-        self.ready
-    }
-
-    /// The reason for which the server takes no further exchanges.
-    pub(crate) const fn refusal(&self) -> Option<Refusal> {
-        self.refusal
     }
 
     /// Whether the connection can't go on.
@@ -181,7 +168,8 @@ pub(crate) enum Dropped {
 pub(crate) enum Flushed {
     /// The socket took as much as it had room for.
     Written,
-    /// The same, and exchanges may send on by that: [`super::WireProtocol::resume`] lets them.
+    /// The socket took as much as it had room for, so that exchanges may continue to send by
+    /// [`super::WireProtocol::resume`].
     Freed,
     /// A send has failed, for the first time.
     Failed,

@@ -100,7 +100,8 @@ pub(crate) enum End<'a> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seen {
     status: u16,
-    leniencies: Leniencies,
+    /// The mistakes of it that were forgiven.
+    pub(crate) leniencies: Leniencies,
 }
 
 impl Seen {
@@ -116,11 +117,6 @@ impl Seen {
             status => Some(status),
         }
     }
-
-    /// The mistakes of it that were forgiven.
-    pub(crate) const fn leniencies(self) -> Leniencies {
-        self.leniencies
-    }
 }
 
 /// The condition under which a failed request may be sent once more, as far as the wire knows it;
@@ -130,8 +126,9 @@ pub(crate) enum Resend {
     Never,
     /// It may be sent again if that does no more than sending it once: the server may have seen it.
     Idempotent,
-    /// The same on a connection that had been idle and ended without an answer, long after the
-    /// request was sent: the server may have worked on it until then.
+    /// It may be sent again if that does no more than sending it once. The connection had been idle
+    /// and ended without an answer, long after the request was sent: the server may have worked on
+    /// it until then.
     Reused,
     /// The server refused it unprocessed, for now.
     Refused,
@@ -166,9 +163,12 @@ pub(crate) enum Pump {
 
 /// The opening of an exchange's stream.
 pub(crate) struct Opening<'a> {
-    head: &'a StreamHead,
-    extra: Option<Extra<'a>>,
-    has_body: bool,
+    /// The head that all exchanges of the request share.
+    pub(crate) head: &'a StreamHead,
+    /// Fields that belong to this exchange alone.
+    pub(crate) extra: Option<Extra<'a>>,
+    /// Whether a body follows.
+    pub(super) has_body: bool,
 }
 
 impl<'a> Opening<'a> {
@@ -185,24 +185,6 @@ impl<'a> Opening<'a> {
             extra,
             has_body,
         }
-    }
-
-    /// The head that all exchanges of the request share.
-    #[inline]
-    pub(crate) const fn head(&self) -> &'a StreamHead {
-        self.head
-    }
-
-    /// Fields that belong to this exchange alone.
-    #[inline]
-    pub(crate) const fn extra(&self) -> Option<Extra<'a>> {
-        self.extra
-    }
-
-    /// Whether a body follows.
-    #[inline]
-    pub(crate) const fn has_body(&self) -> bool {
-        self.has_body
     }
 
     /// The size of its fields, as SETTINGS_MAX_HEADER_LIST_SIZE counts it.
@@ -263,8 +245,10 @@ impl<'a> Extra<'a> {
 
 /// The next bytes of a body.
 pub(crate) struct Chunk<'a> {
-    bytes: &'a [u8],
-    is_last: bool,
+    /// The bytes.
+    pub(super) bytes: &'a [u8],
+    /// Whether they are its last.
+    pub(super) is_last: bool,
 }
 
 impl<'a> Chunk<'a> {
@@ -272,18 +256,6 @@ impl<'a> Chunk<'a> {
     #[inline]
     pub(crate) const fn new(bytes: &'a [u8], is_last: bool) -> Self {
         Self { bytes, is_last }
-    }
-
-    /// The bytes.
-    #[inline]
-    pub(crate) const fn bytes(&self) -> &'a [u8] {
-        self.bytes
-    }
-
-    /// Whether they are its last.
-    #[inline]
-    pub(crate) const fn is_last(&self) -> bool {
-        self.is_last
     }
 }
 

@@ -383,7 +383,7 @@ impl Http1 {
             rest = &rest[step.consumed..];
             let then = match step.event {
                 Event::NeedInput => return None,
-                Event::Interim(100) if self.sending.awaits_continue() => {
+                Event::Interim(100) if self.sending.awaits_continue => {
                     let now = port.now();
                     self.sending.send_body(port, id, handler, now);
                     handler.on_event(id, WireEvent::Interim, now)

@@ -173,7 +173,7 @@ impl WireProtocol for Http2 {
         let Some(opening) = handler.opening(id) else {
             return Submitted::Full;
         };
-        let has_body = opening.has_body();
+        let has_body = opening.has_body;
         let allowed = self.machine.header_list_max_peer();
         if allowed < u32::MAX && opening.list_bytes() > allowed {
             let bytes = opening.list_bytes();
@@ -349,14 +349,14 @@ impl Http2 {
         now: Nanos,
     ) -> bool {
         while let Some(chunk) = handler.body(id) {
-            let (length, is_last) = (chunk.bytes().len(), chunk.is_last());
+            let (length, is_last) = (chunk.bytes.len(), chunk.is_last);
             let end = if is_last {
                 EndStream::Yes
             } else {
                 EndStream::No
             };
             let before = self.machine.output().len();
-            let Ok(taken) = self.machine.send_data(stream, chunk.bytes(), end) else {
+            let Ok(taken) = self.machine.send_data(stream, chunk.bytes, end) else {
                 handler.body_refused(id);
                 return true;
             };
@@ -402,7 +402,7 @@ impl Http2 {
                     reading.go_on(now);
                     self.silence.renew(now);
                     self.feed(input.received().0, reading);
-                    if reading.has_failed() || drained && !peer_closed {
+                    if reading.events.has_failed() || drained && !peer_closed {
                         return false;
                     }
                 }

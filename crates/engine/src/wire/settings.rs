@@ -85,13 +85,6 @@ impl Settings {
         }
     }
 
-    /// Whether a connection carries one exchange at a time, and so belongs to the exchange that
-    /// waits for it.
-    #[inline]
-    pub(crate) const fn is_exclusive(&self) -> bool {
-        self.protocol.is_exclusive()
-    }
-
     /// Whether a connection is kept after an exchange.
     #[inline]
     pub(crate) const fn keeps_connections(&self) -> bool {

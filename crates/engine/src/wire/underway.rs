@@ -49,7 +49,8 @@ pub(crate) struct Assignment {
     share: ShareId,
     /// The slot that carries it.
     slot: Slot,
-    phase: Phase,
+    /// The progress of the exchange.
+    pub(crate) phase: Phase,
 }
 
 impl Assignment {
@@ -58,11 +59,6 @@ impl Assignment {
         slot: Slot(0),
         phase: Phase::Nowhere,
     };
-
-    /// The progress of the exchange.
-    pub(crate) const fn phase(&self) -> Phase {
-        self.phase
-    }
 
     /// The slot whose wire carries the exchange, and the wire's handle of it; `None` where none
     /// does.
@@ -153,7 +149,8 @@ impl Underway {
 #[derive(Debug)]
 pub(crate) struct Cancelled {
     phase: Phase,
-    seen: Seen,
+    /// The wire's knowledge of its response.
+    pub(crate) seen: Seen,
     waiting: Option<Failure>,
 }
 
@@ -171,11 +168,6 @@ impl Cancelled {
     /// Whether its origin was being looked up.
     pub(crate) fn was_sought(&self) -> bool {
         self.phase == Phase::Seeking
-    }
-
-    /// The wire's knowledge of its response.
-    pub(crate) const fn seen(&self) -> Seen {
-        self.seen
     }
 
     /// The failure of an exchange that was late before it had a wire; `None` of one that a wire

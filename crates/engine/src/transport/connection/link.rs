@@ -47,9 +47,9 @@ pub(crate) enum LinkState {
 /// The step of opening a connection whose socket has become ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::transport) enum OpeningStep {
-    /// The attempt goes on.
+    /// The attempt continues.
     GoOn,
-    /// The same, and the connection is read afterwards.
+    /// The attempt continues, and the connection is read afterwards.
     GoOnAndRead,
 }
 

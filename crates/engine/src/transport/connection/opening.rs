@@ -94,16 +94,12 @@ impl<'a, 'c, I: Io, H: Handler> Attempt<'a, 'c, I, H> {
     /// established, else the attempt has failed.
     pub(in crate::transport) fn time_out(mut self, now: Nanos) -> Way {
         let outcome = self.connection.link.opening_timeout();
-        if outcome == Outcome::TimeoutConnect && self.try_another(now) {
+        if outcome == Outcome::TimeoutConnect && self.connection.redial.try_another(self.lane, now)
+        {
             self.connection.close(self.cx, self.slot, Closing::Failed);
             return self.dial_next(now);
         }
         failed(Failure::of(outcome), now)
-    }
-
-    /// Notes that the lane's address failed; `true` when there is another to try.
-    fn try_another(&mut self, now: Nanos) -> bool {
-        self.connection.redial.try_another(self.lane, now)
     }
 
     /// Tries the lane's addresses from the slot's own choice on, each once.
@@ -127,7 +123,7 @@ impl<'a, 'c, I: Io, H: Handler> Attempt<'a, 'c, I, H> {
                     return Way::Pending;
                 }
                 Err(error) => {
-                    if !self.try_another(now) {
+                    if !self.connection.redial.try_another(self.lane, now) {
                         return failed(io_failure(error, During::Connect), now);
                     }
                 }
@@ -146,7 +142,7 @@ impl<'a, 'c, I: Io, H: Handler> Attempt<'a, 'c, I, H> {
             Err(error) => {
                 let now = self.cx.io.now();
                 self.connection.close(self.cx, self.slot, Closing::Failed);
-                if self.try_another(now) {
+                if self.connection.redial.try_another(self.lane, now) {
                     self.dial_next(now)
                 } else {
                     failed(io_failure(error, During::Connect), now)
@@ -163,7 +159,7 @@ impl<'a, 'c, I: Io, H: Handler> Attempt<'a, 'c, I, H> {
         self.connection.connect_time = time;
         self.cx.handler.note(Note::Connected { time, address });
         self.connection.phase_start = now;
-        let Some(config) = self.lane.route.proxy_tls() else {
+        let Some(config) = self.lane.route.proxy_tls else {
             return self.tunnel(now);
         };
         self.connection.link = Link::SecuringProxy;
@@ -215,7 +211,7 @@ impl<'a, 'c, I: Io, H: Handler> Attempt<'a, 'c, I, H> {
         };
         // Bytes of a server that speaks first may follow the answer, and are not the proxy's.
         let settings = &self.lane.settings;
-        let is_plain = self.lane.route.tls().is_none();
+        let is_plain = self.lane.route.tls.is_none();
         let speaks_first = is_plain && settings.protocol.server_speaks_first();
         let tunnel = loop {
             let mut port = Port::new(&mut *self.cx.io, self.slot);
@@ -247,7 +243,7 @@ impl<'a, 'c, I: Io, H: Handler> Attempt<'a, 'c, I, H> {
     /// Begins TLS with the origin, to which the way is open, or opens the connection without.
     fn tunnelled(&mut self, now: Nanos) -> Way {
         self.connection.phase_start = now;
-        let Some(config) = self.lane.route.tls() else {
+        let Some(config) = self.lane.route.tls else {
             return self.opened(now);
         };
         self.connection.link = Link::Securing;

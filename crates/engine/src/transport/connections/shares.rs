@@ -126,7 +126,7 @@ impl Connections {
             let shares = lane.shares.clone();
             let streams = lane.settings.streams as usize;
             let count = shares.len() * streams;
-            let listed = match lane.settings.is_exclusive() {
+            let listed = match lane.settings.protocol.is_exclusive() {
                 true => self.open_first(shares),
                 false => shares.iter().copied().cycle().take(count).collect(),
             };
@@ -168,7 +168,11 @@ impl Connections {
 
     /// The end of the rest of a share's seat, whose only connection rests.
     pub(crate) fn rest_of(&self, share: ShareId) -> Nanos {
-        if self.lanes[self.lane_of(share)].settings.is_exclusive() {
+        if self.lanes[self.lane_of(share)]
+            .settings
+            .protocol
+            .is_exclusive()
+        {
             self.of_share(share).redial.rest_end()
         } else {
             Nanos::ZERO
@@ -215,7 +219,7 @@ impl Connections {
         if lane == self.lane_of(home) {
             return home;
         }
-        let exclusive = self.lanes[lane].settings.is_exclusive();
+        let exclusive = self.lanes[lane].settings.protocol.is_exclusive();
         if exclusive {
             let slot = self.shares[home].slot;
             self.slots[slot].close(cx, slot, Closing::Redirected);

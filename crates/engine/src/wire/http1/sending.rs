@@ -23,7 +23,7 @@ pub(super) struct Sending {
     /// Bytes of the request that are still to be written.
     unwritten: usize,
     /// Whether the body waits for `100 Continue`.
-    awaits_continue: bool,
+    pub(super) awaits_continue: bool,
     /// The time at which the body is sent without it.
     continue_at: Nanos,
     /// The failure of a send; bytes that the server sent before that are still to be read.
@@ -85,12 +85,6 @@ impl Sending {
     /// Takes the failure of a send.
     pub(super) fn take_failure(&mut self) -> Option<Failure> {
         self.failure.take().map(|failure| *failure)
-    }
-
-    /// Whether the body waits for `100 Continue`.
-    #[inline]
-    pub(super) const fn awaits_continue(&self) -> bool {
-        self.awaits_continue
     }
 
     /// The time at which a body that still waits is sent all the same; [`Nanos::MAX`] when none

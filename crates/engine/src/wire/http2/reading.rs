@@ -17,7 +17,7 @@ use drumfire_units::Nanos;
 pub(super) struct Reading<'a, H> {
     underway: &'a mut Underway,
     handler: &'a mut H,
-    events: ConnectionEvents,
+    pub(super) events: ConnectionEvents,
     /// The time at which the bytes came that are being fed.
     now: Nanos,
 }
@@ -62,12 +62,6 @@ impl<'a, H> Reading<'a, H> {
         self.events.fail(failure);
     }
 
-    /// Whether the connection can't go on.
-    #[inline]
-    pub(super) const fn has_failed(&self) -> bool {
-        self.events.has_failed()
-    }
-
     /// Takes the exchange of a stream off its way: it has had its last event.
     #[inline]
     pub(super) fn clear(&mut self, token: u32) {
@@ -79,7 +73,7 @@ impl<'a, H> Reading<'a, H> {
     pub(super) fn end(self, unread: bool) -> Read {
         let flow = if self.events.is_empty() {
             Flow::Room {
-                since: self.events.since(),
+                since: self.events.since,
             }
         } else {
             Flow::Events(Box::new(self.events))

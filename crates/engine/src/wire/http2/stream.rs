@@ -25,12 +25,12 @@ pub(super) fn open(
     id: ExchangeId,
     opening: &Opening<'_>,
 ) -> Result<StreamRef, OpenError> {
-    let end = match opening.has_body() {
+    let end = match opening.has_body {
         true => EndStream::No,
         false => EndStream::Yes,
     };
-    let head = opening.head().http2();
-    let Some(extra) = opening.extra() else {
+    let head = opening.head.http2();
+    let Some(extra) = opening.extra else {
         return machine.open(id.0, head, &[], end);
     };
     let mut fields: [(&[u8], &[u8]); FIELDS_INLINE] = [(&[], &[]); FIELDS_INLINE];
