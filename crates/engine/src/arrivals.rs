@@ -5,10 +5,10 @@
 //! go as arrivals say. Knows nothing of requests, connections and the outcomes of exchanges.
 //!
 //! In each turn the worker calls [`Arrivals::look`] first, since everything else keeps within the
-//! horizon that it sets; then [`Arrivals::take`] while there is room, and [`Arrivals::ended`] for
+//! horizon that it sets; then [`Arrivals::take_due`] while there is room, and [`Arrivals::ended`] for
 //! each user whose iteration has ended. [`Arrivals::tally`] counts arrivals as they become due,
 //! apart from those that are taken, and is called before an interval is closed. [`Arrivals::stop`]
-//! is called once, before the drain and after the last `take`; behind it [`Arrivals::pending`]
+//! is called once, before the drain and after the last `take_due`; afterwards [`Arrivals::pending`]
 //! hands over all arrivals that became due and were neither taken nor dropped, so that intended =
 //! sent + dropped + pending holds of the run.
 //!
@@ -232,11 +232,11 @@ impl Arrivals {
 
     /// Takes the next request that may start now.
     #[inline(always)]
-    pub(crate) fn take(&mut self, now: Nanos, population: &mut Population) -> Option<Arrival> {
+    pub(crate) fn take_due(&mut self, now: Nanos, population: &mut Population) -> Option<Arrival> {
         let now = now.min(self.horizon);
         match &mut self.model {
-            Model::Open(open) => open.take(now),
-            Model::Closed(closed) => closed.take(now, population),
+            Model::Open(open) => open.take_due(now),
+            Model::Closed(closed) => closed.take_due(now, population),
         }
     }
 
@@ -344,7 +344,7 @@ impl Arrivals {
         }
     }
 
-    /// Lets no further request start. Call `take` before it for all that is due until now.
+    /// Lets no further request start. Call `take_due` before it for all that is due until now.
     pub(crate) fn stop(&mut self, now: Nanos) {
         self.stopped_at = Some(now.min(self.end));
         match &mut self.model {

@@ -412,7 +412,7 @@ impl<'a> Call<'a> {
     }
 
     /// Ends the call with a status.
-    fn end(&mut self, status: Status) -> Then {
+    fn end_call(&mut self, status: Status) -> Then {
         self.ended = Some(if status.is_ok() {
             Ok(())
         } else {
@@ -442,10 +442,10 @@ impl<'a> Call<'a> {
         self.is_answered |= is_answered;
         match (taken, fed) {
             (Err(text), _) => self.fail(ConversationError::Speaker(text)),
-            (Ok(()), Err(violation)) => self.end(violation.into()),
+            (Ok(()), Err(violation)) => self.end_call(violation.into()),
             (Ok(()), Ok(())) if end => {
                 let status = self.reply.handle_end();
-                self.end(status)
+                self.end_call(status)
             }
             (Ok(()), Ok(())) => Then::GoOn,
         }
@@ -453,7 +453,7 @@ impl<'a> Call<'a> {
 }
 
 impl Handler for Call<'_> {
-    fn begin(
+    fn render_request(
         &mut self,
         _: ExchangeId,
         _: u32,
@@ -494,17 +494,17 @@ impl Handler for Call<'_> {
                 ahead: Ahead::Nothing,
             } => {
                 let status = self.reply.trailers_only(status, fields.bytes());
-                self.end(status)
+                self.end_call(status)
             }
             WireEvent::Head { status, fields, .. } => match self.reply.head(status, fields.bytes())
             {
                 Ok(()) => Then::GoOn,
-                Err(violation) => self.end(violation.into()),
+                Err(violation) => self.end_call(violation.into()),
             },
             WireEvent::Data { bytes, end } => self.data(bytes, end),
             WireEvent::Trailers { fields } => {
                 let status = self.reply.trailers(fields.bytes());
-                self.end(status)
+                self.end_call(status)
             }
             WireEvent::Failed { failure, .. } => {
                 let Failure { outcome, detail } = failure;

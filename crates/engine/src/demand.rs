@@ -28,12 +28,12 @@
 //! flight.
 
 use crate::arrivals::{Arrival, Arrivals};
-use crate::freed::Freed;
 use crate::id::{LaneId, LaneSet, UserId};
+use crate::idle_since::IdleSince;
 use crate::population::Population;
 use crate::prepare::Request;
 use crate::unsent::Unsent;
-use crate::users::{Belongings, DueRequest, Iterations, NextStep, Turn, Users};
+use crate::users::{DueRequest, Iterations, NextStep, Turn, UserState, Users};
 use crate::waiting::Waiting;
 use drumfire_cookies::Jar;
 use drumfire_measure::{Figures, Outcome};
@@ -72,8 +72,8 @@ pub(crate) enum Lent {
 #[derive(Debug)]
 pub(crate) struct LentRequest {
     pub(crate) due: DueRequest,
-    /// The belongings of its user; `None` if users have none.
-    pub(crate) belongings: Option<Belongings>,
+    /// The state of its user; `None` if users have none.
+    pub(crate) user_state: Option<UserState>,
 }
 
 /// The end of a request that another worker has carried out, with everything that its user needs to
@@ -217,7 +217,7 @@ impl Demand {
     /// Takes the next arrival that may begin now, with its user in the closed model.
     #[inline(always)]
     pub(crate) fn take_arrival(&mut self, now: Nanos) -> Option<Arrival> {
-        self.arrivals.take(now, &mut self.population)
+        self.arrivals.take_due(now, &mut self.population)
     }
 
     /// Takes the arrival that has waited longest for a seat of a lane and is still wanted.
@@ -233,15 +233,15 @@ impl Demand {
     /// Begins an iteration for an arrival: with the user that it names, or any that is free.
     #[inline(always)]
     pub(crate) fn begin_iteration(&mut self, arrival: Arrival) -> Turn {
-        let user = self.population.begin(arrival.user, arrival.ready);
-        self.users.begin(user, arrival)
+        let user = self.population.occupy_user(arrival.user, arrival.ready);
+        self.users.begin_turn(user, arrival)
     }
 
     /// Frees a user, which was busy until `ready` and may begin another iteration from then on.
     #[inline(always)]
-    pub(crate) fn free_user(&mut self, user: UserId, ready: Nanos, since: Freed) {
+    pub(crate) fn free_user(&mut self, user: UserId, ready: Nanos, since: IdleSince) {
         let is_open = self.arrivals.is_open();
-        self.population.end(user, since, is_open);
+        self.population.release_user(user, since, is_open);
         if !is_open {
             let next_begin = self.users.next_begin(user, ready);
             let population = &mut self.population;
@@ -252,7 +252,7 @@ impl Demand {
     /// Retires a user that was busy: it begins no other iteration.
     #[cold]
     pub(crate) fn retire_user(&mut self, user: UserId) {
-        self.population.retire();
+        self.population.retire_user();
         self.arrivals.forget(user);
     }
 
@@ -377,15 +377,15 @@ impl Demand {
         }
     }
 
-    /// Lends a request with the belongings (cookies and values) of its user, if users have any.
+    /// Lends a request with the state (cookies and values) of its user, if users have any.
     fn lend_request(&mut self, lane: LaneId, request: DueRequest) -> Lent {
         self.lent += 1;
-        let belongings = self.lend_belongings(request.turn.user);
+        let user_state = self.lend_user_state(request.turn.user);
         Lent::Request(
             lane,
             LentRequest {
                 due: request,
-                belongings,
+                user_state,
             },
         )
     }
@@ -405,31 +405,31 @@ impl Demand {
             ready,
         } = returned;
         self.lent -= 1;
-        if self.users.keep_belongings {
+        if self.users.keep_state {
             self.users.take_back(user, outcome, jar, taken.as_ref());
         }
         if self.users.has_steps() {
             return self.users.go_on(user, outcome, ready, ready, unix_time);
         }
-        self.free_user(user, ready, Freed::at(ready));
+        self.free_user(user, ready, IdleSince::at(ready));
         None
     }
 }
 
-/// The belongings of users, which their requests borrow.
+/// The state of users, which their requests borrow.
 impl Demand {
-    /// Lends the belongings of a user to its request; `None` if users keep none.
+    /// Lends the state of a user to its request; `None` if users keep none.
     #[inline]
-    pub(crate) fn lend_belongings(&mut self, user: UserId) -> Option<Belongings> {
-        match self.users.keep_belongings {
+    pub(crate) fn lend_user_state(&mut self, user: UserId) -> Option<UserState> {
+        match self.users.keep_state {
             true => Some(self.users.lend(user)),
             false => None,
         }
     }
 
-    /// The users, to give one its belongings back; `None` if users keep none.
+    /// The users, to give one its state back; `None` if users keep none.
     #[inline]
     pub(crate) fn keepers(&mut self) -> Option<&mut Users> {
-        Some(&mut self.users).filter(|users| users.keep_belongings)
+        Some(&mut self.users).filter(|users| users.keep_state)
     }
 }

@@ -59,7 +59,7 @@ use crate::id::{ExchangeId, Generation, ShareId};
 use crate::limits::SCAN_MIN;
 use crate::prepare::{PreparedPool, Request, TargetForm};
 use crate::protocol::Protocol;
-use crate::users::Belongings;
+use crate::users::UserState;
 use crate::wire::{Cancelled, Phase};
 use drumfire_cookies::Jar;
 use drumfire_measure::{Figures, Outcome, Particulars, Sample, Written};
@@ -168,7 +168,7 @@ impl Exchanges {
 
     /// Begins an exchange that is due at a time and takes its seat now. Its timeout counts from
     /// now. The state of its kind is begun here only where the request is rendered late; otherwise
-    /// the wire's `begin` does it, when there is a connection.
+    /// the wire's `render_request` does it, when there is a connection.
     #[inline(always)]
     pub(crate) fn start(
         &mut self,
@@ -183,9 +183,9 @@ impl Exchanges {
         self.open += 1;
         let id = match self.free.pop() {
             Some(id) => id,
-            None => self.add(),
+            None => self.add_entry(),
         };
-        self.entries[id.index()].exchange.begin(task, times);
+        self.entries[id.index()].exchange.begin_task(task, times);
         if self.rules.renders_late {
             self.begin_kind(id);
         }
@@ -195,7 +195,7 @@ impl Exchanges {
     /// A new id. It is given no task: what a call takes by reference is written to memory first,
     /// and copied from there for every exchange.
     #[cold]
-    fn add(&mut self) -> ExchangeId {
+    fn add_entry(&mut self) -> ExchangeId {
         self.entries.push(Entry {
             exchange: Exchange::new(),
             kind: ExchangeKind::default(),
@@ -214,17 +214,17 @@ impl Exchanges {
         kind.begin_exchange();
     }
 
-    /// Lends an exchange the belongings of its user.
-    pub(crate) fn lend(&mut self, id: ExchangeId, belongings: Belongings) {
-        self.entry_mut(id).exchange.lend(belongings);
+    /// Lends an exchange the state of its user.
+    pub(crate) fn lend(&mut self, id: ExchangeId, user_state: UserState) {
+        self.entry_mut(id).exchange.lend(user_state);
     }
 
     /// Gives back the cookies that the last exchange with this id was lent, with what was taken
     /// from its response.
-    pub(crate) fn belongings(&mut self, id: ExchangeId) -> (Option<Box<Jar>>, Option<&Taken>) {
+    pub(crate) fn user_state(&mut self, id: ExchangeId) -> (Option<Box<Jar>>, Option<&Taken>) {
         let exchange = &mut self.entries[id.index()].exchange;
         (
-            exchange.belongings.jar.take(),
+            exchange.user_state.jar.take(),
             exchange.look.as_deref().map(|look| &look.taken),
         )
     }
@@ -282,9 +282,9 @@ fn change_kind(kind: &mut ExchangeKind, request: &Request, spare: &mut Vec<Excha
 impl Exchanges {
     /// Ends an exchange.
     #[inline]
-    pub(crate) fn end(&mut self, id: ExchangeId, failure: Failure, now: Nanos) {
+    pub(crate) fn end_exchange(&mut self, id: ExchangeId, failure: Failure, now: Nanos) {
         let outcome = self.entry_mut(id).exchange.note_failure(failure);
-        self.lists.end(End::new(id, outcome, now));
+        self.lists.push_end(End::new(id, outcome, now));
     }
 
     /// Ends an exchange that no connection could take: where it waited to be sent once more, with
@@ -292,7 +292,7 @@ impl Exchanges {
     #[cold]
     pub(crate) fn end_unsent(&mut self, id: ExchangeId, failure: Failure, now: Nanos) {
         let failure = self.entry_mut(id).exchange.end_with(failure);
-        self.end(id, failure, now);
+        self.end_exchange(id, failure, now);
     }
 
     /// Ends an exchange that could not be made, and whose seat rests after it.
@@ -300,7 +300,7 @@ impl Exchanges {
     fn end_and_rest(&mut self, id: ExchangeId, failure: Failure, now: Nanos) {
         let failure = self.entry_mut(id).exchange.end_with(failure);
         let outcome = self.entry_mut(id).exchange.note_failure(failure);
-        self.lists.end(End::new(id, outcome, now).with_rest());
+        self.lists.push_end(End::new(id, outcome, now).with_rest());
     }
 
     /// Makes the record of an exchange that is over. Messages that its call had still meant to send
@@ -359,7 +359,7 @@ impl Exchanges {
 
     /// Takes what was written down since the last call.
     pub(crate) fn take_written(&mut self) -> Written {
-        self.records.take()
+        self.records.take_written()
     }
 
     /// Records the exchanges that are still in flight when the drain ends, and counts those that
@@ -420,7 +420,7 @@ impl Exchanges {
         let before = cancelled.into_lateness();
         let failure = before.unwrap_or_else(|| kind.lateness(&self.rules, exchange, now));
         let failure = exchange.end_with(failure);
-        self.end(id, failure, now);
+        self.end_exchange(id, failure, now);
     }
 
     /// The action for which an exchange has set the timer that fired, by the phase that it is in.

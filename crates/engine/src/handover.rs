@@ -262,7 +262,7 @@ impl Member {
     /// Takes one thing of the demand whose first is due earliest, before `own`, as `lend` gives it;
     /// with the number of its home. Demands that had nothing for this worker are passed over until
     /// it has slept, or it would ask them again in each step of the turn.
-    pub(crate) fn take(
+    pub(crate) fn take_lent(
         &mut self,
         own: Nanos,
         now: Nanos,

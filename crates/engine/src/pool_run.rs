@@ -181,7 +181,7 @@ impl PoolRun {
         let admits = self.demand.population.admits(now);
         let lanes = &self.transport.connections.lanes;
         let unix_time = || cx.io.unix_time();
-        let lent = self.peers.take(own, now, |demand| {
+        let lent = self.peers.take_lent(own, now, |demand| {
             demand.lend(now, admits, |lane| !lanes[lane].is_full(), unix_time)
         });
         let Some((home, lent)) = lent else {
@@ -259,7 +259,7 @@ impl PoolRun {
     /// Gives the end of a request back to the worker whose user made it.
     #[cold]
     fn give_back(&mut self, end: End, held: Held, ready: Nanos) {
-        let (jar, taken) = self.exchanges.belongings(end.id);
+        let (jar, taken) = self.exchanges.user_state(end.id);
         let returned = Returned {
             user: held.user,
             outcome: end.outcome,

@@ -6,8 +6,8 @@
 //! ([`Population::goes_at_end`]). In the open model an arrival takes a user that is idle, and a new
 //! one where none is, as long as the limit [`Population::admits`] one more.
 //!
-//! In both, [`Population::begin`] and [`Population::end`] are called in pairs, or
-//! [`Population::retire`] in place of the latter for a user that leaves for good.
+//! In both, [`Population::occupy_user`] and [`Population::release_user`] are called in pairs, or
+//! [`Population::retire_user`] in place of the latter for a user that leaves for good.
 //!
 //! A user here is a number, from 0 without gaps; its state is with [`crate::users`]. A user that
 //! has gone and comes back is the same user, the last that went first, so that a law that swings
@@ -23,8 +23,8 @@ mod user_law;
 
 pub(crate) use user_law::UserLaw;
 
-use crate::freed::Freed;
 use crate::id::UserId;
+use crate::idle_since::IdleSince;
 use drumfire_plan::{Affinity, Load, Pool, Users as UserCount};
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
@@ -59,7 +59,7 @@ struct Limit {
     /// on the times at which users become free are noted.
     blocked: bool,
     /// The time at which a user last became free for an arrival that waited for one.
-    free_since: Freed,
+    free_since: IdleSince,
 }
 
 /// The users that are there, where a law gives their number.
@@ -113,7 +113,7 @@ impl Population {
                 law: UserLaw::new(law, Nanos::ZERO),
                 allowed: u32::MAX,
                 blocked: false,
-                free_since: Freed::default(),
+                free_since: IdleSince::default(),
             },
             presence: Presence::default(),
             idle: VecDeque::new(),
@@ -159,21 +159,21 @@ impl Population {
     /// The time at which a user last became free for an arrival that waited; of users with rates of
     /// their own, the one that began last.
     #[inline]
-    pub(crate) const fn free_since(&self) -> Freed {
+    pub(crate) const fn free_since(&self) -> IdleSince {
         self.limit.free_since
     }
 
     /// Begins an iteration of a user that an arrival names, of one that is idle, or of a new one;
     /// nothing but ourselves keeps it from beginning since `ready`.
     #[inline(always)]
-    pub(crate) fn begin(&mut self, named: Option<UserId>, ready: Nanos) -> UserId {
+    pub(crate) fn occupy_user(&mut self, named: Option<UserId>, ready: Nanos) -> UserId {
         let user = match named.or_else(|| self.idle()) {
             Some(user) => user,
             None => self.new_user(),
         };
         self.busy += 1;
         if self.has_own_rates {
-            self.limit.free_since = Freed::at(ready);
+            self.limit.free_since = IdleSince::at(ready);
         }
         user
     }
@@ -196,7 +196,7 @@ impl Population {
 
     /// Ends an iteration of a user; `is_idle` where the next arrival may take the user.
     #[inline]
-    pub(crate) fn end(&mut self, user: UserId, since: Freed, is_idle: bool) {
+    pub(crate) fn release_user(&mut self, user: UserId, since: IdleSince, is_idle: bool) {
         self.busy -= 1;
         if is_idle {
             self.idle.push_back(user);
@@ -208,7 +208,7 @@ impl Population {
 
     /// Ends the last iteration of a user, which leaves for good: one user fewer may be busy.
     #[cold]
-    pub(crate) const fn retire(&mut self) {
+    pub(crate) const fn retire_user(&mut self) {
         self.busy -= 1;
         self.retired += 1;
         self.presence.finished += 1;
@@ -279,9 +279,9 @@ impl Limit {
     fn change(&mut self, now: Nanos, retired: u32) {
         while self.law.next_change() <= now {
             let at = self.law.next_change();
-            let count = self.law.take().saturating_sub(retired);
+            let count = self.law.take_change().saturating_sub(retired);
             if count > self.allowed && self.blocked {
-                self.free_since = Freed::at(at);
+                self.free_since = IdleSince::at(at);
             }
             self.allowed = count;
         }
@@ -309,7 +309,7 @@ mod tests {
                 prop_assert_eq!(there as u32, wanted + population.presence.leaving);
                 while busy.len() > at_work as usize {
                     let user = busy.remove(0);
-                    population.end(user, Freed::default(), false);
+                    population.release_user(user, IdleSince::default(), false);
                     if !population.goes_at_end(user) {
                         free.push(user);
                     }
@@ -317,7 +317,7 @@ mod tests {
                 while busy.len() < at_work as usize
                     && let Some(user) = free.pop()
                 {
-                    busy.push(population.begin(Some(user), Nanos::ZERO));
+                    busy.push(population.occupy_user(Some(user), Nanos::ZERO));
                 }
                 let mut all: Vec<UserId> = free.iter().chain(&busy).copied().collect();
                 all.extend(&population.presence.gone);

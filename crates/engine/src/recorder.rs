@@ -200,7 +200,7 @@ impl<S: Sink> Recorder<S> {
     }
 
     /// Notes the thread's times at the start of the run.
-    pub(crate) fn begin(&mut self, times: ThreadTimes) {
+    pub(crate) fn begin_run(&mut self, times: ThreadTimes) {
         self.times = times;
     }
 

@@ -229,7 +229,10 @@ impl Transport {
     ) {
         let number = self.connections.shares[share].number;
         let (io, handler) = (&*cx.io, &mut *cx.handler);
-        if handler.begin(id, number, now, || io.unix_time()).is_err() {
+        if handler
+            .render_request(id, number, now, || io.unix_time())
+            .is_err()
+        {
             return;
         }
         let (connection, lane) = self.connections.with_lane(slot);
@@ -296,7 +299,7 @@ impl Transport {
         id: ExchangeId,
         now: Nanos,
     ) -> Cancelled {
-        let assignment = self.underway.take(id);
+        let assignment = self.underway.take_assignment(id);
         let (mut seen, mut waiting) = (Seen::default(), None);
         if let Some((slot, handle)) = assignment.carrier() {
             seen = self.take_off(cx, id, slot, handle, now);

@@ -5,12 +5,12 @@
 //! iteration the calls come in this order:
 //!
 //! ```text
-//!   begin ─► first_step ─► Request ─► lend … take_back ─► go_on ─┐
+//!   begin_turn ─► first_step ─► Request ─► lend … take_back ─► go_on ─┐
 //!                 │           ▲                                  ├─► Over
 //!                 └─► Pause ──┴────────── wake ──────────────────┘
 //! ```
 //!
-//! Between `lend` and `take_back` the exchange of a request has the user's belongings, and nothing
+//! Between `lend` and `take_back` the exchange of a request has the user's state, and nothing
 //! else may read them. Where an iteration is one request alone, `only_request` takes the place of
 //! `first_step`, and the iteration is over with its exchange.
 //!
@@ -21,13 +21,13 @@
 //! of their own, which exist only where the pool needs them. The lists grow with the largest user
 //! that has begun, and never shrink.
 
-mod belongings;
 mod iteration;
 mod prevented;
+mod user_state;
 
-pub(crate) use belongings::Belongings;
 pub(crate) use iteration::{DueRequest, Iterations, NextStep};
 pub(crate) use prevented::Prevented;
+pub(crate) use user_state::UserState;
 
 use crate::arrivals::{Arrival, dealt_to};
 use crate::id::{Generation, Shard, UserId};
@@ -67,7 +67,7 @@ pub(crate) struct Users {
     /// What is added to the numbers of arrivals: those of the run's earlier parts.
     begun: u64,
     /// Whether users keep anything that their requests read.
-    pub(crate) keep_belongings: bool,
+    pub(crate) keep_state: bool,
     cookies: Cookies,
     /// The cookies of each user, while no request has borrowed them.
     jars: Vec<Option<Box<Jar>>>,
@@ -183,7 +183,7 @@ impl Users {
             // Each part's numbers keep their remainder.
             begun: pool.begun.next_multiple_of(u64::from(parts)),
             cookies: pool.cookies,
-            keep_belongings: iterations.is_some() || pool.cookies != Cookies::Ignore,
+            keep_state: iterations.is_some() || pool.cookies != Cookies::Ignore,
             jars: Vec::new(),
             iterations,
             shard,
@@ -234,7 +234,7 @@ impl Users {
 
     /// Begins the iteration of an arrival for a user.
     #[inline(always)]
-    pub(crate) fn begin(&mut self, user: UserId, arrival: Arrival) -> Turn {
+    pub(crate) fn begin_turn(&mut self, user: UserId, arrival: Arrival) -> Turn {
         if self.list.len() <= user.index() {
             self.add_up_to(user);
         }
@@ -272,7 +272,7 @@ impl Users {
         match &mut self.iterations {
             None => NextStep::Request(self.only_request(turn, arrival)),
             Some(iterations) => {
-                iterations.begin(turn, arrival.intended, now);
+                iterations.open_iteration(turn, arrival.intended, now);
                 iterations.go_on(turn.user, arrival.intended, unix_time)
             }
         }
@@ -304,21 +304,21 @@ impl Users {
         })
     }
 
-    /// Lends a user's belongings to the exchange of its request.
+    /// Lends a user's state to the exchange of its request.
     #[cold]
-    pub(crate) fn lend(&mut self, user: UserId) -> Belongings {
+    pub(crate) fn lend(&mut self, user: UserId) -> UserState {
         let jar = match self.cookies {
             Cookies::Ignore => None,
             Cookies::Iteration | Cookies::User => Some(self.jar(user).take().unwrap_or_default()),
         };
         let iterations = self.iterations.as_ref();
-        Belongings {
+        UserState {
             variables: iterations.and_then(|iterations| iterations.variables(user)),
             jar,
         }
     }
 
-    /// Takes back the belongings from an exchange that ended with an outcome, and the values taken
+    /// Takes back the state from an exchange that ended with an outcome, and the values taken
     /// from its response; before [`Self::go_on`].
     #[cold]
     pub(crate) fn take_back(

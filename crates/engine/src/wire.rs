@@ -7,7 +7,7 @@
 //!   submit                      while `has_room`, and once `is_stale` was answered with no
 //!   send_more, cancel           with the handle that `submit` gave, until the last event
 //!   receive, handle_writable    when the socket is ready
-//!   flush, then resume          while `outgoing` is output; `resume` after `Flushed::Freed`
+//!   flush, then resume          while `outgoing` is output; `resume` after `Flushed::IdleSince`
 //!   fail_sends                  after `outgoing` was `Failed` and the socket was read once more
 //!   handle_timeout              at a time that `submit`, `first_look` or the last call gave, or later
 //!   drain                       before the connection is closed

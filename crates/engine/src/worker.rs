@@ -206,7 +206,7 @@ impl<I: Io> Worker<I> {
     /// When the driver can't wait: there is no account of such a run.
     pub(crate) fn run(mut self) -> Result<(), Fault> {
         let times = self.io.thread_times();
-        self.recorder.begin(times);
+        self.recorder.begin_run(times);
         let mut ready: Vec<Readiness> = Vec::with_capacity(256);
         loop {
             let now = self.io.now();

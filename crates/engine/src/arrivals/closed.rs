@@ -3,7 +3,7 @@
 //!
 //! A user is in one of three places: taken (it has an iteration under way, and is not here),
 //! `ready` (it begins its next at a stated time), or `held` (the same, while a pause of the load
-//! stands, with its rest in place of a time). [`Closed::take`] removes a user, [`Closed::ended`]
+//! stands, with its rest in place of a time). [`Closed::take_due`] removes a user, [`Closed::ended`]
 //! puts it back.
 //!
 //! The number of users follows a law over time and the orders that replace it. Both take effect in
@@ -149,7 +149,7 @@ impl Closed {
                 }
             } else if self.law.next_change() <= now {
                 let at = self.law.next_change();
-                let count = self.law.take();
+                let count = self.law.take_change();
                 self.bring_to(count, at, population);
             } else {
                 return;
@@ -218,7 +218,7 @@ impl Closed {
     /// request is intended at the time at which its user was ready, and not at `now`, so that a
     /// late worker's lag is seen in its figures.
     #[inline(always)]
-    pub(crate) fn take(&mut self, now: Nanos, population: &mut Population) -> Option<Arrival> {
+    pub(crate) fn take_due(&mut self, now: Nanos, population: &mut Population) -> Option<Arrival> {
         if now >= self.next_change {
             self.go_on(now, population);
         }
@@ -254,7 +254,7 @@ impl Closed {
         loop {
             let Ready { at, user } = self.ready.pop_ready(now)?;
             own.drop_late(user, now);
-            if let Some(intended) = own.take(user, now) {
+            if let Some(intended) = own.take_due(user, now) {
                 let index = self.numbering.take()?;
                 return Some(Arrival {
                     index,

@@ -123,7 +123,7 @@ impl Open {
     /// Takes the next arrival that is due and not too late; in an unlimited piece, one that is
     /// intended now. The caller must have room for it, as it can't be put back.
     #[inline]
-    pub(crate) fn take(&mut self, now: Nanos) -> Option<Arrival> {
+    pub(crate) fn take_due(&mut self, now: Nanos) -> Option<Arrival> {
         while !self.stopped && !self.is_counted_out() {
             let due = match self.course.peek() {
                 Next::At(due) if due.at <= now && due.at < self.end => due,

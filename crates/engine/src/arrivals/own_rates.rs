@@ -106,7 +106,7 @@ impl OwnRates {
     }
 
     /// Takes the next arrival of a user that is free, if it is due; returns its due time.
-    pub(super) fn take(&mut self, user: UserId, now: Nanos) -> Option<Nanos> {
+    pub(super) fn take_due(&mut self, user: UserId, now: Nanos) -> Option<Nanos> {
         let due = self.next_due(user).filter(|due| *due <= now)?;
         self.users[user.index()].passed += 1;
         Some(due)

@@ -1,7 +1,7 @@
 //! A gRPC call: messages made as it goes, replies read as they come, and a status that is always
 //! there.
 //!
-//! An attempt begins with [`CallState::begin`], which makes what varies in its metadata and its
+//! An attempt begins with [`CallState::render_request`], which makes what varies in its metadata and its
 //! first messages. Its stream then takes bytes: after each portion [`CallState::taken`] makes the
 //! next one, or sets a timer for it, which [`CallState::timer`] answers. The reply's verbs are
 //! those of any exchange; the last of them gives the call's status, in place of the response's.
@@ -102,7 +102,7 @@ impl CallState {
     /// The context of an exchange is made once, in its first attempt, so that a call that is sent
     /// once more has the same data. The reply, the outbox and the times begin anew with each
     /// attempt.
-    pub(super) fn begin(
+    pub(super) fn render_request(
         &mut self,
         call: &CallRequest,
         cx: &mut KindContext<'_>,
@@ -119,7 +119,7 @@ impl CallState {
         }
         self.reply.begin(&call.reply);
         match call.fixed {
-            Some(messages) => self.outbox.begin(messages, messages),
+            Some(messages) => self.outbox.begin_attempt(messages, messages),
             None => self.render(call, &mut cx.tools.codecs, cx.now)?,
         }
         self.last_reply = cx.now;
@@ -144,7 +144,8 @@ impl CallState {
         self.context.set_time(self.began.unix);
         self.made_at.clear();
         let context = &self.context.context;
-        self.outbox.begin(message_count(&call.plan, context), 0);
+        self.outbox
+            .begin_attempt(message_count(&call.plan, context), 0);
         self.metadata.clear();
         call.plan.data.fields(context, &mut self.metadata)?;
         for (name, value) in self.metadata.iter() {
@@ -220,7 +221,7 @@ impl CallState {
         taken: usize,
     ) -> BodyStep {
         let fixed = call.fixed_messages();
-        let went = self.outbox.take(taken, fixed);
+        let went = self.outbox.note_taken(taken, fixed);
         if went > 0 && cx.is_measured() {
             cx.figures.messages.sent += went;
         }

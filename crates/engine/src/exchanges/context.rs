@@ -86,7 +86,7 @@ impl KindContext<'_> {
             self.exchange
                 .look
                 .get_or_insert_default()
-                .begin(inspection, fields);
+                .begin_inspection(inspection, fields);
         }
     }
 

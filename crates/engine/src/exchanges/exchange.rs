@@ -1,7 +1,7 @@
 //! The state that an exchange of any kind has: its task, its account, the look at its response, and
 //! the things that its user has lent it.
 //!
-//! It is used for one exchange after the other. [`Exchange::begin`] makes it an exchange's, and
+//! It is used for one exchange after the other. [`Exchange::begin_task`] makes it an exchange's, and
 //! [`Exchange::close`] ends that with the next generation, by which a timer is known to be stale.
 //! Between the two the handler notes the wire's events in its [`Account`], and the exchange's kind
 //! does what they ask for. The jar, the detail and the values that the look has taken are fetched
@@ -11,7 +11,7 @@ use super::account::{Account, Times};
 use super::look::Look;
 use crate::blame::Failure;
 use crate::id::{Generation, ShareId, UserId};
-use crate::users::{Belongings, DueRequest, Turn};
+use crate::users::{DueRequest, Turn, UserState};
 use drumfire_measure::{Outcome, Particulars, Sample};
 use drumfire_plan::RequestContext;
 use drumfire_units::Nanos;
@@ -89,7 +89,7 @@ pub(super) struct Exchange {
     /// `None` as long as no exchange here has had one.
     pub(super) look: Option<Box<Look>>,
     /// The things that its user keeps, lent until it is over.
-    pub(super) belongings: Belongings,
+    pub(super) user_state: UserState,
     /// The detail of its end, beyond the outcome; or that of `first`.
     pub(super) detail: Option<Box<str>>,
     /// The outcome of the failure after which it is to be sent once more, until a connection takes
@@ -107,16 +107,16 @@ impl Exchange {
             task: Task::default(),
             account: Account::of(Times::default()),
             look: None,
-            belongings: Belongings::default(),
+            user_state: UserState::default(),
             detail: None,
             first: None,
         }
     }
 
     /// Begins an exchange with this state. The detail of the last one was taken by then, and the
-    /// belongings are lent afterwards.
+    /// user's state is lent afterwards.
     #[inline(always)]
-    pub(super) fn begin(&mut self, task: Task, times: Times) {
+    pub(super) fn begin_task(&mut self, task: Task, times: Times) {
         self.is_open = true;
         self.resends = 0;
         self.task = task;
@@ -190,22 +190,22 @@ impl Exchange {
         }
     }
 
-    /// Takes the belongings of its user, until it is over.
-    pub(super) fn lend(&mut self, belongings: Belongings) {
-        self.belongings = belongings;
+    /// Takes the state of its user, until it is over.
+    pub(super) fn lend(&mut self, user_state: UserState) {
+        self.user_state = user_state;
     }
 
     /// Lets go of the values of its user, so that the user alone has them; `false` where it has
     /// none.
     #[inline]
     pub(super) fn return_variables(&mut self) -> bool {
-        self.belongings.variables.is_some() && self.belongings.variables.take().is_some()
+        self.user_state.variables.is_some() && self.user_state.variables.take().is_some()
     }
 
     /// The context of its request, on a connection at a time since the Unix epoch. The variables
     /// are shared with the user for the time of the exchange: no copy.
     pub(super) fn context(&self, connection: u32, now: u64, seed: u64) -> RequestContext {
-        let variables = self.belongings.variables.clone();
+        let variables = self.user_state.variables.clone();
         let Task { number, turn, .. } = self.task;
         turn.context(number, connection, now, seed, variables)
     }

@@ -8,7 +8,7 @@
 //! The wire holds itself to the order of [`ExchangeKind`]'s verbs, and to this: after
 //! [`Then::Over`] or [`Then::GiveUp`] it reports nothing more of the exchange, and after a failure
 //! that is sent once more nothing until it is submitted again. An exchange may end within
-//! [`Handler::begin`], before a byte of it was sent; its seat rests then, since the next request of
+//! [`Handler::render_request`], before a byte of it was sent; its seat rests then, since the next request of
 //! such a plan would fail as fast.
 //!
 //! The methods on the path of each response are forced inline into the wire: together with the
@@ -46,7 +46,7 @@ impl Handler for ExchangeHandler<'_> {
     }
 
     #[inline(always)]
-    fn begin(
+    fn render_request(
         &mut self,
         id: ExchangeId,
         connection: u32,
@@ -56,10 +56,12 @@ impl Handler for ExchangeHandler<'_> {
         if !self.exchanges.rules.renders_late {
             return Ok(());
         }
-        match self.with(id, now, |kind, cx| kind.begin(cx, connection, unix_time)) {
+        match self.with(id, now, |kind, cx| {
+            kind.render_request(cx, connection, unix_time)
+        }) {
             Ok(None) => Ok(()),
             Ok(Some(at)) => {
-                self.exchanges.lists.push(Todo::Message { id, at });
+                self.exchanges.lists.push_todo(Todo::Message { id, at });
                 Ok(())
             }
             Err(error) => {
@@ -96,11 +98,11 @@ impl Handler for ExchangeHandler<'_> {
             BodyStep::Again => Pump::Again,
             BodyStep::Wait => Pump::Wait,
             BodyStep::WaitUntil(at) => {
-                self.exchanges.lists.push(Todo::Message { id, at });
+                self.exchanges.lists.push_todo(Todo::Message { id, at });
                 Pump::Wait
             }
             BodyStep::Fail(error) => {
-                self.exchanges.end(id, error.into(), now);
+                self.exchanges.end_exchange(id, error.into(), now);
                 Pump::GiveUp
             }
         }
@@ -168,7 +170,7 @@ impl Handler for ExchangeHandler<'_> {
                 self.with(id, now, |kind, cx| kind.data(cx, bytes, end))
             }
             WireEvent::End { leniencies } => {
-                self.with(id, now, |kind, cx| kind.end(cx, leniencies))
+                self.with(id, now, |kind, cx| kind.end_message(cx, leniencies))
             }
             WireEvent::Trailers { fields } => {
                 self.with(id, now, |kind, cx| kind.trailers(cx, fields))
@@ -204,7 +206,7 @@ impl Handler for ExchangeHandler<'_> {
         }
         let cut = !exchange.account.is_written();
         let end = lists::End::new(id, outcome, now);
-        self.exchanges.lists.end(end);
+        self.exchanges.lists.push_end(end);
         Then::Over { cut }
     }
 
@@ -264,7 +266,7 @@ fn pieces(kind: &mut ExchangeKind, cx: &mut KindContext<'_>, whole: &Whole<'_>) 
         continuation = kind.data(cx, whole.body, end);
     }
     match (continuation, whole.end) {
-        (Continuation::GoOn, End::Message(leniencies)) => kind.end(cx, leniencies),
+        (Continuation::GoOn, End::Message(leniencies)) => kind.end_message(cx, leniencies),
         (Continuation::GoOn, End::Trailers(fields)) => kind.trailers(cx, fields),
         (continuation, _) => continuation,
     }
@@ -336,12 +338,12 @@ impl<'a> ExchangeHandler<'a> {
             Continuation::GoOn => Then::GoOn,
             Continuation::Redirect => {
                 let cut = !self.exchanges.entry(id).exchange.account.is_written();
-                self.exchanges.lists.push(Todo::Follow { id, now });
+                self.exchanges.lists.push_todo(Todo::Follow { id, now });
                 Then::Over { cut }
             }
             Continuation::End(failure) => self.over(id, failure, now),
             Continuation::GiveUp(failure) => {
-                self.exchanges.end(id, failure, now);
+                self.exchanges.end_exchange(id, failure, now);
                 Then::GiveUp
             }
         }
@@ -352,7 +354,7 @@ impl<'a> ExchangeHandler<'a> {
     #[inline(always)]
     fn over(&mut self, id: ExchangeId, failure: Failure, now: Nanos) -> Then {
         let cut = !self.exchanges.entry(id).exchange.account.is_written();
-        self.exchanges.end(id, failure, now);
+        self.exchanges.end_exchange(id, failure, now);
         Then::Over { cut }
     }
 
@@ -389,7 +391,9 @@ impl<'a> ExchangeHandler<'a> {
                 account.forget_first_byte();
             }
             self.exchanges.entry_mut(id).exchange.await_resend(failure);
-            self.exchanges.lists.push(Todo::Resend { id, pause, now });
+            self.exchanges
+                .lists
+                .push_todo(Todo::Resend { id, pause, now });
             return Then::GoOn;
         }
         let now = self.exchanges.entry(id).exchange.account.ended_at(now);

@@ -5,9 +5,9 @@
 //! on:
 //!
 //! ```text
-//!   begin ─► rendered or opening ─► (next_bytes ─► taken)*      the request, for each attempt
+//!   render_request ─► rendered or opening ─► (next_bytes ─► taken)*      the request, for each attempt
 //!         ─► head ─► data* ─► end or trailers                   the response: ─► Continuation
-//!   timer         when a time has come that `begin` or `taken` has set
+//!   timer         when a time has come that `render_request` or `taken` has set
 //!   failure, lateness, pause_before_resend                      the exchange has failed on the wire
 //!   end_exchange  once, after the sample
 //! ```
@@ -126,7 +126,7 @@ impl ExchangeKind {
     ///
     /// # Errors
     /// In words, when its data can't be rendered.
-    pub(super) fn begin(
+    pub(super) fn render_request(
         &mut self,
         cx: &mut KindContext<'_>,
         connection: u32,
@@ -135,11 +135,11 @@ impl ExchangeKind {
         let request = cx.request;
         match (self, &request.message) {
             (Self::Call(state), Message::Call(call)) => {
-                state.begin(call, cx, connection, unix_time)
+                state.render_request(call, cx, connection, unix_time)
             }
-            (Self::Response(response), _) => {
-                response.begin(cx, connection, unix_time).map(|()| None)
-            }
+            (Self::Response(response), _) => response
+                .render_request(cx, connection, unix_time)
+                .map(|()| None),
             (Self::Call(_), _) => Ok(None),
         }
     }
@@ -268,9 +268,13 @@ impl ExchangeKind {
 
     /// Takes the end of a response of HTTP/1.1, which was forgiven these mistakes.
     #[inline(always)]
-    pub(super) fn end(&mut self, cx: &mut KindContext<'_>, leniencies: Leniencies) -> Continuation {
+    pub(super) fn end_message(
+        &mut self,
+        cx: &mut KindContext<'_>,
+        leniencies: Leniencies,
+    ) -> Continuation {
         match self {
-            Self::Response(response) => response.end(cx, leniencies),
+            Self::Response(response) => response.end_message(cx, leniencies),
             // A call travels on streams, which end with trailers.
             Self::Call(_) => Continuation::GoOn,
         }

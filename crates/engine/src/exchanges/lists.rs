@@ -88,11 +88,11 @@ impl Lists {
     }
 
     #[inline]
-    pub(super) fn end(&mut self, end: End) {
+    pub(super) fn push_end(&mut self, end: End) {
         self.ended.push(end);
     }
 
-    pub(super) fn push(&mut self, todo: Todo) {
+    pub(super) fn push_todo(&mut self, todo: Todo) {
         self.todo.push_back(todo);
     }
 

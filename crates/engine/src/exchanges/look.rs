@@ -48,7 +48,7 @@ struct Shown {
 
 impl Look {
     /// Begins the look at a response whose head has come.
-    pub(super) fn begin(&mut self, inspection: &dyn Inspection, fields: &Fields<'_>) {
+    pub(super) fn begin_inspection(&mut self, inspection: &dyn Inspection, fields: &Fields<'_>) {
         self.clear();
         if inspection.every_field() {
             return fields.all(|name, value| self.fields.push(name, value));

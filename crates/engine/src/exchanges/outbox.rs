@@ -2,8 +2,8 @@
 //! will.
 //!
 //! An exchange uses the outbox from [`Outbox::begin_exchange`] on, and each of its attempts from
-//! [`Outbox::begin`] on. The call then makes messages while the outbox [`Outbox::wants`] some,
-//! hands [`Outbox::next_bytes`] to its stream, and notes what that took with [`Outbox::take`]. When
+//! [`Outbox::begin_attempt`] on. The call then makes messages while the outbox [`Outbox::wants`] some,
+//! hands [`Outbox::next_bytes`] to its stream, and notes what that took with [`Outbox::note_taken`]. When
 //! a portion [`Outbox::is_taken`], the request ends ([`Outbox::ends_now`]) or goes on with the next
 //! portion. Of a call that is sent once more, messages are counted once.
 //!
@@ -68,7 +68,7 @@ impl Outbox {
 
     /// Begins an attempt to send `total` messages, of which `made` are made.
     #[inline]
-    pub(super) fn begin(&mut self, total: u64, made: u64) {
+    pub(super) fn begin_attempt(&mut self, total: u64, made: u64) {
         self.next_portion();
         self.made = made;
         self.sent = 0;
@@ -110,7 +110,7 @@ impl Outbox {
     /// Notes that the stream has taken `count` bytes more of the fixed body, or of the current
     /// portion where there is none. Gives the number of messages that were completed by them.
     #[inline]
-    pub(super) fn take(&mut self, count: usize, fixed: Option<&[u8]>) -> u64 {
+    pub(super) fn note_taken(&mut self, count: usize, fixed: Option<&[u8]>) -> u64 {
         self.taken += count;
         if self.is_taken(fixed) {
             self.sent = self.made;

@@ -85,7 +85,7 @@ impl OwnRequest {
         };
         request.render(&context, parts)?;
         let generation = exchange.generation;
-        if let Some(jar) = exchange.belongings.jar.as_deref_mut() {
+        if let Some(jar) = exchange.user_state.jar.as_deref_mut() {
             self.visit
                 .add_cookies(jar, request, planned, parts, context.now)?;
         }

@@ -4,7 +4,7 @@
 //! [`Records::attend`] is called for an exchange only where [`Records::attends`] says so: two
 //! comparisons for nearly every one. A failed exchange's body is offered besides, with
 //! [`Records::keep_failed_body`]. Both are called after the sample and before the exchange's state
-//! is used again. [`Records::take`] empties the records when an interval is closed, but for the
+//! is used again. [`Records::take_written`] empties the records when an interval is closed, but for the
 //! kinds of failure that are known and the bound of the slowest, which hold for the run.
 //!
 //! Peers decide the sizes here, so each has a bound: a failed body is kept up to
@@ -179,7 +179,7 @@ impl Records {
     }
 
     /// Takes the records since the last call.
-    pub(super) fn take(&mut self) -> Written {
+    pub(super) fn take_written(&mut self) -> Written {
         self.bytes = 0;
         Written {
             transcripts: take(&mut self.transcripts),

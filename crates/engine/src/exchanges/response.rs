@@ -99,7 +99,7 @@ impl ResponseState {
     ///
     /// # Errors
     /// In words, when it can't be rendered.
-    pub(super) fn begin(
+    pub(super) fn render_request(
         &mut self,
         cx: &mut KindContext<'_>,
         connection: u32,
@@ -246,7 +246,7 @@ impl ResponseState {
 
     /// Keeps the cookies of a head, and the part that is looked at.
     fn read_head(&mut self, cx: &mut KindContext<'_>, fields: &Fields<'_>) {
-        if cx.exchange.belongings.jar.is_some() && fields.find("set-cookie").is_some() {
+        if cx.exchange.user_state.jar.is_some() && fields.find("set-cookie").is_some() {
             self.store_cookies(cx.exchange, fields);
         }
         cx.begin_look(fields);
@@ -255,7 +255,7 @@ impl ResponseState {
     /// Keeps the cookies of a response, from the request that a redirect has led to or its own.
     #[cold]
     fn store_cookies(&mut self, exchange: &mut Exchange, fields: &Fields<'_>) {
-        let (Some(jar), Some(own)) = (exchange.belongings.jar.as_deref_mut(), &mut self.own) else {
+        let (Some(jar), Some(own)) = (exchange.user_state.jar.as_deref_mut(), &mut self.own) else {
             return;
         };
         if let Some(url) = self.follow.as_ref().and_then(|follow| follow.url()) {
@@ -319,7 +319,11 @@ impl ResponseState {
 
     /// Takes the end of a response of HTTP/1.1, which was forgiven these mistakes.
     #[inline(always)]
-    pub(super) fn end(&mut self, cx: &mut KindContext<'_>, leniencies: Leniencies) -> Continuation {
+    pub(super) fn end_message(
+        &mut self,
+        cx: &mut KindContext<'_>,
+        leniencies: Leniencies,
+    ) -> Continuation {
         cx.exchange.account.note_leniencies(leniencies);
         match self.finish_body() {
             Ok(()) => self.complete(cx),
@@ -405,7 +409,7 @@ impl ResponseState {
         };
         if let (Some(request), Some(jar), Some(own)) = (
             next.request_mut(),
-            cx.exchange.belongings.jar.as_deref_mut(),
+            cx.exchange.user_state.jar.as_deref_mut(),
             &mut self.own,
         ) {
             own.visit.replace_cookies(jar, request);

@@ -10,15 +10,15 @@
 //! exchanges answer with a [`Todo`] if they need the transport, which [`PoolRun::carry_out_todo`]
 //! carries out after that call has returned. None of these methods ends an exchange or starts one:
 //! whatever ends is on the lists afterwards, and the pool takes it from there before the next call.
-//! The last exchange with an id keeps its belongings until the next `begin_exchange`.
+//! The last exchange with an id keeps its user's state until the next `begin_exchange`.
 
 use super::PoolRun;
 use crate::blame::Failure;
 use crate::exchanges::{
     Due, End, ExchangeHandler, Exchanges, Held, Leaving, Task, Todo, correct, depart,
 };
-use crate::freed::Freed;
 use crate::id::{ExchangeId, ShareId};
+use crate::idle_since::IdleSince;
 use crate::lifecycle::Milestone;
 use crate::pool_io::{PoolContext, PoolIo};
 use crate::timers::Wake;
@@ -140,7 +140,7 @@ impl PoolRun {
         match wake {
             Wake::Seat(share) => {
                 let connections = &mut self.transport.connections;
-                let since = Freed::at(connections.rest_of(share));
+                let since = IdleSince::at(connections.rest_of(share));
                 if connections.keeps_seat(share) {
                     connections.give_seat(Seat::new(share, since));
                 }
@@ -163,7 +163,7 @@ impl PoolRun {
                     Due::Send => self.transport.send_more(context!(self, cx), id, now),
                     Due::Over(failure) => {
                         self.transport.cancel(context!(self, cx), id, now);
-                        self.exchanges.end(id, failure, now);
+                        self.exchanges.end_exchange(id, failure, now);
                     }
                 }
             }
@@ -206,7 +206,7 @@ impl PoolRun {
                     let present = cx.io.now();
                     self.submit(cx, id, now.max(present));
                 }
-                Err(failure) => self.exchanges.end(id, failure, now),
+                Err(failure) => self.exchanges.end_exchange(id, failure, now),
             },
         }
     }
@@ -288,8 +288,8 @@ impl PoolRun {
     }
 
     /// Makes the sample of an exchange that is over, as is known `now`, once. Returns the resources
-    /// that the exchange held; its id may then be used again, and its belongings are there until it
-    /// is.
+    /// that the exchange held; its id may then be used again, and the user's state is there until
+    /// it is.
     #[inline(always)]
     pub(super) fn account<I: Io>(
         &mut self,
@@ -318,7 +318,7 @@ impl PoolRun {
         for id in self.exchanges.ids() {
             self.transport.cancel(context!(self, cx), id, now);
             self.exchanges
-                .end(id, Failure::of(Outcome::LocalCancelled), now);
+                .end_exchange(id, Failure::of(Outcome::LocalCancelled), now);
         }
     }
 

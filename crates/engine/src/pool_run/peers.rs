@@ -2,7 +2,7 @@
 //!
 //! Around each wait the pool calls [`PoolPeers::rest`], which leaves the demand to others, and
 //! [`PoolPeers::resume`], which takes it back; in between nothing here may touch the demand. While
-//! the worker is awake it may [`take`](PoolPeers::take) requests and arrivals that others have left,
+//! the worker is awake it may [`take_lent`](PoolPeers::take_lent) requests and arrivals that others have left,
 //! and [`give_back`](PoolPeers::give_back) the ends of their requests. If a worker is alone, all of
 //! this does nothing: it sees no offer, and the pool is over and deserted as soon as its own part
 //! is.
@@ -63,13 +63,13 @@ impl PoolPeers {
 
     /// Takes one thing that `lend` finds in the demand whose first is due earliest and before `own`,
     /// of those that were left; with the number of its home.
-    pub(super) fn take(
+    pub(super) fn take_lent(
         &mut self,
         own: Nanos,
         now: Nanos,
         lend: impl FnMut(&mut Demand) -> Option<Lent>,
     ) -> Option<(u32, Lent)> {
-        self.member.as_mut()?.take(own, now, lend)
+        self.member.as_mut()?.take_lent(own, now, lend)
     }
 
     /// Gives the end of a request back to the worker whose user made it.

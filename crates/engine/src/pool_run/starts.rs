@@ -29,8 +29,8 @@ use super::PoolRun;
 use crate::arrivals::Arrival;
 use crate::demand::{Lent, LentRequest, Returned};
 use crate::exchanges::{End, Held};
-use crate::freed::Freed;
 use crate::id::{Generation, LaneId, UserId};
+use crate::idle_since::IdleSince;
 use crate::limits::WAITING_MAX;
 use crate::pool_io::PoolContext;
 use crate::timers::Wake;
@@ -133,11 +133,11 @@ impl PoolRun {
                     self.begin_on(cx, seat, arrival, now);
                 }
             }
-            Lent::Request(lane, LentRequest { due, belongings }) => {
+            Lent::Request(lane, LentRequest { due, user_state }) => {
                 if let Some(seat) = self.transport.connections.take_seat(lane) {
                     let id = self.begin_exchange(seat, home, due, now);
-                    if let Some(belongings) = belongings {
-                        self.exchanges.lend(id, belongings);
+                    if let Some(user_state) = user_state {
+                        self.exchanges.lend(id, user_state);
                     }
                     self.submit_first(cx, id, seat.share, now);
                 }
@@ -233,8 +233,8 @@ impl PoolRun {
         now: Nanos,
     ) {
         let id = self.begin_exchange(seat, self.peers.home, due, now);
-        if let Some(belongings) = self.demand.lend_belongings(due.turn.user) {
-            self.exchanges.lend(id, belongings);
+        if let Some(user_state) = self.demand.lend_user_state(due.turn.user) {
+            self.exchanges.lend(id, user_state);
         }
         self.submit_first(cx, id, seat.share, now);
     }
@@ -276,13 +276,13 @@ impl PoolRun {
     ) {
         let (user, outcome) = (held.user, end.outcome);
         if let Some(users) = self.demand.keepers() {
-            let (jar, taken) = self.exchanges.belongings(end.id);
+            let (jar, taken) = self.exchanges.user_state(end.id);
             users.take_back(user, outcome, jar, taken);
         }
         if self.demand.users.has_steps() {
             self.continue_in_steps(cx, user, outcome, ready, now);
         } else {
-            let since = Freed::after_stop(end.now, held.owed);
+            let since = IdleSince::after_stop(end.now, held.owed);
             self.demand.free_user(user, ready, since);
         }
     }
@@ -371,7 +371,7 @@ impl PoolRun {
                 if stops_user {
                     self.demand.retire_user(user);
                 } else {
-                    self.demand.free_user(user, sample.end, Freed::at(now));
+                    self.demand.free_user(user, sample.end, IdleSince::at(now));
                 }
             }
         }
@@ -419,7 +419,7 @@ impl PoolRun {
             self.transport.connections.rest_seat(share, rests_until);
             return self.timers.at(rests_until, Wake::Seat(share));
         }
-        let since = Freed::after_stop(end.now, held.owed);
+        let since = IdleSince::after_stop(end.now, held.owed);
         self.free_seat(cx, Seat::new(share, since), now);
     }
 

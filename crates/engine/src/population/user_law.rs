@@ -2,7 +2,7 @@
 //! rates: it stands while the load pauses.
 //!
 //! The changes are a list in order of time, which the compiler has made of the plan's ramps; each
-//! is taken once. [`UserLaw::take`] is called when [`UserLaw::next_change`] has come, as often as
+//! is taken once. [`UserLaw::take_change`] is called when [`UserLaw::next_change`] has come, as often as
 //! that is so. A pause moves all later changes by its length; changes before it are not undone.
 
 use drumfire_plan::Users;
@@ -41,7 +41,7 @@ impl UserLaw {
     }
 
     /// Takes the next change: the number of users from then on.
-    pub(crate) fn take(&mut self) -> u32 {
+    pub(crate) fn take_change(&mut self) -> u32 {
         let count = self.changes.changes().get(self.next).map(|(_, n)| *n);
         self.next += 1;
         count.unwrap_or_default()

@@ -295,7 +295,7 @@ impl Connection {
         why: Closing,
     ) {
         if !self.is_closed() {
-            self.take(cx, slot, |_| why);
+            self.empty_slot(cx, slot, |_| why);
         }
     }
 
@@ -307,7 +307,7 @@ impl Connection {
         slot: Slot,
         failure: &Failure,
     ) -> Option<Wire> {
-        match self.take(cx, slot, |wire| closing_of(wire, failure)) {
+        match self.empty_slot(cx, slot, |wire| closing_of(wire, failure)) {
             Link::Open(wire) => Some(wire),
             _ => None,
         }
@@ -315,7 +315,7 @@ impl Connection {
 
     /// Empties the slot and closes the socket. A connection that was not even dialed to its end has
     /// no life to note.
-    fn take<I: Io, H: Handler>(
+    fn empty_slot<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
         slot: Slot,

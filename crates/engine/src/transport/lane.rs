@@ -14,8 +14,8 @@
 //! dead target costs a fraction of a core; a time to live of a name counts as at least
 //! [`LOOK_UP_LEAST`](crate::limits::LOOK_UP_LEAST).
 
-use crate::freed::Freed;
 use crate::id::{LaneId, ShareId, UserId};
+use crate::idle_since::IdleSince;
 use crate::limits::{ADDRESS_REST, REDIAL_BURST, REDIAL_INTERVAL};
 use crate::prepare::{Place, Route};
 use crate::wire::Settings;
@@ -31,19 +31,19 @@ use std::ops::{Index, IndexMut};
 pub(crate) struct Seat {
     pub(crate) share: ShareId,
     /// The moment since which it is free.
-    pub(crate) since: Freed,
+    pub(crate) since: IdleSince,
 }
 
 impl Seat {
     /// A seat on a share that is free since a moment.
     #[inline]
-    pub(crate) const fn new(share: ShareId, since: Freed) -> Self {
+    pub(crate) const fn new(share: ShareId, since: IdleSince) -> Self {
         Self { share, since }
     }
 
     /// This seat, with a user that is free since another moment.
     #[inline]
-    pub(crate) fn with_user(self, since: Freed) -> Self {
+    pub(crate) fn with_user(self, since: IdleSince) -> Self {
         Self {
             since: self.since.and(since),
             ..self
@@ -138,7 +138,7 @@ impl Lane {
     fn take_last(&mut self) -> Option<Seat> {
         let first = self.free.front()?.since;
         let since = if self.can_grow() {
-            Freed::default()
+            IdleSince::default()
         } else {
             first
         };
@@ -239,7 +239,7 @@ impl Lanes {
     }
 
     /// Adds a lane.
-    pub(super) fn add(&mut self, lane: Lane) -> LaneId {
+    pub(super) fn add_lane(&mut self, lane: Lane) -> LaneId {
         self.0.push(lane);
         LaneId((self.0.len() - 1) as u16)
     }

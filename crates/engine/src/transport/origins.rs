@@ -116,7 +116,7 @@ impl Origins {
             .map(|(id, lane)| (id, lane.route.clone()));
         let state = match planned {
             Some((_, route)) if settings.protocol.is_exclusive() => {
-                State::Known(lanes.add(Lane::for_redirects(route, settings)))
+                State::Known(lanes.add_lane(Lane::for_redirects(route, settings)))
             }
             Some((id, _)) => State::Known(id),
             None if self.0.len() >= DETOURS => {
@@ -155,7 +155,7 @@ impl Origins {
                 Ok(answer) => {
                     let route = answer.into_route(|config| io.add_tls(config));
                     let lane = Lane::for_redirects(route, settings);
-                    self.0[at].1 = State::Known(lanes.add(lane));
+                    self.0[at].1 = State::Known(lanes.add_lane(lane));
                     None
                 }
                 Err(failure) => {

@@ -7,8 +7,8 @@
 //! alone, because its seat is here.
 
 use super::lane::{Lane, Seat};
-use crate::freed::Freed;
 use crate::id::{ExchangeId, LaneId, ShareId};
+use crate::idle_since::IdleSince;
 use drumfire_net::Slot;
 use std::collections::VecDeque;
 use std::ops::{Index, IndexMut};
@@ -91,7 +91,7 @@ impl Shares {
     }
 
     /// Adds a share.
-    pub(super) fn add(&mut self, share: Share) {
+    pub(super) fn push_share(&mut self, share: Share) {
         self.0.push(share);
     }
 }
@@ -153,7 +153,7 @@ impl SeatCount {
         self.count = count;
         let kept = more.min(self.surplus);
         self.surplus = self.surplus - kept + fewer - lane.withdraw(share, fewer);
-        let since = Freed::default();
+        let since = IdleSince::default();
         (kept..more).for_each(|_| lane.give_seat(Seat::new(share, since)));
     }
 }

@@ -33,7 +33,7 @@ impl Slots {
     }
 
     /// Adds a slot.
-    pub(super) fn add(&mut self, connection: Connection) -> Slot {
+    pub(super) fn add_slot(&mut self, connection: Connection) -> Slot {
         self.list.push(connection);
         Slot((self.list.len() - 1) as u32)
     }
@@ -41,7 +41,7 @@ impl Slots {
     /// Puts a connection in a slot that no share uses.
     pub(super) fn put(&mut self, connection: Connection) -> Slot {
         let Some(slot) = self.spares.pop() else {
-            return self.add(connection);
+            return self.add_slot(connection);
         };
         self[slot].become_another(connection);
         slot

@@ -270,7 +270,7 @@ impl Transport {
         };
         match wire.flush(&mut Port::new(cx.io, slot), cx.handler) {
             Flushed::Written => {}
-            Flushed::Freed => self.resume(cx, slot),
+            Flushed::IdleSince => self.resume(cx, slot),
             Flushed::Failed => self.pending.note_failed(slot, listed),
         }
     }

@@ -1,6 +1,6 @@
 //! Iterations: the progress of each user in the program of its pool, and the values that it keeps.
 //!
-//! An iteration is open from [`Iterations::begin`] until [`Iterations::go_on`] gives
+//! An iteration is open from [`Iterations::open_iteration`] until [`Iterations::go_on`] gives
 //! [`NextStep::Over`]. Between the two the pool does what each `NextStep` says, and `go_on` is
 //! called again when that is done: after a request, whose outcome [`Iterations::note_end`] takes
 //! before, with the time at which its exchange ended, and after a pause with the time that
@@ -170,7 +170,7 @@ impl Iterations {
 
     /// Begins an iteration of a user now that is intended for a time, at the scenario whose turn it
     /// is.
-    pub(crate) fn begin(&mut self, turn: Turn, intended: Nanos, now: Nanos) {
+    pub(crate) fn open_iteration(&mut self, turn: Turn, intended: Nanos, now: Nanos) {
         let (index, extent) = (turn.user.index(), self.scenarios.extent());
         if self.list.len() <= index {
             self.list
@@ -286,7 +286,7 @@ impl Iterations {
                 return self.over(user, over_at);
             };
             walk.iteration.place += 1;
-            match walk.take(step, place, over_at) {
+            match walk.take_step(step, place, over_at) {
                 Halt::None => {}
                 Halt::Until(until) if until <= over_at => {}
                 Halt::Until(until) => return self.rest(user, until),
@@ -372,7 +372,7 @@ enum Halt {
 
 impl<F: Fn() -> u64> Walk<'_, F> {
     /// Takes the step with this number, where the one before was over at a time.
-    fn take(&mut self, step: &Step, place: u32, over_at: Nanos) -> Halt {
+    fn take_step(&mut self, step: &Step, place: u32, over_at: Nanos) -> Halt {
         match step {
             Step::Request { request, .. } => return Halt::Request(*request),
             Step::Pause(pause) => {

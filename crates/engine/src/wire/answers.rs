@@ -170,7 +170,7 @@ pub(crate) enum Flushed {
     Written,
     /// The socket took as much as it had room for, so that exchanges may continue to send by
     /// [`super::WireProtocol::resume`].
-    Freed,
+    IdleSince,
     /// A send has failed, for the first time.
     Failed,
 }

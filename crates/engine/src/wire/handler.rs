@@ -3,7 +3,7 @@
 //! A wire calls back through [`Handler`], in this order for each exchange:
 //!
 //! ```text
-//!   begin ─► message or opening ─► sent ─► (body ─► body_taken)* … written ─► left?
+//!   render_request ─► message or opening ─► sent ─► (body ─► body_taken)* … written ─► left?
 //!         ─► received ─► Interim* ─► Head ─► Data* ─► End or Trailers     one of these, `whole`, or
 //!                                                                         Failed, is the last
 //! ```
@@ -328,7 +328,7 @@ pub(crate) trait Handler {
     ///
     /// # Errors
     /// When the request can't be made. The exchange is over; the wire drops it.
-    fn begin(
+    fn render_request(
         &mut self,
         id: ExchangeId,
         connection: u32,

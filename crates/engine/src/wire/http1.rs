@@ -133,7 +133,9 @@ impl WireProtocol for Http1 {
         let Some(message) = handler.message(id) else {
             return Submitted::GivenUp;
         };
-        let due = self.sending.begin(message, settings.continue_by(now));
+        let due = self
+            .sending
+            .begin_request(message, settings.continue_by(now));
         self.machine.send(message.kind, persistence);
         let first = self.sending.write_first(port, message);
         self.exchange = Some(id);

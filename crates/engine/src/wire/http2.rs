@@ -228,7 +228,7 @@ impl WireProtocol for Http2 {
     ) -> Read {
         let mut reading = Reading::at(Nanos::ZERO, underway, handler);
         let unread = self.receive_all(port, input, terms.peer_closed, &mut reading);
-        reading.end(unread)
+        reading.finish_read(unread)
     }
 
     /// Lets streams send on that waited for output to be written: the machine has events for them.
@@ -236,7 +236,7 @@ impl WireProtocol for Http2 {
     fn resume<H: Handler>(&mut self, underway: &mut Underway, handler: &mut H, now: Nanos) -> Read {
         let mut reading = Reading::at(now, underway, handler);
         self.feed(&[], &mut reading);
-        reading.end(false)
+        reading.finish_read(false)
     }
 
     /// Writes the output with one call.
@@ -254,7 +254,7 @@ impl WireProtocol for Http2 {
             Err(error) => return self.note_failed_send(error),
         }
         if self.machine.has_event() {
-            Flushed::Freed
+            Flushed::IdleSince
         } else {
             Flushed::Written
         }

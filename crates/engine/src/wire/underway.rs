@@ -120,7 +120,7 @@ impl Underway {
     }
 
     /// Takes the exchange off its way, and gives the assignment that it had.
-    pub(crate) fn take(&mut self, id: ExchangeId) -> Assignment {
+    pub(crate) fn take_assignment(&mut self, id: ExchangeId) -> Assignment {
         let assignment = self.get(id);
         self.clear(id);
         assignment

@@ -75,7 +75,7 @@ impl<'a, 'c, I: Io, H: Handler> Attempt<'a, 'c, I, H> {
 
     /// Begins, at the first address that accepts the attempt.
     pub(in crate::transport) fn dial(mut self, now: Nanos) -> Way {
-        self.connection.redial.begin(self.lane);
+        self.connection.redial.begin_attempt(self.lane);
         self.dial_next(now)
     }
 

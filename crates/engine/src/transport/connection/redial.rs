@@ -2,7 +2,7 @@
 //! tried.
 //!
 //! ```text
-//!   begin ─► choose ─► try_another ─► choose …      one attempt: the lane's addresses, each once
+//!   begin_attempt ─► choose ─► try_another ─► choose …      one attempt: the lane's addresses, each once
 //!     ▲                     └─ none left ─► back_off ─► rest_end ─┐
 //!     └────────────────────────────────────────────────────────────┘
 //!   succeed                         the next failure is the first again
@@ -57,7 +57,7 @@ impl Redial {
 
     /// Begins an attempt. Where all connections go to the lane's first address, that is tried first
     /// again: it may have returned.
-    pub(super) fn begin(&mut self, lane: &Lane) {
+    pub(super) fn begin_attempt(&mut self, lane: &Lane) {
         self.tried = 0;
         if lane.settings.spread == Spread::First {
             self.choice -= self.choice % lane.route.width() as u32;

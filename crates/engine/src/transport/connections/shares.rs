@@ -21,8 +21,8 @@
 //! lane. So the shares of a run bound its connections, however far servers redirect.
 
 use super::Connections;
-use crate::freed::Freed;
 use crate::id::{LaneId, ShareId};
+use crate::idle_since::IdleSince;
 use crate::limits::REDIALS_AT_START;
 use crate::transport::connection::Connection;
 use crate::transport::context::Context;
@@ -57,8 +57,8 @@ impl Connections {
     /// index of the lane's address that its connection tries first.
     fn add_share(&mut self, lane: LaneId, number: u32, choice: u32) -> ShareId {
         let share = ShareId(self.shares.count() as u32);
-        let slot = self.slots.add(Connection::new(lane, share, choice));
-        self.shares.add(Share::new(lane, slot, number));
+        let slot = self.slots.add_slot(Connection::new(lane, share, choice));
+        self.shares.push_share(Share::new(lane, slot, number));
         share
     }
 
@@ -89,7 +89,7 @@ impl Connections {
     fn grow(&mut self, id: LaneId) -> Seat {
         let share = self.add_planned_share(id);
         let lane = &mut self.lanes[id];
-        let (streams, since) = (lane.settings.streams, Freed::default());
+        let (streams, since) = (lane.settings.streams, IdleSince::default());
         for _ in 1..streams {
             lane.give_seat(Seat::new(share, since));
         }
@@ -132,7 +132,7 @@ impl Connections {
             };
             let lane = &mut self.lanes[id];
             lane.clear_seats(count + 1);
-            let since = Freed::default();
+            let since = IdleSince::default();
             for share in listed {
                 lane.give_seat(Seat::new(share, since));
             }
@@ -162,7 +162,7 @@ impl Connections {
     pub(super) fn give_withheld_seat(&mut self, slot: Slot, since: Nanos) {
         let (connection, lane) = self.with_lane(slot);
         if connection.release_seat() {
-            lane.give_seat(Seat::new(connection.share, Freed::at(since)));
+            lane.give_seat(Seat::new(connection.share, IdleSince::at(since)));
         }
     }
 

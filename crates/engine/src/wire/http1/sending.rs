@@ -1,6 +1,6 @@
 //! The request of a connection of HTTP/1.1 on its way to the socket, and the pause before its body.
 //!
-//! A request goes out with one call where the socket has room: [`Sending::begin`],
+//! A request goes out with one call where the socket has room: [`Sending::begin_request`],
 //! [`Sending::write_first`], [`Sending::go_on`], which are three so that the handler's borrow of
 //! the message ends in between. The rest follows by [`Sending::write`] whenever the socket is
 //! writable. A request with `Expect: 100-continue` sends its head alone; its body follows by
@@ -50,7 +50,11 @@ impl Sending {
     /// Begins a request, whose body waits until `continue_at` for `100 Continue` where that is given.
     /// Returns the time until which it does wait; [`Nanos::MAX`] where it does not.
     #[inline(always)]
-    pub(super) fn begin(&mut self, message: &Rendered, continue_at: Option<Nanos>) -> Nanos {
+    pub(super) fn begin_request(
+        &mut self,
+        message: &Rendered,
+        continue_at: Option<Nanos>,
+    ) -> Nanos {
         let length = message.length();
         if self.failure.is_some() {
             self.failure = None;

@@ -1,6 +1,6 @@
 //! One reading of a connection of HTTP/2: the state that it changes beside the connection itself.
 //!
-//! It is made for one call of the transport and gives its result with [`Reading::end`], in which
+//! It is made for one call of the transport and gives its result with [`Reading::finish_read`], in which
 //! all that concerns the connection is gathered: a read may bring a GOAWAY, settings and a hundred
 //! responses at once.
 
@@ -70,7 +70,7 @@ impl<'a, H> Reading<'a, H> {
 
     /// The result for the transport. A stream that has ended leaves room for another.
     #[inline]
-    pub(super) fn end(self, unread: bool) -> Read {
+    pub(super) fn finish_read(self, unread: bool) -> Read {
         let flow = if self.events.is_empty() {
             Flow::Room {
                 since: self.events.since,

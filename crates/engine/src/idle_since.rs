@@ -8,10 +8,10 @@
 //! the requests that follow on it, until it has been idle, and is lag there, too
 //! (docs/design/01-time-and-blame.md#lag-after-the-generator-was-stopped).
 //!
-//! A request needs a connection and, in the closed model, a user; [`Freed::and`] joins the two.
-//! [`Freed::due`] then splits its wait: up to there it is the target's (everything was busy),
-//! beyond it the generator's. [`Freed::owed`] is what the exchange carries to its end, where
-//! [`Freed::after_stop`] makes the next moment of it. An idle gap ends the debt by itself, since a
+//! A request needs a connection and, in the closed model, a user; [`IdleSince::and`] joins the two.
+//! [`IdleSince::due`] then splits its wait: up to there it is the target's (everything was busy),
+//! beyond it the generator's. [`IdleSince::owed`] is what the exchange carries to its end, where
+//! [`IdleSince::after_stop`] makes the next moment of it. An idle gap ends the debt by itself, since a
 //! request that is intended after `at` has nothing to inherit.
 
 use crate::limits::STOOD_STILL;
@@ -19,14 +19,14 @@ use drumfire_units::Nanos;
 
 /// The moment since which something is free.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Freed {
+pub(crate) struct IdleSince {
     at: Nanos,
     /// The moment at which it would have been free, had its worker always been on time; not later
     /// than `at`.
     on_time: Nanos,
 }
 
-impl Freed {
+impl IdleSince {
     /// Free since a time, and no sooner in any case.
     pub(crate) const fn at(time: Nanos) -> Self {
         Self {
@@ -88,30 +88,30 @@ mod tests {
     #[test]
     fn a_queue_after_a_stop_is_late_by_the_stop() {
         // Idle since 10 ms; the worker stands still until 70 ms. Requests every 5 ms take 2 ms.
-        let (mut free, mut now) = (Freed::at(ms(10)), ms(70));
+        let (mut free, mut now) = (IdleSince::at(ms(10)), ms(70));
         for n in 0..20 {
             let intended = ms(15 + 5 * n);
             now = now.max(intended);
             let (due, owed) = (free.due(intended), free.owed(intended, now));
             assert_eq!(due, intended, "the connection would have been idle");
             now += ms(2);
-            free = Freed::after_stop(now, owed);
+            free = IdleSince::after_stop(now, owed);
         }
         // The queue is gone by then, and nothing is owed.
-        assert_eq!(free, Freed::at(ms(112)));
+        assert_eq!(free, IdleSince::at(ms(112)));
     }
 
     #[test]
     fn a_slow_target_is_not_our_lateness() {
         // Requests every 5 ms take 10 ms, and the worker needs 1 µs for each.
-        let mut free = Freed::at(Nanos::ZERO);
+        let mut free = IdleSince::at(Nanos::ZERO);
         for n in 0..1000 {
             let intended = ms(5 * n);
             let now = free.at.max(intended) + Nanos(1_000);
             assert_eq!(now - free.due(intended), Nanos(1_000));
             let owed = free.owed(intended, now);
             assert_eq!(owed, Nanos::ZERO);
-            free = Freed::after_stop(now + ms(10), owed);
+            free = IdleSince::after_stop(now + ms(10), owed);
         }
     }
 }
