@@ -1,9 +1,9 @@
 //! The search for a target's capacity: the greatest rate at which it keeps its service level
 //! objectives.
 //!
-//! Knows rates and shares of requests beyond a bound, and the time that has passed. Must not know
-//! what is requested, how a rate comes about, or in which words an answer is given. Start reading
-//! at [`Search`].
+//! Knows rates, shares of requests beyond a bound, and the time that has passed. Must not know what
+//! is requested, the source of a rate, or the words of an answer. Start reading at [`Search`]; its
+//! result is a [`Finding`].
 //!
 //! How an interval compares with an objective is computed in `measure`; `session` turns acts into
 //! commands.
@@ -18,6 +18,7 @@ mod bracket;
 mod confirm;
 mod drain;
 mod estimate;
+mod finding;
 mod hold;
 mod medians;
 mod observation;
@@ -28,6 +29,7 @@ mod step;
 mod terms;
 
 pub use answer::{Answer, Capacity, Confirmation, Trend, Why};
+pub use finding::{Bottleneck, Finding, KneeRow};
 pub use observation::{Observation, Tally};
 pub use search::{Act, Progress, Search, Stage};
 pub use terms::{Slo, Terms};

@@ -6,9 +6,10 @@ use crate::exit::Failure;
 use crate::flags::ColorChoice;
 use crate::stream_names::{STDERR, STDOUT};
 use crate::terminal;
+use drumfire_compare::Against;
 use drumfire_document::{Outputs, Text};
 use drumfire_measure::Summary;
-use drumfire_report::comparison::Against;
+use drumfire_report::comparison;
 use drumfire_report::figure::svg;
 use drumfire_report::html::Origin;
 use drumfire_report::style::Style;
@@ -180,7 +181,7 @@ const DOWNLOADS_MAX: usize = 1_100_000;
 /// The summary as JSON, with the comparison with a baseline where there is one.
 fn json_of(summary: &Summary, beside: &Beside<'_>) -> Vec<u8> {
     match beside.against {
-        Some(against) => against.json(summary),
+        Some(against) => comparison::json_of_baseline(against, summary),
         None => json::summary(summary),
     }
 }
@@ -190,7 +191,7 @@ fn markdown_of(summary: &Summary, beside: &Beside<'_>) -> Vec<u8> {
     let mut text = markdown::summary(summary, beside.naming);
     if let Some(against) = beside.against {
         text.push(b'\n');
-        text.extend(against.comparison.markdown_of_baseline());
+        text.extend(comparison::markdown_of_baseline(&against.comparison));
     }
     text
 }

@@ -25,3 +25,28 @@ pub const fn is_dangerous(c: char) -> bool {
         | '\u{e0000}'..='\u{e0fff}' // tags, more selectors
     )
 }
+
+/// A text of several lines, in which all dangerous characters except line ends and tabs are escaped:
+/// foreign parts of it that may contain these must be escaped before.
+#[must_use]
+pub fn escaped_lines(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match is_dangerous(c) && !matches!(c, '\n' | '\t') {
+            true => push_escape(&mut out, c),
+            false => out.push(c),
+        }
+    }
+    out
+}
+
+/// Appends a character as `\n`, `\x1b` or `\u{202e}`.
+pub fn push_escape(out: &mut String, c: char) {
+    match c {
+        '\n' => out.push_str("\\n"),
+        '\r' => out.push_str("\\r"),
+        '\t' => out.push_str("\\t"),
+        c if (c as u32) < 0x100 => out.push_str(&format!("\\x{:02x}", c as u32)),
+        c => out.push_str(&format!("\\u{{{:x}}}", c as u32)),
+    }
+}

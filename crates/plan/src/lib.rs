@@ -31,6 +31,7 @@ mod response;
 mod rest;
 mod scan;
 pub mod secret;
+mod secrets;
 mod threshold;
 mod trace;
 mod url;
@@ -44,7 +45,7 @@ pub use call::{
 };
 pub use choice::{Choice, Pick, Shares, Turns};
 pub use command::{Change, ChangeKind, Command, StopReason};
-pub use dangerous::is_dangerous;
+pub use dangerous::{escaped_lines, is_dangerous, push_escape};
 pub use data::{CallSteps, Datum, Functions, RenderedFields, RequestContext, RequestData, Varying};
 pub use data_error::{DataCause, DataError};
 pub use expect::{Expect, ParseExpectError};
@@ -74,6 +75,7 @@ pub use reach::{
 };
 pub use response::{Finding, Inspection, Mismatch, MismatchKind, Response, ResponseFields, Taken};
 pub use rest::{Done, NoRest, rest};
+pub use secrets::Secrets;
 pub use threshold::{Comparison, Metric, Role, Threshold, ThresholdError, Times};
 pub use trace::{TRACEPARENT, Traced};
 pub use url::{Host, JoinError, Origin, Scheme, URL_LENGTH_MAX, Url, UrlError};

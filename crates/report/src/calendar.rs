@@ -4,8 +4,6 @@
 //! during a run does not show, and outputs of several machines can be sorted by text.
 
 use jiff::Timestamp;
-use jiff::civil::DateTime;
-use jiff::tz::TimeZone;
 
 /// A count of nanoseconds since 1970 as `2026-01-31T23:59:59.123456789Z`.
 pub(crate) fn rfc3339(unix_nanos: u64) -> String {
@@ -27,40 +25,9 @@ fn timestamp(unix_nanos: u64) -> Timestamp {
     Timestamp::from_nanosecond(i128::from(unix_nanos)).unwrap_or(Timestamp::MAX)
 }
 
-/// The nanoseconds since 1970 of a text of [`rfc3339`], with any number of digits up to nine behind
-/// the point; `None` of any other.
-pub(crate) fn unix_nanos(text: &str) -> Option<u64> {
-    let text = text.strip_suffix('Z')?;
-    // A date without a time would be its midnight.
-    let time: DateTime = text.contains('T').then_some(text)?.parse().ok()?;
-    let nanos = TimeZone::UTC.to_timestamp(time).ok()?.as_nanosecond();
-    u64::try_from(nanos).ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_is_no_time_of_ours_is_none() {
-        for text in [
-            "",
-            "2026-01-31",
-            "2026-01-31T23:59:59",
-            "2026-13-01T00:00:00Z",
-            "2026-01-31T24:00:00Z",
-            "1969-12-31T23:59:59Z",
-            "2026-01-31Z",
-            "2026-02-31T00:00:00Z",
-            "2026-01-31T23:59:59ZZ",
-            "9999-01-31T23:59:59Z",
-            "2026-01-31T23:59:59.1234567890Z",
-            "2026-01-31T23:59:59+01:00",
-            "99999-01-31T23:59:59Z",
-        ] {
-            assert_eq!(unix_nanos(text), None, "{text}");
-        }
-    }
 
     #[test]
     fn fractions_are_rounded_down() {
@@ -71,10 +38,6 @@ mod tests {
         assert_eq!(rfc3339(0), "1970-01-01T00:00:00.000000000Z");
         assert_eq!(rfc3339_millis(1_000_000), "1970-01-01T00:00:00.001Z");
         assert_eq!(rfc3339_seconds(u64::MAX), "2554-07-21T23:34:33Z");
-        assert_eq!(
-            unix_nanos("2026-01-31T23:59:59.5Z"),
-            Some(1_769_903_999_500_000_000)
-        );
     }
 
     #[test]
@@ -92,9 +55,6 @@ mod tests {
                 rfc3339(seconds * 1_000_000_000 + 7),
                 format!("{text}.000000007Z")
             );
-            let nanos = seconds * 1_000_000_000 + 7;
-            assert_eq!(unix_nanos(&rfc3339(nanos)), Some(nanos));
-            assert_eq!(unix_nanos(&rfc3339_seconds(nanos)), Some(nanos - 7));
         }
     }
 }

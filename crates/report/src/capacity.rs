@@ -1,116 +1,21 @@
-//! A capacity that was searched for: the answer, what bounds it, and the knee.
-//!
-//! A [`Finding`] is filled while the run goes on; `text`, `markdown` and `json` show what is in it
-//! and decide nothing. The knee is a row for each rate that was tried, in the order of the rates:
-//! response times against the load.
+//! The result of a search for a capacity as text, Markdown and JSON: the answer, what bounds it, and
+//! the knee, which has a row for each tried rate.
 
 mod json;
 mod markdown;
 mod text;
 mod why;
 
-use drumfire_capacity::{Answer, Capacity, Confirmation, Stage, Why};
-use drumfire_measure::{Histogram, Objective};
-use drumfire_units::Nanos;
+use drumfire_capacity::{Answer, Bottleneck, Capacity, Finding};
 
-pub use json::SCHEMA;
+pub use json::{SCHEMA, json};
+pub use markdown::markdown;
+pub use text::text;
 
-/// A search and its result.
-#[derive(Clone, Debug)]
-pub struct Finding {
-    /// The id of the run that was made for it.
-    pub run: String,
-    /// The target, as the run names it.
-    pub target: String,
-    /// The answer.
-    pub answer: Answer,
-    /// The objectives, in their order.
-    pub objectives: Vec<Objective>,
-    /// The rates that were tried.
-    pub knee: Vec<KneeRow>,
-    /// What bounds the rate; `None` where nothing was found.
-    pub bottleneck: Option<Bottleneck>,
-    /// The most frequent failure, if there was one.
-    pub failure: Option<String>,
-    /// Why the search has no answer of the target, as the generator says of itself.
-    pub reasons: Vec<String>,
-    /// Whether it was ended before its own end.
-    pub is_cut_short: bool,
-}
-
-/// What bounds the rate at which the objectives are kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bottleneck {
-    /// The target: requests are beyond their objective from the moment at which they were sent.
-    Target,
-    /// Connections: requests waited for one that was free, and the target was not what was slow.
-    Connections,
-    /// Failures: the target refused requests, or did not answer them as the plan expects.
-    Failures,
-}
-
-/// The requests at one rate.
-#[derive(Clone, Debug)]
-pub struct KneeRow {
-    /// The stage of the search.
-    pub stage: Stage,
-    /// The mean rate that was asked for, per second.
-    pub rate: f64,
-    /// The time for which it was.
-    pub span: Nanos,
-    /// The requests that ended.
-    pub ended: u64,
-    /// The times that the objectives are about; of the response where none is.
-    pub times: Histogram,
-    /// For each objective, the share of the requests that was beyond it.
-    pub shares: Vec<f64>,
-}
-
-impl Finding {
-    /// The answer as a sentence, for the notes of the run.
-    #[must_use]
-    pub fn note(&self) -> String {
-        format!("capacity: {}", sentence(self))
-    }
-
-    /// The rows of the knee, from the lowest rate on. Those in which a queue was drained are left
-    /// out, for it was another rate's.
-    fn rows(&self) -> Vec<&KneeRow> {
-        let mut rows: Vec<&KneeRow> = self.knee.iter().collect();
-        rows.retain(|row| row.stage != Stage::Drain && row.ended > 0);
-        rows.sort_by(|one, other| one.rate.total_cmp(&other.rate));
-        rows
-    }
-
-    /// The objective that a row is shown by: the one that bounds the rate, or the first.
-    fn shown(&self) -> usize {
-        match &self.answer {
-            Answer::Found(capacity) => capacity.slo,
-            Answer::Unknown {
-                why: Why::Independent { slo, .. } | Why::Missed { slo, .. },
-                ..
-            } => *slo,
-            _ => 0,
-        }
-    }
-
-    /// The quantile that a row shows beside the median.
-    fn quantile(&self) -> f64 {
-        let timed = self.objectives.get(self.shown());
-        let timed = timed.filter(|objective| objective.bound.is_some());
-        timed.map_or(0.99, |objective| 1.0 - objective.share)
-    }
-
-    /// The expressions of all objectives.
-    fn wanted(&self) -> String {
-        let all: Vec<&str> = self.objectives.iter().map(|it| &*it.expression).collect();
-        all.join(", ")
-    }
-
-    /// The expression of one objective.
-    fn expression(&self, slo: usize) -> &str {
-        self.objectives.get(slo).map_or("", |it| &it.expression)
-    }
+/// The answer as a sentence, for the notes of the run.
+#[must_use]
+pub fn note(finding: &Finding) -> String {
+    format!("capacity: {}", sentence(finding))
 }
 
 /// `width` is half of the interval, per second: a digit below a tenth of it says nothing.
@@ -200,18 +105,13 @@ fn found(capacity: &Capacity, wanted: &str) -> String {
     let [rate, low, high] =
         [capacity.rate, capacity.low, capacity.high].map(|it| rounded(it, width));
     let interval = format!("90 % interval {low} to {high}");
-    match confirmed(capacity) {
+    match capacity.confirmed() {
         Some(confirmation) => {
             let kept = short(confirmation.rate);
             format!("{kept} keeps {wanted}; the limit is {rate} ({interval})")
         }
         None => format!("not confirmed; the limit of {wanted} is about {rate} ({interval})"),
     }
-}
-
-/// The confirmation that proved a rate.
-fn confirmed(capacity: &Capacity) -> Option<&Confirmation> {
-    capacity.confirmation.as_ref().filter(|it| it.is_kept)
 }
 
 /// What bounds the rate, in a sentence.
@@ -235,8 +135,9 @@ fn bottleneck_words(bottleneck: Bottleneck, failure: Option<&str>) -> String {
 mod tests {
     use super::*;
     use crate::style::{Color, Style, Unicode};
-    use drumfire_capacity::Trend;
-    use drumfire_measure::{Model, PoolInfo, RunInfo};
+    use drumfire_capacity::{Confirmation, KneeRow, Stage, Trend, Why};
+    use drumfire_measure::{Histogram, Model, Objective, PoolInfo, RunInfo};
+    use drumfire_units::Nanos;
 
     fn objective(text: &str) -> Objective {
         let pool = PoolInfo::new("main", Model::Open, ["GET /"]);
@@ -299,7 +200,7 @@ mod tests {
     }
 
     fn text(finding: &Finding) -> String {
-        finding.text(&Style::new(100, Color::Off, Unicode::On))
+        super::text(finding, &Style::new(100, Color::Off, Unicode::On))
     }
 
     #[test]
@@ -410,20 +311,20 @@ mod tests {
     #[test]
     fn json_and_markdown_say_the_same() {
         let finding = finding(found());
-        let json: serde_json::Value = serde_json::from_slice(&finding.json()).expect("JSON");
-        assert_eq!(json["answer"], "found");
-        assert_eq!(json["rate_per_s"], 905.31);
-        assert_eq!(json["slo"], "p99<50ms");
-        assert_eq!(json["limited_by"], "target");
-        assert_eq!(json["confirmation"]["kept"], true);
-        assert_eq!(json["why"], serde_json::Value::Null);
-        assert_eq!(json["knee"][0]["rate_per_s"], 640.0);
-        let markdown = String::from_utf8(finding.markdown()).expect("a text");
+        let document: serde_json::Value = serde_json::from_slice(&json(&finding)).expect("JSON");
+        assert_eq!(document["answer"], "found");
+        assert_eq!(document["rate_per_s"], 905.31);
+        assert_eq!(document["slo"], "p99<50ms");
+        assert_eq!(document["limited_by"], "target");
+        assert_eq!(document["confirmation"]["kept"], true);
+        assert_eq!(document["why"], serde_json::Value::Null);
+        assert_eq!(document["knee"][0]["rate_per_s"], 640.0);
+        let text = String::from_utf8(markdown(&finding)).expect("a text");
         assert!(
-            markdown.starts_with("**Capacity: 878/s keeps p99\\<50ms"),
-            "{markdown}"
+            text.starts_with("**Capacity: 878/s keeps p99\\<50ms"),
+            "{text}"
         );
-        assert!(markdown.contains("| 905/s | hold |"), "{markdown}");
+        assert!(text.contains("| 905/s | hold |"), "{text}");
     }
 
     #[test]

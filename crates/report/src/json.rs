@@ -17,7 +17,7 @@ mod distribution;
 mod drift;
 mod interval;
 mod listing;
-mod lowered;
+mod plan_facts;
 mod record;
 
 use crate::secret;
@@ -31,8 +31,7 @@ pub use cluster::{ClusterAgent, ClusterRun, cluster};
 pub use listing::runs;
 pub use record::{event, facts};
 
-/// The name and version of the contract; fields are only ever added to it.
-pub const SCHEMA: &str = "drumfire.summary.v1";
+pub use drumfire_compare::SUMMARY_SCHEMA as SCHEMA;
 
 /// The summary of a run as one JSON object, indented, with a line feed at its end.
 ///
@@ -56,15 +55,6 @@ pub(crate) fn bytes(document: &impl Serialize) -> Vec<u8> {
 /// The document of a summary, for one that has it within itself.
 pub(crate) fn document(summary: &Summary) -> impl Serialize {
     Document::of(summary)
-}
-
-/// The texts of a run's plan, by their keys.
-pub(crate) fn plan_texts(info: &RunInfo) -> serde_json::Map<String, serde_json::Value> {
-    match serde_json::to_value(lowered::LoweredPlan(info)) {
-        Ok(serde_json::Value::Object(texts)) => texts,
-        // A map with string keys is an object.
-        _ => serde_json::Map::new(),
-    }
 }
 
 /// A text that others wrote, without what looks like a secret in a URL or a header within it.

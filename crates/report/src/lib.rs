@@ -25,7 +25,7 @@
 //!
 //! A report is made in three steps that no function of this crate joins. `measure` closes the books
 //! and judges; a function here makes the bytes; the session masks the plan's secrets in them by
-//! value ([`Secrets`]) and writes them. So a format needs neither the plan's secrets nor a file to
+//! value ([`drumfire_plan::Secrets`]) and writes them. So a format needs neither the plan's secrets nor a file to
 //! be tested, and an output is complete before any of it is written.
 //!
 //! A new format is a file with one function from a summary or a row to text or bytes. It takes its
@@ -53,7 +53,6 @@ mod latency_rows;
 pub mod line;
 pub mod listing;
 pub mod live;
-mod lowered;
 pub mod markdown;
 mod markup;
 mod named_file;
@@ -63,7 +62,6 @@ mod quantity;
 mod remedy;
 mod request_order;
 mod request_rows;
-mod secrets;
 pub mod show;
 mod status;
 mod step_rows;
@@ -78,5 +76,4 @@ pub use named_file::NamedFile;
 pub use outlook::outlook;
 pub use remedy::{Naming, remedy, sentence};
 pub use request_rows::{RequestRows, RowForm};
-pub use secrets::Secrets;
 pub use status::reason_phrase;

@@ -5,12 +5,12 @@
 //! `Display`, so that the compiler finds the place where escaping was forgotten.
 //!
 //! Escaping is not masking: a text may hold a secret besides, and passes [`crate::secret`] or
-//! [`crate::Secrets`] first, for an escaped secret is harder to recognize.
+//! [`drumfire_plan::Secrets`] first, for an escaped secret is harder to recognize.
 
 use crate::style::Unicode;
+use drumfire_plan::{escaped_lines, push_escape};
 use std::borrow::Cow;
 use std::fmt;
-use std::fmt::Write as _;
 
 pub use drumfire_plan::is_dangerous;
 
@@ -44,15 +44,7 @@ impl<'a> Untrusted<'a> {
     /// foreign parts were escaped before.
     #[must_use]
     pub fn escaped_lines(&self) -> String {
-        let mut out = String::with_capacity(self.0.len());
-        for c in self.0.chars() {
-            if is_dangerous(c) && !matches!(c, '\n' | '\t') {
-                push_escape(&mut out, c);
-            } else {
-                out.push(c);
-            }
-        }
-        out
+        escaped_lines(&self.0)
     }
 
     /// The text escaped, of at most `limit` characters of the original; a cut is marked.
@@ -78,18 +70,6 @@ impl fmt::Debug for Untrusted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Untrusted({:?})", self.escaped(Unicode::Off))
     }
-}
-
-/// Appends `\n`, `\x1b` or `\u{202e}`.
-fn push_escape(out: &mut String, c: char) {
-    let written = match c {
-        '\n' => out.write_str("\\n"),
-        '\r' => out.write_str("\\r"),
-        '\t' => out.write_str("\\t"),
-        c if (c as u32) < 0x100 => write!(out, "\\x{:02x}", c as u32),
-        c => write!(out, "\\u{{{:x}}}", c as u32),
-    };
-    debug_assert!(written.is_ok(), "a String takes any text");
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@
 //! not use it.
 
 use drumfire_measure::RunInfo;
-use drumfire_report::Secrets;
+use drumfire_plan::Secrets;
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};

@@ -6,14 +6,17 @@
 //! caller.
 
 use crate::{Note, Observer, RunContext, SessionError};
-use drumfire_capacity::{Act, Answer, Observation, Progress, Search, Slo, Stage, Tally, Why};
+use drumfire_capacity::{
+    Act, Answer, Bottleneck, Finding, KneeRow, Observation, Progress, Search, Slo, Stage, Tally,
+    Why,
+};
 use drumfire_engine::Control;
 use drumfire_measure::{
     Ages, Blame, Figures, Flow, Histogram, Interval, Objective, Outcome, Reading,
 };
 use drumfire_measure::{Remedy, RunEvent, RunInfo, Summary};
 use drumfire_plan::{Change, Command, Law, Sequence, StopReason};
-use drumfire_report::capacity::{Bottleneck, Finding, KneeRow};
+use drumfire_report::capacity;
 use drumfire_units::{Nanos, Rate};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -372,7 +375,7 @@ impl Observer for Seeker<'_> {
         }
         self.finding.answer = answer;
         self.finding.run.clone_from(&summary.info.id);
-        vec![Note::Report(self.finding.note())]
+        vec![Note::Report(capacity::note(self.finding))]
     }
 }
 

@@ -1,10 +1,10 @@
 //! The stored runs of a user, those that go on among them.
 
 use crate::look::Look;
+use drumfire_compare::{Compared, HISTORY_MAX};
 use drumfire_measure::{PlanKey, Summary};
-use drumfire_report::comparison::Compared;
 use drumfire_report::figure::Spark;
-use drumfire_report::history::{History, RUNS_MAX};
+use drumfire_report::history;
 use drumfire_report::html::{self, Document, Origin, Place, StoredRun};
 use drumfire_report::listing::Listed;
 use drumfire_session::{Order, Peer, PeerError, Peers, naming_of, stored, stored_plan};
@@ -81,7 +81,7 @@ impl Library {
         let read = |name: &str| {
             let run = self.find(name).ok_or_else(|| missing(name))?;
             let record = Record::read(&run.path).map_err(|error| error.to_string())?;
-            Ok::<_, String>(Compared::of(stored(record)))
+            Ok::<_, String>(Compared::from_summary(stored(record)))
         };
         let (base, candidate) = (read(base)?, read(candidate)?);
         let document = Document {
@@ -103,11 +103,11 @@ impl Library {
         let plan = run.map_err(Clone::clone)?.plan;
         let plan = plan.ok_or("the plan of this run is unknown")?;
         rows.retain(|row| row.run.as_ref().is_ok_and(|run| run.plan == Some(plan)));
-        rows.truncate(RUNS_MAX);
+        rows.truncate(HISTORY_MAX);
         rows.reverse();
         let began: Vec<String> = rows.iter().map(self.began).collect();
         let listed = rows.iter().zip(&began);
-        let history = History::of(listed.map(|(row, began)| (self.listed)(row, began)));
+        let history = history::search(listed.map(|(row, began)| (self.listed)(row, began)));
         let document = Document {
             title: "drumfire: runs of one plan",
             place: Place::Served,

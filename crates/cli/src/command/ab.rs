@@ -17,11 +17,10 @@ use crate::flags::AbFlags;
 use crate::output::Output;
 use crate::runs_folder;
 use crate::signals::Signals;
+use drumfire_compare::{Compared, Comparison, RoundForm, Rounds, RoundsEnd, Terms, UnsoundRound};
 use drumfire_measure::{Coverage, Summary};
 use drumfire_net::Clock;
-use drumfire_report::comparison::{
-    Compared, Comparison, RoundForm, Rounds, RoundsEnd, Terms, UnsoundRound, foreseen,
-};
+use drumfire_report::comparison::foreseen;
 use drumfire_session::stored;
 use drumfire_store::{Labels, Record};
 use process::{LOOK, RunEnd, RunProcess};
@@ -192,7 +191,7 @@ impl Experiment<'_> {
                     message: format!("{}: {}", SIDES[*side], failure.message),
                     ..failure
                 })?;
-                match Comparison::check(&Compared::of(Arc::clone(&run))) {
+                match Comparison::check(&Compared::from_summary(Arc::clone(&run))) {
                     Ok(()) => runs[*side] = Some((directory.clone(), run)),
                     Err(reason) if run.total.counts.ok == 0 && run.coverage == Coverage::Whole => {
                         return Ok(Round::Unanswered(unsound(reason)));
@@ -262,7 +261,7 @@ impl Experiment<'_> {
     /// The runs of one side.
     fn side(&self, side: usize) -> Vec<Compared> {
         let runs = self.runs[side].iter();
-        runs.cloned().map(Compared::of).collect()
+        runs.cloned().map(Compared::from_summary).collect()
     }
 
     /// Names the place of the runs, and the command that compares them again.

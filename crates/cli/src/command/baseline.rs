@@ -4,9 +4,9 @@ use super::stored::{find, read};
 use super::tags;
 use crate::exit::Failure;
 use crate::output::Output;
+use drumfire_compare::{Against, Baseline};
 use drumfire_document::{Outputs, Text};
 use drumfire_measure::{RunInfo, Summary};
-use drumfire_report::comparison::{Against, Baseline};
 use drumfire_session::{Observer, SessionError};
 
 /// The prefix of a run that is named by a tag.
@@ -35,7 +35,7 @@ fn load(named: &Text, output: &Output) -> Result<Baseline, Failure> {
         None => find(&named.value),
     };
     let run = path.and_then(|path| read(&path)).map_err(at)?;
-    Baseline::of(run).map_err(|why| at(Failure::usage(why)))
+    Baseline::new(run).map_err(|why| at(Failure::usage(why)))
 }
 
 /// Refuses a run that can't be compared with its baseline, before anything is sent.

@@ -22,12 +22,12 @@ use crate::host::Machine;
 use crate::output::{Destination, Output};
 use crate::signals::Signals;
 use crate::{session, store_place};
-use drumfire_capacity::{Answer, Search, Terms, Why};
+use drumfire_capacity::{Answer, Finding, Search, Terms, Why};
 use drumfire_compile::{Host, compile, compile_draft};
 use drumfire_measure::{Objective, Summary};
 use drumfire_plan::{Plan, Threshold};
 use drumfire_report::Naming;
-use drumfire_report::capacity::Finding;
+use drumfire_report::capacity;
 use drumfire_session::{Seeker, Session, Shown};
 use progress::Shower;
 use std::path::Path;
@@ -262,10 +262,13 @@ impl Forms {
     fn write(&self, finding: &Finding, output: &Output) -> Result<(), Failure> {
         let redactor = output.redactor();
         let forms = [
-            (&self.json, redactor.json(&finding.json()).into_owned()),
+            (
+                &self.json,
+                redactor.json(&capacity::json(finding)).into_owned(),
+            ),
             (
                 &self.markdown,
-                redactor.bytes(&finding.markdown()).into_owned(),
+                redactor.bytes(&capacity::markdown(finding)).into_owned(),
             ),
         ];
         let mut is_taken = false;
@@ -277,7 +280,7 @@ impl Forms {
         }
         match is_taken {
             true => Ok(()),
-            false => output.print(finding.text(&output.stdout_style()).as_bytes()),
+            false => output.print(capacity::text(finding, &output.stdout_style()).as_bytes()),
         }
     }
 }

@@ -6,8 +6,8 @@ use crate::exit::{Exit, Failure};
 use crate::flags::CompareFlags;
 use crate::output::{Destination, Output};
 use crate::runs_folder;
-use drumfire_report::comparison::{Compared, Comparison, RUNS_MAX, Terms};
-use drumfire_report::html;
+use drumfire_compare::{Compared, Comparison, RUNS_MAX, Terms};
+use drumfire_report::{comparison, html};
 use drumfire_store::Record;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ pub(crate) fn run(flags: &CompareFlags, output: &Output) -> Result<Exit, Failure
         any_target: flags.any_target,
     };
     let sides = [&*base.runs, &*candidate.runs];
-    let comparison = Comparison::of(sides[0], sides[1], terms).map_err(Failure::usage)?;
+    let comparison = Comparison::of_sets(sides[0], sides[1], terms).map_err(Failure::usage)?;
     let left_out = base.left_out.into_iter().chain(candidate.left_out);
     let comparison = comparison.cautioned(left_out);
     destinations.write(&comparison, sides, &output.colored(flags.color))?;
@@ -79,15 +79,15 @@ impl ComparisonDestinations {
     ) -> Result<(), Failure> {
         for (flag, to) in &self.forms {
             to.write(&match *flag {
-                "--json" => comparison.json(),
-                "--markdown" => comparison.markdown(),
+                "--json" => comparison::json(comparison),
+                "--markdown" => comparison::markdown(comparison),
                 _ => html::comparison_page(comparison, base, candidate),
             })?;
         }
         let mut places = self.forms.iter();
         match places.any(|(_, to)| matches!(to, Destination::Stdout)) {
             true => Ok(()),
-            false => output.print(comparison.text(&output.stdout_style()).as_bytes()),
+            false => output.print(comparison::text(comparison, &output.stdout_style()).as_bytes()),
         }
     }
 }

@@ -10,10 +10,11 @@ use crate::results::{Beside, page_of_html};
 use crate::signals::Signals;
 use crate::{document, session, terminal};
 use clap::Parser as _;
+use drumfire_compare::Against;
 use drumfire_compile::compile;
 use drumfire_document::{Document, form};
 use drumfire_measure::Summary;
-use drumfire_report::comparison::Against;
+use drumfire_report::comparison;
 use drumfire_report::{Naming, text};
 use drumfire_session::Shown;
 use drumfire_target::{Behaviour, Listen, Options, Server};
@@ -90,7 +91,7 @@ fn fire(flags: &DemoFlags, document: &Document, output: &Output) -> Result<Exit,
     output.print(text::summary_explained(&summary, &style).as_bytes())?;
     let against = baseline::against(baseline.as_ref(), &summary, &output);
     if let Some(against) = &against {
-        let text = against.comparison.text(&style);
+        let text = comparison::text(&against.comparison, &style);
         output.print(format!("\nComparison with the baseline\n\n{text}").as_bytes())?;
     }
     match write_page(&summary, document, against.as_ref(), &output) {

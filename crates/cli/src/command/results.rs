@@ -13,12 +13,13 @@ use crate::results::{self, Beside, Content, ResultRow};
 use crate::signals::Signals;
 use crate::stream_names::{STDERR, STDOUT};
 use crate::{intervals, output, rows, session, store_place, terminal, trust};
+use drumfire_compare::{Against, Baseline};
 use drumfire_compile::{Host, compile};
 use drumfire_document::form;
 use drumfire_document::{Outputs, Switch};
 use drumfire_measure::{RunEvent, Summary, Transcript};
 use drumfire_plan::Plan;
-use drumfire_report::comparison::{Against, Baseline};
+use drumfire_report::comparison;
 use drumfire_report::style::Style;
 use drumfire_report::{Naming, show, text};
 use drumfire_session::{
@@ -515,7 +516,7 @@ impl Destinations {
         let text = match against {
             Some(against) => format!(
                 "{text}\nComparison with the baseline\n\n{}",
-                against.comparison.text(style)
+                comparison::text(&against.comparison, style)
             ),
             None => text,
         };

@@ -2,7 +2,7 @@
 
 use crate::exit::Failure;
 use crate::runs_folder;
-use drumfire_report::comparison::Compared;
+use drumfire_compare::Compared;
 use drumfire_session::stored;
 use drumfire_store::{Record, StoreError};
 use std::fs::File;
@@ -27,7 +27,7 @@ pub(super) fn read(path: &Path) -> Result<Compared, Failure> {
         return read_json(path);
     }
     let record = Record::read(path).map_err(failure)?;
-    Ok(Compared::of(stored(record)))
+    Ok(Compared::from_summary(stored(record)))
 }
 
 /// A run from the file that `--json` wrote.
@@ -42,7 +42,7 @@ fn read_json(path: &Path) -> Result<Compared, Failure> {
     if bytes.len() as u64 > JSON_BYTES_MAX {
         return Err(wrong("the file is larger than 64 MiB".to_owned()));
     }
-    Compared::read(&bytes).map_err(wrong)
+    Compared::from_json(&bytes).map_err(wrong)
 }
 
 /// Why a stored run can't be used.

@@ -4,7 +4,7 @@ use super::ColorChoice;
 use super::compare::share;
 use super::number::count;
 use clap::Args;
-use drumfire_report::comparison::{ROUNDS_MAX, ROUNDS_MIN};
+use drumfire_compare::{ROUNDS_MAX, ROUNDS_MIN};
 use std::path::PathBuf;
 
 /// Flags of `ab`.

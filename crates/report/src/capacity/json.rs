@@ -1,8 +1,7 @@
 //! A capacity as JSON, for scripts. Rates are per second, times in nanoseconds, shares from 0 to 1.
 
-use super::{Bottleneck, Finding};
 use crate::secret;
-use drumfire_capacity::{Answer, Why};
+use drumfire_capacity::{Answer, Bottleneck, Finding, KneeRow, Why};
 use serde::Serialize;
 
 /// The name and version of the form; fields are only ever added to it.
@@ -78,78 +77,75 @@ struct Row {
     shares: Vec<f64>,
 }
 
-impl Finding {
-    /// The finding as one JSON object, indented, with a line feed at its end.
-    #[must_use]
-    pub fn json(&self) -> Vec<u8> {
-        crate::json::bytes(&self.document())
-    }
-
-    fn document(&self) -> Document<'_> {
-        let found = match &self.answer {
-            Answer::Found(capacity) => Some(capacity),
-            _ => None,
-        };
-        let (answer, rate, kept, missed) = match &self.answer {
-            Answer::Found(capacity) => ("found", Some(capacity.rate), None, None),
-            Answer::Below(rate) => ("below", Some(*rate), None, None),
-            Answer::Above(rate) => ("above", Some(*rate), None, None),
-            Answer::Generator { rate, kept } => ("generator", Some(*rate), *kept, None),
-            Answer::Unknown {
-                why: Why::Ended,
-                kept,
-                missed,
-            } => ("open", None, *kept, *missed),
-            Answer::Unknown { kept, missed, .. } => ("none", None, *kept, *missed),
-        };
-        let why = match &self.answer {
-            Answer::Found(capacity) => capacity.why.as_ref(),
-            Answer::Unknown { why, .. } => Some(why),
-            _ => None,
-        };
-        let limited_by = self.bottleneck.map(|it| match it {
-            Bottleneck::Target => "target",
-            Bottleneck::Connections => "connections",
-            Bottleneck::Failures => "failures",
-        });
-        let is_generator = matches!(self.answer, Answer::Generator { .. });
-        Document {
-            schema: SCHEMA,
-            run: &self.run,
-            target: secret::excerpt(&self.target),
-            answer,
-            rate_per_s: rate,
-            low_per_s: found.map(|it| it.low),
-            high_per_s: found.map(|it| it.high),
-            confidence: 0.9,
-            kept_per_s: kept,
-            missed_per_s: missed,
-            slo: found.map(|it| self.expression(it.slo)),
-            limited_by: limited_by.or_else(|| is_generator.then_some("generator")),
-            why: why.and_then(name_of),
-            trend: self.trend().map(|trend| match trend.is_slower() {
-                true => "slower",
-                false => "faster",
-            }),
-            cut_short: self.is_cut_short,
-            held_s: found.map(|it| it.held),
-            confirmation: found.and_then(|it| {
-                let confirmation = it.confirmation.as_ref()?;
-                Some(Confirmed {
-                    kept: confirmation.is_kept,
-                    rate_per_s: confirmation.rate,
-                    shares: confirmation.shares.clone(),
-                    requests: confirmation.requests as u64,
-                    made: confirmation.made,
-                })
-            }),
-            slos: self.objectives.iter().map(Wanted::of).collect(),
-            knee: self.rows().into_iter().map(Row::of).collect(),
-            reasons: &self.reasons,
-        }
-    }
+/// The finding as one JSON object, indented, with a line feed at its end.
+#[must_use]
+pub fn json(finding: &Finding) -> Vec<u8> {
+    crate::json::bytes(&document(finding))
 }
 
+fn document(finding: &Finding) -> Document<'_> {
+    let found = match &finding.answer {
+        Answer::Found(capacity) => Some(capacity),
+        _ => None,
+    };
+    let (answer, rate, kept, missed) = match &finding.answer {
+        Answer::Found(capacity) => ("found", Some(capacity.rate), None, None),
+        Answer::Below(rate) => ("below", Some(*rate), None, None),
+        Answer::Above(rate) => ("above", Some(*rate), None, None),
+        Answer::Generator { rate, kept } => ("generator", Some(*rate), *kept, None),
+        Answer::Unknown {
+            why: Why::Ended,
+            kept,
+            missed,
+        } => ("open", None, *kept, *missed),
+        Answer::Unknown { kept, missed, .. } => ("none", None, *kept, *missed),
+    };
+    let why = match &finding.answer {
+        Answer::Found(capacity) => capacity.why.as_ref(),
+        Answer::Unknown { why, .. } => Some(why),
+        _ => None,
+    };
+    let limited_by = finding.bottleneck.map(|it| match it {
+        Bottleneck::Target => "target",
+        Bottleneck::Connections => "connections",
+        Bottleneck::Failures => "failures",
+    });
+    let is_generator = matches!(finding.answer, Answer::Generator { .. });
+    Document {
+        schema: SCHEMA,
+        run: &finding.run,
+        target: secret::excerpt(&finding.target),
+        answer,
+        rate_per_s: rate,
+        low_per_s: found.map(|it| it.low),
+        high_per_s: found.map(|it| it.high),
+        confidence: 0.9,
+        kept_per_s: kept,
+        missed_per_s: missed,
+        slo: found.map(|it| finding.expression(it.slo)),
+        limited_by: limited_by.or_else(|| is_generator.then_some("generator")),
+        why: why.and_then(name_of),
+        trend: finding.trend().map(|trend| match trend.is_slower() {
+            true => "slower",
+            false => "faster",
+        }),
+        cut_short: finding.is_cut_short,
+        held_s: found.map(|it| it.held),
+        confirmation: found.and_then(|it| {
+            let confirmation = it.confirmation.as_ref()?;
+            Some(Confirmed {
+                kept: confirmation.is_kept,
+                rate_per_s: confirmation.rate,
+                shares: confirmation.shares.clone(),
+                requests: confirmation.requests as u64,
+                made: confirmation.made,
+            })
+        }),
+        slos: finding.objectives.iter().map(Wanted::of).collect(),
+        knee: finding.knee_rows().into_iter().map(Row::of).collect(),
+        reasons: &finding.reasons,
+    }
+}
 /// The name of a reason; `None` if the run was ended from outside, which `cut_short` has.
 const fn name_of(why: &Why) -> Option<&'static str> {
     match why {
@@ -176,7 +172,7 @@ impl<'a> Wanted<'a> {
 }
 
 impl Row {
-    fn of(row: &super::KneeRow) -> Self {
+    fn of(row: &KneeRow) -> Self {
         Self {
             stage: row.stage.name(),
             rate_per_s: row.rate,

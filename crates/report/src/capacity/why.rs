@@ -1,9 +1,9 @@
 //! Why a search has no answer, in words.
 
-use super::{Finding, asked, short};
+use super::{asked, short};
 use crate::quantity::{count, latency, share_of};
 use crate::style::Unicode;
-use drumfire_capacity::{Trend, Why};
+use drumfire_capacity::{Finding, Trend, Why};
 use drumfire_units::Nanos;
 
 /// The sentence of an answer that is none, with the rates that steps kept and missed.

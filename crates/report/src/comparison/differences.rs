@@ -1,62 +1,20 @@
-//! The facts of their plans in which the runs of two sides differ, without those that a comparison
-//! refuses: an answer is about all of them together.
-//!
-//! The facts are the settings that the JSON of a run has (`run.plan`), so that a stored run and its
-//! JSON have the same. Thresholds are left out, since they change nothing that is measured, and of a
-//! URL its authority, which the sides show as their targets.
+//! The differences of plans in words.
 
-use super::Compared;
 use crate::style::{Style, Unicode};
 use crate::untrusted::Untrusted;
-use std::collections::BTreeMap;
+use drumfire_compare::Difference;
 
-/// The most facts that a sentence names; JSON has all.
+/// The maximum number of facts that a sentence lists; JSON has all.
 const NAMED_MAX: usize = 8;
-/// The most characters of a value in a sentence.
+/// The maximum number of characters of a value in a sentence.
 const VALUE_MAX: usize = 40;
-/// The text of a fact that a plan does not have.
-const NONE: &str = "none";
 
-/// A fact in which the sides differ.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Difference {
-    /// The key of the setting, such as `keep_alive`.
-    pub(super) key: String,
-    /// The texts of the base's runs and of the candidate's, each once.
-    pub(super) values: [Vec<String>; 2],
-}
-
-/// The facts in which the sides differ, or runs of one side, in the order of their keys.
-pub(super) fn of(base: &[Compared], candidate: &[Compared]) -> Vec<Difference> {
-    let sides = [base, candidate].map(|runs| runs.iter().map(Compared::facts).collect::<Vec<_>>());
-    let facts = sides.iter().flatten().flat_map(BTreeMap::keys);
-    let keys: std::collections::BTreeSet<&String> = facts.collect();
-    let difference = |key: &String| {
-        let values = [0, 1].map(|side: usize| {
-            let mut values: Vec<String> = Vec::new();
-            for facts in &sides[side] {
-                let value = facts.get(key).map_or(NONE, String::as_str);
-                if !values.iter().any(|other| other == value) {
-                    values.push(value.to_owned());
-                }
-            }
-            values
-        });
-        let is_same = values[0].len() == 1 && values[0] == values[1];
-        (!is_same).then(|| Difference {
-            key: key.clone(),
-            values,
-        })
-    };
-    keys.into_iter().filter_map(difference).collect()
-}
-
-/// The differences in a sentence; `None` where there are none.
+/// The differences in a sentence; `None` without any.
 pub(super) fn sentence(differences: &[Difference], style: &Style) -> Option<String> {
     let mut named: Vec<String> = differences
         .iter()
         .take(NAMED_MAX)
-        .map(|difference| difference.words(style.unicode))
+        .map(|difference| words(difference, style.unicode))
         .collect();
     if differences.len() > NAMED_MAX {
         named.push(format!("{} more", differences.len() - NAMED_MAX));
@@ -64,18 +22,15 @@ pub(super) fn sentence(differences: &[Difference], style: &Style) -> Option<Stri
     (!named.is_empty()).then(|| format!("They differ in: {}.", named.join(", ")))
 }
 
-impl Difference {
-    /// The fact, and its value on either side: `keep-alive (on, off)`.
-    fn words(&self, unicode: Unicode) -> String {
-        let side = |values: &Vec<String>| {
-            let shown = values.iter().map(|value| shown(value, unicode));
-            shown.collect::<Vec<_>>().join(" or ")
-        };
-        let [base, candidate] = [0, 1].map(|at: usize| side(&self.values[at]));
-        format!("{} ({base}, {candidate})", name(&self.key, unicode))
-    }
+/// The fact, and its value on either side: `keep-alive (on, off)`.
+fn words(difference: &Difference, unicode: Unicode) -> String {
+    let side = |values: &Vec<String>| {
+        let shown = values.iter().map(|value| shown(value, unicode));
+        shown.collect::<Vec<_>>().join(" or ")
+    };
+    let [base, candidate] = [0, 1].map(|at: usize| side(&difference.values[at]));
+    format!("{} ({base}, {candidate})", name(&difference.key, unicode))
 }
-
 fn shown(value: &str, unicode: Unicode) -> String {
     match value {
         "yes" => "on".to_owned(),

@@ -4,10 +4,11 @@
 //! sentences for people, which `text` has. Figures come in the order of the table; a script looks
 //! them up by their name, since a run without a figure leaves it out.
 
-use super::differences::Difference;
-use super::figure::Figure;
-use super::{Answer, CONFIDENCE, Comparison, Row, Runs, UnsoundRound};
 use crate::secret;
+use drumfire_compare::{
+    Against, Answer, CONFIDENCE, Comparison, Difference, Row, Runs, UnsoundRound,
+};
+use drumfire_measure::Summary;
 use serde::Serialize;
 
 /// The name and version of the form; fields are only ever added to it.
@@ -83,58 +84,47 @@ struct Entry {
     answer: Option<&'static str>,
 }
 
-impl Comparison {
-    /// The comparison as one JSON object, indented, with a line feed at its end.
-    #[must_use]
-    pub fn json(&self) -> Vec<u8> {
-        crate::json::bytes(&self.document())
-    }
-
-    pub(super) fn document(&self) -> impl Serialize {
-        Document {
-            schema: SCHEMA,
-            answer: (!self.is_pair()).then(|| self.word()),
-            least: self.terms.least,
-            confidence: CONFIDENCE,
-            base: Side::of(&self.base),
-            candidate: Side::of(&self.candidate),
-            differences: self.differences.iter().map(Differing::of).collect(),
-            rounds: self.rounds.map(|rounds| Experiment {
-                planned: rounds.planned,
-                made: self.base.ids.len(),
-                form: rounds.form.name(),
-                ended: rounds.ended.name(),
-                unsound: self.unsound.iter().map(Unsound::of).collect(),
-            }),
-            figures: self.rows.iter().map(Entry::of).collect(),
-            cautions: self.cautions.clone(),
-        }
-    }
-
-    /// The answer of all figures: one that is worse decides, and equal is what all are or none is.
-    fn word(&self) -> &'static str {
-        let is_equal = self
-            .rows
-            .iter()
-            .all(|row| row.answer == Some(Answer::Equal));
-        match (self.has(Answer::Worse), self.has(Answer::Better), is_equal) {
-            (true, ..) => Answer::Worse.name(),
-            (_, true, _) => Answer::Better.name(),
-            (.., true) => Answer::Equal.name(),
-            _ => Answer::Open.name(),
-        }
-    }
+/// The comparison as one JSON object, indented, with a line feed at its end.
+#[must_use]
+pub fn json(of: &Comparison) -> Vec<u8> {
+    crate::json::bytes(&document(of))
 }
 
-impl Answer {
-    /// The word of the form.
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Worse => "worse",
-            Self::Better => "better",
-            Self::Equal => "equal",
-            Self::Open => "nothing shown",
-        }
+/// The JSON of the summary of a run, with its comparison with a baseline under `comparison`.
+#[must_use]
+pub fn json_of_baseline(against: &Against, summary: &Summary) -> Vec<u8> {
+    crate::json::bytes(&WithBaseline {
+        summary: crate::json::document(summary),
+        comparison: document(&against.comparison),
+    })
+}
+
+/// A summary with the comparison of its run with a baseline.
+#[derive(Serialize)]
+struct WithBaseline<S: Serialize, C: Serialize> {
+    #[serde(flatten)]
+    summary: S,
+    comparison: C,
+}
+
+fn document(of: &Comparison) -> Document {
+    Document {
+        schema: SCHEMA,
+        answer: of.answer().map(Answer::name),
+        least: of.terms.least,
+        confidence: CONFIDENCE,
+        base: Side::of(&of.base),
+        candidate: Side::of(&of.candidate),
+        differences: of.differences.iter().map(Differing::of).collect(),
+        rounds: of.rounds.map(|rounds| Experiment {
+            planned: rounds.planned,
+            made: of.base.ids.len(),
+            form: rounds.form.name(),
+            ended: rounds.ended.name(),
+            unsound: of.unsound.iter().map(Unsound::of).collect(),
+        }),
+        figures: of.rows.iter().map(Entry::of).collect(),
+        cautions: of.cautions.clone(),
     }
 }
 
@@ -173,11 +163,7 @@ impl Entry {
     fn of(row: &Row) -> Self {
         Self {
             name: row.figure.name(),
-            unit: match row.figure {
-                Figure::Latency(..) => "ns",
-                Figure::Failed => "share",
-                Figure::Rate => "per_s",
-            },
+            unit: row.figure.unit(),
             base: row.medians[0],
             candidate: row.medians[1],
             shift: row.shift,

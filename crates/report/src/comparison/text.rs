@@ -8,8 +8,7 @@
 //! Every number comes from the rows. The one thing that is computed here is half of an interval,
 //! as the least shift that runs with this spread could have shown.
 
-use super::figure::Figure;
-use super::{Answer, Comparison, Rounds, Row, Runs, differences};
+use super::differences;
 use crate::answers::target_words;
 use crate::calendar;
 use crate::line::{Ink, Line, labelled, wrap};
@@ -18,285 +17,269 @@ use crate::secret;
 use crate::style::{Style, Unicode};
 use crate::table::{Column, Side, Table};
 use crate::untrusted::Untrusted;
+use drumfire_compare::{Answer, Comparison, Figure, Rounds, Row, Runs};
 use drumfire_measure::TargetState;
 
 /// The column at which everything after a label begins.
 const LABEL: usize = 13;
 
-impl Comparison {
-    /// The answer, both sides, a row for each figure, and what makes the answer less than it seems.
-    #[must_use]
-    pub fn text(&self, style: &Style) -> String {
-        let mut out = String::new();
-        let (answer, ink) = self.answer(style);
-        labelled(("Answer", LABEL), &answer, ink, style, &mut out);
-        out.push('\n');
-        for (label, side) in [("Base", &self.base), ("Candidate", &self.candidate)] {
-            labelled(
-                (label, LABEL),
-                &side.words(style),
-                Ink::Plain,
-                style,
-                &mut out,
-            );
-        }
-        if let Some(sentence) = self.difference(style) {
-            for line in wrap(&sentence, style.width()) {
-                Line::plain(line).print(style, &mut out);
-            }
-        }
-        out.push('\n');
-        for line in self.table(style).lines(style.width()) {
-            line.print(style, &mut out);
-        }
-        for sentence in self.remarks(style) {
-            out.push('\n');
-            let sentence = in_letters(&sentence, style.unicode);
-            for line in wrap(&sentence, style.width()) {
-                Line::of(line, Ink::Dim).print(style, &mut out);
-            }
-        }
-        out
-    }
-
-    /// One pair has no verdict, whatever its intervals say.
-    ///
-    /// The answer of all figures in a sentence: what is worse goes first, since it decides.
-    pub(crate) fn answer(&self, style: &Style) -> (String, Ink) {
-        if self.is_pair() {
-            let words = "One pair of runs has no verdict: runs of the same program differ, too. For a \
-                         verdict, take several runs of each side in turn.";
-            return (words.to_owned(), Ink::Bold);
-        }
-        let [worse, better] =
-            [Answer::Worse, Answer::Better].map(|answer| self.listed(answer, style));
-        // Worse and better together are a trade, and its reader decides: the sentence has both, and the exit
-        // code is that of what is worse.
-        let least = percent(self.terms.least);
-        let runs = match self.rounds {
-            Some(_) => "rounds",
-            None => "runs",
-        };
-        match (worse, better) {
-            (Some(worse), None) => (
-                format!("{} the candidate is worse: {worse}", style.glyph("✗", "x")),
-                Ink::Bad,
-            ),
-            (Some(worse), Some(better)) => {
-                let cross = style.glyph("✗", "x");
-                (
-                    format!("{cross} the candidate is worse: {worse}. Better: {better}"),
-                    Ink::Bad,
-                )
-            }
-            (None, Some(better)) => (
-                format!(
-                    "{} the candidate is better: {better}",
-                    style.glyph("✓", "+")
-                ),
-                Ink::Good,
-            ),
-            (None, None)
-                if self
-                    .rows
-                    .iter()
-                    .all(|row| row.answer == Some(Answer::Equal)) =>
-            {
-                (
-                    format!("{} equal within {least}", style.glyph("✓", "+")),
-                    Ink::Good,
-                )
-            }
-            (None, None) => (
-                self.undecided(style).unwrap_or_else(|| {
-                    format!(
-                        "undecided: too few {runs} to show a shift of {least}, or to rule it out"
-                    )
-                }),
-                Ink::Warn,
-            ),
-        }
-    }
-
-    /// The answer where the interval of an undecided figure lies beyond the least shift that matters:
-    /// it looks worse or better, but is one of several figures, whose intervals are its own.
-    fn undecided(&self, style: &Style) -> Option<String> {
-        let looks = |row: &Row| {
-            let (low, high) = row.interval.filter(|_| row.answer == Some(Answer::Open))?;
-            let least = row.figure.least(self.terms.least);
-            let is_beyond = low >= least || high <= -least;
-            let word = match (low > 0.0) == row.figure.is_better_greater() {
-                true => "better",
-                false => "worse",
-            };
-            is_beyond.then(|| {
-                format!(
-                    "{} looks {word} ({})",
-                    row.figure.name(),
-                    row.interval_words(style)
-                )
-            })
-        };
-        let looks: Vec<String> = self.rows.iter().filter_map(looks).collect();
-        let made = counted(
-            self.base.ids.len() as u64,
-            match self.rounds {
-                Some(_) => "round",
-                None => "run",
-            },
+/// The answer, both sides, a row for each figure, and what makes the answer less than it seems.
+#[must_use]
+pub fn text(of: &Comparison, style: &Style) -> String {
+    let mut out = String::new();
+    let (sentence, ink) = answer(of, style);
+    labelled(("Answer", LABEL), &sentence, ink, style, &mut out);
+    out.push('\n');
+    for (label, side) in [("Base", &of.base), ("Candidate", &of.candidate)] {
+        labelled(
+            (label, LABEL),
+            &words(side, style),
+            Ink::Plain,
+            style,
+            &mut out,
         );
-        let of_each = match self.rounds {
-            Some(_) => "",
-            None => " of each",
-        };
-        let enough = match self.enough() {
-            needed if needed > self.base.ids.len().min(self.candidate.ids.len()) => {
-                format!("use {needed} or more")
-            }
-            _ => "use more".to_owned(),
-        };
-        (!looks.is_empty()).then(|| {
+    }
+    if let Some(sentence) = difference(of, style) {
+        for line in wrap(&sentence, style.width()) {
+            Line::plain(line).print(style, &mut out);
+        }
+    }
+    out.push('\n');
+    for line in table(of, style).lines(style.width()) {
+        line.print(style, &mut out);
+    }
+    for sentence in remarks(of, style) {
+        out.push('\n');
+        let sentence = in_letters(&sentence, style.unicode);
+        for line in wrap(&sentence, style.width()) {
+            Line::of(line, Ink::Dim).print(style, &mut out);
+        }
+    }
+    out
+}
+
+/// One pair has no verdict, whatever its intervals say.
+///
+/// The answer of all figures in a sentence: what is worse goes first, since it decides.
+pub(crate) fn answer(of: &Comparison, style: &Style) -> (String, Ink) {
+    if of.is_pair() {
+        let words = "One pair of runs has no verdict: runs of the same program differ, too. For a \
+                     verdict, take several runs of each side in turn.";
+        return (words.to_owned(), Ink::Bold);
+    }
+    let [worse, better] = [Answer::Worse, Answer::Better].map(|answer| listed(of, answer, style));
+    // Worse and better together are a trade, and its reader decides: the sentence has both, and the exit
+    // code is that of what is worse.
+    let least = percent(of.terms.least);
+    let runs = match of.rounds {
+        Some(_) => "rounds",
+        None => "runs",
+    };
+    match (worse, better) {
+        (Some(worse), None) => (
+            format!("{} the candidate is worse: {worse}", style.glyph("✗", "x")),
+            Ink::Bad,
+        ),
+        (Some(worse), Some(better)) => {
+            let cross = style.glyph("✗", "x");
+            (
+                format!("{cross} the candidate is worse: {worse}. Better: {better}"),
+                Ink::Bad,
+            )
+        }
+        (None, Some(better)) => (
             format!(
-                "undecided: {}, but {made}{of_each} can't show it for {}; {enough}",
-                looks.join(", "),
-                match self.rows.len() {
-                    1 => "one figure".to_owned(),
-                    figures => format!("{figures} figures together"),
-                }
+                "{} the candidate is better: {better}",
+                style.glyph("✓", "+")
+            ),
+            Ink::Good,
+        ),
+        (None, None) if of.rows.iter().all(|row| row.answer == Some(Answer::Equal)) => (
+            format!("{} equal within {least}", style.glyph("✓", "+")),
+            Ink::Good,
+        ),
+        (None, None) => (
+            undecided(of, style).unwrap_or_else(|| {
+                format!("undecided: too few {runs} to show a shift of {least}, or to rule it out")
+            }),
+            Ink::Warn,
+        ),
+    }
+}
+
+/// The answer where the interval of an undecided figure lies beyond the least shift that matters:
+/// it looks worse or better, but is one of several figures, whose intervals are its own.
+fn undecided(of: &Comparison, style: &Style) -> Option<String> {
+    let looks = |row: &Row| {
+        let (low, high) = row.interval.filter(|_| row.answer == Some(Answer::Open))?;
+        let least = row.figure.least(of.terms.least);
+        let is_beyond = low >= least || high <= -least;
+        let word = match (low > 0.0) == row.figure.is_better_greater() {
+            true => "better",
+            false => "worse",
+        };
+        is_beyond.then(|| {
+            format!(
+                "{} looks {word} ({})",
+                row.figure.name(),
+                interval_words(row, style)
             )
         })
-    }
-
-    /// The facts of their plans in which the sides differ, in a sentence.
-    pub(crate) fn difference(&self, style: &Style) -> Option<String> {
-        differences::sentence(&self.differences, style)
-    }
-
-    /// In the order of the table, so that the median stands before the tail.
-    ///
-    /// The figures with this answer and their shifts; `None` where there is none.
-    fn listed(&self, answer: Answer, style: &Style) -> Option<String> {
-        let rows = self.rows.iter().filter(|row| row.answer == Some(answer));
-        let words = rows.map(|row| format!("{} by {}", row.figure.name(), row.shift_words(style)));
-        let words: Vec<String> = words.collect();
-        (!words.is_empty()).then(|| words.join(", "))
-    }
-
-    /// The table as words, for other formats than a terminal's.
-    pub(crate) fn cells(&self, style: &Style) -> Cells {
-        let is_pair = self.is_pair();
-        let mut heads = vec!["figure", "base", "candidate", "shift", "95 % interval"];
-        if !is_pair {
-            heads.extend(["p", "answer"]);
+    };
+    let looks: Vec<String> = of.rows.iter().filter_map(looks).collect();
+    let made = counted(
+        of.base.ids.len() as u64,
+        match of.rounds {
+            Some(_) => "round",
+            None => "run",
+        },
+    );
+    let of_each = match of.rounds {
+        Some(_) => "",
+        None => " of each",
+    };
+    let enough = match of.enough() {
+        needed if needed > of.base.ids.len().min(of.candidate.ids.len()) => {
+            format!("use {needed} or more")
         }
-        let rows = self.rows.iter().map(|row| {
-            let mut cells = vec![
-                row.figure.name().to_owned(),
-                value(row.figure, row.medians[0], style.unicode),
-                value(row.figure, row.medians[1], style.unicode),
-                row.shift_words(style),
-                row.interval_words(style),
-            ];
-            if !is_pair {
-                cells.push(row.p.map_or_else(String::new, probability));
-                cells.push(answer_name(row, self.terms.least));
+        _ => "use more".to_owned(),
+    };
+    (!looks.is_empty()).then(|| {
+        format!(
+            "undecided: {}, but {made}{of_each} can't show it for {}; {enough}",
+            looks.join(", "),
+            match of.rows.len() {
+                1 => "one figure".to_owned(),
+                figures => format!("{figures} figures together"),
             }
-            cells
-        });
-        Cells {
-            heads,
-            rows: rows.collect(),
-        }
-    }
+        )
+    })
+}
 
-    /// Both sides in words: the base, the candidate.
-    pub(crate) fn sides(&self, style: &Style) -> [String; 2] {
-        [&self.base, &self.candidate].map(|side| side.words(style))
-    }
+/// The facts of their plans in which the sides differ, in a sentence.
+pub(crate) fn difference(of: &Comparison, style: &Style) -> Option<String> {
+    differences::sentence(&of.differences, style)
+}
 
-    /// What makes the answer less than it seems, and the least shifts that could have been shown, a
-    /// sentence each.
-    pub(crate) fn remarks(&self, style: &Style) -> Vec<String> {
-        let cautions = self.cautions.iter().cloned();
-        cautions.chain(self.resolution(style)).collect()
-    }
+/// In the order of the table, so that the median stands before the tail.
+///
+/// The figures with this answer and their shifts; `None` where there is none.
+fn listed(of: &Comparison, answer: Answer, style: &Style) -> Option<String> {
+    let rows = of.rows.iter().filter(|row| row.answer == Some(answer));
+    let words = rows.map(|row| format!("{} by {}", row.figure.name(), shift_words(row, style)));
+    let words: Vec<String> = words.collect();
+    (!words.is_empty()).then(|| words.join(", "))
+}
 
-    /// The table for a terminal. A pair has neither a probability nor an answer, and no columns for them.
-    fn table(&self, style: &Style) -> Table {
-        let mut columns = vec![
-            Column::names("Figure"),
-            Column::numbers("base", 2),
-            Column::numbers("candidate", 1),
-            Column::numbers("shift", 0),
-            Column::numbers("95 % interval", 0),
+/// The table as words, for other formats than a terminal's.
+pub(crate) fn cells(of: &Comparison, style: &Style) -> Cells {
+    let is_pair = of.is_pair();
+    let mut heads = vec!["figure", "base", "candidate", "shift", "95 % interval"];
+    if !is_pair {
+        heads.extend(["p", "answer"]);
+    }
+    let rows = of.rows.iter().map(|row| {
+        let mut cells = vec![
+            row.figure.name().to_owned(),
+            value(row.figure, row.medians[0], style.unicode),
+            value(row.figure, row.medians[1], style.unicode),
+            shift_words(row, style),
+            interval_words(row, style),
         ];
-        let is_pair = self.is_pair();
         if !is_pair {
-            columns.push(Column::numbers("p", 3));
-            columns.push(Column {
-                heading: "answer",
-                side: Side::Left,
-                dispensable: 0,
-            });
+            cells.push(row.p.map_or_else(String::new, probability));
+            cells.push(answer_name(row, of.terms.least));
         }
-        let mut table = Table::new(columns);
-        for row in &self.rows {
-            let mut cells = vec![
-                Line::of(row.figure.name(), Ink::Bold),
-                Line::plain(value(row.figure, row.medians[0], style.unicode)),
-                Line::plain(value(row.figure, row.medians[1], style.unicode)),
-                Line::plain(row.shift_words(style)),
-                Line::of(row.interval_words(style), Ink::Dim),
-            ];
-            if !is_pair {
-                cells.push(Line::of(
-                    row.p.map_or_else(String::new, probability),
-                    Ink::Dim,
-                ));
-                cells.push(self.answer_words(row));
-            }
-            table.row(cells);
-        }
-        table
+        cells
+    });
+    Cells {
+        heads,
+        rows: rows.collect(),
     }
+}
 
-    /// The answer of a figure in its colour. What is open is dim and not green: nothing was shown.
-    fn answer_words(&self, row: &Row) -> Line {
-        let ink = match row.answer {
-            Some(Answer::Worse) => Ink::Bad,
-            Some(Answer::Better | Answer::Equal) => Ink::Good,
-            Some(Answer::Open) | None => Ink::Dim,
-        };
-        Line::of(answer_name(row, self.terms.least), ink)
-    }
+/// What makes the answer less than it seems, and the least shifts that could have been shown, a
+/// sentence each.
+pub(crate) fn remarks(of: &Comparison, style: &Style) -> Vec<String> {
+    let cautions = of.cautions.iter().cloned();
+    cautions.chain(resolution(of, style)).collect()
+}
 
-    /// The least shifts that could have been shown: of an experiment by its design and the spread
-    /// that was seen, of sets half of each interval.
-    pub(super) fn resolution(&self, style: &Style) -> Option<String> {
-        let least = |row: &Row| match (self.rounds, row.interval) {
-            (Some(_), _) => row.detectable,
-            (None, interval) => interval.map(|(low, high)| (high - low) / 2.0),
-        };
-        let shifts = self.rows.iter().filter_map(|row| {
-            let sign = style.glyph("±", "+-");
-            Some(format!(
-                "{} {sign}{}",
-                row.figure.name(),
-                percent(least(row)?)
-            ))
+/// The table for a terminal. A pair has neither a probability nor an answer, and no columns for them.
+fn table(of: &Comparison, style: &Style) -> Table {
+    let mut columns = vec![
+        Column::names("Figure"),
+        Column::numbers("base", 2),
+        Column::numbers("candidate", 1),
+        Column::numbers("shift", 0),
+        Column::numbers("95 % interval", 0),
+    ];
+    let is_pair = of.is_pair();
+    if !is_pair {
+        columns.push(Column::numbers("p", 3));
+        columns.push(Column {
+            heading: "answer",
+            side: Side::Left,
+            dispensable: 0,
         });
-        let shifts: Vec<String> = shifts.collect();
-        let shifts = (!self.is_pair() && !shifts.is_empty()).then(|| shifts.join(", "))?;
-        Some(match self.rounds {
-            None => format!(
-                "With this spread, the runs can't show smaller shifts than these: {shifts}."
-            ),
-            Some(rounds) => format!(
-                "With the observed spread, four of five experiments of {} rounds detect shifts of: {shifts}.",
-                rounds.planned
-            ),
-        })
     }
+    let mut table = Table::new(columns);
+    for row in &of.rows {
+        let mut cells = vec![
+            Line::of(row.figure.name(), Ink::Bold),
+            Line::plain(value(row.figure, row.medians[0], style.unicode)),
+            Line::plain(value(row.figure, row.medians[1], style.unicode)),
+            Line::plain(shift_words(row, style)),
+            Line::of(interval_words(row, style), Ink::Dim),
+        ];
+        if !is_pair {
+            cells.push(Line::of(
+                row.p.map_or_else(String::new, probability),
+                Ink::Dim,
+            ));
+            cells.push(answer_words(of, row));
+        }
+        table.row(cells);
+    }
+    table
+}
+
+/// The answer of a figure in its colour. What is open is dim and not green: nothing was shown.
+fn answer_words(of: &Comparison, row: &Row) -> Line {
+    let ink = match row.answer {
+        Some(Answer::Worse) => Ink::Bad,
+        Some(Answer::Better | Answer::Equal) => Ink::Good,
+        Some(Answer::Open) | None => Ink::Dim,
+    };
+    Line::of(answer_name(row, of.terms.least), ink)
+}
+
+/// The least shifts that could have been shown: of an experiment by its design and the spread
+/// that was seen, of sets half of each interval.
+pub(crate) fn resolution(of: &Comparison, style: &Style) -> Option<String> {
+    let least = |row: &Row| match (of.rounds, row.interval) {
+        (Some(_), _) => row.detectable,
+        (None, interval) => interval.map(|(low, high)| (high - low) / 2.0),
+    };
+    let shifts = of.rows.iter().filter_map(|row| {
+        let sign = style.glyph("±", "+-");
+        Some(format!(
+            "{} {sign}{}",
+            row.figure.name(),
+            percent(least(row)?)
+        ))
+    });
+    let shifts: Vec<String> = shifts.collect();
+    let shifts = (!of.is_pair() && !shifts.is_empty()).then(|| shifts.join(", "))?;
+    Some(match of.rounds {
+        None => {
+            format!("With this spread, the runs can't show smaller shifts than these: {shifts}.")
+        }
+        Some(rounds) => format!(
+            "With the observed spread, four of five experiments of {} rounds detect shifts of: {shifts}.",
+            rounds.planned
+        ),
+    })
 }
 
 /// Markdown and the page take these words, so that no format has a figure that another rounds
@@ -322,59 +305,55 @@ pub fn foreseen(rounds: Rounds) -> String {
     )
 }
 
-impl Runs {
-    /// The number of runs, the first one and its beginning, the target, and how it did.
-    pub(super) fn words(&self, style: &Style) -> String {
-        let target = secret::excerpt(&self.target);
-        let target = Untrusted::new(&target).escaped(style.unicode);
-        let began = self
-            .began
-            .first()
-            .map(|began| calendar::rfc3339_seconds(*began));
-        let from = match self.ids.as_slice() {
-            [id] => format!("run {}", Untrusted::new(id).escaped(style.unicode)),
-            ids => format!("{}, the first", counted(ids.len() as u64, "run")),
-        };
-        let pause = style.glyph(" · ", ", ");
-        format!(
-            "{from} started {}{pause}{target}{pause}{}",
-            began.unwrap_or_default(),
-            self.states()
-        )
-    }
+/// The number of runs, the first one and its beginning, the target, and how it did.
+pub(crate) fn words(side: &Runs, style: &Style) -> String {
+    let target = secret::excerpt(&side.target);
+    let target = Untrusted::new(&target).escaped(style.unicode);
+    let began = side
+        .began
+        .first()
+        .map(|began| calendar::rfc3339_seconds(*began));
+    let from = match side.ids.as_slice() {
+        [id] => format!("run {}", Untrusted::new(id).escaped(style.unicode)),
+        ids => format!("{}, the first", counted(ids.len() as u64, "run")),
+    };
+    let pause = style.glyph(" · ", ", ");
+    format!(
+        "{from} started {}{pause}{target}{pause}{}",
+        began.unwrap_or_default(),
+        states(side)
+    )
+}
 
-    /// The target's answer to the runs, as their reports have it; of runs with several, to how many
-    /// of them.
-    fn states(&self) -> String {
-        let count = |state| self.states.iter().filter(|of| **of == state).count();
-        let seen = TargetState::ALL.into_iter().rev();
-        let seen: Vec<_> = seen.filter(|state| count(*state) > 0).collect();
-        match seen.as_slice() {
-            [only] => target_words(*only),
-            _ => {
-                let all = self.states.len();
-                let counted = seen.iter().map(|state| {
-                    let words = target_words(*state);
-                    format!("{words} in {} of {all}", count(*state))
-                });
-                counted.collect::<Vec<_>>().join(", ")
-            }
+/// The target's answer to the runs, as their reports have it; of runs with several, to how many
+/// of them.
+fn states(side: &Runs) -> String {
+    let count = |state| side.states.iter().filter(|of| **of == state).count();
+    let seen = TargetState::ALL.into_iter().rev();
+    let seen: Vec<_> = seen.filter(|state| count(*state) > 0).collect();
+    match seen.as_slice() {
+        [only] => target_words(*only),
+        _ => {
+            let all = side.states.len();
+            let counted = seen.iter().map(|state| {
+                let words = target_words(*state);
+                format!("{words} in {} of {all}", count(*state))
+            });
+            counted.collect::<Vec<_>>().join(", ")
         }
     }
 }
 
-impl Row {
-    /// The shift with its sign, such as `+7.1 %`.
-    pub(super) fn shift_words(&self, style: &Style) -> String {
-        signed(self.shift, style)
-    }
+/// The shift with its sign, such as `+7.1 %`.
+pub(crate) fn shift_words(row: &Row, style: &Style) -> String {
+    signed(row.shift, style)
+}
 
-    /// The ends of the interval with their signs; a dash where too little is known for one.
-    pub(super) fn interval_words(&self, style: &Style) -> String {
-        match self.interval {
-            Some((low, high)) => format!("{} to {}", signed(low, style), signed(high, style)),
-            None => style.glyph("–", "-").to_owned(),
-        }
+/// The ends of the interval with their signs; a dash where too little is known for one.
+pub(crate) fn interval_words(row: &Row, style: &Style) -> String {
+    match row.interval {
+        Some((low, high)) => format!("{} to {}", signed(low, style), signed(high, style)),
+        None => style.glyph("–", "-").to_owned(),
     }
 }
 

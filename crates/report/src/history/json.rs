@@ -3,12 +3,11 @@
 //! Times are nanoseconds, shares lie from 0 to 1, rates are per second. A value that a run lacks is
 //! `null`. Changes name runs by their ids.
 
-use super::{Change, History, Track};
 use crate::calendar::rfc3339;
-use crate::comparison::Figure;
 use crate::json::bytes;
 use crate::listing::Listed;
 use crate::secret;
+use drumfire_compare::{Change, History, Track};
 use serde::Serialize;
 
 /// The name and version of the form; fields are only ever added to it.
@@ -67,55 +66,52 @@ struct Changed<'a> {
     is_worse: bool,
 }
 
-impl History<'_> {
-    /// The history as one JSON object, indented, with a line feed at its end.
-    #[must_use]
-    pub fn json(&self) -> Vec<u8> {
-        let newest = self.runs.last().and_then(|run| run.run.ok());
-        let document = Document {
-            schema: SCHEMA,
-            target: newest.map_or_else(String::new, |run| secret::excerpt(&run.target)),
-            runs: self.runs.iter().map(run).collect(),
-            left_out: self
-                .left_out
-                .iter()
-                .map(|(run, reason)| LeftOut { id: run.id, reason })
-                .collect(),
-            older: self.older,
-            figures: self.tracks.iter().map(|track| self.entry(track)).collect(),
-        };
-        bytes(&document)
-    }
-
-    /// A figure with its changes, each with the levels on both sides of it.
-    fn entry<'b>(&'b self, track: &'b Track) -> Entry<'b> {
-        let id = |number: usize| self.runs[number].id;
-        let change = |(number, change): (usize, &Change)| {
-            let [before, after] = track.levels(number);
-            Changed {
-                run: id(change.at),
-                likely_from: id(change.likely.0),
-                likely_to: id(change.likely.1),
-                before,
-                after,
-                shift: change.shift,
-                p: change.p,
-                is_worse: change.is_worse(track.figure),
-            }
-        };
-        Entry {
-            name: track.figure.name(),
-            unit: match track.figure {
-                Figure::Latency(..) => "ns",
-                Figure::Failed => "share",
-                Figure::Rate => "per_s",
-            },
-            values: &track.values,
-            changes: track.changes.iter().enumerate().map(change).collect(),
-        }
-    }
+/// The history as one JSON object, indented, with a line feed at its end.
+#[must_use]
+pub fn json(history: &History<Listed<'_>>) -> Vec<u8> {
+    let newest = history.runs.last().and_then(|run| run.run.ok());
+    let document = Document {
+        schema: SCHEMA,
+        target: newest.map_or_else(String::new, |run| secret::excerpt(&run.target)),
+        runs: history.runs.iter().map(run).collect(),
+        left_out: history
+            .left_out
+            .iter()
+            .map(|(run, reason)| LeftOut { id: run.id, reason })
+            .collect(),
+        older: history.older,
+        figures: history
+            .tracks
+            .iter()
+            .map(|track| entry(history, track))
+            .collect(),
+    };
+    bytes(&document)
 }
 
+/// A figure with its changes, each with the levels on both sides of it.
+fn entry<'a>(history: &'a History<Listed<'a>>, track: &'a Track) -> Entry<'a> {
+    let id = |number: usize| history.runs[number].id;
+    let change = |(number, change): (usize, &Change)| {
+        let [before, after] = track.levels(number);
+        Changed {
+            run: id(change.at),
+            likely_from: id(change.likely.0),
+            likely_to: id(change.likely.1),
+            before,
+            after,
+            shift: change.shift,
+            p: change.p,
+            is_worse: change.is_worse(track.figure),
+        }
+    };
+    Entry {
+        name: track.figure.name(),
+        unit: track.figure.unit(),
+        values: &track.values,
+        changes: track.changes.iter().enumerate().map(change).collect(),
+    }
+}
 /// The id and the tags of a run; a tag that looks like a secret is masked as everywhere.
 fn run<'a>(listed: &Listed<'a>) -> Run<'a> {
     let started = listed.run.map(|run| rfc3339(run.started_at_unix_ns));

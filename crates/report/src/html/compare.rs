@@ -15,13 +15,14 @@
 use super::grid::{self, Cell, Grid};
 use super::{Document, Part, Place, data, part, picture};
 use crate::answers::answers;
-use crate::comparison::{Against, Cells, Compared, Comparison};
+use crate::comparison::{Cells, answer, cells, difference, remarks, words};
 use crate::figure::{BesideSide, beside};
 use crate::line::Ink;
 use crate::markup::Markup;
 use crate::quantity::{count, latency, rate, share};
 use crate::style::{Color, Style, Unicode};
 use crate::{calendar, secret};
+use drumfire_compare::{Against, Compared, Comparison};
 use drumfire_measure::{Histogram, LatencyKind, Summary};
 use std::slice::from_ref;
 
@@ -87,17 +88,17 @@ pub fn comparison_page(of: &Comparison, base: &[Compared], candidate: &[Compared
 /// The part of a run's page on its baseline: what it was, the table of figures, and the caution.
 pub(super) fn against(of: &Against) -> Part {
     let style = Style::new(u16::MAX, Color::Off, Unicode::On);
-    let (answer, _) = of.comparison.answer(&style);
-    let [base, _] = of.comparison.sides(&style);
+    let (sentence, _) = answer(&of.comparison, &style);
+    let base = words(&of.comparison.base, &style);
     part("baseline", |out| {
         out.open("section", &[("id", "baseline")]);
         out.element("h2", &[], "Comparison with the baseline");
         out.element("p", &[], &format!("Baseline: {base}"));
-        out.element("p", &[("class", "dim")], &answer);
-        if let Some(sentence) = of.comparison.difference(&style) {
+        out.element("p", &[("class", "dim")], &sentence);
+        if let Some(sentence) = difference(&of.comparison, &style) {
             out.element("p", &[], &sentence);
         }
-        for remark in of.comparison.remarks(&style) {
+        for remark in remarks(&of.comparison, &style) {
             out.element("p", &[("class", "dim")], &remark);
         }
         if let Some(table) = grid::part(&figures(&of.comparison)) {
@@ -149,7 +150,7 @@ fn side(runs: &[Compared], kind: LatencyKind) -> Option<BesideSide<'_>> {
 /// Appends the answer, both sides, and what makes the answer less than it seems.
 fn about(out: &mut Markup, of: &Comparison, base: &[Compared], candidate: &[Compared]) {
     let style = Style::new(u16::MAX, Color::Off, Unicode::On);
-    let (answer, ink) = of.answer(&style);
+    let (sentence, ink) = answer(of, &style);
     let class = match ink {
         Ink::Bad => "is-bad",
         _ => "",
@@ -157,16 +158,16 @@ fn about(out: &mut Markup, of: &Comparison, base: &[Compared], candidate: &[Comp
     out.open("header", &[("id", "about")]);
     out.element("h1", &[], "Comparison");
     out.open("p", &[]);
-    out.element("strong", &[("class", class)], &answer);
+    out.element("strong", &[("class", class)], &sentence);
     out.close("p");
     match (base, candidate) {
         // Of a set the runs are only counted: a line for each would push the table off the screen.
         ([base], [candidate]) => runs(out, [base, candidate].map(Compared::summary), false),
         _ => {
-            for (name, words) in ["Base", "Candidate"].iter().zip(of.sides(&style)) {
+            for (name, side) in ["Base", "Candidate"].iter().zip([&of.base, &of.candidate]) {
                 out.open("p", &[]);
                 out.element("strong", &[], name);
-                out.text(&format!(" {words}"));
+                out.text(&format!(" {}", words(side, &style)));
                 out.close("p");
             }
             let note = "The tail and the outcomes below cover all requests of a side. Over time, each side is \
@@ -174,10 +175,10 @@ fn about(out: &mut Markup, of: &Comparison, base: &[Compared], candidate: &[Comp
             out.element("p", &[("class", "dim")], note);
         }
     }
-    if let Some(sentence) = of.difference(&style) {
+    if let Some(sentence) = difference(of, &style) {
         out.element("p", &[], &sentence);
     }
-    for remark in of.remarks(&style) {
+    for remark in remarks(of, &style) {
         out.element("p", &[("class", "dim")], &remark);
     }
     out.close("header");
@@ -210,7 +211,7 @@ fn runs(out: &mut Markup, both: [&Summary; 2], is_linked: bool) {
 
 /// The figures of a comparison, as the terminal has them.
 fn figures(of: &Comparison) -> Grid {
-    let Cells { heads, rows } = of.cells(&Style::new(u16::MAX, Color::Off, Unicode::On));
+    let Cells { heads, rows } = cells(of, &Style::new(u16::MAX, Color::Off, Unicode::On));
     let row = |cells: Vec<String>| {
         // The answer is the last column; of a pair it is another word, which is never this one.
         let is_worse = cells.last().is_some_and(|answer| answer == "worse");

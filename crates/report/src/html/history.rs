@@ -1,23 +1,25 @@
 //! The page of a history: what changed in sentences, a picture for each figure, and the runs as a
 //! table. Links are relative to the page of all runs.
 //!
-//! The words of changes and of runs are those of the text ([`History::sentences`],
-//! [`History::runs_words`]), so that terminal and page can't disagree; this file adds places for
+//! The words of changes and of runs are those of the text ([`sentences`],
+//! [`runs_words`]), so that terminal and page can't disagree; this file adds places for
 //! them, pictures and links. A picture's points are whole runs: the axis counts runs, since the days
 //! between two of them say nothing about the plan.
 
 use super::grid::{self, Cell, Grid};
 use super::{Part, data, part, picture};
-use crate::comparison::{Figure as Measure, signed, value};
+use crate::comparison::{signed, value};
 use crate::figure::{Axis, Figure, Mark, Plot, Point, Role, Series, Unit};
-use crate::history::{History, Track};
+use crate::history::{runs_words, sentences};
 use crate::line::Ink;
+use crate::listing::Listed;
 use crate::markup::Markup;
 use crate::style::{Style, Unicode};
+use drumfire_compare::{Figure as Measure, History, Track};
 
 /// The parts of the page, in the order in which they are read.
 #[must_use]
-pub fn history(history: &History<'_>) -> Vec<Part> {
+pub fn history(history: &History<Listed<'_>>) -> Vec<Part> {
     let mut parts = vec![part("about", |out| about(out, history))];
     let figures: Vec<Figure> = history.tracks.iter().map(drawn).collect();
     for figure in &figures {
@@ -29,12 +31,12 @@ pub fn history(history: &History<'_>) -> Vec<Part> {
 }
 
 /// Appends the heading, the runs that are looked at, and what changed.
-fn about(out: &mut Markup, history: &History<'_>) {
+fn about(out: &mut Markup, history: &History<Listed<'_>>) {
     let style = Style::default();
     out.open("header", &[("id", "about")]);
     out.element("h1", &[], "Runs of one plan");
-    out.element("p", &[("class", "dim")], &history.runs_words(&style));
-    for (sentence, ink) in history.sentences(&style) {
+    out.element("p", &[("class", "dim")], &runs_words(history, &style));
+    for (sentence, ink) in sentences(history, &style) {
         let class = match ink {
             Ink::Bad => "is-bad",
             _ => "",
@@ -52,7 +54,7 @@ fn about(out: &mut Markup, history: &History<'_>) {
 /// A row for each run, the newest first, with what changed at it.
 ///
 /// A figure that a run lacks is an empty cell: too few requests for a quantile are no quantile of 0.
-fn runs(history: &History<'_>) -> Grid {
+fn runs(history: &History<Listed<'_>>) -> Grid {
     let mut heads = vec!["run".to_owned(), "began".to_owned()];
     let names = history.tracks.iter().map(|track| track.figure.name());
     heads.extend(names.map(str::to_owned));

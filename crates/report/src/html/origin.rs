@@ -20,7 +20,6 @@
 use super::grid::explain;
 use super::{Part, part};
 use crate::NamedFile;
-use crate::comparison::Against;
 use crate::markup::Markup;
 use crate::quantity::{busy, latency, span};
 use crate::remedy::Naming;
@@ -28,6 +27,7 @@ use crate::style::Unicode;
 use crate::text::foreign;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use drumfire_compare::Against;
 use drumfire_measure::{ArrivalClock, Summary};
 use drumfire_plan::Warmup;
 

@@ -31,7 +31,7 @@ use super::connections::Connections;
 use super::distribution::Distribution;
 use super::drift::Drift;
 use super::interval::{Interval, Stage};
-use super::lowered::LoweredPlan;
+use super::plan_facts::PlanFacts;
 use super::prose;
 use crate::calendar::rfc3339;
 use crate::remedy::Naming;
@@ -115,7 +115,7 @@ struct Run<'a> {
     target: String,
     connections: u32,
     interval_ns: u64,
-    plan: LoweredPlan<'a>,
+    plan: PlanFacts<'a>,
     version: &'a str,
 }
 
@@ -558,7 +558,7 @@ impl<'a> Run<'a> {
             target: secret::url(&info.target),
             connections: connections.fold(0, u32::saturating_add),
             interval_ns: info.interval.0,
-            plan: LoweredPlan(info),
+            plan: PlanFacts(info),
             version: &info.version,
         }
     }

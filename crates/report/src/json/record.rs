@@ -20,7 +20,7 @@
 //! by [`prose`] and control characters are spelled with numbers by [`escaped`], so that a file can
 //! be printed to a terminal as it is.
 
-use super::lowered::LoweredPlan;
+use super::plan_facts::PlanFacts;
 use super::{bytes, escaped, prose};
 use crate::calendar::rfc3339;
 use crate::secret;
@@ -41,7 +41,7 @@ struct Facts<'a> {
     threads: u32,
     interval_ns: u64,
     pools: Vec<String>,
-    plan: LoweredPlan<'a>,
+    plan: PlanFacts<'a>,
     notes: Vec<String>,
 }
 
@@ -62,7 +62,7 @@ pub fn facts(info: &RunInfo) -> Vec<u8> {
         threads: info.threads,
         interval_ns: info.interval.0,
         pools: info.pools.iter().map(|pool| prose(&pool.name)).collect(),
-        plan: LoweredPlan(info),
+        plan: PlanFacts(info),
         notes: info.notes.iter().map(prose).collect(),
     };
     bytes(&facts)

@@ -18,10 +18,10 @@
 
 use super::foreign;
 use crate::line::{Line, wrap};
-use crate::lowered;
 use crate::page::Page;
 use crate::quantity::{counted, rate, span};
 use crate::secret;
+use drumfire_compare::plan_facts;
 use drumfire_measure::{
     Asked, AskedBody, AskedLoad, AskedRequest, AskedSequence, Model, PoolInfo, Summary,
 };
@@ -115,7 +115,7 @@ impl<'a> AskedWords<'a> {
     pub(super) fn limits(&self, page: &Page<'_>) -> Vec<String> {
         let late = self.asked.and_then(|asked| asked.load.late());
         let late = late.filter(|late| *late != LatePolicy::Queue);
-        let late = late.map(|late| format!("late: {}", lowered::late(late)));
+        let late = late.map(|late| format!("late: {}", plan_facts::late(late)));
         let timeout = self.asked.map(|asked| asked.transport.timeouts.total);
         let timeout = timeout.map(|time| match time {
             // A timeout of 0 is none.

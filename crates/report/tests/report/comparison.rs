@@ -1,15 +1,16 @@
 //! Comparisons of runs that are alike but for what is injected.
 
 use crate::fixture::{Dice, ended, health, info, sample};
+use drumfire_compare::{
+    Baseline, Compared, Comparison, RoundForm, Rounds, RoundsEnd, Terms, UnsoundRound,
+};
 use drumfire_measure::{
-    ArrivalClock, AskedBody, Coverage, Interval, LatencyKind, Model, Outcome, Reading, Reason,
-    Summary, TargetState, Validity,
+    ArrivalClock, AskedBody, Changed, Coverage, Doubt, Interval, LatencyKind, Model, Outcome,
+    Reading, Reason, Summary, TargetState, Validity,
 };
-use drumfire_plan::{KeepAlive, StopReason, Warmup};
+use drumfire_plan::{ChangeKind, KeepAlive, StopReason, Warmup};
 use drumfire_report::Naming;
-use drumfire_report::comparison::{
-    Baseline, Compared, Comparison, RoundForm, Rounds, RoundsEnd, Terms, UnsoundRound, foreseen,
-};
+use drumfire_report::comparison::{self, foreseen};
 use drumfire_report::style::{Color, Style, Unicode};
 use drumfire_report::{html, json};
 use drumfire_units::Nanos;
@@ -24,6 +25,16 @@ const STYLE: Style = Style::new(100, Color::Off, Unicode::On);
 /// A run of 20 s at 100/s that begins in this second. Its latencies spread from run to run by 2 %,
 /// and are this many times as long as those of the others; of so many requests one fails.
 fn run(second: u64, factor: f64, one_in: u64) -> Summary {
+    close(reading(second, factor, one_in))
+}
+
+fn close(reading: Reading) -> Summary {
+    let total = reading.so_far().total.clone();
+    reading.close_with(Nanos::from_secs(20), health(&total))
+}
+
+/// The books of such a run before they are closed.
+fn reading(second: u64, factor: f64, one_in: u64) -> Reading {
     let mut info = info(Model::Open);
     info.id = format!("run-{second}");
     info.started_at_unix_ns += second * 1_000_000_000;
@@ -49,8 +60,7 @@ fn run(second: u64, factor: f64, one_in: u64) -> Summary {
         interval.sum_up();
         reading.absorb(&interval);
     }
-    let total = reading.so_far().total.clone();
-    reading.close_with(Nanos::from_secs(20), health(&total))
+    reading
 }
 
 /// Runs in turn, A B B A: the even ones of each four are of the base.
@@ -67,18 +77,18 @@ fn sides(count: u64, factor: f64, one_in: u64) -> [Vec<Summary>; 2] {
 
 fn compared(side: &[Summary]) -> Vec<Compared> {
     let runs = side.iter().cloned().map(Arc::new);
-    runs.map(Compared::of).collect()
+    runs.map(Compared::from_summary).collect()
 }
 
 fn compare(base: &[Summary], candidate: &[Summary], terms: Terms) -> Result<Comparison, String> {
     let [base, candidate] = [base, candidate].map(compared);
-    Comparison::of(&base, &candidate, terms)
+    Comparison::of_sets(&base, &candidate, terms)
 }
 
 fn words(sides: &[Vec<Summary>; 2]) -> (String, bool, serde_json::Value) {
     let found = compare(&sides[0], &sides[1], TERMS).unwrap();
-    let json = serde_json::from_slice(&found.json()).unwrap();
-    (found.text(&STYLE), found.is_worse(), json)
+    let json = serde_json::from_slice(&comparison::json(&found)).unwrap();
+    (comparison::text(&found, &STYLE), found.is_worse(), json)
 }
 
 #[test]
@@ -181,17 +191,17 @@ fn what_differs_and_is_not_refused_is_in_the_answer() {
         [compared(&base), compared(&candidate)],
         [compared(&base), files(&candidate)],
     ] {
-        let found = Comparison::of(&base, &candidate, any).unwrap();
+        let found = Comparison::of_sets(&base, &candidate, any).unwrap();
         let line = "They differ in: keep-alive (on, off), body (none, 1), method (GET, POST), \
                     certificate verification (none, off), warm-up (0, 300ms).";
-        let text = found.text(&Style::new(200, Color::Off, Unicode::On));
+        let text = comparison::text(&found, &Style::new(200, Color::Off, Unicode::On));
         assert!(text.contains(line), "{text}");
-        let markdown = String::from_utf8(found.markdown()).unwrap();
+        let markdown = String::from_utf8(comparison::markdown(&found)).unwrap();
         assert!(
             markdown.contains("They differ in: keep-alive"),
             "{markdown}"
         );
-        let json: serde_json::Value = serde_json::from_slice(&found.json()).unwrap();
+        let json: serde_json::Value = serde_json::from_slice(&comparison::json(&found)).unwrap();
         let first = serde_json::json!({"key": "keep_alive", "base": ["yes"], "candidate": ["no"]});
         assert_eq!(json["differences"][0], first);
         let states = "target falls behind in 1 of 2, target ok in 1 of 2";
@@ -205,9 +215,9 @@ fn what_differs_and_is_not_refused_is_in_the_answer() {
     let [base, candidate] = sides(2, 1.0, 200);
     let found = compare(&base, &candidate, TERMS).unwrap();
     assert!(
-        !found.text(&STYLE).contains("differ in"),
+        !comparison::text(&found, &STYLE).contains("differ in"),
         "{}",
-        found.text(&STYLE)
+        comparison::text(&found, &STYLE)
     );
 }
 
@@ -257,12 +267,12 @@ fn both_sides_have_one_latency() {
     assert_eq!(base.latency_kind(), LatencyKind::Service);
     assert_eq!(candidate.latency_kind(), LatencyKind::Response);
     for candidate in [
-        Compared::of(Arc::new(candidate.clone())),
+        Compared::from_summary(Arc::new(candidate.clone())),
         read(&candidate, &[]),
     ] {
-        let base = Compared::of(Arc::new(base.clone()));
-        let found = Comparison::of(&[base], &[candidate], TERMS).unwrap();
-        let json: serde_json::Value = serde_json::from_slice(&found.json()).unwrap();
+        let base = Compared::from_summary(Arc::new(base.clone()));
+        let found = Comparison::of_sets(&[base], &[candidate], TERMS).unwrap();
+        let json: serde_json::Value = serde_json::from_slice(&comparison::json(&found)).unwrap();
         let figures = json["figures"].as_array().unwrap();
         let p50 = figures.iter().find(|figure| figure["name"] == "p50");
         assert_eq!(p50.unwrap()["shift"], 0.0, "{json}");
@@ -317,7 +327,8 @@ fn equal_pairs_are_covered_by_their_intervals() {
 fn runs_that_came_one_side_after_the_other_are_cautioned() {
     let base: Vec<Summary> = (0..6).map(|n| run(n * 30, 1.0, 200)).collect();
     let candidate: Vec<Summary> = (6..12).map(|n| run(n * 30, 1.0, 200)).collect();
-    let text = compare(&base, &candidate, TERMS).unwrap().text(&STYLE);
+    let found = compare(&base, &candidate, TERMS).unwrap();
+    let text = comparison::text(&found, &STYLE);
     assert!(
         text.contains("All runs of one side came before those of the other"),
         "{text}"
@@ -404,7 +415,7 @@ fn what_can_t_be_compared_is_refused_by_name() {
 fn a_narrow_page_keeps_shift_and_answer_and_ascii_has_no_other_letters() {
     let found = sides(6, 1.1, 200);
     let found = compare(&found[0], &found[1], TERMS).unwrap();
-    let narrow = found.text(&Style::new(40, Color::Off, Unicode::Off));
+    let narrow = comparison::text(&found, &Style::new(40, Color::Off, Unicode::Off));
     assert!(narrow.is_ascii(), "{narrow}");
     assert!(narrow.lines().all(|line| line.len() <= 40), "{narrow}");
     assert!(
@@ -435,14 +446,14 @@ fn experiment(sides: &[Vec<Summary>; 2], planned: usize, ended: RoundsEnd) -> Co
 #[test]
 fn rounds_that_can_t_be_compared_are_in_the_answer_with_side_and_reason() {
     let found = experiment(&sides(2, 1.0, 200), 10, RoundsEnd::Unsound);
-    let text = found.text(&STYLE);
+    let text = comparison::text(&found, &STYLE);
     let words: Vec<&str> = text.split_whitespace().collect();
     let words = words.join(" ");
     let why = "Ended after 2 of 10 rounds: too many had a run that can't be compared.";
     assert!(words.contains(why), "{text}");
     let round = "Round 3, B: run x can't be compared: it is invalid.";
     assert!(words.contains(round), "{text}");
-    let json: serde_json::Value = serde_json::from_slice(&found.json()).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&comparison::json(&found)).unwrap();
     let unsound = &json["rounds"]["unsound"][0];
     assert_eq!(
         (&unsound["round"], &unsound["side"]),
@@ -454,13 +465,13 @@ fn rounds_that_can_t_be_compared_are_in_the_answer_with_side_and_reason() {
 #[test]
 fn an_experiment_names_its_answer_and_what_it_could_have_shown() {
     let found = experiment(&sides(8, 1.1, 200), 8, RoundsEnd::Planned);
-    let text = found.text(&STYLE);
+    let text = comparison::text(&found, &STYLE);
     assert!(found.is_worse() && found.is_different(), "{text}");
     assert!(
         text.starts_with("Answer       ✗ the candidate is worse: p50 by +"),
         "{text}"
     );
-    let json: serde_json::Value = serde_json::from_slice(&found.json()).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&comparison::json(&found)).unwrap();
     assert_eq!(json["rounds"]["planned"], 8);
     assert_eq!(json["rounds"]["ended"], "planned");
     let p50 = &json["figures"][0];
@@ -479,15 +490,19 @@ fn an_experiment_names_its_answer_and_what_it_could_have_shown() {
     let better = experiment(&sides(8, 0.9, 200), 8, RoundsEnd::Planned);
     assert!(!better.is_worse() && better.is_different());
     let equal = experiment(&sides(12, 1.0, 200), 12, RoundsEnd::Planned);
-    assert!(!equal.is_different(), "{}", equal.text(&STYLE));
+    assert!(
+        !equal.is_different(),
+        "{}",
+        comparison::text(&equal, &STYLE)
+    );
 }
 
 #[test]
 fn an_experiment_that_ended_early_says_so_and_few_rounds_show_nothing() {
     let early = experiment(&sides(8, 1.3, 200), 20, RoundsEnd::Shown);
-    assert!(early.text(&STYLE).contains("Ended after 8 of 20 rounds"));
+    assert!(comparison::text(&early, &STYLE).contains("Ended after 8 of 20 rounds"));
     let one = experiment(&sides(2, 1.3, 200), 10, RoundsEnd::Signal);
-    let text = one.text(&STYLE);
+    let text = comparison::text(&one, &STYLE);
     assert!(!one.is_different(), "{text}");
     assert!(text.contains("Interrupted after 2 of 10 rounds."), "{text}");
     assert!(
@@ -496,7 +511,7 @@ fn an_experiment_that_ended_early_says_so_and_few_rounds_show_nothing() {
     );
     assert!(!text.contains("One pair"), "{text}");
     let first = sides(1, 1.3, 200);
-    let text = experiment(&first, 10, RoundsEnd::Signal).text(&STYLE);
+    let text = comparison::text(&experiment(&first, 10, RoundsEnd::Signal), &STYLE);
     assert!(text.contains("undecided"), "{text}");
     let rounds = Rounds {
         planned: 10,
@@ -529,7 +544,7 @@ fn a_duet_is_compared_second_by_second_and_says_what_both_sides_share() {
         Comparison::of_rounds(&base, &candidate, TERMS, rounds, &[]).unwrap()
     };
     let words = |found: &Comparison| {
-        let text = found.text(&STYLE);
+        let text = comparison::text(&found, &STYLE);
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let found = duet(&candidate);
@@ -539,7 +554,7 @@ fn a_duet_is_compared_second_by_second_and_says_what_both_sides_share() {
         "{}",
         words(&found)
     );
-    let json: serde_json::Value = serde_json::from_slice(&found.json()).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&comparison::json(&found)).unwrap();
     assert_eq!(json["rounds"]["form"], "duet");
     // A hundred requests a second support a median of each.
     let p50 = json["figures"][0]["shift"].as_f64().unwrap();
@@ -564,7 +579,7 @@ fn a_duet_is_compared_second_by_second_and_says_what_both_sides_share() {
 fn a_comparison_as_markdown_has_the_answer_and_a_table() {
     let found = sides(8, 1.1, 200);
     let found = compare(&found[0], &found[1], TERMS).unwrap();
-    let text = String::from_utf8(found.markdown()).unwrap();
+    let text = String::from_utf8(comparison::markdown(&found)).unwrap();
     assert!(
         text.starts_with("## ✗ the candidate is worse: p50 by +"),
         "{text}"
@@ -591,7 +606,7 @@ fn a_comparison_as_markdown_has_the_answer_and_a_table() {
         "{text}"
     );
     let pair = compare(&[run(0, 1.0, 200)], &[run(60, 1.5, 200)], TERMS).unwrap();
-    let text = String::from_utf8(pair.markdown()).unwrap();
+    let text = String::from_utf8(comparison::markdown(&pair)).unwrap();
     assert!(
         text.starts_with("## One pair of runs has no verdict:"),
         "{text}"
@@ -605,7 +620,7 @@ fn read(run: &Summary, without: &[&str]) -> Compared {
     for key in without {
         value.as_object_mut().unwrap().remove(*key).unwrap();
     }
-    Compared::read(value.to_string().as_bytes()).unwrap()
+    Compared::from_json(value.to_string().as_bytes()).unwrap()
 }
 
 #[test]
@@ -625,9 +640,12 @@ fn runs_of_json_are_compared_as_the_runs_themselves() {
             files(&sides[1], &["intervals", "errors"]),
         ),
     ] {
-        let found = Comparison::of(&base, &candidate, TERMS).unwrap();
-        assert_eq!(found.text(&STYLE), whole.text(&STYLE));
-        assert_eq!(found.json(), whole.json());
+        let found = Comparison::of_sets(&base, &candidate, TERMS).unwrap();
+        assert_eq!(
+            comparison::text(&found, &STYLE),
+            comparison::text(&whole, &STYLE)
+        );
+        assert_eq!(comparison::json(&found), comparison::json(&whole));
     }
 }
 
@@ -638,16 +656,17 @@ fn a_pair_of_json_has_shifts_and_says_why_there_are_no_intervals() {
         compared(&runs),
         runs.iter().map(|run| read(run, &[])).collect(),
     ];
-    let of = |runs: &[Compared]| Comparison::of(&runs[..1], &runs[1..], TERMS).unwrap();
-    let [whole_json, files_json] = [&whole, &files]
-        .map(|runs| serde_json::from_slice::<serde_json::Value>(&of(runs).json()).unwrap());
+    let of = |runs: &[Compared]| Comparison::of_sets(&runs[..1], &runs[1..], TERMS).unwrap();
+    let [whole_json, files_json] = [&whole, &files].map(|runs| {
+        serde_json::from_slice::<serde_json::Value>(&comparison::json(&of(runs))).unwrap()
+    });
     let figures = |of: &serde_json::Value| of["figures"].as_array().unwrap().clone();
     assert_eq!(figures(&files_json).len(), 13);
     for (whole, file) in figures(&whole_json).iter().zip(figures(&files_json)) {
         assert_eq!(whole["shift"], file["shift"], "{file}");
         assert!(whole["interval"].is_array() && file["interval"].is_null());
     }
-    let text = of(&files).text(&STYLE);
+    let text = comparison::text(&of(&files), &STYLE);
     assert!(
         text.contains("There are no intervals: they are computed"),
         "{text}"
@@ -692,7 +711,7 @@ fn what_is_no_run_as_json_is_named() {
         ),
     ] {
         assert_ne!(text, good, "{why}");
-        let error = Compared::read(text.as_bytes()).unwrap_err();
+        let error = Compared::from_json(text.as_bytes()).unwrap_err();
         assert!(error.contains(why), "{why}: {error}");
     }
 }
@@ -704,8 +723,8 @@ fn runs_of_json_that_are_no_measure_are_refused() {
         let mut value: serde_json::Value =
             serde_json::from_slice(&json::summary(&run(30, 1.0, 200))).unwrap();
         change(&mut value);
-        let file = Compared::read(value.to_string().as_bytes()).unwrap();
-        Comparison::of(&whole, &[file], TERMS).unwrap_err()
+        let file = Compared::from_json(value.to_string().as_bytes()).unwrap();
+        Comparison::of_sets(&whole, &[file], TERMS).unwrap_err()
     };
     for (found, why) in [
         (
@@ -749,6 +768,47 @@ fn runs_of_json_that_are_no_measure_are_refused() {
     }
 }
 
+/// A run's JSON is refused for the reasons for which the stored run is: every end of its load,
+/// every coverage, commands, and parts of the load without an account.
+#[test]
+fn json_is_refused_as_the_stored_run_is() {
+    let untouched: fn(&mut Reading) = |_| ();
+    let changed: fn(&mut Reading) = |reading| {
+        reading.note_change(&Changed {
+            pool: None,
+            kind: ChangeKind::Pause,
+            at: Nanos::from_secs(1),
+            law: Vec::new(),
+            note: "paused".to_owned(),
+        });
+    };
+    let lost: fn(&mut Reading) = |reading| {
+        reading.doubt(Doubt {
+            text: "agent-1 was lost".to_owned(),
+            unknown: 0.25,
+        });
+    };
+    let mut refused = 0;
+    for reason in StopReason::ALL.map(Some).into_iter().chain([None]) {
+        for coverage in Coverage::ALL {
+            for happen in [untouched, changed, lost] {
+                let mut reading = reading(0, 1.0, 200);
+                happen(&mut reading);
+                let mut run = close(reading);
+                run.coverage = coverage;
+                run.load_end.reason = reason;
+                let from_json = Comparison::check(&read(&run, &[]));
+                let stored = Comparison::check(&Compared::from_summary(Arc::new(run)));
+                assert_eq!(from_json, stored, "{reason:?}, {coverage:?}");
+                refused += u32::from(stored.is_err());
+            }
+        }
+    }
+    // Only a load that ended by its plan, or of unknown end, in a run without changes and losses is
+    // compared, if the run's end is recorded.
+    assert_eq!(refused, 7 * 3 * 3 - 3 * 2);
+}
+
 /// Every field of the form is described, and every described one is needed.
 #[test]
 fn comparisons_satisfy_their_schema() {
@@ -765,7 +825,8 @@ fn comparisons_satisfy_their_schema() {
         experiment(&sides(2, 1.3, 200), 10, RoundsEnd::Unsound),
     ];
     for comparison in found {
-        let document: serde_json::Value = serde_json::from_slice(&comparison.json()).unwrap();
+        let document: serde_json::Value =
+            serde_json::from_slice(&comparison::json(&comparison)).unwrap();
         let faults: Vec<_> = validator
             .iter_errors(&document)
             .map(|of| of.to_string())
@@ -780,10 +841,11 @@ fn comparisons_satisfy_their_schema() {
 #[test]
 fn a_run_beside_its_baseline_has_it_in_every_form() {
     let [base, candidate] = [run(0, 1.0, 200), run(30, 1.1, 200)];
-    let baseline = Baseline::of(Compared::of(Arc::new(base))).unwrap();
+    let baseline = Baseline::new(Compared::from_summary(Arc::new(base))).unwrap();
     assert_eq!(baseline.check(&candidate.info), Ok(()));
     let against = baseline.against(&candidate).unwrap();
-    let document: serde_json::Value = serde_json::from_slice(&against.json(&candidate)).unwrap();
+    let document: serde_json::Value =
+        serde_json::from_slice(&comparison::json_of_baseline(&against, &candidate)).unwrap();
     let own: serde_json::Value = serde_json::from_slice(&json::summary(&candidate)).unwrap();
     assert_eq!(document["comparison"]["schema"], "drumfire.comparison.v1");
     assert_eq!(document["comparison"]["base"]["runs"][0], "run-0");
@@ -791,7 +853,8 @@ fn a_run_beside_its_baseline_has_it_in_every_form() {
     for (key, value) in own.as_object().unwrap() {
         assert_eq!(&document[key], value, "{key}");
     }
-    let markdown = String::from_utf8(against.comparison.markdown_of_baseline()).unwrap();
+    let markdown =
+        String::from_utf8(comparison::markdown_of_baseline(&against.comparison)).unwrap();
     assert!(
         markdown.starts_with("### Comparison with the baseline\n\nOne pair"),
         "{markdown}"
@@ -811,7 +874,7 @@ fn a_run_beside_its_baseline_has_it_in_every_form() {
 #[test]
 fn a_baseline_that_is_none_is_refused_before_the_load() {
     let good = run(0, 1.0, 200);
-    let baseline = |run: &Summary| Baseline::of(Compared::of(Arc::new(run.clone())));
+    let baseline = |run: &Summary| Baseline::new(Compared::from_summary(Arc::new(run.clone())));
     let mut invalid = good.clone();
     invalid.verdict.validity = Validity::Invalid;
     assert!(baseline(&invalid).unwrap_err().contains("it is invalid"));
@@ -820,12 +883,8 @@ fn a_baseline_that_is_none_is_refused_before_the_load() {
     assert_eq!(baseline(&good).unwrap().check(&info), Ok(()));
     let mut other = run(30, 1.0, 200);
     Arc::make_mut(&mut other.info).target = "http://other/".to_owned();
-    let found = baseline(&good)
-        .unwrap()
-        .against(&other)
-        .unwrap()
-        .comparison
-        .text(&STYLE);
+    let against = baseline(&good).unwrap().against(&other).unwrap();
+    let found = comparison::text(&against.comparison, &STYLE);
     assert!(found.contains("The targets differ:"), "{found}");
     info.pools[0].asked.as_mut().unwrap().stop.requests = Some(7);
     let refused = baseline(&good).unwrap().check(&info).unwrap_err();

@@ -1,10 +1,11 @@
 //! Histories of runs whose figures are what a test says.
 
 use crate::comparison::closed;
+use drumfire_compare::HISTORY_MIN;
 use drumfire_measure::{
     Coverage, Digest, DigestLatency, DigestTime, PlanKey, TargetState, Validity,
 };
-use drumfire_report::history::{History, RUNS_MIN};
+use drumfire_report::history;
 use drumfire_report::html;
 use drumfire_report::listing::{Labelled, Listed};
 use drumfire_report::style::{Color, Style, Unicode};
@@ -87,9 +88,9 @@ fn runs(shift: f64) -> Vec<Stored> {
 #[test]
 fn a_step_is_named_with_its_run() {
     let runs = runs(0.1);
-    let history = History::of(runs.iter().map(listed));
+    let history = history::search(runs.iter().map(listed));
     assert!(history.has_changes());
-    let text = history.text(usize::MAX, &STYLE);
+    let text = history::text(&history, usize::MAX, &STYLE);
     let first = text.lines().next().unwrap();
     assert!(
         first.starts_with("Changes  ✗ p50 grew by 1")
@@ -106,7 +107,7 @@ fn a_step_is_named_with_its_run() {
     );
     let marks = text.lines().filter(|line| line.trim() == "▲");
     assert_eq!(marks.count(), 3, "{text}");
-    let json: serde_json::Value = serde_json::from_slice(&history.json()).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&history::json(&history)).unwrap();
     assert_eq!(json["schema"], "drumfire.history.v1");
     let schema = include_str!("../../../../docs/schema/drumfire.history.v1.json");
     let validator = jsonschema::validator_for(&closed(schema)).unwrap();
@@ -141,7 +142,7 @@ fn a_step_is_named_with_its_run() {
 #[test]
 fn a_step_to_faster_runs_is_good_news() {
     let runs = runs(-0.1);
-    let text = History::of(runs.iter().map(listed)).text(3, &STYLE);
+    let text = history::text(&history::search(runs.iter().map(listed)), 3, &STYLE);
     assert!(text.starts_with("Changes  ✓ p50 fell by"), "{text}");
     let rows = text.lines().filter(|line| line.starts_with('r'));
     // The line of the rate begins with the letter, too.
@@ -151,17 +152,21 @@ fn a_step_to_faster_runs_is_good_news() {
 #[test]
 fn steady_runs_show_no_change_and_few_can_not() {
     let runs = runs(0.0);
-    let text = History::of(runs.iter().map(listed)).text(usize::MAX, &STYLE);
+    let text = history::text(
+        &history::search(runs.iter().map(listed)),
+        usize::MAX,
+        &STYLE,
+    );
     assert!(text.starts_with("Changes  none found\n"), "{text}");
-    let few = History::of(runs[..RUNS_MIN - 1].iter().map(listed));
-    let text = few.text(usize::MAX, &STYLE);
+    let few = history::search(runs[..HISTORY_MIN - 1].iter().map(listed));
+    let text = history::text(&few, usize::MAX, &STYLE);
     assert!(
         text.starts_with("Changes  too few runs to show any; at least 12 are needed\n"),
         "{text}"
     );
-    let none = History::of([]).text(usize::MAX, &STYLE);
+    let none = history::text(&history::search([]), usize::MAX, &STYLE);
     assert_eq!(none.lines().count(), 2, "{none}");
-    assert!(!html::history(&History::of([])).is_empty());
+    assert!(!html::history(&history::search([])).is_empty());
 }
 
 #[test]
@@ -171,7 +176,11 @@ fn failures_that_begin_are_a_change() {
         run.digest.ok = 990;
         run.digest.failed = 10;
     }
-    let text = History::of(runs.iter().map(listed)).text(usize::MAX, &STYLE);
+    let text = history::text(
+        &history::search(runs.iter().map(listed)),
+        usize::MAX,
+        &STYLE,
+    );
     assert!(
         text.starts_with(
             "Changes  ✗ the share of failures grew by 1 % of all requests at the run from 2026-03-14"
@@ -190,8 +199,8 @@ fn runs_that_measured_nothing_are_left_out_and_said() {
     runs[7].digest.is_altered = true;
     let mut listed: Vec<Listed<'_>> = runs.iter().map(listed).collect();
     listed[6].run = Err("damaged");
-    let history = History::of(listed);
-    let text = history.text(usize::MAX, &STYLE);
+    let history = history::search(listed);
+    let text = history::text(&history, usize::MAX, &STYLE);
     let words: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for reason in [
         "15 runs of one plan",
@@ -203,7 +212,7 @@ fn runs_that_measured_nothing_are_left_out_and_said() {
     ] {
         assert!(words.contains(reason), "{reason}: {text}");
     }
-    let json: serde_json::Value = serde_json::from_slice(&history.json()).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&history::json(&history)).unwrap();
     assert_eq!(json["left_out"].as_array().unwrap().len(), 5);
     assert_eq!(json["figures"][2]["values"][2], serde_json::Value::Null);
     // A value that is lacking moves no other to another run.
@@ -215,8 +224,8 @@ fn words_of_others_are_escaped_and_masked() {
     let mut runs = runs(0.1);
     runs[12].tags = vec!["\u{1b}[31m<script>".to_owned()];
     runs[19].digest.target = "http://u:secret@h/".to_owned();
-    let history = History::of(runs.iter().map(listed));
-    let text = history.text(usize::MAX, &STYLE);
+    let history = history::search(runs.iter().map(listed));
+    let text = history::text(&history, usize::MAX, &STYLE);
     assert!(
         !text.contains('\u{1b}') && !text.contains("secret"),
         "{text}"
@@ -228,7 +237,7 @@ fn words_of_others_are_escaped_and_masked() {
             part.html
         );
     }
-    let json = String::from_utf8(history.json()).unwrap();
+    let json = String::from_utf8(history::json(&history)).unwrap();
     assert!(
         !json.contains('\u{1b}') && !json.contains("secret"),
         "{json}"

@@ -4,7 +4,8 @@ use crate::fixture;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use drumfire_measure::{Histogram, Summary, decode_v2};
-use drumfire_report::{Secrets, hlog};
+use drumfire_plan::Secrets;
+use drumfire_report::hlog;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 use std::collections::BTreeMap;
 

@@ -3,7 +3,8 @@
 
 use crate::fixture;
 use drumfire_measure::{Summary, Validity};
-use drumfire_report::{Naming, Secrets, junit, sentence};
+use drumfire_plan::Secrets;
+use drumfire_report::{Naming, junit, sentence};
 use uppsala::{Document, NodeId, parse};
 
 /// An element of the schema: its attributes, those of them that it must have, and its children.

@@ -4,12 +4,13 @@
 use crate::fixture;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use drumfire_compare::Compared;
 use drumfire_measure::{AddressCounts, Closing, Model, Summary};
-use drumfire_report::comparison::Compared;
+use drumfire_plan::Secrets;
 use drumfire_report::figure::{Axis, NAMES, Plot, Scale, Unit, figures, svg, tail};
 use drumfire_report::html::Origin;
 use drumfire_report::style::{Color, Style, Unicode};
-use drumfire_report::{NamedFile, Naming, Secrets, html, json, markdown, sentence, text};
+use drumfire_report::{NamedFile, Naming, html, json, markdown, sentence, text};
 use drumfire_units::Nanos;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -294,7 +295,7 @@ fn a_tail_lies_over_that_of_a_baseline() {
 #[test]
 fn two_runs_lie_over_each_other() {
     let (base, candidate) = (fixture::drifting(), fixture::open());
-    let compared = |run: Summary| Compared::of(Arc::new(run));
+    let compared = |run: Summary| Compared::from_summary(Arc::new(run));
     let parts = html::compare(&compared(base), &compared(candidate));
     let page: String = parts.iter().map(|part| &*part.html).collect();
     assert_well_formed(&format!("<html>{page}</html>"));

@@ -17,8 +17,7 @@ use drumfire_net::{
     Clock, PostAnswer, PostTarget, TlsConfig, TlsIdentity, TlsMaterial, TlsOptions, TlsSetupError,
     TlsVerify,
 };
-use drumfire_plan::{Header, HeaderError, Host, Scheme, Url, secret};
-use drumfire_report::Secrets;
+use drumfire_plan::{Header, HeaderError, Host, Scheme, Secrets, Url, secret};
 use drumfire_report::untrusted::Untrusted;
 use jiff::fmt::rfc2822::DateTimeParser;
 use percent_encoding::percent_decode_str;

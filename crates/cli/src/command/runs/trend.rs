@@ -7,10 +7,11 @@ use crate::flags::ListFlags;
 use crate::output::{Destination, Output};
 use crate::stored_run::{began, listed_of};
 use crate::{runs_folder, terminal};
+use drumfire_compare::HISTORY_MAX;
 use drumfire_compile::compile_draft;
 use drumfire_measure::{ArrivalClock, Asked, Model, PlanKey};
 use drumfire_plan::ClockChoice;
-use drumfire_report::history::{History, RUNS_MAX};
+use drumfire_report::history;
 use drumfire_store::RunRow;
 use std::path::Path;
 
@@ -37,23 +38,25 @@ pub(super) fn run(given: &str, flags: &ListFlags, output: &Output) -> Result<(),
             "no stored run has the load of `{shown}`; `drumfire runs` lists the stored runs"
         )));
     }
-    let limit = flags.limit.map_or(RUNS_MAX, |limit| {
-        usize::try_from(limit).unwrap_or(RUNS_MAX).min(RUNS_MAX)
+    let limit = flags.limit.map_or(HISTORY_MAX, |limit| {
+        usize::try_from(limit)
+            .unwrap_or(HISTORY_MAX)
+            .min(HISTORY_MAX)
     });
     rows.truncate(limit);
     rows.reverse();
     let began: Vec<String> = rows.iter().map(began).collect();
     let listed = rows.iter().zip(&began);
-    let history = History::of(listed.map(|(row, began)| listed_of(row, began)));
+    let history = history::search(listed.map(|(row, began)| listed_of(row, began)));
     if let Some(to) = to {
-        return to.write(&history.json());
+        return to.write(&history::json(&history));
     }
     let shown = terminal::rows().map_or(usize::MAX, |height| {
         height
             .saturating_sub(LINES_AROUND + HEAD_LINES)
             .max(LISTED_MIN)
     });
-    output.print(history.text(shown, &style(output)).as_bytes())
+    output.print(history::text(&history, shown, &style(output)).as_bytes())
 }
 
 fn plan_of(row: &RunRow) -> Option<PlanKey> {

@@ -5,8 +5,7 @@
 //! (Politis and Romano 1992). Requests are never drawn by themselves, since those of one moment share
 //! its queue. The intervals are quantiles of the replicates.
 
-use super::figure::Figure;
-use super::{CONFIDENCE, Compared, Row};
+use crate::{CONFIDENCE, Compared, Figure, Row};
 use drumfire_measure::{IntervalRow, Overview, Summary};
 use drumfire_plan::Random;
 use drumfire_stats::{block_length, moving_blocks};
@@ -36,7 +35,7 @@ const FIGURES: [Figure; 14] = [
 ];
 
 /// A row for each figure that both runs have, and what their reader has to know.
-pub(super) fn rows(base: &Compared, candidate: &Compared) -> (Vec<Row>, Vec<String>) {
+pub(crate) fn rows(base: &Compared, candidate: &Compared) -> (Vec<Row>, Vec<String>) {
     let runs = [base, candidate];
     let cells = runs.map(|run| Cells::of(run.summary()));
     let is_read = runs.iter().any(|run| run.is_read());

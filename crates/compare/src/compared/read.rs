@@ -4,8 +4,6 @@
 //! has one. Keys that are not known are passed over, since fields are only ever added.
 
 use super::Read;
-use crate::calendar;
-use crate::json::SCHEMA;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use drumfire_measure::{
@@ -14,10 +12,15 @@ use drumfire_measure::{
 };
 use drumfire_plan::{StopReason, Warmup};
 use drumfire_units::{Nanos, utf8};
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// The name and version of the JSON of a summary; fields are only ever added to it.
+pub const SUMMARY_SCHEMA: &str = "drumfire.summary.v1";
 
 /// The document, in the order of the contract.
 #[derive(Deserialize)]
@@ -231,22 +234,22 @@ struct Step {
 /// In words that follow the file's name: it is no JSON, it has another schema or none, a key is
 /// missing or of another kind, a verdict or a model is unknown, or a histogram does not have as many
 /// times as its count says.
-pub(super) fn of(json: &[u8]) -> Result<(Summary, Read), String> {
+pub(super) fn summary(json: &[u8]) -> Result<(Summary, Read), String> {
     let text = utf8::text(json).map_err(|what| format!("it is {what}"))?;
     let value: Value =
         serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}"))?;
     let schema = value.get("schema").and_then(Value::as_str);
     match schema {
-        Some(SCHEMA) => {}
+        Some(SUMMARY_SCHEMA) => {}
         Some(other) => {
             let other = other.escape_default();
             return Err(format!(
-                "its schema is `{other}`; a comparison needs `{SCHEMA}`, which --json FILE writes"
+                "its schema is `{other}`; a comparison needs `{SUMMARY_SCHEMA}`, which --json FILE writes"
             ));
         }
         None => {
             return Err(format!(
-                "it has no `schema`; a comparison needs `{SCHEMA}`, which --json FILE writes"
+                "it has no `schema`; a comparison needs `{SUMMARY_SCHEMA}`, which --json FILE writes"
             ));
         }
     }
@@ -325,7 +328,7 @@ impl Document {
             }
             pools => pools,
         };
-        let started = calendar::unix_nanos(&self.run.started_at);
+        let started = unix_nanos(&self.run.started_at);
         let started =
             started.ok_or("`run.started_at` is not a time such as 2026-01-31T23:59:59Z")?;
         Ok(RunInfo {
@@ -502,4 +505,47 @@ pub(super) fn texts(plan: &Map<String, Value>) -> BTreeMap<String, String> {
         (key.clone(), text)
     });
     texts.collect()
+}
+
+/// The nanoseconds since 1970 of a time in UTC as RFC 3339 has it, with at most nine digits after
+/// the point; `None` for any other text.
+fn unix_nanos(text: &str) -> Option<u64> {
+    let text = text.strip_suffix('Z')?;
+    // A date without a time would be its midnight.
+    let time: DateTime = text.contains('T').then_some(text)?.parse().ok()?;
+    let nanos = TimeZone::UTC.to_timestamp(time).ok()?.as_nanosecond();
+    u64::try_from(nanos).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unix_nanos;
+
+    #[test]
+    fn only_times_in_utc_are_read() {
+        for text in [
+            "",
+            "2026-01-31",
+            "2026-01-31T23:59:59",
+            "2026-13-01T00:00:00Z",
+            "2026-01-31T24:00:00Z",
+            "1969-12-31T23:59:59Z",
+            "2026-01-31Z",
+            "2026-02-31T00:00:00Z",
+            "2026-01-31T23:59:59ZZ",
+            "9999-01-31T23:59:59Z",
+            "2026-01-31T23:59:59.1234567890Z",
+            "2026-01-31T23:59:59+01:00",
+            "99999-01-31T23:59:59Z",
+        ] {
+            assert_eq!(unix_nanos(text), None, "{text}");
+        }
+        for (text, nanos) in [
+            ("1970-01-01T00:00:00Z", 0),
+            ("2000-02-29T00:00:00.000000007Z", 951_782_400_000_000_007),
+            ("2026-01-31T23:59:59.5Z", 1_769_903_999_500_000_000),
+        ] {
+            assert_eq!(unix_nanos(text), Some(nanos), "{text}");
+        }
+    }
 }

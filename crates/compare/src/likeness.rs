@@ -9,17 +9,16 @@
 //! The number of steps is compared and not their names, which are URLs where a plan gives none, and
 //! differ with the target.
 
-use super::Compared;
-use crate::secret;
-use crate::untrusted::Untrusted;
+use crate::Compared;
 use drumfire_measure::{ArrivalClock, PoolInfo, Summary, Validity};
+use drumfire_plan::{escaped_lines, secret};
 use drumfire_stats::RUNS_MAX;
 
 /// Refuses sides that can't be compared.
 ///
 /// # Errors
 /// The run and the reason, in a sentence.
-pub(super) fn check(
+pub(crate) fn check(
     base: &[Compared],
     candidate: &[Compared],
     any_target: bool,
@@ -49,7 +48,7 @@ pub(super) fn check(
 }
 
 /// Refuses a run whose figures are no measure of its target.
-pub(super) fn is_sound(compared: &Compared) -> Result<(), String> {
+pub(crate) fn is_sound(compared: &Compared) -> Result<(), String> {
     let run = compared.summary();
     let refused = |why: &str| Err(format!("run {} can't be compared: {why}", name(run)));
     if let Some(fault) = compared.fault() {
@@ -69,7 +68,7 @@ pub(super) fn is_sound(compared: &Compared) -> Result<(), String> {
 /// Why a run has no answer that can be compared: what its report says of the target.
 fn unanswered(run: &Summary) -> String {
     let reasons = run.target.reasons.iter();
-    let reasons = reasons.map(|reason| Untrusted::new(&reason.text).escaped_lines());
+    let reasons = reasons.map(|reason| escaped_lines(&reason.text));
     let reasons: Vec<String> = reasons.collect();
     match reasons.is_empty() {
         true => "none of its requests was ok".to_owned(),
@@ -78,7 +77,7 @@ fn unanswered(run: &Summary) -> String {
 }
 
 /// Refuses a run whose load or target is not that of the first.
-pub(super) fn is_like(first: &Compared, run: &Compared, any_target: bool) -> Result<(), String> {
+pub(crate) fn is_like(first: &Compared, run: &Compared, any_target: bool) -> Result<(), String> {
     let infos = [first, run].map(|run| &run.summary().info);
     let refused = |what: &str| {
         let (one, other) = (name(first.summary()), name(run.summary()));
@@ -95,7 +94,7 @@ pub(super) fn is_like(first: &Compared, run: &Compared, any_target: bool) -> Res
 }
 
 /// What makes two runs unlike, apart from their targets.
-pub(super) fn difference(first: &Compared, run: &Compared) -> Option<String> {
+pub(crate) fn difference(first: &Compared, run: &Compared) -> Option<String> {
     let infos = [first, run].map(|run| &run.summary().info);
     if infos[0].pools.len() != infos[1].pools.len() {
         return Some("they have different pools".to_owned());
@@ -111,7 +110,7 @@ pub(super) fn difference(first: &Compared, run: &Compared) -> Option<String> {
     let mut pools = infos[0].pools.iter().zip(&infos[1].pools);
     let of_pools = pools.find_map(|(one, other)| {
         let what = differs(one, other, is_read)?;
-        let pool = Untrusted::new(&one.name).escaped_lines();
+        let pool = escaped_lines(&one.name);
         Some(format!("{what} of pool {pool} differ"))
     });
     let is_of_texts = is_read && first.load() != run.load();
@@ -144,5 +143,5 @@ fn differs(one: &PoolInfo, other: &PoolInfo, is_read: bool) -> Option<&'static s
 }
 
 fn name(run: &Summary) -> String {
-    Untrusted::new(&run.info.id).escaped_lines()
+    escaped_lines(&run.info.id)
 }

@@ -20,11 +20,9 @@
 //! them on each output before it is written; no report masks by value itself.
 
 use crate::secret::MASK;
-use crate::style::Unicode;
-use crate::untrusted::Untrusted;
+use crate::{is_dangerous, percent, push_escape};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
-use drumfire_plan::percent;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
@@ -463,11 +461,35 @@ fn parts(secret: &str) -> Vec<String> {
     all.flat_map(spelled).collect()
 }
 
-/// The text as it stands within a string of JSON.
+/// The text as it is written within a string of JSON.
 fn json_escaped(text: &str) -> String {
-    let mut json = serde_json::Value::from(text).to_string();
-    json.pop();
-    json.split_off(1)
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            c if c < ' ' => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// The text as reports print it: with escapes instead of characters that act on a terminal.
+fn terminal_escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match is_dangerous(c) {
+            true => push_escape(&mut out, c),
+            false => out.push(c),
+        }
+    }
+    out
 }
 
 /// The usual ways to spell a text, of which a cut may leave the beginning, and those that no
@@ -475,7 +497,7 @@ fn json_escaped(text: &str) -> String {
 /// escapes have it.
 fn spellings(text: &str) -> Vec<String> {
     let mut all = vec![text.to_owned(), json_escaped(text)];
-    all.push(Untrusted::new(text).escaped(Unicode::On));
+    all.push(terminal_escaped(text));
     all.extend([percent_encoded(text, "%20"), percent_encoded(text, "+")]);
     all.extend(base64_cores(text));
     let digits: String = text.bytes().map(|byte| format!("{byte:02x}")).collect();

@@ -27,22 +27,33 @@
 use drumfire_measure::{
     Asked, AskedBody, AskedCall, AskedLoad, AskedRequest, AskedStep, AskedTransport, RunInfo,
 };
-use drumfire_plan::{Arrivals, Growth, HttpVersion, KeepAlive, LatePolicy, Life};
+use drumfire_plan::{Arrivals, Growth, HttpVersion, KeepAlive, LatePolicy, Life, secret};
 use drumfire_units::Nanos;
 
-/// One key of the lowered plan with its text. Texts may hold secrets in URLs and headers; each
-/// printer masks them.
+/// One key of a plan with its text. Texts may contain secrets in URLs and headers: mask them by
+/// [`Setting::masked`] before they are printed.
 #[derive(Debug)]
-pub(crate) struct Setting {
-    pub(crate) key: String,
-    pub(crate) text: String,
+pub struct Setting {
+    /// The key, such as `keep_alive`.
+    pub key: String,
+    /// The value as a plan file has it.
+    pub text: String,
+}
+
+impl Setting {
+    /// The text without secrets in URLs and headers.
+    #[must_use]
+    pub fn masked(&self) -> String {
+        secret::setting(&self.key, &self.text)
+    }
 }
 
 /// The lowered plan. Of several pools, the keys of each begin with `pools.NAME.`; headers,
 /// thresholds and conditions have one key for all of them.
 ///
 /// A pool whose plan is not known has no facts and adds no keys.
-pub(crate) fn settings(info: &RunInfo) -> Vec<Setting> {
+#[must_use]
+pub fn settings(info: &RunInfo) -> Vec<Setting> {
     let mut all = Settings::default();
     for pool in &info.pools {
         all.prefix = match &info.pools[..] {
@@ -66,8 +77,24 @@ pub(crate) fn settings(info: &RunInfo) -> Vec<Setting> {
     all.list
 }
 
-/// A late policy in the words of a plan, for the page of text too.
-pub(crate) fn late(policy: LatePolicy) -> String {
+/// The masked texts of the plan by key, in the plan's order. A key that occurs more than once
+/// (headers, thresholds) has several texts.
+#[must_use]
+pub fn texts(info: &RunInfo) -> Vec<(String, Vec<String>)> {
+    let mut all: Vec<(String, Vec<String>)> = Vec::new();
+    for setting in settings(info) {
+        let text = setting.masked();
+        match all.iter_mut().find(|(key, _)| *key == setting.key) {
+            Some((_, texts)) => texts.push(text),
+            None => all.push((setting.key, vec![text])),
+        }
+    }
+    all
+}
+
+/// A late policy in the words of a plan.
+#[must_use]
+pub fn late(policy: LatePolicy) -> String {
     match policy {
         LatePolicy::Queue => "queue".to_owned(),
         LatePolicy::Skip => "skip".to_owned(),

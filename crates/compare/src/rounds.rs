@@ -9,9 +9,7 @@
 //! a duet had the same arrivals in the same seconds, so that a latency is compared second by second:
 //! what slows the machine for some of them moves no median.
 
-use super::figure::Figure;
-use super::{Answer, CONFIDENCE, Compared, Row};
-use crate::quantity::counted;
+use crate::{Answer, CONFIDENCE, Compared, Figure, Row, counted};
 use drumfire_measure::{LatencyKind, Overview, Summary};
 use drumfire_stats::{Differences, Looks, SignedRank, median};
 
@@ -103,8 +101,9 @@ impl Rounds {
 }
 
 impl RoundForm {
-    /// The word for it in a form for scripts.
-    pub(super) const fn name(self) -> &'static str {
+    /// The name of the form in JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Turns => "turns",
             Self::Duet => "duet",
@@ -113,8 +112,9 @@ impl RoundForm {
 }
 
 impl RoundsEnd {
-    /// The word for it in a form for scripts.
-    pub(super) const fn name(self) -> &'static str {
+    /// The name of the end in JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Planned => "planned",
             Self::Shown => "shown",
@@ -141,13 +141,13 @@ struct Measured {
 }
 
 /// A row for each figure that every run has, and what their reader has to know.
-pub(super) fn rows(
+pub(crate) fn rows(
     base: &[Compared],
     candidate: &[Compared],
     least: f64,
     rounds: Rounds,
 ) -> (Vec<Row>, Vec<String>) {
-    let figures = Figure::OF_SETS.into_iter();
+    let figures = Figure::TESTED.into_iter();
     let kind = Compared::latency_kind(base.iter().chain(candidate));
     let pairs = Pairs {
         base,
@@ -175,7 +175,7 @@ pub(super) fn rows(
             interval,
             p: Some(p),
             detectable: spread(of_pairs).map(|spread| figure.shift(rounds.resolution(spread))),
-            answer: Some(Answer::of(
+            answer: Some(Answer::judge(
                 figure,
                 estimate,
                 interval,
@@ -227,10 +227,7 @@ impl Measured {
             medians: [median(&of_base), median(&of_candidate)],
             differences: Differences {
                 of_pairs: of_pairs.collect(),
-                least: match figure.is_ratio() {
-                    true => figure.least(least).ln_1p(),
-                    false => figure.least(least),
-                },
+                least: figure.least_difference(least),
             },
         })
     }

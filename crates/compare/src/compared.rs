@@ -8,7 +8,9 @@
 
 mod read;
 
-use crate::json::plan_texts;
+pub use read::SUMMARY_SCHEMA;
+
+use crate::plan_facts;
 use drumfire_measure::{
     ArrivalClock, Coverage, IntervalRow, LatencyKind, Reading, RunInfo, Summary,
 };
@@ -48,7 +50,7 @@ struct Read {
 impl Compared {
     /// A whole run.
     #[must_use]
-    pub const fn of(summary: Arc<Summary>) -> Self {
+    pub const fn from_summary(summary: Arc<Summary>) -> Self {
         Self {
             summary,
             read: None,
@@ -59,8 +61,8 @@ impl Compared {
     ///
     /// # Errors
     /// When the bytes are no such JSON; the text says what they are, or which key is wrong.
-    pub fn read(json: &[u8]) -> Result<Self, String> {
-        let (summary, read) = read::of(json)?;
+    pub fn from_json(json: &[u8]) -> Result<Self, String> {
+        let (summary, read) = read::summary(json)?;
         Ok(Self {
             summary: Arc::new(summary),
             read: Some(Arc::new(read)),
@@ -68,13 +70,13 @@ impl Compared {
     }
 
     /// A run that is yet to be made, of which these facts are known.
-    pub(super) fn planned(info: &RunInfo) -> Self {
+    pub(crate) fn planned(info: &RunInfo) -> Self {
         let nothing = Reading::new(Arc::new(info.clone()), &[]).close(Nanos::ZERO, 0.0);
-        Self::of(Arc::new(nothing))
+        Self::from_summary(Arc::new(nothing))
     }
 
     /// The clock by which it was timed; of a run that is yet to be made, that which its plan asks for.
-    pub(super) fn clock(&self) -> ArrivalClock {
+    pub(crate) fn clock(&self) -> ArrivalClock {
         let run = &self.summary;
         match run.total.counts.sent {
             0 => run.info.clock,
@@ -95,7 +97,8 @@ impl Compared {
     }
 
     /// The run over time.
-    pub(crate) fn rows(&self) -> Vec<IntervalRow> {
+    #[must_use]
+    pub fn rows(&self) -> Vec<IntervalRow> {
         match &self.read {
             Some(read) => read.rows.clone(),
             None => self.summary.intervals(),
@@ -104,7 +107,8 @@ impl Compared {
 
     /// The time that is *the* latency of all of some runs: response time as soon as it is that of one
     /// of them, for the others have it, too.
-    pub(crate) fn latency_kind<'a>(runs: impl IntoIterator<Item = &'a Self>) -> LatencyKind {
+    #[must_use]
+    pub fn latency_kind<'a>(runs: impl IntoIterator<Item = &'a Self>) -> LatencyKind {
         let mut kinds = runs.into_iter().map(|run| run.summary.latency_kind());
         match kinds.all(|kind| kind == LatencyKind::Service) {
             true => LatencyKind::Service,
@@ -113,7 +117,7 @@ impl Compared {
     }
 
     /// A quantile of a time above 0 that is known exactly, in nanoseconds.
-    pub(super) fn known(&self, kind: LatencyKind, q: f64) -> Option<f64> {
+    pub(crate) fn known(&self, kind: LatencyKind, q: f64) -> Option<f64> {
         let times = kind.of(&self.summary.total.latency);
         let is_at_least = match &self.read {
             // The names are exact where they are, and quantiles without one are judged by the least
@@ -133,7 +137,7 @@ impl Compared {
     }
 
     /// The keys of the load that its plan asks for, with their texts.
-    pub(super) fn load(&self) -> BTreeMap<String, String> {
+    pub(crate) fn load(&self) -> BTreeMap<String, String> {
         let mut plan = self.plan();
         plan.retain(|key, _| read::is_of_load(key));
         plan
@@ -143,12 +147,15 @@ impl Compared {
     fn plan(&self) -> BTreeMap<String, String> {
         match &self.read {
             Some(read) => read.plan.clone(),
-            None => read::texts(&plan_texts(&self.summary.info)),
+            None => {
+                let texts = plan_facts::texts(&self.summary.info).into_iter();
+                texts.map(|(key, texts)| (key, texts.join(", "))).collect()
+            }
         }
     }
 
     /// The facts in which it may differ from a run that it is compared with.
-    pub(super) fn facts(&self) -> BTreeMap<String, String> {
+    pub(crate) fn facts(&self) -> BTreeMap<String, String> {
         let mut facts = BTreeMap::new();
         let mut is_any_secure = false;
         for (key, text) in self.plan() {
@@ -183,7 +190,7 @@ impl Compared {
 
     /// Why its figures are those of a part of its plan's load only, or of another load; `None` where
     /// they are not.
-    pub(super) fn fault(&self) -> Option<&'static str> {
+    pub(crate) fn fault(&self) -> Option<&'static str> {
         let run = &self.summary;
         let (changes, unaccounted) = match &self.read {
             Some(read) => (read.load_changes, read.unaccounted_share),
@@ -212,7 +219,8 @@ impl Compared {
     }
 
     /// Failures by their kinds, as they are named in results.
-    pub(crate) fn failures(&self) -> Vec<(String, u64)> {
+    #[must_use]
+    pub fn failures(&self) -> Vec<(String, u64)> {
         match &self.read {
             Some(read) => read.failures.clone(),
             None => {

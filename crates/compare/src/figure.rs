@@ -1,6 +1,6 @@
 //! The figures that are compared, and their value in one run.
 
-use super::Compared;
+use crate::Compared;
 use drumfire_measure::{Digest, LatencyKind};
 
 /// The least difference of the shares of failures that matters.
@@ -8,7 +8,7 @@ const FAILED_LEAST: f64 = 0.001;
 
 /// A figure of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Figure {
+pub enum Figure {
     /// A quantile of *the* latency, with its name.
     Latency(&'static str, f64),
     /// The share of the requests that ended which failed.
@@ -19,7 +19,7 @@ pub(crate) enum Figure {
 
 impl Figure {
     /// The figures of sets. Each costs power, since all are tested at once, so that they are few.
-    pub(crate) const OF_SETS: [Self; 5] = [
+    pub(crate) const TESTED: [Self; 5] = [
         Self::Latency("p50", 0.5),
         Self::Latency("p95", 0.95),
         Self::Latency("p99", 0.99),
@@ -28,7 +28,8 @@ impl Figure {
     ];
 
     /// The name in a table.
-    pub(crate) const fn name(self) -> &'static str {
+    #[must_use]
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Latency(name, _) => name,
             Self::Failed => "failed",
@@ -36,22 +37,43 @@ impl Figure {
         }
     }
 
+    /// The unit of its values in JSON.
+    #[must_use]
+    pub const fn unit(self) -> &'static str {
+        match self {
+            Self::Latency(..) => "ns",
+            Self::Failed => "share",
+            Self::Rate => "per_s",
+        }
+    }
+
     /// Whether a shift is a ratio; else it is a difference.
-    pub(crate) const fn is_ratio(self) -> bool {
+    #[must_use]
+    pub const fn is_ratio(self) -> bool {
         !matches!(self, Self::Failed)
     }
 
     /// The least shift that matters: of failures as a difference of shares, since one failure in fifty
     /// requests is far from equal to none.
-    pub(crate) const fn least(self, of_ratios: f64) -> f64 {
+    #[must_use]
+    pub const fn least(self, of_ratios: f64) -> f64 {
         match self {
             Self::Failed => FAILED_LEAST,
             Self::Latency(..) | Self::Rate => of_ratios,
         }
     }
 
+    /// The least shift that matters, on the scale on which shifts are differences.
+    pub(crate) fn least_difference(self, of_ratios: f64) -> f64 {
+        match self.is_ratio() {
+            true => of_ratios.ln_1p(),
+            false => self.least(of_ratios),
+        }
+    }
+
     /// Whether a greater value is a better one.
-    pub(crate) const fn is_better_greater(self) -> bool {
+    #[must_use]
+    pub const fn is_better_greater(self) -> bool {
         matches!(self, Self::Rate)
     }
 

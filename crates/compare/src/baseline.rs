@@ -2,10 +2,9 @@
 //!
 //! Targets may differ, since a baseline is named by hand; the comparison then says so.
 
-use super::{Compared, Comparison, Terms, likeness};
-use crate::secret;
+use crate::{Compared, Comparison, Terms, likeness};
 use drumfire_measure::{RunInfo, Summary};
-use serde::Serialize;
+use drumfire_plan::secret;
 use std::slice;
 use std::sync::Arc;
 
@@ -32,7 +31,7 @@ impl Baseline {
     ///
     /// # Errors
     /// When its figures are no measure of its target; the text says why.
-    pub fn of(run: Compared) -> Result<Self, String> {
+    pub fn new(run: Compared) -> Result<Self, String> {
         likeness::is_sound(&run)?;
         Ok(Self(run))
     }
@@ -50,9 +49,9 @@ impl Baseline {
     /// # Errors
     /// When it can't be compared; the text says why.
     pub fn against(&self, run: &Summary) -> Result<Against, String> {
-        let run = Compared::of(Arc::new(run.clone()));
+        let run = Compared::from_summary(Arc::new(run.clone()));
         let mut comparison =
-            Comparison::of(slice::from_ref(&self.0), slice::from_ref(&run), TERMS)?;
+            Comparison::of_sets(slice::from_ref(&self.0), slice::from_ref(&run), TERMS)?;
         let targets = [&self.0, &run].map(|run| secret::excerpt(&run.summary().info.target));
         if targets[0] != targets[1] {
             let [base, own] = &targets;
@@ -74,22 +73,4 @@ impl Against {
     pub fn baseline(&self) -> &Summary {
         self.baseline.summary()
     }
-
-    /// The JSON of the run's summary, with the comparison behind the rest, under `comparison`.
-    #[must_use]
-    pub fn json(&self, summary: &Summary) -> Vec<u8> {
-        let whole = WithBaseline {
-            summary: crate::json::document(summary),
-            comparison: self.comparison.document(),
-        };
-        crate::json::bytes(&whole)
-    }
-}
-
-/// A summary with the comparison of its run with a baseline.
-#[derive(Serialize)]
-struct WithBaseline<S: Serialize, C: Serialize> {
-    #[serde(flatten)]
-    summary: S,
-    comparison: C,
 }

@@ -8,13 +8,11 @@
 //! turned into shares behind it. Ranks are the same on both scales; intervals of a ratio are so
 //! those of its logarithm, and not symmetric.
 
-use super::figure::Figure;
-use super::{Answer, CONFIDENCE, Compared, Row};
-use crate::quantity::counted;
+use crate::{Answer, CONFIDENCE, Compared, Figure, Row, counted};
 use drumfire_stats::{RankSum, Shift, holm, median};
 
 /// A row for each figure that every run has, and what their reader has to know.
-pub(super) fn rows(
+pub(crate) fn rows(
     base: &[Compared],
     candidate: &[Compared],
     least: f64,
@@ -23,7 +21,7 @@ pub(super) fn rows(
     let values = |figure: Figure, runs: &[Compared]| -> Option<Vec<f64>> {
         runs.iter().map(|run| figure.value(run, kind)).collect()
     };
-    let measured = Figure::OF_SETS
+    let measured = Figure::TESTED
         .into_iter()
         .filter_map(|figure| Some((figure, values(figure, base)?, values(figure, candidate)?)));
     let measured: Vec<_> = measured.collect();
@@ -55,7 +53,7 @@ pub(super) fn rows(
                 interval,
                 p: Some(p),
                 detectable: None,
-                answer: Some(Answer::of(
+                answer: Some(Answer::judge(
                     figure,
                     estimate,
                     interval,

@@ -1,0 +1,123 @@
+//! The result of a search, filled while its run is active.
+
+use crate::{Answer, Capacity, Confirmation, Stage, Trend, Why};
+use drumfire_measure::{Histogram, Objective};
+use drumfire_units::Nanos;
+
+/// A search and its result.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// The id of the run that was made for the search.
+    pub run: String,
+    /// The target of the run.
+    pub target: String,
+    /// The answer.
+    pub answer: Answer,
+    /// The objectives, in their order.
+    pub objectives: Vec<Objective>,
+    /// The rates that were tried.
+    pub knee: Vec<KneeRow>,
+    /// What bounds the rate; `None` if nothing was found.
+    pub bottleneck: Option<Bottleneck>,
+    /// The most frequent failure, if there was one.
+    pub failure: Option<String>,
+    /// The reasons of the generator if it could not measure the target.
+    pub reasons: Vec<String>,
+    /// Whether the search was ended before its own end.
+    pub is_cut_short: bool,
+}
+
+/// What bounds the rate at which the objectives are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bottleneck {
+    /// The target: requests are beyond their objective from the moment at which they were sent.
+    Target,
+    /// Connections: requests waited for one that was free, and the target was not what was slow.
+    Connections,
+    /// Failures: the target refused requests, or did not answer them as the plan expects.
+    Failures,
+}
+
+/// The requests at one rate.
+#[derive(Clone, Debug)]
+pub struct KneeRow {
+    /// The stage of the search.
+    pub stage: Stage,
+    /// The mean requested rate, per second.
+    pub rate: f64,
+    /// The time for which the rate was requested.
+    pub span: Nanos,
+    /// The requests that ended.
+    pub ended: u64,
+    /// The times that the objectives are about; response times without such an objective.
+    pub times: Histogram,
+    /// For each objective, the share of the requests beyond the objective.
+    pub shares: Vec<f64>,
+}
+
+impl Finding {
+    /// The rows of the knee by ascending rate, without drains: their queue is from another rate.
+    #[must_use]
+    pub fn knee_rows(&self) -> Vec<&KneeRow> {
+        let mut rows: Vec<&KneeRow> = self.knee.iter().collect();
+        rows.retain(|row| row.stage != Stage::Drain && row.ended > 0);
+        rows.sort_by(|one, other| one.rate.total_cmp(&other.rate));
+        rows
+    }
+
+    /// The number of the objective that bounds the rate, or of the first one.
+    #[must_use]
+    pub const fn bounding(&self) -> usize {
+        match &self.answer {
+            Answer::Found(capacity) => capacity.slo,
+            Answer::Unknown {
+                why: Why::Independent { slo, .. } | Why::Missed { slo, .. },
+                ..
+            } => *slo,
+            _ => 0,
+        }
+    }
+
+    /// The quantile of the objective that bounds the rate; 0.99 if the objective has no time.
+    #[must_use]
+    pub fn quantile(&self) -> f64 {
+        let timed = self.objectives.get(self.bounding());
+        let timed = timed.filter(|objective| objective.bound.is_some());
+        timed.map_or(0.99, |objective| 1.0 - objective.share)
+    }
+
+    /// The expressions of all objectives, in a list.
+    #[must_use]
+    pub fn wanted(&self) -> String {
+        let all: Vec<&str> = self.objectives.iter().map(|it| &*it.expression).collect();
+        all.join(", ")
+    }
+
+    /// The expression of one objective.
+    #[must_use]
+    pub fn expression(&self, slo: usize) -> &str {
+        self.objectives.get(slo).map_or("", |it| &it.expression)
+    }
+
+    /// How the target changed during the search, if it did.
+    #[must_use]
+    pub const fn trend(&self) -> Option<Trend> {
+        match &self.answer {
+            Answer::Found(capacity) => capacity.trend,
+            Answer::Unknown { why, .. } => match why {
+                Why::Missed { trend, .. } => *trend,
+                Why::Slower(trend) => Some(*trend),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+impl Capacity {
+    /// The confirmation, if it proved that all objectives are kept.
+    #[must_use]
+    pub fn confirmed(&self) -> Option<&Confirmation> {
+        self.confirmation.as_ref().filter(|it| it.is_kept)
+    }
+}

@@ -1,0 +1,218 @@
+//! A history: the runs of one plan in the order of time, and the changes between them.
+//!
+//! [`History::search`] leaves out the runs whose figures are no measure of their target, takes the same
+//! figures of each of the others from its digest, and searches them for changes
+//! ([`drumfire_stats::Divisive`]). A figure that a run lacks has no value there; the others go on.
+//!
+//! A shift is a ratio, less 1, for times and rates, and a difference of shares for failures, as in a
+//! comparison.
+
+use crate::Figure;
+use drumfire_measure::{Digest, Validity};
+use drumfire_stats::{ChangePoint, Divisive, Track as Tested, median};
+
+/// The maximum number of runs of a history: the newest.
+pub const HISTORY_MAX: usize = drumfire_stats::HISTORY_MAX;
+/// With fewer runs hardly any change could be shown.
+pub const HISTORY_MIN: usize = 12;
+
+/// The least change of a time or of a rate that matters, as a share.
+const LEAST: f64 = 0.02;
+/// The probability of any false change in a history without one.
+const ERROR: f64 = 0.05;
+/// The seed of the permutations. Any would do; one makes a history say the same each time.
+const SEED: u64 = 1;
+
+/// The runs of one plan, the oldest first, and their figures. `R` is what the caller knows of a run.
+#[derive(Debug)]
+pub struct History<R> {
+    /// The runs that are searched.
+    pub runs: Vec<R>,
+    /// The runs of the plan that are not searched, each with the reason.
+    pub left_out: Vec<(R, &'static str)>,
+    /// The number of older runs, which are beyond the maximum.
+    pub older: usize,
+    /// The figures that any run has.
+    pub tracks: Vec<Track>,
+}
+
+/// A figure over the runs.
+#[derive(Debug)]
+pub struct Track {
+    /// The figure.
+    pub figure: Figure,
+    /// The value in each run.
+    pub values: Vec<Option<f64>>,
+    /// The changes, in the order of time.
+    pub changes: Vec<Change>,
+}
+
+/// A change of a figure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Change {
+    /// The first run after it, by its number among the runs.
+    pub at: usize,
+    /// The first and the last run that may be that run, with 95 % confidence.
+    pub likely: (usize, usize),
+    /// The shift, as in a comparison.
+    pub shift: f64,
+    /// The probability of a change as large in a history without one.
+    pub p: f64,
+}
+
+impl<R> History<R> {
+    /// Searches runs of one plan, the oldest first. `digest` returns the figures of a run, or `None`
+    /// if its record can't be read.
+    #[must_use]
+    pub fn search(
+        runs: impl IntoIterator<Item = R>,
+        digest: impl Fn(&R) -> Option<&Digest>,
+    ) -> Self {
+        let (mut kept, mut left_out) = (Vec::new(), Vec::new());
+        for run in runs {
+            let fault = digest(&run).map_or(Some("its record can't be read"), unsound);
+            match fault {
+                None => kept.push(run),
+                Some(reason) => left_out.push((run, reason)),
+            }
+        }
+        let older = kept.len().saturating_sub(HISTORY_MAX);
+        kept.drain(..older);
+        let digests: Vec<&Digest> = kept.iter().filter_map(digest).collect();
+        Self {
+            tracks: tracks(&digests),
+            runs: kept,
+            left_out,
+            older,
+        }
+    }
+
+    /// Whether any change is shown.
+    #[must_use]
+    pub fn has_changes(&self) -> bool {
+        self.tracks.iter().any(|track| !track.changes.is_empty())
+    }
+
+    /// Every change with its figure, in the order of time.
+    #[must_use]
+    pub fn changes(&self) -> Vec<(Figure, Change)> {
+        let of_track = |track: &Track| {
+            let figure = track.figure;
+            track
+                .changes
+                .clone()
+                .into_iter()
+                .map(move |of| (figure, of))
+        };
+        let mut all: Vec<_> = self.tracks.iter().flat_map(of_track).collect();
+        all.sort_by_key(|(_, change)| change.at);
+        all
+    }
+}
+
+impl Change {
+    /// Whether the figure is worse after the change.
+    #[must_use]
+    pub fn is_worse(&self, figure: Figure) -> bool {
+        (self.shift > 0.0) != figure.is_better_greater()
+    }
+}
+
+/// Why the figures of a run are no measure of its target; `None` where they are one.
+fn unsound(run: &Digest) -> Option<&'static str> {
+    match run {
+        _ if !run.coverage.has_end() => Some("it has no end yet or was cut off"),
+        _ if run.validity == Validity::Invalid => Some("it is invalid"),
+        _ if run.is_cut_short || run.is_lost => Some("it ended early"),
+        _ if run.is_altered => Some("its load is not the planned one"),
+        _ if run.ok == 0 => Some("none of its requests was ok"),
+        _ => None,
+    }
+}
+
+/// The figures of these runs, with their changes.
+fn tracks(runs: &[&Digest]) -> Vec<Track> {
+    let values = |figure: &Figure| {
+        let of_run = |run: &&Digest| figure.value_of_digest(run);
+        runs.iter().map(of_run).collect::<Vec<Option<f64>>>()
+    };
+    let values = Figure::TESTED.each_ref().map(values);
+    let tested: Vec<Tested> = Figure::TESTED
+        .iter()
+        .zip(&values)
+        .map(|(figure, values)| tested(*figure, values))
+        .collect();
+    let search = Divisive {
+        error: ERROR,
+        seed: SEED,
+    };
+    let changes = match runs.len() {
+        ..HISTORY_MIN => vec![Vec::new(); tested.len()],
+        _ => search.changes(&tested),
+    };
+    let tracks = Figure::TESTED.into_iter().zip(values).zip(changes);
+    let tracks = tracks.map(|((figure, values), changes)| {
+        let numbers: Vec<usize> = known(&values).map(|(number, _)| number).collect();
+        Track {
+            figure,
+            changes: changes
+                .iter()
+                .map(|of| Change::numbered(figure, of, &numbers))
+                .collect(),
+            values,
+        }
+    });
+    tracks
+        .filter(|track| track.values.iter().any(Option::is_some))
+        .collect()
+}
+
+impl Change {
+    /// A change of the values that there are, whose runs have these numbers.
+    fn numbered(figure: Figure, of: &ChangePoint, numbers: &[usize]) -> Self {
+        Self {
+            at: numbers[of.at],
+            likely: (numbers[of.likely.0], numbers[of.likely.1]),
+            shift: figure.shift(of.shift),
+            p: of.p,
+        }
+    }
+}
+
+/// A figure as it is searched: the values that there are, on the scale of shifts.
+fn tested(figure: Figure, values: &[Option<f64>]) -> Tested {
+    Tested {
+        values: known(values)
+            .map(|(_, value)| figure.scaled(value))
+            .collect(),
+        least: figure.least_difference(LEAST),
+    }
+}
+
+/// The values that there are, with the numbers of their runs.
+fn known(values: &[Option<f64>]) -> impl Iterator<Item = (usize, f64)> + '_ {
+    let numbered = values.iter().enumerate();
+    numbered.filter_map(|(number, value)| Some((number, (*value)?)))
+}
+
+impl Track {
+    /// The median of the values of these runs.
+    #[must_use]
+    pub fn median(&self, from: usize, to: usize) -> Option<f64> {
+        let values: Vec<f64> = self.values[from..to].iter().flatten().copied().collect();
+        (!values.is_empty()).then(|| median(&values))
+    }
+
+    /// The level before a change, from the previous change on, and after it, up to the next one.
+    #[must_use]
+    pub fn levels(&self, number: usize) -> [Option<f64>; 2] {
+        let edge = |number: Option<usize>, other: usize| {
+            let change = number.and_then(|number| self.changes.get(number));
+            change.map_or(other, |change| change.at)
+        };
+        let from = edge(number.checked_sub(1), 0);
+        let at = self.changes[number].at;
+        let to = edge(Some(number + 1), self.values.len());
+        [self.median(from, at), self.median(at, to)]
+    }
+}

@@ -1,0 +1,41 @@
+//! Judges runs against each other: sets, pairs, experiments and histories.
+//!
+//! Knows which runs may be compared, and what the difference of their figures shows. Must not know
+//! how an answer looks: no colours, tables or pages. Start reading at [`Comparison`].
+//!
+//! - [`Compared`] is a run as it was stored, or as the JSON of its summary contains it. The JSON has
+//!   its end and its coverage as typed fields, so both kinds of runs are refused for the same
+//!   reasons; no text of a run is interpreted.
+//! - [`Comparison`] tests a base against a candidate, and [`Baseline`] is a run that is checked
+//!   before the load and compared after it.
+//! - [`History`] searches the runs of one plan for changes.
+//! - [`plan_facts`] lists the facts of a plan as keys and texts, by which runs from JSON are
+//!   compared.
+
+mod baseline;
+mod compared;
+mod comparison;
+mod differences;
+mod figure;
+mod history;
+mod likeness;
+mod pair;
+pub mod plan_facts;
+mod rounds;
+mod sets;
+
+pub use baseline::{Against, Baseline};
+pub use compared::{Compared, SUMMARY_SCHEMA};
+pub use comparison::{Answer, CONFIDENCE, Comparison, Row, Runs, Terms};
+pub use differences::Difference;
+pub use figure::Figure;
+pub use history::{Change, HISTORY_MAX, HISTORY_MIN, History, Track};
+pub use rounds::{ROUNDS_MAX, ROUNDS_MIN, RoundForm, Rounds, RoundsEnd, UnsoundRound};
+
+pub use drumfire_stats::RUNS_MAX;
+
+/// A count with its noun, which takes an `s` in the plural.
+fn counted(count: u64, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", drumfire_units::rounded::count(count))
+}
