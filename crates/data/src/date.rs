@@ -35,19 +35,10 @@ pub(crate) fn push_date(days: i64, out: &mut String) {
 
 /// The day of a date such as `2024-02-29`, counted from 1970-01-01; of the years 1 to 9999.
 pub(crate) fn day_of(text: &str) -> Option<i64> {
-    let mut parts = text.splitn(3, '-').map(|part| match part.len() {
-        2 | 4 => part.parse::<i16>().ok(),
-        _ => None,
-    });
-    let mut part = || parts.next().flatten();
-    let (year, month, day) = (part()?, part()?, part()?);
-    day_in(year, month.try_into().ok()?, day.try_into().ok()?)
-}
-
-/// The days from 1970-01-01 to a date; `None` of one that the calendar lacks, and of years before 1.
-pub(crate) fn day_in(year: i16, month: i8, day: i8) -> Option<i64> {
-    let date = Date::new(year, month, day).ok().filter(|_| year >= 1)?;
-    Some(date.duration_since(FIRST).as_hours() / 24)
+    let date: Date = text.parse().ok()?;
+    // Only this form, and not the others that jiff reads.
+    let is_plain = text.len() == 10 && date.year() >= 1;
+    is_plain.then(|| date.duration_since(FIRST).as_hours() / 24)
 }
 
 #[cfg(test)]

@@ -319,7 +319,7 @@ const BROKEN: &[(&str, &str)] = &[
     ),
     (
         "{ csv: open.csv }",
-        "csv: open.csv:3: a quote that opens here is not closed",
+        "csv: open.csv:3: a quote of the row that begins here is not closed",
     ),
     (
         "{ csv: latin.csv }",

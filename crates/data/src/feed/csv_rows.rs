@@ -1,9 +1,13 @@
-//! Comma-separated values (RFC 4180), as the crate `csv` reads them: `\n`, `\r\n` and `\r` end a row,
-//! empty lines are none, and a quote has no meaning but at the beginning of a value.
+//! Comma-separated values (RFC 4180), as the crate `csv` reads them: `\n`, `\r\n` and `\r` end a
+//! row, empty lines are skipped, and a quote has a meaning only at the beginning of a value.
 
 use super::row_step::RowStep;
-use memchr::{memchr, memchr3};
-use std::ops::Range;
+use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
+use std::sync::Arc;
+
+/// The memory for the values of a row and for their number, which grows with longer rows.
+const TEXT_BYTES: usize = 1 << 10;
+const WIDTH: usize = 16;
 
 /// How CSV is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,60 +33,101 @@ impl Default for CsvForm {
     }
 }
 
-/// A value, by its place in what the row was cut from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct CsvField {
-    at: Range<usize>,
-    is_quoted: bool,
+/// Cuts rows of CSV and keeps the values of the last one.
+#[derive(Debug)]
+pub(super) struct CsvRows {
+    form: Arc<CsvForm>,
+    reader: Reader,
+    /// The values of the row, one after the other.
+    text: Vec<u8>,
+    /// The end of each value in `text`.
+    ends: Vec<usize>,
+    width: usize,
 }
 
-/// Cuts the first row of a window into its fields; `is_last` says that nothing follows the window.
-pub(super) fn step(
-    window: &[u8],
-    is_last: bool,
-    form: &CsvForm,
-    fields: &mut Vec<CsvField>,
-) -> RowStep {
-    let blanks = window.iter().take_while(|byte| is_end(**byte)).count();
-    if blanks > 0 || window.is_empty() {
-        return RowStep::blank(blanks, is_last);
+impl Clone for CsvRows {
+    /// Makes a new reader, because a clone of csv-core's does not have all of its tables.
+    fn clone(&self) -> Self {
+        Self::new(Arc::clone(&self.form))
     }
-    fields.clear();
-    let mut at = 0;
-    loop {
-        let is_quoted = form.quote.is_some() && window.get(at) == form.quote.as_ref();
-        let behind = match (form.quote, is_quoted) {
-            (Some(quote), true) => closed(window, at + 1, quote),
-            _ => Some(at),
-        };
-        let Some(behind) = behind else {
-            let message = "a quote that opens here is not closed";
-            return match is_last {
-                true => RowStep::broken(at, message),
-                false => RowStep::More,
-            };
-        };
-        let rest = &window[behind..];
-        let end = memchr3(form.delimiter, b'\n', b'\r', rest).map(|end| behind + end);
-        let field = |end| CsvField {
-            at: at..end,
-            is_quoted,
-        };
-        match end {
-            None if !is_last => return RowStep::More,
-            None => {
-                fields.push(field(window.len()));
-                return RowStep::row(0..window.len(), window.len());
-            }
-            Some(end) => {
-                fields.push(field(end));
-                if is_end(window[end]) {
-                    return RowStep::row(0..end, end + 1);
+}
+
+impl CsvRows {
+    pub(super) fn new(form: Arc<CsvForm>) -> Self {
+        Self {
+            reader: reader(&form),
+            form,
+            text: vec![0; TEXT_BYTES],
+            ends: vec![0; WIDTH],
+            width: 0,
+        }
+    }
+
+    /// Reads rows in the form of another reader; the memory stays.
+    pub(super) fn reset(&mut self, other: &Self) {
+        if !Arc::ptr_eq(&self.form, &other.form) {
+            self.form.clone_from(&other.form);
+            self.reader = reader(&self.form);
+        }
+    }
+
+    /// Cuts the first row of a window; `is_last` means that nothing follows the window.
+    pub(super) fn step(&mut self, window: &[u8], is_last: bool) -> RowStep {
+        let blanks = window.iter().take_while(|byte| is_end(**byte)).count();
+        if blanks > 0 || window.is_empty() {
+            return RowStep::blank(blanks, is_last);
+        }
+        self.reader.reset();
+        let mut input = window;
+        let (mut read, mut written, mut width, mut is_ending) = (0, 0, 0, false);
+        loop {
+            let (result, bytes, text, ends) =
+                self.reader
+                    .read_record(input, &mut self.text[written..], &mut self.ends[width..]);
+            (read, written, width) = (read + bytes, written + text, width + ends);
+            input = &input[bytes..];
+            match result {
+                ReadRecordResult::OutputFull => self.text.resize(2 * self.text.len(), 0),
+                ReadRecordResult::OutputEndsFull => self.ends.resize(2 * self.ends.len(), 0),
+                ReadRecordResult::InputEmpty if !is_last => return RowStep::More,
+                // A line end finishes the last row, unless a quote is open.
+                ReadRecordResult::InputEmpty if !is_ending => (input, is_ending) = (b"\n", true),
+                ReadRecordResult::InputEmpty | ReadRecordResult::End => {
+                    return RowStep::broken(0, "a quote of the row that begins here is not closed");
                 }
-                at = end + 1;
+                ReadRecordResult::Record => {
+                    self.width = width;
+                    return RowStep::row(0..read - 1, read.min(window.len()));
+                }
             }
         }
     }
+
+    /// The number of values in the row.
+    pub(super) const fn width(&self) -> usize {
+        self.width
+    }
+
+    /// A value of the row; `None` if the row lacks it.
+    pub(super) fn value(&self, column: usize) -> Option<&str> {
+        let ends = &self.ends[..self.width];
+        let start = match column.checked_sub(1) {
+            Some(before) => *ends.get(before)?,
+            None => 0,
+        };
+        std::str::from_utf8(&self.text[start..*ends.get(column)?]).ok()
+    }
+}
+
+/// A reader of this form.
+fn reader(form: &CsvForm) -> Reader {
+    let mut builder = ReaderBuilder::new();
+    builder.delimiter(form.delimiter);
+    match form.quote {
+        Some(quote) => builder.quote(quote),
+        None => builder.quoting(false),
+    };
+    builder.build()
 }
 
 /// Whether a byte ends a row.
@@ -90,44 +135,9 @@ const fn is_end(byte: u8) -> bool {
     matches!(byte, b'\n' | b'\r')
 }
 
-/// The place behind the quote that closes a value, which is read from `at` on. Two quotes are one of
-/// the value's own.
-fn closed(window: &[u8], mut at: usize, quote: u8) -> Option<usize> {
-    loop {
-        at += memchr(quote, window.get(at..)?)? + 1;
-        if window.get(at) != Some(&quote) {
-            return Some(at);
-        }
-        at += 1;
-    }
-}
-
-/// Appends a field's value; `row` is the text that it was cut from.
-pub(super) fn push(row: &str, field: &CsvField, form: &CsvForm, out: &mut String) {
-    let text = row.get(field.at.clone()).unwrap_or_default();
-    let quote = form.quote.filter(|_| field.is_quoted).map(char::from);
-    let Some((quote, mut rest)) = quote.and_then(|quote| Some((quote, text.strip_prefix(quote)?)))
-    else {
-        return out.push_str(text);
-    };
-    while let Some((before, behind)) = rest.split_once(quote) {
-        out.push_str(before);
-        rest = behind;
-        match rest.strip_prefix(quote) {
-            Some(behind) => {
-                out.push(quote);
-                rest = behind;
-            }
-            // What stands behind the closing quote is taken as it stands.
-            None => break,
-        }
-    }
-    out.push_str(rest);
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{CsvForm, push, step};
+    use super::{Arc, CsvForm, CsvRows};
     use crate::feed::row_step::RowStep;
     use csv::{ReaderBuilder, StringRecord};
     use proptest::prelude::*;
@@ -135,20 +145,13 @@ mod tests {
     /// The rows of a text, cut from windows that grow by `by`.
     fn rows(text: &str, form: &CsvForm, by: usize) -> Option<Vec<Vec<String>>> {
         let (mut from, mut to) = (0, by.min(text.len()));
-        let (mut rows, mut fields) = (Vec::new(), Vec::new());
+        let (mut rows, mut reader) = (Vec::new(), CsvRows::new(Arc::new(form.clone())));
         loop {
-            match step(
-                &text.as_bytes()[from..to],
-                to == text.len(),
-                form,
-                &mut fields,
-            ) {
-                RowStep::Row { row, bytes } => {
-                    let row = &text[from..to][row];
-                    let values = fields.iter().map(|field| {
-                        let mut value = String::new();
-                        push(row, field, form, &mut value);
-                        value
+            match reader.step(&text.as_bytes()[from..to], to == text.len()) {
+                RowStep::Row { bytes, .. } => {
+                    let values = (0..reader.width()).map(|column| {
+                        let value = reader.value(column).expect("a whole row is text");
+                        value.to_owned()
                     });
                     rows.push(values.collect());
                     from += bytes;

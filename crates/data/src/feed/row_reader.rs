@@ -1,6 +1,6 @@
 //! The formats of files of rows, each a cutter that takes a file row by row.
 
-use super::csv_rows::{self, CsvField};
+use super::csv_rows::CsvRows;
 use super::json_rows::JsonColumns;
 use super::row_step::{Changed, RowStep};
 use super::{CsvForm, JsonNext, JsonValues, push_value};
@@ -27,10 +27,7 @@ pub enum FeedFormat {
 /// A reader of rows: how they are cut, and the values of one of them.
 #[derive(Clone, Debug)]
 pub(super) enum RowReader {
-    Csv {
-        form: Arc<CsvForm>,
-        fields: Vec<CsvField>,
-    },
+    Csv(Box<CsvRows>),
     Json {
         values: JsonValues,
         cells: Vec<Value>,
@@ -44,10 +41,7 @@ pub(super) enum RowReader {
 impl RowReader {
     pub(super) fn new(format: &FeedFormat) -> Self {
         match format {
-            FeedFormat::Csv(form) => Self::Csv {
-                form: Arc::new(form.clone()),
-                fields: Vec::new(),
-            },
+            FeedFormat::Csv(form) => Self::Csv(Box::new(CsvRows::new(Arc::new(form.clone())))),
             FeedFormat::Json => Self::Json {
                 values: JsonValues::default(),
                 cells: Vec::new(),
@@ -60,7 +54,7 @@ impl RowReader {
     /// Becomes a copy of another reader; the memory for values stays.
     pub(super) fn reset(&mut self, other: &Self) {
         match (&mut *self, other) {
-            (Self::Csv { form, .. }, Self::Csv { form: other, .. }) => form.clone_from(other),
+            (Self::Csv(rows), Self::Csv(other)) => rows.reset(other),
             (Self::Json { values, .. }, Self::Json { values: other, .. }) => *values = *other,
             (Self::JsonLines { .. }, Self::JsonLines { .. }) => {}
             (reader, other) => reader.clone_from(other),
@@ -71,7 +65,7 @@ impl RowReader {
     /// is cut into its values with it.
     pub(super) fn step(&mut self, window: &[u8], is_last: bool) -> RowStep {
         match self {
-            Self::Csv { form, fields } => csv_rows::step(window, is_last, form, fields),
+            Self::Csv(rows) => rows.step(window, is_last),
             Self::Json { values, .. } => match values.next(window, is_last) {
                 JsonNext::Value { start, end } => RowStep::row(start..end, end),
                 JsonNext::More => RowStep::More,
@@ -89,7 +83,7 @@ impl RowReader {
     /// When it is no such row any more.
     pub(super) fn decode(&mut self, row: &[u8], columns: &JsonColumns) -> Result<(), Changed> {
         match self {
-            Self::Csv { form, fields } => match csv_rows::step(row, true, form, fields) {
+            Self::Csv(rows) => match rows.step(row, true) {
                 RowStep::Row { .. } => Ok(()),
                 _ => Err(Changed),
             },
@@ -101,7 +95,7 @@ impl RowReader {
     /// How many values a row of CSV has.
     pub(super) const fn width(&self) -> Option<usize> {
         match self {
-            Self::Csv { fields, .. } => Some(fields.len()),
+            Self::Csv(rows) => Some(rows.width()),
             _ => None,
         }
     }
@@ -112,10 +106,7 @@ impl RowReader {
     /// When the row lacks it.
     pub(super) fn push(&self, row: &str, column: usize, out: &mut String) -> Result<(), DataError> {
         match self {
-            Self::Csv { form, fields } => match fields.get(column) {
-                Some(field) => csv_rows::push(row, field, form, out),
-                None => return Err(Changed.into()),
-            },
+            Self::Csv(rows) => out.push_str(rows.value(column).ok_or(Changed)?),
             Self::Json { cells, .. } | Self::JsonLines { cells } => match cells.get(column) {
                 Some(value) => push_value(value, out)?,
                 None => return Err(Changed.into()),

@@ -150,7 +150,7 @@ fn mistakes_in_csv_have_their_line() {
         ("", "the feed has no rows"),
         (
             "a\n1\n\"2\n3\n",
-            "line 3: a quote that opens here is not closed",
+            "line 3: a quote of the row that begins here is not closed",
         ),
     ] {
         check(csv(text.as_bytes()), message);
