@@ -18,6 +18,7 @@ mod answers;
 mod browser;
 mod c_core;
 mod capacity;
+mod cases;
 mod check;
 mod clocks;
 mod cluster;

@@ -3,6 +3,7 @@
 //! Everything that a test starts ends with the value that stands for it, by its process id.
 
 pub(crate) mod beside;
+pub(crate) mod case_file;
 pub(crate) mod certificates;
 pub(crate) mod delays;
 pub(crate) mod folder;

@@ -37,6 +37,15 @@ impl Report {
         }
     }
 
+    /// From a summary that was read already.
+    pub(crate) fn of_value(json: Value) -> Self {
+        Self {
+            json,
+            code: None,
+            stderr: String::new(),
+        }
+    }
+
     /// The value at `requests.sent` and the like.
     pub(crate) fn at(&self, path: &str) -> &Value {
         path.split('.').fold(&self.json, |value, key| &value[key])

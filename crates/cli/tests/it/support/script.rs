@@ -143,7 +143,7 @@ impl Peer {
         self.stream.get_mut().write_all(bytes.as_ref()).is_ok()
     }
 
-    /// Sends bytes as a case writes them: `\r`, `\n`, `\t` and `\0` are characters, `\g` is
+    /// Sends bytes as a case writes them: `\\r`, `\\n`, `\\t`, `\\0` and `\\xff` are bytes, `\\g` is
     /// [`GZIPPED_HELLO`], `\p` a pause between two pieces, and `{TEXT*3}` a text three times.
     pub(crate) fn send_written(&mut self, text: &str) -> bool {
         text.split("\\p").enumerate().all(|(index, piece)| {
@@ -231,7 +231,7 @@ fn repeated(text: &str) -> String {
 }
 
 /// The bytes that a text's escapes stand for.
-fn unescaped(text: &str) -> Vec<u8> {
+pub(crate) fn unescaped(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut characters = text.chars();
     while let Some(character) = characters.next() {
@@ -242,6 +242,11 @@ fn unescaped(text: &str) -> Vec<u8> {
             Some('t') => bytes.push(b'\t'),
             Some('0') => bytes.push(0),
             Some('g') => bytes.extend(GZIPPED_HELLO),
+            Some('x') => {
+                let digits: String = characters.by_ref().skip(1).take(2).collect();
+                bytes.push(u8::from_str_radix(&digits, 16).expect("two hexadecimal digits"));
+                continue;
+            }
             _ => {
                 bytes.extend(character.encode_utf8(&mut [0; 4]).as_bytes());
                 continue;

@@ -40,9 +40,12 @@ impl Serve {
 
     /// Its own counter.
     pub(crate) fn count(&self, name: &str) -> u64 {
-        let text = get(self.address(), "/counters").unwrap();
-        let counters: Value = serde_json::from_str(&text).unwrap();
-        counters[name].as_u64().unwrap()
+        self.counters()[name].as_u64().unwrap()
+    }
+
+    /// All of its counters.
+    pub(crate) fn counters(&self) -> Value {
+        serde_json::from_str(&get(self.address(), "/counters").unwrap()).unwrap()
     }
 
     /// Waits until `count` requests have come.

@@ -1,0 +1,68 @@
+//! Command lines with their texts, exit codes and results, as the files of `tests/cases/`.
+//!
+//! Each file is a test of its name; `tests/cases/README.md` has the form. `DRUMFIRE_BLESS=1` rewrites
+//! the exit codes and texts that differ.
+
+use crate::support::case_file::replay;
+use std::collections::BTreeSet;
+
+/// A test for each file.
+macro_rules! cases {
+    ($($name:ident),* $(,)?) => {
+        const NAMES: &[&str] = &[$(stringify!($name)),*];
+        $(
+            #[test]
+            fn $name() {
+                replay(stringify!($name));
+            }
+        )*
+    };
+}
+
+cases![
+    ab,
+    ammo,
+    answers,
+    calls,
+    capacity,
+    check,
+    comparing,
+    expectations,
+    feeds,
+    first_use,
+    ghz,
+    go_wrk,
+    grpc_mistakes,
+    import,
+    lists,
+    metrics,
+    mistakes,
+    outputs,
+    pandora,
+    plans,
+    references,
+    requests,
+    runs,
+    scenarios,
+    scripts,
+    secrets,
+    sent,
+    setup,
+    show,
+    stops,
+    templates,
+    traces,
+    waiting,
+];
+
+#[test]
+fn every_case_file_is_a_test() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases");
+    let entries = std::fs::read_dir(folder).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let files: BTreeSet<String> = names
+        .filter_map(|name| Some(name.strip_suffix(".case")?.to_owned()))
+        .collect();
+    let named: BTreeSet<String> = NAMES.iter().map(|name| (*name).to_owned()).collect();
+    assert_eq!(files, named, "list every file in cases.rs");
+}
