@@ -1,7 +1,7 @@
 //! Servers that answer badly, slowly or too much: one outcome each, and never an ok too many.
 
 use crate::support::script::Peer;
-use crate::support::{Folder, PATIENCE, Script, Serve, in_time, load, punctually};
+use crate::support::{Folder, PATIENCE, Script, in_time, load, punctually};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::io::{Read as _, Write as _};
@@ -515,26 +515,4 @@ fn expectations_wait_for_a_second_and_no_longer() {
             in_time(time < most, || format!("{time} s"))
         });
     }
-}
-
-/// The built-in server's faults, and their outcomes.
-#[test]
-fn faults_of_the_built_in_server_have_their_outcomes() {
-    let serve = Serve::new("");
-    for (query, kind) in [
-        ("reset=1", "reset"),
-        ("hangup=1", "closed"),
-        ("cut=1", "truncated"),
-        ("status=503", "http_status"),
-    ] {
-        let report = load(&format!("-c 2 -n 20 {}?{query}", serve.url));
-        assert_eq!(report.kinds(), [kind], "{query}: {:#}", report.short());
-        assert_eq!(report.kind(kind), 20, "{query}: {:#}", report.short());
-    }
-    let report = load(&format!("-c 4 -n 2000 {}?status=503:0.25", serve.url));
-    let failed = report.status(503);
-    // 500 expected, standard deviation 19.4.
-    assert!((400..600).contains(&failed), "{failed}");
-    assert_eq!(report.n("requests.failed"), failed);
-    assert_eq!(report.status(200), 2_000 - failed);
 }

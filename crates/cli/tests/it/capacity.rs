@@ -28,22 +28,6 @@ fn json(text: &str) -> serde_json::Value {
     serde_json::from_str(text).unwrap()
 }
 
-/// An objective that the run can't have is found when its record has a place, which is given back.
-#[test]
-fn a_search_that_cannot_begin_leaves_no_folder() {
-    let folder = Folder::new();
-    let store = folder.at("run");
-    let flags = ["--slo", "step(nope).p99<5ms", "-o", &store];
-    let refused = run("http://127.0.0.1:1/", &flags);
-    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
-    assert!(
-        refused.stderr.contains("no step `nope`"),
-        "{}",
-        refused.stderr
-    );
-    assert!(folder.names().is_empty(), "{:?}", folder.names());
-}
-
 #[test]
 fn the_capacity_of_calls_is_searched_by_a_line_of_their_command() {
     let serve = Serve::new("--grpc");
@@ -69,29 +53,6 @@ fn the_capacity_of_calls_is_searched_by_a_line_of_their_command() {
         let requests = serve.count("requests");
         in_time(requests >= 20, || format!("{requests} requests"))
     });
-    for (line, message) in [
-        ("grpc --plaintext localhost:1", "set the method with --call"),
-        ("grpc --cal x localhost:1", "unexpected argument '--cal'"),
-        (
-            "grpc --call x.Y/Z 'localhost:1",
-            "in the `drumfire grpc` command line: a quote is not closed",
-        ),
-        (
-            "grpc -H 'authorization: Bearer s3cr3t' --cal x localhost:1",
-            "tip: a similar argument exists: '--call'",
-        ),
-        (
-            "grpc --plaintext --call x.Y/Z -u 5 localhost:1",
-            "a capacity search needs the open model",
-        ),
-        ("grpc --call x.Y/Z --show localhost:1", "leave out --show"),
-        ("grpc -h", "use `drumfire grpc --help` to list the flags"),
-    ] {
-        let refused = run(line, &flags);
-        assert_eq!(refused.code, Some(2), "{line}: {}", refused.stderr);
-        assert!(refused.stderr.contains(message), "{}", refused.stderr);
-        assert!(!refused.stderr.contains("s3cr3t"), "{}", refused.stderr);
-    }
 }
 
 /// Each request takes 5 ms, one at a time: 200/s are as many as there can be.
@@ -245,13 +206,6 @@ fn a_signal_ends_a_search_with_what_is_known() {
 }
 
 #[test]
-fn a_dead_target_has_no_capacity() {
-    let flags = ["--slo", "p99<1s", "--step", "1s", "-q"];
-    let dead = run("http://127.0.0.1:1/", &flags);
-    assert_eq!(dead.code, Some(1), "{} {}", dead.stdout, dead.stderr);
-}
-
-#[test]
 fn a_plan_is_searched_in_one_of_its_pools() {
     let serve = Serve::new("--delay 20ms");
     let folder = Folder::new();
@@ -277,75 +231,8 @@ fn a_plan_is_searched_in_one_of_its_pools() {
         "20",
         "-q",
     ];
-    let several = run(&plan, &quick);
-    assert_eq!(several.code, Some(2), "{}", several.stderr);
-    assert!(
-        several.stderr.contains("--pool: read, write"),
-        "{}",
-        several.stderr
-    );
     punctually(Duration::from_millis(500), || {
         let flags = [&quick[..], &["--pool", "write", "--json", "-"]].concat();
         ended(&run(&plan, &flags), &[0], "\"answer\": \"above\"")
     });
-    let closed = "pools:\n  read: { users: 5, requests: [ { get: /a } ] }\n";
-    std::fs::write(&plan, text(closed)).unwrap();
-    let closed = run(&plan, &quick);
-    assert_eq!(closed.code, Some(2), "{}", closed.stderr);
-    assert!(closed.stderr.contains("open model"), "{}", closed.stderr);
-}
-
-#[test]
-fn mistakes_are_named_before_anything_is_sent() {
-    let serve = Serve::new("");
-    for (flags, parts) in [
-        ("", &["--slo"][..]),
-        (
-            "--slo p99<50",
-            &["--slo: invalid bound `50`", "50ms", "\n  p99<50\n      ^"],
-        ),
-        ("--slo p99", &["--slo: "]),
-        ("--slo p98x<50ms", &["--slo: ", "p98x"]),
-        (
-            "--slo avg<50ms",
-            &["--slo `avg<50ms`: `avg` is not a share", "p99<50ms"],
-        ),
-        ("--slo rate>100/s", &["--slo `rate>100/s`: ", "with `<`"]),
-        (
-            "--slo p99<50ms -u 10",
-            &["leave out -u", "open model", "-c"],
-        ),
-        (
-            "--slo p99<50ms -r 500",
-            &["leave out -r", "--from", "--max"],
-        ),
-        ("--slo p99<50ms -z 10s", &["leave out -z", "--hold"]),
-        (
-            "--slo p99<50ms --think-time 1s",
-            &["leave out --think-time"],
-        ),
-        (
-            "--slo p99<50ms --threshold p99<1s",
-            &["leave out --threshold", "--slo"],
-        ),
-        (
-            "--slo p99<50ms --hold 1s",
-            &["--hold: 1s is out of range", "10"],
-        ),
-        ("--slo p99<50ms --hold 60", &["--hold: "]),
-        ("--slo p99<50ms --from 0", &["--from: 0 sends nothing"]),
-        ("--slo p99<50ms --from 100 --max 50", &["--max 50 is below"]),
-        ("--slo p99<50ms --pool main", &["--pool", "plan"]),
-        (
-            "--slo p99<50ms --html -",
-            &["standard output is reserved for the answer"],
-        ),
-    ] {
-        let flags: Vec<&str> = flags.split_whitespace().collect();
-        let wrong = run(&serve.url, &flags);
-        assert_eq!(wrong.code, Some(2), "{flags:?}: {}", wrong.stderr);
-        for part in parts {
-            assert!(wrong.stderr.contains(part), "{flags:?}: {}", wrong.stderr);
-        }
-    }
 }

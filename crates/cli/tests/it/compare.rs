@@ -1,13 +1,8 @@
 //! `drumfire compare` with runs that were made here.
 
 use crate::support::process::Run;
-use crate::support::program::{LIMIT, words};
-use crate::support::{Folder, Process, Report, Serve, drumfire, in_time, punctually};
+use crate::support::{Folder, Report, Serve, in_time, punctually, run};
 use std::time::Duration;
-
-fn run(line: &str) -> Run {
-    Process::start(&mut drumfire(words(line))).finish(LIMIT)
-}
 
 /// Makes a run of 1.2 s against the server, whose answers take this long.
 fn fire(serve: &Serve, folder: &str, name: &str, delay: &str) {
@@ -128,35 +123,6 @@ fn links_to_runs_are_runs_under_any_name() {
     assert_eq!(json["base"]["runs"].as_array().unwrap().len(), 1);
 }
 
-#[test]
-fn a_side_that_is_none_is_named() {
-    let folder = Folder::new();
-    let empty = folder.at("empty");
-    std::fs::create_dir(&empty).unwrap();
-    for (line, why) in [
-        (
-            format!("compare {empty} {empty}"),
-            "is neither a run nor a directory of runs",
-        ),
-        (
-            "compare tag:nothing last".to_owned(),
-            "no stored run has the tag `nothing`",
-        ),
-        (
-            "compare nothing,here last".to_owned(),
-            "`nothing` is neither a directory nor the id",
-        ),
-        (
-            "compare a b --least 0".to_owned(),
-            "use a share above 0 % and below 100 %",
-        ),
-    ] {
-        let found = run(&line);
-        assert_eq!(found.code, Some(2), "{line}");
-        assert!(found.stderr.contains(why), "{line}: {}", found.stderr);
-    }
-}
-
 /// Runs that only their JSON is left of, as of another machine.
 #[test]
 fn files_of_json_are_compared_and_drawn() {
@@ -275,37 +241,4 @@ fn a_run_is_compared_with_its_baseline_in_every_result() {
         "{}",
         planned.stdout
     );
-}
-
-#[test]
-fn a_baseline_that_can_not_be_one_is_said_before_the_load() {
-    let serve = Serve::new("");
-    let folder = Folder::new();
-    let base = folder.at("base");
-    let line = format!("http -q -c 1 -n 20 -o {base} {}", serve.url);
-    assert_eq!(run(&line).code, Some(0));
-    let requests = serve.count("requests");
-    for (more, why) in [
-        (
-            "-n 20 --baseline nothing",
-            "--baseline: `nothing` is neither a directory nor the id",
-        ),
-        (
-            "-n 20 --baseline tag:nothing",
-            "--baseline: no stored run has the tag",
-        ),
-        (
-            &*format!("-n 30 --baseline {base}"),
-            "the planned loads of pool main differ",
-        ),
-        (
-            &*format!("-n 20 --baseline {base}/plan.yaml"),
-            "it is not JSON",
-        ),
-    ] {
-        let found = run(&format!("http -q -c 1 --no-store {more} {}", serve.url));
-        assert_eq!(found.code, Some(2), "{more}: {}", found.stdout);
-        assert!(found.stderr.contains(why), "{more}: {}", found.stderr);
-    }
-    assert_eq!(serve.count("requests"), requests);
 }

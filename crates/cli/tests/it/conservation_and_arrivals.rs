@@ -2,62 +2,17 @@
 
 use crate::support::certificates::VALID;
 use crate::support::peers::Nginx;
-use crate::support::program::LIMIT;
 use crate::support::script::{Peer, field};
-use crate::support::{Authority, Folder, Process, Report, Script, Serve, drumfire, load, load_of};
+use crate::support::{Authority, Folder, Report, Script, Serve, load};
 use std::collections::BTreeMap;
-use std::net::{IpAddr, TcpStream, ToSocketAddrs as _};
+use std::net::{IpAddr, TcpStream};
 use std::sync::{Arc, Mutex};
 
-const REFUSED: &str = "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n";
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
 /// Answers every request with 200.
 fn obliging(peer: &mut Peer) {
     while peer.request().is_some() && peer.send(OK) {}
-}
-
-/// A load, and exactly how many requests it has.
-const EXACT: [(&str, u64); 12] = [
-    ("-r 'const(1000/s,1500ms)'", 1_500),
-    ("-r 'const(90/m,2s)'", 3),
-    ("-r 'line(0,400,2s)' -c 8", 400),
-    ("-r 'const(200,500ms) const(400,500ms)'", 300),
-    ("-r 'once(100)' -c 4", 100),
-    ("-r 5000/s -n 777 --threads 2", 777),
-    (
-        "-r 2000/s -n 1001 -c 7 --threads 2 --arrivals poisson",
-        1_001,
-    ),
-    ("-c 1 -n 1", 1),
-    ("-c 7 -n 1001 --threads 2", 1_001),
-    ("-c 64 -n 10 --threads 2", 10),
-    ("-u 5 -c 2 -n 333", 333),
-    ("-c 4 -n 200 --requests-per-connection 3 --threads 2", 200),
-];
-
-#[test]
-fn counts_are_exact_and_the_server_agrees() {
-    let serve = Serve::new("");
-    let mut expected = 0;
-    for (line, count) in EXACT {
-        let report = load(&format!("{line} {}", serve.url));
-        assert_eq!(
-            report.n("requests.ok"),
-            count,
-            "{line}: {:#}",
-            report.short()
-        );
-        assert_eq!(
-            report.n("requests.intended"),
-            count,
-            "{line}: {:#}",
-            report.short()
-        );
-        expected += count;
-        assert_eq!(serve.count("requests"), expected, "{line}");
-        assert_eq!(serve.count("responses"), expected, "{line}");
-    }
 }
 
 /// The arrivals of a schedule, on the server's clock: none before it was due, and none later than
@@ -118,21 +73,6 @@ fn poisson_arrivals_come_when_their_seed_says() {
     }
 }
 
-#[test]
-fn the_same_seed_gives_the_same_arrivals() {
-    let serve = Serve::new("");
-    let sent = |seed: u32| {
-        let line = format!(
-            "-r 300/s -z 1s --arrivals poisson --seed {seed} {}",
-            serve.url
-        );
-        load(&line).n("requests.intended")
-    };
-    assert_eq!(sent(3), sent(3));
-    let distinct: std::collections::BTreeSet<u64> = (1..=4).map(sent).collect();
-    assert!(distinct.len() > 1, "seeds change nothing: {distinct:?}");
-}
-
 /// Requests that find no connection: dropped by one policy, late by the other, lost by none.
 #[test]
 fn late_policies_balance() {
@@ -160,43 +100,6 @@ fn late_policies_balance() {
         assert!((1..=22).contains(&sent), "{policy}: {:#}", report.short());
         assert_eq!(serve.count("requests") - before, sent, "{policy}");
     }
-}
-
-#[test]
-fn the_list_is_sent_in_order_and_exactly_so_often() {
-    let script = Script::new(obliging);
-    let folder = Folder::new();
-    let url = script.url();
-    let list = folder.write(
-        "urls",
-        format!("# three\n{url}a\n\n{url}b?x=%20y\r\n  {url}c\n"),
-    );
-    let report = load(&format!("-c 1 --iterations 7 @{list}"));
-    assert_eq!(report.n("requests.ok"), 21, "{:#}", report.short());
-    let paths: Vec<String> = script
-        .heads()
-        .iter()
-        .map(|head| head.split(' ').nth(1).unwrap().to_owned())
-        .collect();
-    let expected = ["/a", "/b?x=%20y", "/c"].repeat(7);
-    assert_eq!(paths, expected);
-    let steps = report.at("steps").as_array().unwrap();
-    assert_eq!(steps.len(), 3);
-    assert!(
-        steps.iter().all(|step| step["requests"]["ok"] == 7),
-        "{steps:#?}"
-    );
-}
-
-#[test]
-fn a_list_may_come_from_stdin() {
-    let serve = Serve::new("");
-    let folder = Folder::new();
-    let list = folder.write("urls", format!("{0}a\n{0}b\n", serve.url));
-    let mut command = drumfire(["http", "--json", "-", "-c", "2", "--iterations", "4", "@-"]);
-    command.stdin(std::fs::File::open(list).unwrap());
-    let report = load_of(Process::start(&mut command));
-    assert_eq!(report.n("requests.ok"), 8, "{:#}", report.short());
 }
 
 #[test]
@@ -253,67 +156,6 @@ fn redirects_keep_credentials_at_home() {
             Some(&*format!("localhost:{}", away.port())),
             "{head}"
         );
-    }
-}
-
-#[test]
-fn redirects_end_somewhere() {
-    let serve = Serve::new("");
-    let base = &serve.url;
-    // Another name for the same server, which has to be looked up.
-    let by_name = base.replace("127.0.0.1", "localhost");
-    assert_ne!(&by_name, base);
-    // A machine without a resolver can't tell that there is no such name.
-    let unknown = ("nobody.invalid", 80).to_socket_addrs().unwrap_err();
-    let unknown = match unknown.to_string().contains("not known") {
-        true => "dns:nx",
-        false => "dns:servfail",
-    };
-    for (flags, path, expected) in [
-        ("", "redirect?to=/&n=1", "302"),
-        ("-L 3", "redirect?to=/&n=3", "200"),
-        ("-L 3", &format!("redirect?n=3&to={by_name}"), "200"),
-        ("-L 3", "redirect?to=http://nobody.invalid/", unknown),
-        ("-L 3", "redirect?to=/&n=4", "redirect_limit"),
-        ("-L 3", "redirect?to=ftp://127.0.0.1/", "redirect_blocked"),
-        ("-L 3", "redirect?to=file:///etc/passwd", "redirect_blocked"),
-    ] {
-        for version in ["--http1", "--http2 --streams 2"] {
-            let report = load(&format!("{version} -c 1 -n 4 {flags} {base}{path}"));
-            let seen = match expected.parse() {
-                Ok(status) => report.status(status),
-                Err(_) => report.kind(expected),
-            };
-            assert_eq!(seen, 4, "{version} {flags} {path}: {:#}", report.short());
-        }
-    }
-}
-
-/// A request over TLS is not repeated in the clear, by any redirect.
-#[test]
-fn redirects_do_not_lead_out_of_tls() {
-    for version in ["--http1", "--http2"] {
-        let (open, secret) = (Serve::new(""), Serve::new("--tls"));
-        let line = format!("{version} -c 1 -n 3 -k -L 3");
-        let report = load(&format!("{line} {}redirect?to={}", secret.url, open.url));
-        assert_eq!(report.kind("redirect_blocked"), 3, "{:#}", report.short());
-        assert_eq!(open.count("requests"), 0);
-        // The other way is a way in.
-        let report = load(&format!("{line} {}redirect?to={}", open.url, secret.url));
-        assert_eq!(report.status(200), 3, "{:#}", report.short());
-    }
-}
-
-#[test]
-fn names_may_be_resolved_by_hand() {
-    let script = Script::new(obliging);
-    let port = script.port();
-    let report = load(&format!(
-        "-c 1 -n 2 --resolve api.test:{port}:127.0.0.1 http://api.test:{port}/"
-    ));
-    assert_eq!(report.n("requests.ok"), 2, "{:#}", report.short());
-    for head in script.heads() {
-        assert_eq!(field(&head, "host"), Some(&*format!("api.test:{port}")));
     }
 }
 
@@ -414,73 +256,6 @@ fn proxies_get_whole_urls_and_make_tunnels() {
     assert!(farewell.starts_with("3 requests on "), "{farewell}");
 }
 
-/// A request for a tunnel bears the name that the plan, or the tool whose command line it is, has
-/// for it, and not that of the requests within.
-#[test]
-fn requests_for_tunnels_name_their_client() {
-    let refuse = || {
-        Script::new(|peer| {
-            let _sent = peer.request().is_some() && peer.send(REFUSED);
-        })
-    };
-    let folder = Folder::new();
-    let plan = |settings: &str, proxy: &Script| {
-        let port = proxy.port();
-        let text = format!(
-            "drumfire: 1\ndefaults: {{ proxy: '127.0.0.1:{port}'{settings} }}\npools:\n  p:\n    \
-             users: 1\n    stop: {{ requests: 1 }}\n    requests:\n    \
-             - get: https://api.test/\n      headers: {{ User-Agent: mine }}\n"
-        );
-        vec!["run".to_owned(), folder.write("plan.yaml", text)]
-    };
-    let pandora = |proxy: &Script| {
-        let ammo = folder.write("ammo.uri", "[Host: api.test:443]\n[User-Agent: mine]\n/\n");
-        let text = format!(
-            "pools:\n- gun: {{ type: connect, target: '127.0.0.1:{}' }}\n  \
-             ammo: {{ type: uri, file: {ammo} }}\n  result: {{ type: discard }}\n  \
-             rps: [{{ type: once, times: 1 }}]\n  startup: [{{ type: once, times: 1 }}]\n",
-            proxy.port()
-        );
-        vec!["pandora".to_owned(), folder.write("load.yaml", text)]
-    };
-    let cooker = |_: &Script| {
-        let line = "slow_cooker -totalRequests 1 -header User-Agent:mine https://api.test/";
-        line.split(' ').map(str::to_owned).collect()
-    };
-    type Line<'a> = &'a dyn Fn(&Script) -> Vec<String>;
-    let rows: [(Line<'_>, Option<&str>); 5] = [
-        (&|proxy| plan("", proxy), Some("drumfire/")),
-        (
-            &|proxy| plan(", proxy_agent: tunnel 1", proxy),
-            Some("tunnel 1"),
-        ),
-        (&|proxy| plan(", proxy_agent: ''", proxy), None),
-        (&pandora, Some("Go-http-client/1.1")),
-        (&cooker, Some("Go-http-client/1.1")),
-    ];
-    for (line, named) in rows {
-        let proxy = refuse();
-        let line = line(&proxy);
-        let mut command = drumfire(&line);
-        command.env("https_proxy", format!("http://127.0.0.1:{}", proxy.port()));
-        let run = Process::start(&mut command).finish(LIMIT);
-        let heads = proxy.heads();
-        let head = heads.first().expect(&run.stderr);
-        assert!(
-            head.starts_with("CONNECT api.test:443 HTTP/1.1\r\n"),
-            "{head}"
-        );
-        let agent = head
-            .lines()
-            .find_map(|line| line.strip_prefix("User-Agent: "));
-        let is_right = match (agent, named) {
-            (Some(agent), Some(named)) => agent.starts_with(named),
-            (agent, named) => agent.is_none() && named.is_none(),
-        };
-        assert!(is_right, "{line:?}: {head}");
-    }
-}
-
 /// The head of a refusal decides: the worker does not read a body without an end.
 #[test]
 fn a_proxy_that_streams_its_refusal_holds_nothing() {
@@ -498,78 +273,6 @@ fn a_proxy_that_streams_its_refusal_holds_nothing() {
         reasons.contains("the proxy answered with status 403"),
         "{reasons}"
     );
-}
-
-/// Variables of the environment, as curl reads them, and their effect on a request.
-#[test]
-fn the_environment_may_name_a_proxy() {
-    let script = Script::new(obliging);
-    let way = format!("http://127.0.0.1:{}", script.port());
-    let other = Script::new(obliging);
-    let direct = format!(
-        "--resolve api.test:{0}:127.0.0.1 http://api.test:{0}/",
-        other.port()
-    );
-    for (variables, through) in [
-        (vec![("http_proxy", &*way)], true),
-        (vec![("HTTP_PROXY", &*way)], true),
-        (
-            vec![("HTTP_PROXY", &*way), ("REQUEST_METHOD", "GET")],
-            false,
-        ),
-        (vec![("https_proxy", &*way)], false),
-        (vec![("http_proxy", &*way), ("NO_PROXY", "api.test")], false),
-        (
-            vec![("http_proxy", &*way), ("no_proxy", "other.test,.test")],
-            false,
-        ),
-        (
-            vec![("http_proxy", &*way), ("no_proxy", "other.test")],
-            true,
-        ),
-        (vec![("http_proxy", "")], false),
-    ] {
-        let before = script.heads().len();
-        let mut command = drumfire(["http", "--json", "-", "-c", "1", "-n", "2"]);
-        command
-            .args(direct.split(' '))
-            .envs(variables.iter().copied());
-        let report = load_of(Process::start(&mut command));
-        assert_eq!(
-            report.n("requests.ok"),
-            2,
-            "{variables:?}: {:#}",
-            report.short()
-        );
-        assert_eq!(
-            script.heads().len() - before,
-            if through { 2 } else { 0 },
-            "{variables:?}"
-        );
-    }
-    // Targets on this machine are never reached through a proxy of the environment.
-    let before = script.heads().len();
-    let mut command = drumfire(["http", "--json", "-", "-c", "1", "-n", "2", &other.url()]);
-    load_of(Process::start(command.env("http_proxy", &way)));
-    assert_eq!(script.heads().len(), before);
-}
-
-#[test]
-fn client_certificates_open_the_door() {
-    let folder = Folder::new();
-    let (ca, client) = (folder.at("ca.pem"), folder.at("client"));
-    let serve = Serve::new(&format!(
-        "--tls --tls-ca {ca} --tls-client {client} --require-client-cert"
-    ));
-    let own = load(&format!(
-        "-c 2 -n 20 --cacert {ca} --cert {client}.crt --key {client}.key {}",
-        serve.url
-    ));
-    assert_eq!(own.n("requests.ok"), 20, "{:#}", own.short());
-    assert_eq!(own.at("generator.tls_verified"), true);
-    let without = load(&format!("-c 1 -n 2 --cacert {ca} {}", serve.url));
-    assert_eq!(without.kind("tls:alert"), 2, "{:#}", without.short());
-    assert_eq!(without.code, Some(1));
 }
 
 /// nginx logs which handshakes resumed a session.

@@ -244,42 +244,6 @@ fn check_limited(report: &Report, kind: &str) {
     assert!(limits.iter().any(|limit| limit == kind), "{limits:?}");
 }
 
-/// Too few descriptors are seen before the run, with the number that is needed.
-#[test]
-fn too_few_descriptors_are_refused_at_the_start() {
-    let serve = Serve::new("");
-    let run = |connections: u32, limit: u32| {
-        let mut command = neutral(Command::new("sh"));
-        let script = format!(
-            "ulimit -n {limit}; exec {PATH} http -c {connections} -n {connections} {}",
-            serve.url
-        );
-        Process::start(command.args(["-c", &script])).finish(LIMIT)
-    };
-    let refused = run(1_000, 100);
-    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
-    assert!(
-        refused.stderr.contains("ulimit -n 1064"),
-        "{}",
-        refused.stderr
-    );
-    assert!(
-        refused.stderr.contains("may open only 100"),
-        "{}",
-        refused.stderr
-    );
-    assert_eq!(serve.count("requests"), 0);
-    assert_eq!(run(30, 100).code, Some(0));
-    // A soft limit is raised without a word.
-    let mut command = neutral(Command::new("sh"));
-    let script = format!(
-        "ulimit -S -n 64; exec {PATH} http -c 200 -n 200 {}",
-        serve.url
-    );
-    let raised = Process::start(command.args(["-c", &script])).finish(LIMIT);
-    assert_eq!((raised.code, &*raised.stderr), (Some(0), ""));
-}
-
 /// `strace` with its options before `drumfire http`.
 fn traced(options: &str, line: &str) -> Option<Process> {
     if !lab::has("strace") {

@@ -1,98 +1,11 @@
 //! The first lines that a newcomer types, and what an installation brings.
 
 use crate::docs::{self, Stage};
-use crate::support::program::{LIMIT, PATH, neutral, words};
+use crate::support::program::{LIMIT, words};
 use crate::support::{
-    Folder, Process, Run, Serve, Signal, drumfire, in_time, load, punctually, wait_until,
+    Folder, Process, Run, Serve, Signal, drumfire, in_time, load, punctually, run, wait_until,
 };
 use std::time::{Duration, Instant};
-
-/// The program with a line of arguments, run to its end.
-fn run(line: &str) -> Run {
-    Process::start(&mut drumfire(words(line))).finish(LIMIT)
-}
-
-/// An address is enough, with or without the command, and the report says how it was read.
-#[test]
-fn an_address_is_a_url() {
-    let serve = Serve::new("");
-    let address = serve.address();
-    let port = address.port();
-    for (line, url) in [
-        (format!("http {address} -c 1 -n 10"), format!("{address}")),
-        (
-            format!("http {address}/x -c 1 -n 1_0"),
-            format!("{address}/x"),
-        ),
-        (format!("{address} -c 1 -n 10"), format!("{address}")),
-        (
-            format!("http :{port} -c 1 -n 10 --resolve localhost:{port}:127.0.0.1"),
-            format!("localhost:{port}"),
-        ),
-    ] {
-        let run = run(&line);
-        assert_eq!(run.code, Some(0), "{line}: {}", run.stderr);
-        let text = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-        let note = format!("a URL without a scheme was read as http://: http://{url}");
-        assert!(text.contains(&note), "{line}: {}", run.stdout);
-        assert!(text.contains("10 sent · 10 ok"), "{line}: {}", run.stdout);
-    }
-    let whole = run(&format!("{} -c 1 -n 1k", serve.url));
-    assert!(whole.stdout.contains("1,000 sent"), "{}", whole.stdout);
-    assert!(!whole.stdout.contains("scheme"), "{}", whole.stdout);
-}
-
-/// So it is in a list, read from a file or from a pipe.
-#[test]
-fn a_list_may_have_addresses() {
-    let serve = Serve::new("");
-    let folder = Folder::new();
-    let address = serve.address();
-    let list = folder.write("urls", format!("# two\n{address}/a\n\n{}b\n", serve.url));
-    let run = run(&format!("http -c 1 -n 10 @{list}"));
-    assert_eq!(run.code, Some(0), "{}", run.stderr);
-    let text = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("10 sent · 10 ok"), "{}", run.stdout);
-    let note = format!("read as http://: http://{address}/a");
-    assert!(text.contains(&note), "{}", run.stdout);
-}
-
-/// What the parser of flags advises would send a flag as a URL.
-#[test]
-fn an_unknown_flag_is_no_url() {
-    let run = run("http --frobnicate http://127.0.0.1:9/");
-    assert_eq!(run.code, Some(2));
-    assert!(!run.stderr.contains("'-- --frobnicate'"), "{}", run.stderr);
-    assert!(run.stderr.contains("--help"), "{}", run.stderr);
-    assert!(!run.stderr.contains("\n\n\n"), "{:?}", run.stderr);
-}
-
-/// Colour is a choice, of the flag first and then of the environment.
-#[test]
-fn colour_is_as_it_is_chosen() {
-    let serve = Serve::new("");
-    for (flags, environment, colored) in [
-        ("", &[][..], false),
-        ("--color always", &[], true),
-        ("--color always", &[("NO_COLOR", "1")], true),
-        ("", &[("CLICOLOR_FORCE", "1")], true),
-        ("", &[("FORCE_COLOR", "1")], true),
-        ("", &[("CLICOLOR_FORCE", "0")], false),
-        ("", &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")], false),
-        ("--color never", &[("CLICOLOR_FORCE", "1")], false),
-    ] {
-        let line = format!("http -c 1 -n 10 {flags} {}", serve.url);
-        let mut command = drumfire(words(&line));
-        command.envs(environment.iter().copied());
-        let run = Process::start(&mut command).finish(LIMIT);
-        assert_eq!(run.code, Some(0), "{}", run.stderr);
-        let escaped = run.stdout.contains('\u{1b}');
-        assert_eq!(escaped, colored, "{flags} {environment:?}");
-    }
-    let wrong = run("http --color=purple http://127.0.0.1:9/");
-    assert_eq!(wrong.code, Some(2));
-    assert!(wrong.stderr.contains("always"), "{}", wrong.stderr);
-}
 
 /// A run in which nothing works says so while it lasts, and not only at its end.
 #[test]
@@ -119,50 +32,6 @@ fn a_target_that_is_not_there_is_named_at_once() {
 /// The same run, which is to say nothing but the result.
 fn run_quiet() -> Run {
     run("http -q -r 20 -z 1s --interval 200ms http://127.0.0.1:9/")
-}
-
-/// Where descriptors are what is short, they are the remedy.
-#[test]
-fn a_low_limit_of_files_is_what_to_raise() {
-    let serve = Serve::new("");
-    let line = format!("http -r 400 -z 1s {}?delay=200ms", serve.url);
-    let script = format!("ulimit -n 64; exec {PATH} {line}");
-    let mut command = neutral(std::process::Command::new("sh"));
-    let run = Process::start(command.args(["-c", &script])).finish(LIMIT);
-    let text = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(
-        text.contains("raise the limit of open files (ulimit -n "),
-        "{}",
-        run.stdout
-    );
-}
-
-#[test]
-fn the_command_comes_first() {
-    let flags_first = run("-n 10 http://127.0.0.1:9/");
-    assert_eq!(flags_first.code, Some(2));
-    assert!(
-        flags_first.stderr.contains("`drumfire http`"),
-        "{}",
-        flags_first.stderr
-    );
-    let version = run("version");
-    assert_eq!(version.code, Some(0));
-    assert_eq!(version.stdout, run("--version").stdout);
-}
-
-/// What grpcurl takes behind the target.
-#[test]
-fn a_schema_is_asked_for_by_a_flag() {
-    for (line, ours) in [
-        ("grpc -plaintext 127.0.0.1:9 list", "--plaintext"),
-        ("grpc --plaintext 127.0.0.1:9 list", "--list"),
-        ("grpc 127.0.0.1:9 a.B/C", "--call a.B/C"),
-    ] {
-        let run = run(line);
-        assert_eq!(run.code, Some(2), "{line}");
-        assert!(run.stderr.contains(ours), "{line}: {}", run.stderr);
-    }
 }
 
 #[test]
@@ -309,33 +178,6 @@ fn a_server_without_grpc_says_so_at_once() {
         assert!(listed.stderr.contains("--proto"), "{}", listed.stderr);
         in_time(took < Duration::from_secs(5), || format!("{took:?}"))
     });
-}
-
-/// The method and the body stand beside the target: without them a POST looks like a GET.
-#[test]
-fn a_report_shows_what_was_sent() {
-    let serve = Serve::new("");
-    let shown = run(&format!(
-        "http -c 1 -n 10 -d x=1 --timeout 3s {}",
-        serve.url
-    ));
-    let text = shown
-        .stdout
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ");
-    assert!(
-        text.contains(&format!("POST {} · body of 3 bytes", serve.url)),
-        "{}",
-        shown.stdout
-    );
-    assert!(text.contains("· timeout 3 s ·"), "{}", shown.stdout);
-    let shown = run(&format!("http -c 1 -n 10 {}?status=503:1", serve.url));
-    assert!(
-        shown.stdout.contains("503 Service Unavailable"),
-        "{}",
-        shown.stdout
-    );
 }
 
 /// Every line of another tool that the manual shows is answered as it says there.

@@ -1,9 +1,7 @@
 //! What is told of each interval while a run goes on: lines of text, of JSON, of CSV.
 
 use crate::support::program::{LIMIT, PATH, neutral};
-use crate::support::{
-    Folder, Process, Report, Run, Serve, drumfire, http, in_time, lab, punctually,
-};
+use crate::support::{Folder, Process, Report, Run, Serve, http, in_time, lab, punctually};
 use serde_json::Value;
 use std::fs;
 use std::process::Command;
@@ -171,76 +169,4 @@ fn late_reader_and_none() -> Result<(), String> {
     assert!(cut.notes().contains(note), "{}", cut.notes());
     // It waited for no reader.
     in_time(duration < 2_200_000_000, || format!("{:#}", report.short()))
-}
-
-#[test]
-fn what_can_not_be_written_is_said() {
-    let serve = Serve::new("");
-    let run = http(&format!("-n 20 --json-lines /dev/full {}", serve.url));
-    assert_eq!(run.code, Some(1), "{}", run.stderr);
-    assert!(run.stderr.contains("No space left"), "{}", run.stderr);
-    assert!(
-        run.stdout.contains("20 ok"),
-        "the report is printed: {}",
-        run.stdout
-    );
-    for (flags, said) in [
-        (
-            "--json-lines x --csv-intervals x",
-            "--json-lines and --csv-intervals name the same",
-        ),
-        ("--lines=- --json -", "--json and --lines name the same"),
-        ("--csv-intervals /nowhere/x", "can't write /nowhere/x"),
-    ] {
-        let run = http(&format!("-n 1 {flags} {}", serve.url));
-        assert_eq!(run.code, Some(2), "{flags}: {}", run.stderr);
-        assert!(run.stderr.contains(said), "{flags}: {}", run.stderr);
-    }
-}
-
-#[test]
-fn a_plan_names_them_too() {
-    let serve = Serve::new("");
-    let folder = Folder::new();
-    let plan = folder.write(
-        "plan.yaml",
-        format!(
-            "drumfire: 1\noutputs: {{ lines: {0}, json_lines: {1}, quiet: true }}\n\
-             pools: {{ main: {{ rate: 100/s, requests: [ {{ get: {2:?} }} ] }} }}\n\
-             stop: {{ requests: 10 }}\n",
-            folder.at("lines"),
-            folder.at("jsonl"),
-            serve.url
-        ),
-    );
-    let run = shell(&format!("$D run {plan}"));
-    assert_eq!((run.code, &*run.stderr), (Some(0), ""));
-    for name in ["lines", "jsonl"] {
-        let text = fs::read_to_string(folder.at(name)).unwrap();
-        assert!(text.contains("10"), "{name}: {text}");
-    }
-}
-
-/// A run that can't begin leaves the files of another run as they are.
-#[test]
-fn a_run_that_does_not_begin_writes_over_no_file() {
-    let folder = Folder::new();
-    let flags = ["--json-lines", "--csv-intervals", "--rows", "--json"];
-    let mut line = vec!["http".to_owned(), "-n".to_owned(), "1".to_owned()];
-    for flag in flags {
-        let file = flag.trim_start_matches('-');
-        folder.write(file, "of another run");
-        line.extend([flag.to_owned(), folder.at(file)]);
-    }
-    line.push("http://no-such-name.invalid/".to_owned());
-    let run = Process::start(&mut drumfire(line.iter().map(String::as_str))).finish(LIMIT);
-    assert_eq!(run.code, Some(1), "{run:?}");
-    for flag in flags {
-        let file = folder.at(flag.trim_start_matches('-'));
-        assert_eq!(
-            fs::read_to_string(file).unwrap(),
-            "of another run",
-            "{flag}"
-        );
-    }
 }

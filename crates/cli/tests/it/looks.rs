@@ -2,73 +2,9 @@
 //! shows.
 
 use crate::support::program::{LIMIT, words};
-use crate::support::{Folder, Process, Report, Run, Serve, drumfire, lab};
+use crate::support::{Folder, Process, Report, Serve, drumfire, lab, run_in};
 use std::fs;
 use std::process::Command;
-
-fn run(folder: &Folder, line: &str) -> Run {
-    let mut command = drumfire(words(line));
-    command.current_dir(folder.at("."));
-    Process::start(&mut command).finish(LIMIT)
-}
-
-/// A run and its stored form have the same pictures, in a folder that holds nothing else.
-#[test]
-fn pictures_are_files_of_their_own() {
-    let (server, folder) = (Serve::new(""), Folder::new());
-    let line = format!("http -n 50 -c 2 -q -o run --svg pictures {}", server.url);
-    let ran = run(&folder, &line);
-    assert_eq!(ran.code, Some(0), "{ran:?}");
-    let names = |path: &str| {
-        let entries = fs::read_dir(folder.at(path)).unwrap();
-        let mut names: Vec<String> = entries
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect();
-        names.sort();
-        names
-    };
-    let made = names("pictures");
-    assert!(made.contains(&"rate.svg".to_owned()), "{made:?}");
-    assert!(made.iter().all(|name| name.ends_with(".svg")), "{made:?}");
-    let again = run(&folder, "report run --svg again");
-    assert_eq!(again.code, Some(0), "{again:?}");
-    assert_eq!(names("again"), made);
-    for name in &made {
-        let read = |of: &str| fs::read_to_string(folder.at(&format!("{of}/{name}"))).unwrap();
-        assert_eq!(read("pictures"), read("again"), "{name}");
-    }
-    for (place, why) in [
-        (".", "other files"),
-        ("run/plan.yaml", "a file"),
-        ("-", "a directory"),
-        ("none/deeper", "No such file"),
-    ] {
-        let refused = run(&folder, &format!("report run --svg {place}"));
-        assert_eq!(refused.code, Some(2), "{place}: {refused:?}");
-        assert!(refused.stderr.contains(why), "{place}: {}", refused.stderr);
-    }
-}
-
-/// The cases are the answers and the thresholds of the run, and their failures those of its code.
-#[test]
-fn answers_and_thresholds_are_cases() {
-    let (server, folder) = (Serve::new("--status 503:1"), Folder::new());
-    let line = format!(
-        "http -n 50 -c 2 -q --threshold failed<1% --threshold failures>1 --junit junit.xml {}",
-        server.url
-    );
-    let ran = run(&folder, &line);
-    assert_eq!(ran.code, Some(99), "{ran:?}");
-    let xml = fs::read_to_string(folder.at("junit.xml")).unwrap();
-    assert_eq!(xml.matches("<testcase ").count(), 5, "{xml}");
-    let failed = xml.lines().filter(|line| line.contains("<failure"));
-    assert_eq!(failed.count(), 2, "{xml}");
-    assert!(xml.contains("name=\"failed&lt;1%\" classname=\"drumfire.thresholds\""));
-    assert!(
-        xml.contains("<property name=\"sent\" value=\"50\"/>"),
-        "{xml}"
-    );
-}
 
 /// HdrHistogram's own reader finds what the summary has. It gives the upper bound of a bucket, which
 /// is less than a thousandth above.
@@ -86,7 +22,7 @@ fn a_log_of_histograms_is_read_by_others() {
             "http {line} -q --json out.json --hlog out.hlog {0} {0}a",
             server.url
         );
-        let ran = run(&folder, &line);
+        let ran = run_in(&folder, &line);
         assert_eq!(ran.code, Some(0), "{ran:?}");
         let report = Report::read(&folder.at("out.json"));
         let read = Command::new(&reader).arg(folder.at("out.hlog")).output();

@@ -2,11 +2,11 @@
 
 use crate::support::process::Process;
 use crate::support::program::LIMIT;
-use crate::support::{Folder, Report, Serve, Signal, drumfire, http, lab, wait_until};
+use crate::support::{Folder, Report, Serve, Signal, drumfire, lab, signalled, wait_until};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{Read as _, Write as _};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -195,27 +195,6 @@ fn the_manual_has_every_metric_and_no_other() {
 }
 
 #[test]
-fn a_taken_port_is_an_error_before_anything_is_sent() {
-    let serve = Serve::new("");
-    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
-    let taken = taken.local_addr().unwrap();
-    for (flags, message) in [
-        (format!("--metrics {taken}"), "--metrics: can't listen on"),
-        ("--metrics nowhere".to_owned(), "use HOST:PORT or :PORT"),
-        ("--metrics-linger 5s".to_owned(), "add --metrics ADDR"),
-        (
-            "--metrics :0 --metrics-linger x".to_owned(),
-            "--metrics-linger: ",
-        ),
-    ] {
-        let run = http(&format!("-n 5 {flags} {}", serve.url));
-        assert_eq!(run.code, Some(2), "{flags}: {}", run.stderr);
-        assert!(run.stderr.contains(message), "{flags}: {}", run.stderr);
-    }
-    assert_eq!(serve.count("requests"), 0);
-}
-
-#[test]
 fn scrapers_that_hang_change_nothing() {
     let serve = Serve::new("");
     let metered = Metered::start(&format!(
@@ -246,19 +225,6 @@ fn scrapers_that_hang_change_nothing() {
     assert_eq!(report.n("requests.ok"), 1000);
     assert_eq!(report.at("load.kept").as_bool(), Some(true));
     drop(hanging);
-}
-
-#[test]
-fn without_the_flag_nothing_listens_and_quiet_is_quiet() {
-    let serve = Serve::new("");
-    let run = http(&format!("-n 5 -q --metrics 127.0.0.1:0 {}", serve.url));
-    assert_eq!((run.code, &*run.stderr), (Some(0), ""));
-    let run = http(&format!("-n 5 --metrics 127.0.0.1:0 {}", serve.url));
-    assert!(
-        run.stderr.contains("metrics are at http://127.0.0.1:"),
-        "{}",
-        run.stderr
-    );
 }
 
 /// Prometheus, which scrapes this address twice a second.
@@ -425,10 +391,7 @@ fn a_resumed_run_serves_its_metrics() {
         "http -q -r 100 -n 300 --interval 100ms -o {dir} {}",
         serve.url
     );
-    let process = Process::start(&mut drumfire(crate::support::program::words(&line)));
-    serve.await_requests(60);
-    process.signal(Signal::KILL);
-    process.finish(LIMIT);
+    signalled(&serve, &line, 60, Signal::KILL);
     let lines = folder.at("lines.jsonl");
     let metered = Metered::stored(&format!("resume {dir} -q --json-lines {lines}"));
     let page = metered.last_page("text/plain");

@@ -2,120 +2,10 @@
 //! the texts of help.
 
 use crate::support::program::{LIMIT, PATH, neutral};
-use crate::support::{Folder, Process, Report, Run, Serve, Signal, drumfire, http, lab};
-use std::fs::{self, OpenOptions};
+use crate::support::{Folder, Process, Report, Run, Serve, Signal, drumfire, lab};
+use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
-
-/// A shell's line; `$D` is the program.
-fn shell(line: &str) -> Run {
-    let mut command = neutral(Command::new("sh"));
-    command.args(["-c", line]).env("D", PATH);
-    Process::start(&mut command).finish(LIMIT)
-}
-
-#[test]
-fn a_reader_that_goes_away_is_no_error() {
-    let serve = Serve::new("");
-    let url = &serve.url;
-    for (line, lines) in [
-        (format!("http -c 1 -n 50 {url}"), 1),
-        (format!("http -c 1 -n 50 --json - {url}"), 1),
-        (format!("http -c 1 -n 50 --csv - {url}"), 1),
-        ("http --help".to_owned(), 1),
-    ] {
-        let run = shell(&format!(
-            "{{ $D {line}; echo \"code $?\" >&2; }} | head -{lines}"
-        ));
-        assert!(run.stderr.ends_with("code 0\n"), "{line}: {}", run.stderr);
-        assert!(!run.stderr.contains("panicked"), "{line}: {}", run.stderr);
-        assert_eq!(run.stdout.lines().count(), lines, "{line}");
-    }
-    // The reader is closed.
-    let (reader, writer) = std::io::pipe().unwrap();
-    drop(reader);
-    let mut command = drumfire(["http", "-c", "1", "-n", "50", url]);
-    command.stdout(writer).stderr(Stdio::piped());
-    let run = Process::start_as_it_is(&mut command).finish(LIMIT);
-    assert_eq!((run.code, &*run.stderr), (Some(0), ""));
-}
-
-/// Without a standard output a result would be lost unnoticed, unless another stands in a file. One
-/// that is discarded on purpose is not lost.
-#[test]
-fn a_closed_stdout_is_said() {
-    let serve = Serve::new("");
-    let folder = Folder::new();
-    let (json, run_dir) = (folder.at("run.json"), folder.at("run"));
-    let url = &serve.url;
-    let report = format!("http -q -c 1 -n 9 {url}");
-    for (line, code) in [
-        (report.clone(), 1),
-        (format!("{report} --threshold 'p99<1ns'"), 99),
-        (format!("http -c 1 -n 9 --json - {url}"), 2),
-        (format!("http -c 1 -n 9 --json-lines - {url}"), 1),
-        (format!("http -c 1 -n 9 -o {run_dir} {url}"), 1),
-        (format!("report {run_dir}"), 1),
-        ("http --help".to_owned(), 1),
-    ] {
-        let run = shell(&format!("$D {line} >&-; echo \"code $?\" >&2"));
-        let end = format!("can't write to stdout: it is closed\ncode {code}\n");
-        assert!(run.stderr.ends_with(&end), "{line}: {}", run.stderr);
-    }
-    let run = shell(&format!(
-        "$D {report} --json {json} >&-; echo \"code $?\" >&2"
-    ));
-    assert_eq!(run.stderr, "code 0\n");
-    assert_eq!(Report::read(&json).n("requests.ok"), 9);
-    for discarding in [">/dev/null", "1<>/dev/null"] {
-        let run = shell(&format!("$D {report} {discarding}; echo \"code $?\" >&2"));
-        assert_eq!(run.stderr, "code 0\n", "{discarding}");
-    }
-}
-
-/// A result that can't be written does not hide a threshold that failed.
-#[test]
-fn a_failed_threshold_stands_above_a_result_that_is_lost() {
-    let serve = Serve::new("");
-    let folder = Folder::new();
-    let stored = folder.at("run");
-    let rule = "--threshold p99<1ns";
-    for line in [
-        format!("http -c 1 -n 9 -o {stored} {rule} {}", serve.url),
-        format!("report {stored}"),
-    ] {
-        let mut command = drumfire(line.split(' '));
-        let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
-        command.stdout(full).stderr(Stdio::piped());
-        let run = Process::start_as_it_is(&mut command).finish(LIMIT);
-        assert_eq!(run.code, Some(99), "{line}: {}", run.stderr);
-        assert!(
-            run.stderr.contains("stdout: No space left"),
-            "{}",
-            run.stderr
-        );
-    }
-}
-
-#[test]
-fn a_full_stdout_is_said_and_costs_no_file() {
-    let serve = Serve::new("");
-    let folder = Folder::new();
-    let json = folder.at("run.json");
-    for args in [vec![], vec!["--json", &*json], vec!["--json", "-"]] {
-        let mut command = drumfire(["http", "-c", "1", "-n", "9", &serve.url]);
-        let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
-        command.args(&args).stdout(full).stderr(Stdio::piped());
-        let run = Process::start_as_it_is(&mut command).finish(LIMIT);
-        assert_eq!(run.code, Some(1), "{args:?}: {}", run.stderr);
-        assert!(
-            run.stderr.contains("stdout: No space left"),
-            "{args:?}: {}",
-            run.stderr
-        );
-    }
-    assert_eq!(Report::read(&json).n("requests.ok"), 9);
-}
+use std::process::Command;
 
 #[test]
 fn a_full_disk_keeps_what_was_there() {
@@ -154,34 +44,6 @@ fn a_full_disk_keeps_what_was_there() {
         "{}",
         run.stderr
     );
-}
-
-#[test]
-fn results_replace_whole_files_and_nothing_else() {
-    let serve = Serve::new("");
-    let folder = Folder::new();
-    let old = folder.write("run.json", "x".repeat(1 << 20));
-    let run = http(&format!("-c 1 -n 9 --json {old} {}", serve.url));
-    assert_eq!(run.code, Some(0), "{}", run.stderr);
-    assert_eq!(Report::read(&old).n("requests.ok"), 9);
-    assert_eq!(folder.names(), ["run.json"]);
-    // A device is written to, never replaced.
-    let run = http(&format!("-c 1 -n 9 --json /dev/null {}", serve.url));
-    assert_eq!(run.code, Some(0), "{}", run.stderr);
-    assert!(!Path::new("/dev/null").is_file());
-    // Two results can't have one place.
-    for place in [folder.at("same"), "-".to_owned()] {
-        let run = http(&format!(
-            "-c 1 -n 9 --json {place} --csv {place} {}",
-            serve.url
-        ));
-        assert_eq!(run.code, Some(2), "{place}: {}", run.stderr);
-        assert!(
-            run.stderr.contains("--json") && run.stderr.contains("--csv"),
-            "{}",
-            run.stderr
-        );
-    }
 }
 
 /// The program on a terminal of its own, made by `script`: its output. It has a row too few for the
@@ -307,29 +169,6 @@ fn help_fits_its_terminal() {
 }
 
 #[test]
-fn pipes_get_plain_text_and_an_old_locale_gets_ascii() {
-    let serve = Serve::new("");
-    let url = &serve.url;
-    for (name, value) in [
-        ("TERM", "xterm-256color"),
-        ("LC_ALL", "C"),
-        ("LANG", "tr_TR.UTF-8"),
-    ] {
-        let mut command = drumfire(["http", "-r", "100", "-z", "1200ms", url]);
-        let run = Process::start(command.env(name, value)).finish(LIMIT);
-        assert_eq!(run.code, Some(0), "{name}={value}: {}", run.stderr);
-        let control = |c: char| c.is_control() && c != '\n';
-        assert!(
-            !run.stdout.contains(control),
-            "{name}={value}: {:?}",
-            run.stdout
-        );
-        assert_eq!(run.stderr, "", "{name}={value}");
-        assert!(value != "C" || run.stdout.is_ascii(), "{}", run.stdout);
-    }
-}
-
-#[test]
 fn a_bare_environment_and_closed_descriptors_are_enough() {
     let serve = Serve::new("");
     let folder = Folder::new();
@@ -419,14 +258,4 @@ fn help_is_as_it_was_agreed() {
             run.stdout
         );
     }
-}
-
-/// Help that can't be written is no success.
-#[test]
-fn help_on_a_full_disk_is_a_failure() {
-    let mut command = Command::new("sh");
-    command.args(["-c", "exec \"$0\" --help > /dev/full", PATH]);
-    let run = Process::start(&mut command).finish(LIMIT);
-    assert_eq!(run.code, Some(1), "{run:?}");
-    assert!(run.stderr.contains("can't write to stdout"), "{run:?}");
 }

@@ -97,40 +97,6 @@ fn the_name_of_the_program_and_the_default_file_are_enough() {
     );
 }
 
-#[test]
-fn rows_of_other_outputs_and_of_failures() {
-    let folder = Folder::new();
-    let silent = "log: {level: error}\n";
-    let lines = pandora(
-        &folder,
-        &config("127.0.0.1:9", "{type: jsonlines, sink: stdout}", silent),
-    );
-    assert_eq!(lines.code, Some(0), "{}", lines.stderr);
-    let row: serde_json::Value =
-        serde_json::from_str(lines.stdout.lines().next().unwrap()).unwrap();
-    assert_eq!(
-        (&row["net_code"], &row["tag"]),
-        (&111.into(), &"__EMPTY__".into()),
-        "{row}"
-    );
-    let log = pandora(&folder, &config("127.0.0.1:9", "{type: log}", ""));
-    let of = |part: &str| {
-        log.stdout
-            .lines()
-            .filter(|line| line.contains(part))
-            .count()
-    };
-    assert_eq!(of("\tSample reported: "), 20, "{}", log.stdout);
-    // A line for each second, of which the last shot may be in a second one.
-    let failed = log.stdout.lines().filter_map(|line| {
-        let (_, count) = line.split_once("\tWARN\tdrumfire\t")?;
-        count.split_once(" shots failed: ")?.0.parse::<u64>().ok()
-    });
-    assert_eq!(failed.sum::<u64>(), 20, "{}", log.stdout);
-    let none = pandora(&folder, &config("127.0.0.1:9", "{type: discard}", silent));
-    assert_eq!(none.stdout, "");
-}
-
 /// A counter of a page with its head.
 fn counter(page: &str, name: &str) -> u64 {
     let (_, body) = page.split_once("\r\n\r\n").unwrap_or_default();
@@ -224,36 +190,6 @@ fn a_limit_is_shared_by_instances() {
         counts.lock().unwrap().len() == 3
     });
     assert_eq!(*counts.lock().unwrap(), [4, 4, 4]);
-}
-
-#[test]
-fn targets_may_lack_a_slash_and_idle_connections_a_place() {
-    let (folder, counts) = (Folder::new(), Arc::default());
-    let server = counting(&counts);
-    let text = parts(
-        &format!("127.0.0.1:{}", server.port()),
-        ", max-idle-conns-per-host: -1",
-        "uris: ['a/b', '*', '?x tag', '/c']",
-        "{type: once, times: 4}",
-        "{type: once, times: 1}",
-        "",
-    );
-    let run = pandora(&folder, &text);
-    assert_eq!(run.code, Some(0), "{}", run.stderr);
-    let heads = server.heads();
-    let lines = heads.iter().map(|head| head.lines().next().unwrap());
-    let wanted = ["GET /a/b", "GET /*", "GET /?x", "GET /c"];
-    let lines: Vec<&str> = lines
-        .map(|line| line.trim_end_matches(" HTTP/1.1"))
-        .collect();
-    assert_eq!(lines, wanted);
-    assert_eq!(server.connections(), 4);
-}
-
-#[test]
-fn pools_may_be_an_empty_mapping() {
-    let run = pandora(&Folder::new(), "pools: {}\n");
-    assert_eq!((run.code, &*run.stdout), (Some(0), ""), "{}", run.stderr);
 }
 
 /// Go's runtime ends a program so.

@@ -153,65 +153,6 @@ fn a_receiver_that_was_down_gets_everything_later() {
 }
 
 #[test]
-fn a_receiver_that_refuses_is_named_in_the_report() {
-    let serve = Serve::new("");
-    let folder = Folder::new();
-    let stub = Stub::new(&["400 Bad Request\r\nContent-Length: 13\r\n\r\nno\x1b[31m such db"]);
-    let run = http(&format!(
-        "-r 200 -n 40 --influx http://{} --json {} {}",
-        stub.address,
-        folder.at("json"),
-        serve.url
-    ));
-    assert_eq!(run.code, Some(0), "{}", run.stderr);
-    let report = Report::read(&folder.at("json"));
-    assert_eq!(report.n("requests.ok"), 40);
-    let notes = report.notes();
-    for note in [
-        "--influx http://127.0.0.1:",
-        "refused",
-        "responded with 400: no",
-    ] {
-        assert!(notes.contains(note), "{note}: {notes}");
-    }
-    assert!(!run.stderr.contains('\x1b') && !notes.contains('\x1b'));
-}
-
-#[test]
-fn mistakes_are_found_before_anything_is_sent() {
-    let serve = Serve::new("");
-    for (flags, message) in [
-        (
-            "--influx nowhere",
-            "--influx: `nowhere` does not begin with a scheme",
-        ),
-        ("--otlp ftp://h/", "--otlp: scheme `ftp` is not supported"),
-        (
-            "--push-header 'A: b'",
-            "add --remote-write, --influx or --otlp",
-        ),
-        (
-            "--otlp http://h --push-header 'no colon'",
-            "has no colon; write `Name: value`",
-        ),
-        ("--otlp http://h --push-header 'a b: c'", "--push-header: "),
-        (
-            "--otlp http://h --push-header 'Content-Length: 3'",
-            "--push-header: `Content-Length` frames the request",
-        ),
-        (
-            "--otlp http://h --push-header 'transfer-encoding: chunked'",
-            "--push-header: `transfer-encoding` frames the request",
-        ),
-    ] {
-        let run = http(&format!("-n 5 {flags} {}", serve.url));
-        assert_eq!(run.code, Some(2), "{flags}: {}", run.stderr);
-        assert!(run.stderr.contains(message), "{flags}: {}", run.stderr);
-    }
-    assert_eq!(serve.count("requests"), 0);
-}
-
-#[test]
 fn prometheus_takes_what_is_written_to_it() {
     let serve = Serve::new("");
     let folder = Folder::new();
@@ -382,38 +323,6 @@ fn a_receiver_is_left_alone_for_as_long_as_it_asks() {
 }
 
 #[test]
-fn fields_of_the_user_stand_in_place_of_ours() {
-    let serve = Serve::new("");
-    let stub = Stub::new(&["204 No Content"]);
-    let run = http(&format!(
-        "-n 5 --influx http://me:secret@{} --push-header 'Host: other.test' \
-         --push-header 'User-Agent: mine' --push-header 'Authorization: Token abc' \
-         --push-header 'content-type: text/x' {}",
-        stub.address, serve.url
-    ));
-    assert_eq!(run.code, Some(0), "{}", run.stderr);
-    let texts = stub.texts();
-    for field in [
-        "host: other.test",
-        "user-agent: mine",
-        "authorization: Token abc",
-        "content-type: text/x",
-    ] {
-        let (name, _) = field.split_once(' ').unwrap();
-        assert!(
-            texts[0].contains(&format!("\r\n{field}\r\n")),
-            "{}",
-            texts[0]
-        );
-        assert_eq!(
-            texts[0].matches(&format!("\r\n{name} ")).count(),
-            1,
-            "{name}"
-        );
-    }
-}
-
-#[test]
 fn what_a_receiver_repeats_holds_no_secret() {
     let serve = Serve::new("");
     let folder = Folder::new();
@@ -443,31 +352,6 @@ fn what_a_receiver_repeats_holds_no_secret() {
     for secret in ["mypassw0rd", "bWU6bXlwYXNzdzByZA", "hdrsecret77"] {
         for text in [&notes, &run.stderr, &run.stdout] {
             assert!(!text.contains(secret), "{text}");
-        }
-    }
-}
-
-#[test]
-fn a_file_of_authorities_that_is_of_no_use_is_named() {
-    let serve = Serve::new("");
-    let folder = Folder::new();
-    let empty = folder.write("empty.pem", String::new());
-    let folder_of_authorities = "/etc/ssl/certs";
-    for (file, reason) in [
-        ("/nonexist.pem", "No such file"),
-        (&*empty, "it contains no PEM certificate"),
-    ] {
-        for line in [
-            format!("-n 5 --otlp https://localhost:1 {}", serve.url),
-            "-n 5 https://localhost:1/".to_owned(),
-        ] {
-            let mut command = drumfire(["http"]);
-            command.args(words(&line)).env("SSL_CERT_FILE", file);
-            command.env("SSL_CERT_DIR", folder_of_authorities);
-            let run = Process::start(&mut command).finish(LIMIT);
-            assert_eq!(run.code, Some(2), "{line}: {}", run.stderr);
-            let said = format!("SSL_CERT_FILE: `{file}` can't be used: {reason}");
-            assert!(run.stderr.contains(&said), "{}", run.stderr);
         }
     }
 }

@@ -178,30 +178,3 @@ fn another_server_than_the_one_that_is_called_may_be_asked() {
         unknown.stderr
     );
 }
-
-#[test]
-fn every_call_that_a_server_lacks_is_named_with_its_place() {
-    let server = Serve::new("--grpc");
-    let folder = Folder::new();
-    let plan = format!(
-        "drumfire: 1\ndefaults: {{ target: '127.0.0.1:{}', plaintext: true }}\npools:\n  \
-         a: {{ requests: [ {{ call: helloworld.Greeter/SayHelo }} ] }}\n  b:\n    requests:\n      \
-         - {{ call: helloworld.Greeter/SayHello, data: {{ nam: x }} }}\n      \
-         - {{ call: helloworld.Gretter/SayHello }}\n",
-        server.address().port()
-    );
-    let path = folder.write("plan.yaml", plan);
-    let checked = Process::start(&mut drumfire(["check", &path])).finish(LIMIT);
-    assert_eq!(checked.code, Some(2), "{}", checked.stderr);
-    for expected in [
-        "plan.yaml:4:28: call: service \"helloworld.Greeter\" does not include a method named",
-        "plan.yaml:7:52: data: ",
-        "plan.yaml:8:17: call: could not fetch the schema",
-    ] {
-        assert!(
-            checked.stderr.contains(expected),
-            "{expected}: {}",
-            checked.stderr
-        );
-    }
-}

@@ -1,9 +1,9 @@
 //! Real servers from Debian's packages, and their own counts beside ours.
 
-use crate::support::certificates::VALID;
+use crate::support::certificates::{EXPIRED, VALID};
 use crate::support::peers::{self, Nginx, Peer};
 use crate::support::{
-    Authority, Folder, Process, Report, drumfire, in_time, load, load_of, punctually,
+    Authority, Folder, Process, Report, drumfire, http, in_time, load, load_of, punctually,
 };
 use std::time::Duration;
 
@@ -308,4 +308,47 @@ fn reloaded(nginx: &Peer, retry: &str) -> Report {
         report.short()
     );
     report
+}
+
+#[test]
+fn bad_certificates_are_named_and_k_says_so() {
+    let Some(authority) = Authority::new() else {
+        return;
+    };
+    let good = "DNS:localhost";
+    let other = "DNS:other.test";
+    for (identity, kind) in [
+        (
+            authority.sign("expired", good, EXPIRED),
+            Some("tls:cert_expired"),
+        ),
+        (authority.sign("other", other, VALID), Some("tls:name")),
+        (authority.self_signed("own", good), Some("tls:untrusted")),
+        (authority.sign("good", good, VALID), None),
+    ] {
+        let nginx = Nginx {
+            identity: Some(&identity),
+            ..Nginx::default()
+        };
+        let Some(nginx) = nginx.start() else { return };
+        let line = format!(
+            "-c 1 -n 4 --cacert {} {}",
+            authority.certificate,
+            nginx.tls_url("fast")
+        );
+        let report = load(&line);
+        assert_eq!(
+            report.kind(kind.unwrap_or("none")),
+            kind.map_or(0, |_| 4),
+            "{:#}",
+            report.short()
+        );
+        assert_eq!(report.code, Some(i32::from(kind.is_some())), "{kind:?}");
+        let anyway = load(&format!("-k {line}"));
+        assert_eq!(anyway.n("requests.ok"), 4, "{:#}", anyway.short());
+        assert_eq!(anyway.at("generator.tls_verified"), false);
+        assert!(anyway.notes().contains("-k"), "{}", anyway.notes());
+        let text = http(&format!("-k {line}")).stdout;
+        assert!(text.contains("not verified"), "{text}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::support::process::Signal;
 use crate::support::program::{LIMIT, words};
-use crate::support::{Folder, Process, Report, Run, Script, Serve, drumfire, wait_until};
+use crate::support::{Folder, Process, Report, Script, Serve, drumfire, wait_until};
 use std::fs;
 use std::process::Command;
 use std::sync::Arc;
@@ -36,95 +36,9 @@ teardown:
 stop: { iterations: 6 }
 "#;
 
-fn run(folder: &Folder, line: &str) -> Run {
-    let mut command = drumfire(words(line));
-    command.current_dir(folder.at("."));
-    Process::start(&mut command).finish(LIMIT)
-}
-
 fn plan(folder: &Folder, server: &Serve, change: impl Fn(&str) -> String) {
     let url = server.url.trim_end_matches('/');
     folder.write("plan.yaml", change(PLAN).replace("URL", url));
-}
-
-/// What the setup takes is known to all users, is masked where it is a secret, and what the phases
-/// send is in no figure.
-#[test]
-fn a_setup_gives_values_to_the_load_and_the_teardown() {
-    let (server, folder) = (Serve::new("--shop"), Folder::new());
-    plan(&folder, &server, str::to_owned);
-    let ran = run(&folder, "run plan.yaml --json out.json -o stored");
-    assert_eq!(ran.code, Some(0), "{ran:?}");
-    // Six iterations of two requests; two before, and one behind.
-    assert_eq!(server.count("requests"), 15);
-    let report = Report::read(&folder.at("out.json"));
-    assert_eq!(report.n("requests.ok"), 12);
-    let stored = fs::read_to_string(folder.at("stored/plan.yaml")).unwrap();
-    for text in [
-        "${secret:setup:token}",
-        "${setup:who}",
-        "setup:",
-        "teardown:",
-    ] {
-        assert!(stored.contains(text), "{text}\n{stored}");
-    }
-    let shown = run(&folder, "run plan.yaml --show");
-    assert_eq!(shown.code, Some(0), "{shown:?}");
-    for text in [
-        "setup\n",
-        "log in\n",
-        "Authorization: Bearer ***",
-        "teardown\n",
-        "empty\n",
-    ] {
-        assert!(shown.stdout.contains(text), "{text}\n{}", shown.stdout);
-    }
-    let checked = run(&folder, "check plan.yaml");
-    assert_eq!(checked.code, Some(0), "{checked:?}");
-    for text in [
-        "setup\n  2 requests · once before the load · takes token, who\n",
-        "teardown\n  1 request · once after the load\n",
-    ] {
-        assert!(checked.stdout.contains(text), "{text}\n{}", checked.stdout);
-    }
-    let printed = run(&folder, "run plan.yaml --print-plan");
-    folder.write("again.yaml", &printed.stdout);
-    let again = run(&folder, "run again.yaml -q");
-    assert_eq!(again.code, Some(0), "{again:?}");
-}
-
-/// A setup that fails keeps the load from being sent; a teardown that fails is a failure.
-#[test]
-fn a_phase_that_fails_says_where() {
-    let (server, folder) = (Serve::new("--shop"), Folder::new());
-    plan(&folder, &server, |plan| plan.replace("ada-pw", "wrong-pw"));
-    let failed = run(&folder, "run plan.yaml");
-    assert_eq!(failed.code, Some(1), "{failed:?}");
-    let text = &failed.stderr;
-    assert!(text.contains("the setup failed at `log in`"), "{text}");
-    assert!(text.contains("status 401"), "{text}");
-    assert!(text.contains("no load was sent"), "{text}");
-    assert!(
-        server.count("requests") <= 2,
-        "{}",
-        server.count("requests")
-    );
-    plan(&folder, &server, |plan| {
-        plan.replace("status: 204", "status: 418")
-    });
-    let failed = run(&folder, "run plan.yaml -o stored --html own.html");
-    // The stored run has the same end, and so have both pages.
-    let reported = run(&folder, "report stored --html page.html");
-    for page in ["own.html", "page.html"] {
-        let page = fs::read_to_string(folder.at(page)).unwrap();
-        assert!(page.contains("the teardown failed at `empty`"), "{page}");
-    }
-    for ended in [failed, reported] {
-        assert_eq!(ended.code, Some(1), "{ended:?}");
-        assert!(ended.stdout.contains("12 ok"), "{}", ended.stdout);
-        let text = &ended.stderr;
-        assert!(text.contains("the teardown failed at `empty`"), "{text}");
-    }
 }
 
 /// A signal in a setup ends the run, also where the setup's last request is answered.
@@ -215,96 +129,6 @@ fn a_signal_between_a_setup_and_its_load_is_not_lost() {
     let ended = process.finish(LIMIT);
     // A signal that is taken only when the load has begun ends it, perhaps before its first request.
     assert!(matches!(ended.code, Some(1 | 4)), "{ended:?}");
-}
-
-/// A value that the setup takes has no form before: what is made of it is tried behind the setup.
-#[test]
-fn templates_of_what_the_setup_takes_may_fail_when_they_are_tried() {
-    let (server, folder) = (Serve::new("--shop"), Folder::new());
-    let text = |filter: &str| {
-        format!(
-            "drumfire: 1\ndefaults: {{ target: \"{}\" }}\nsetup: [ {{ get: /shop/products, take: {{ all: \"json $.products\" }} }} ]\n\
-             pools:\n  a:\n    users: 1\n    scenario:\n    \
-             - {{ get: \"/?x={{{{ ('${{setup:all}}' | {filter})[0].id }}}}\" }}\n    \
-             - set: {{ it: \"${{setup:all}}\" }}\n    \
-             - {{ get: \"/?n={{% for one in it | {filter} %}}{{{{ one.id }}}}{{% endfor %}}\" }}\n\
-             stop: {{ iterations: 1 }}\n",
-            server.url.trim_end_matches('/')
-        )
-    };
-    folder.write("plan.yaml", text("fromjson"));
-    let checked = run(&folder, "check plan.yaml");
-    assert_eq!(checked.code, Some(0), "{}", checked.stderr);
-    folder.write("plan.yaml", text("fromjsn"));
-    let wrong = run(&folder, "check plan.yaml");
-    assert_eq!(wrong.code, Some(2), "{}", wrong.stdout);
-    assert!(wrong.stderr.contains("fromjsn"), "{}", wrong.stderr);
-}
-
-/// Mistakes are said before anything is sent.
-#[test]
-fn mistakes_in_phases_are_said_with_their_place() {
-    let (server, folder) = (Serve::new("--shop"), Folder::new());
-    for (from, to, message) in [
-        (
-            "\"${setup:who}\", expect",
-            "\"${setup:whom}\", expect",
-            "no step of `setup` takes `whom`; did you mean `who`?",
-        ),
-        (
-            "\"Bearer {{ token }}\"",
-            "\"Bearer ${setup:token}\"",
-            "as `{{ token }}`",
-        ),
-        (
-            "  target: \"URL\"",
-            "  target: \"URL\"\n  timeout: \"${setup:who}\"",
-            "the defaults also apply to the setup",
-        ),
-        (
-            "take: { token: json $.token, who: json $.user }",
-            "take: { token: nothing }",
-            "no step of `setup` takes `who`",
-        ),
-        (
-            "{ delete: /shop/cart, name: empty,",
-            "{ delete: /shop/cart, nam: empty,",
-            "did you mean `name`?",
-        ),
-    ] {
-        plan(&folder, &server, |plan| plan.replacen(from, to, 1));
-        let refused = run(&folder, "run plan.yaml");
-        assert_eq!(refused.code, Some(2), "{to}: {refused:?}");
-        assert!(refused.stderr.contains(message), "{to}: {}", refused.stderr);
-    }
-    assert_eq!(server.count("requests"), 0);
-}
-
-/// A server can't smuggle a template into the plan by a value that the setup takes.
-#[test]
-fn a_value_with_a_template_is_refused() {
-    let (server, folder) = (Serve::new(""), Folder::new());
-    let text = r#"
-drumfire: 1
-defaults: { target: "URL" }
-setup:
-  - { get: /echo, headers: { X-T: "<{{ uuid }}>" }, templates: none, take: { t: "regex /<(.*)>/" } }
-pools:
-  main: { requests: [ { post: /echo, body: "${setup:t}" } ] }
-stop: { requests: 3 }
-"#;
-    let url = server.url.trim_end_matches('/');
-    folder.write("plan.yaml", text.replace("URL", url));
-    let refused = run(&folder, "run plan.yaml");
-    assert_eq!(refused.code, Some(2), "{refused:?}");
-    assert!(
-        refused
-            .stderr
-            .contains("contains a template, which a server may not supply"),
-        "{}",
-        refused.stderr
-    );
-    assert_eq!(server.count("requests"), 1);
 }
 
 /// The rest of a run goes through the setup again.

@@ -2,7 +2,7 @@
 
 use crate::support::process::Signal;
 use crate::support::{
-    Folder, PATIENCE, Process, Serve, alone, drumfire, in_time, punctually, wait_until,
+    Folder, PATIENCE, Process, Serve, alone, drumfire, in_time, punctually, signalled, wait_until,
 };
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use std::fs::{self, File, OpenOptions};
@@ -185,10 +185,7 @@ fn a_run_that_was_cut_short_has_a_code_of_its_own() {
     let folder = Folder::new();
     let dir = folder.at("run");
     let line = format!("http -r 50 -z 2m -o {dir} {}", serve.url);
-    let process = Process::start(&mut drumfire(line.split(' ')));
-    serve.await_requests(5);
-    process.signal(Signal::INT);
-    let run = process.finish(PATIENCE);
+    let run = signalled(&serve, &line, 5, Signal::INT);
     assert_eq!(run.code, Some(4), "{}", run.stderr);
     let said = "in flight (again to report now)";
     assert!(run.stderr.contains(said), "{}", run.stderr);

@@ -3,7 +3,7 @@
 use crate::support::Process;
 use crate::support::lab::Namespace;
 use crate::support::program::{LIMIT, PATH, words};
-use crate::support::{Folder, Report, Serve, drumfire, http, load};
+use crate::support::{Folder, Serve, load};
 
 /// A condition and a rule end a run of an hour, say so, and leave every result.
 #[test]
@@ -39,87 +39,6 @@ fn a_threshold_ends_the_run_and_its_results_stay() {
             "{flags}"
         );
     }
-}
-
-/// Nothing that could not be judged ends a run, and a condition that never held has passed.
-#[test]
-fn a_condition_that_never_holds_passes() {
-    let serve = Serve::new("");
-    let flags = "--max-errors 0 --abort-on p99.99>1ns --abort-on 'failed>1% over 10s'";
-    let report = load(&format!(
-        "-r 100 -n 40 --interval 100ms {flags} {}",
-        serve.url
-    ));
-    assert_eq!(report.code, Some(0));
-    assert_eq!(report.n("requests.ok"), 40);
-    let rows = report.at("verdict.thresholds").as_array().expect("rows");
-    assert_eq!(rows.len(), 3);
-    for row in rows {
-        assert_eq!(row["passed"], true, "{row}");
-        assert!(row.get("ended_run_at_ns").is_none(), "{row}");
-    }
-}
-
-#[test]
-fn conditions_of_a_plan_stand_at_its_end_and_flags_add_to_them() {
-    let serve = Serve::new("--status 503:1");
-    let folder = Folder::new();
-    let plan = format!(
-        "drumfire: 1\n\
-         pools:\n  a: {{ rate: 50, requests: [ {{ get: {url} }} ] }}\n  \
-         b: {{ rate: 10, requests: [ {{ get: {url}?status=200 }} ] }}\n\
-         stop: {{ after: 1h, abort: [ 'b: failed>50%', 'p99>1h' ] }}\n",
-        url = serve.url
-    );
-    let plan = folder.write("plan.yaml", &plan);
-    let args = [
-        "run",
-        &plan,
-        "--interval",
-        "100ms",
-        "--max-errors",
-        "5",
-        "--json",
-        "-",
-    ];
-    let report = Report::of(Process::start(&mut drumfire(args)).finish(LIMIT));
-    assert_eq!(report.code, Some(99));
-    let rows = report.at("verdict.thresholds").as_array().expect("rows");
-    let rows: Vec<_> = rows
-        .iter()
-        .map(|row| (row["expression"].as_str(), row["passed"].as_bool()))
-        .collect();
-    assert_eq!(
-        rows,
-        [
-            (Some("b: failed>50%"), Some(true)),
-            (Some("p99>1h"), Some(true)),
-            (Some("failures>5"), Some(false)),
-        ]
-    );
-}
-
-#[test]
-fn conditions_that_can_t_be_are_refused_with_their_place() {
-    let run = http("-z 1s --abort-on 'failed>50% abort' http://127.0.0.1:9/");
-    assert_eq!(run.code, Some(2));
-    assert!(
-        run.stderr
-            .contains("--abort-on: this condition always ends the run"),
-        "{}",
-        run.stderr
-    );
-    let folder = Folder::new();
-    let text = "drumfire: 1\npools:\n  a:\n    rate: 1\n    stop: { max_errors: 3 }\n    requests: [ { get: 'http://127.0.0.1:9/' } ]\n";
-    let plan = folder.write("plan.yaml", text);
-    let run = Process::start(&mut drumfire(["check", &plan])).finish(LIMIT);
-    assert_eq!(run.code, Some(2));
-    assert!(run.stderr.contains(":5:"), "{}", run.stderr);
-    assert!(
-        run.stderr.contains("this ends the whole run"),
-        "{}",
-        run.stderr
-    );
 }
 
 /// A load that is more than modest is kept from public addresses, wherever they come from, and is

@@ -29,7 +29,7 @@ pub(crate) use folder::Folder;
 pub(crate) use interop::Interop;
 pub(crate) use patience::{PATIENCE, wait_until};
 pub(crate) use process::{Process, Run, Signal};
-pub(crate) use program::{drumfire, http, load, load_of};
+pub(crate) use program::{drumfire, http, load, load_of, run, run_in, signalled};
 pub(crate) use report::Report;
 pub(crate) use script::Script;
 pub(crate) use serve::Serve;

@@ -96,29 +96,6 @@ fn runs_of_a_plan() -> Result<(), String> {
     in_time(places.iter().any(is_there), || format!("{places:?} {json}"))
 }
 
-#[test]
-fn a_plan_without_runs_is_named() {
-    let folder = Folder::new();
-    let plan = folder.at("plan.yaml");
-    let printed = run(&folder, "http -r 5 http://127.0.0.1:9/ --print-plan").stdout;
-    fs::write(&plan, printed).unwrap();
-    for (line, why) in [
-        (
-            format!("runs --trend {plan}"),
-            "no stored run has the load of",
-        ),
-        ("runs --trend".to_owned(), "no run is stored yet"),
-        (
-            "runs --trend nothing".to_owned(),
-            "is neither a directory nor the id",
-        ),
-    ] {
-        let found = run(&folder, &line);
-        assert_eq!(found.code, Some(2), "{line}");
-        assert!(found.stderr.contains(why), "{line}: {}", found.stderr);
-    }
-}
-
 /// A change of clock would look like one of the target.
 #[test]
 fn runs_by_two_clocks_are_two_series() {

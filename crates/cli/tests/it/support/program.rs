@@ -1,7 +1,9 @@
 //! The program under test.
 
-use super::process::{Process, Run};
+use super::folder::Folder;
+use super::process::{Process, Run, Signal};
 use super::report::Report;
+use super::serve::Serve;
 use std::ffi::OsStr;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -81,6 +83,27 @@ pub(crate) fn words(line: &str) -> Vec<String> {
         }
     }
     words
+}
+
+/// `drumfire LINE`, run to its end.
+pub(crate) fn run(line: &str) -> Run {
+    Process::start(&mut drumfire(words(line))).finish(LIMIT)
+}
+
+/// `drumfire LINE` in this folder, run to its end.
+pub(crate) fn run_in(folder: &Folder, line: &str) -> Run {
+    let mut command = drumfire(words(line));
+    Process::start(command.current_dir(folder.path())).finish(LIMIT)
+}
+
+/// `drumfire LINE`, which gets a signal when `count` more requests have come to the server, and its
+/// end.
+pub(crate) fn signalled(serve: &Serve, line: &str, count: u64, signal: Signal) -> Run {
+    let before = serve.count("requests");
+    let process = Process::start(&mut drumfire(words(line)));
+    serve.await_requests(before + count);
+    process.signal(signal);
+    process.finish(LIMIT)
 }
 
 /// `drumfire http` with a line of arguments, run to its end.
