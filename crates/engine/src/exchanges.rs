@@ -17,8 +17,9 @@
 //! after `finish` and before the next `start`, which may give the id away again. `time_out` and
 //! `timer_step` are called when the transport has let go of the exchange, or knows that it may send.
 //!
-//! Of what an exchange is made: [`exchange`] has the state of every exchange, [`kind`] that of its
-//! kind, [`rules`] what the pool's plan says of all, [`records`] what is kept beyond the figures.
+//! The parts of an exchange: [`exchange`] has its task and account, [`state`] its request and
+//! response, [`rules`] the rules of the pool's plan for all, [`records`] what is kept beyond the
+//! figures.
 
 mod account;
 mod body_use;
@@ -28,16 +29,18 @@ mod cookies;
 mod entry;
 mod exchange;
 mod handler;
-mod kind;
 mod lists;
 mod look;
+mod messages;
 mod outbox;
+mod outgoing;
 mod own;
 mod records;
 mod redirect;
 mod response;
 mod rules;
 mod side;
+mod state;
 mod tools;
 mod transcript;
 
@@ -50,14 +53,14 @@ use self::account::Times;
 use self::context::{KindContext, TimerStep};
 use self::entry::Entry;
 use self::exchange::Exchange;
-use self::kind::ExchangeKind;
 use self::records::Records;
 use self::rules::Rules;
+use self::state::ExchangeState;
 use self::tools::Tools;
 use crate::blame::Failure;
 use crate::id::{ExchangeId, Generation, ShareId};
 use crate::limits::SCAN_MIN;
-use crate::prepare::{PreparedPool, Request, TargetForm};
+use crate::prepare::{PreparedPool, TargetForm};
 use crate::protocol::Protocol;
 use crate::users::UserState;
 use crate::wire::{Cancelled, Phase};
@@ -99,8 +102,6 @@ pub(crate) struct Exchanges {
     /// The exchanges that are over, and those that need an action, for the worker.
     pub(crate) lists: Lists,
     tools: Tools,
-    /// Kinds that entries have left for another, with their memory.
-    spare_kinds: Vec<ExchangeKind>,
     records: Records,
 }
 
@@ -116,7 +117,6 @@ impl Exchanges {
             next_scan: Nanos::MAX,
             lists: Lists::new(),
             tools: Tools::default(),
-            spare_kinds: Vec::new(),
         }
     }
 
@@ -144,16 +144,16 @@ impl Exchanges {
         &mut self.entries[id.index()]
     }
 
-    /// Calls a verb of an exchange's kind with the parts that it works with.
+    /// Calls a verb of an exchange's state with the parts that it works with.
     #[inline(always)]
     fn with<T>(
         &mut self,
         id: ExchangeId,
         figures: &mut Figures,
         now: Nanos,
-        verb: impl FnOnce(&mut ExchangeKind, &mut KindContext<'_>) -> T,
+        verb: impl FnOnce(&mut ExchangeState, &mut KindContext<'_>) -> T,
     ) -> T {
-        let Entry { exchange, kind } = &mut self.entries[id.index()];
+        let Entry { exchange, state } = &mut self.entries[id.index()];
         let request = self.rules.request(exchange);
         let mut cx = KindContext {
             exchange,
@@ -163,12 +163,12 @@ impl Exchanges {
             figures,
             now,
         };
-        verb(kind, &mut cx)
+        verb(state, &mut cx)
     }
 
-    /// Begins an exchange that is due at a time and takes its seat now. Its timeout counts from
-    /// now. The state of its kind is begun here only where the request is rendered late; otherwise
-    /// the wire's `render_request` does it, when there is a connection.
+    /// Begins an exchange that is due at a time and takes its seat now. Its timeout counts from now.
+    /// The state of its request is begun here only if requests are rendered late; otherwise the
+    /// wire's `render_request` does it, when there is a connection.
     #[inline(always)]
     pub(crate) fn start(
         &mut self,
@@ -187,7 +187,7 @@ impl Exchanges {
         };
         self.entries[id.index()].exchange.begin_task(task, times);
         if self.rules.renders_late {
-            self.begin_kind(id);
+            self.entries[id.index()].state.begin_exchange();
         }
         id
     }
@@ -198,20 +198,9 @@ impl Exchanges {
     fn add_entry(&mut self) -> ExchangeId {
         self.entries.push(Entry {
             exchange: Exchange::new(),
-            kind: ExchangeKind::default(),
+            state: ExchangeState::default(),
         });
         ExchangeId((self.entries.len() - 1) as u32)
-    }
-
-    /// Begins an exchange with the state of its kind.
-    #[inline]
-    fn begin_kind(&mut self, id: ExchangeId) {
-        let Entry { exchange, kind } = &mut self.entries[id.index()];
-        let request = self.rules.request(exchange);
-        if !kind.suits(request) {
-            change_kind(kind, request, &mut self.spare_kinds);
-        }
-        kind.begin_exchange();
     }
 
     /// Lends an exchange the state of its user.
@@ -267,17 +256,6 @@ pub(crate) fn depart(exchanges: &mut Exchanges, end: End) -> Leaving {
     account.times.depart(earliest)
 }
 
-/// Gives an entry the state of another kind, and keeps that of its own for another entry: a pool
-/// with requests of several kinds allocates no more than one state of each for an entry.
-#[cold]
-fn change_kind(kind: &mut ExchangeKind, request: &Request, spare: &mut Vec<ExchangeKind>) {
-    let other = match spare.iter().position(|other| other.suits(request)) {
-        Some(place) => spare.swap_remove(place),
-        None => ExchangeKind::of(request),
-    };
-    spare.push(std::mem::replace(kind, other));
-}
-
 /// The lists, and the ends of exchanges.
 impl Exchanges {
     /// Ends an exchange.
@@ -308,8 +286,10 @@ impl Exchanges {
     #[inline(always)]
     pub(crate) fn sample(&mut self, end: End, interval: &mut Figures) -> Sample {
         let (id, now, outcome) = (end.id, end.now, end.outcome);
-        let called = match self.entry(id).is_call() {
-            true => Some(self.with(id, interval, now, |kind, cx| kind.account(cx, outcome))),
+        let called = match self.rules.request(&self.entry(id).exchange).is_call() {
+            true => Some(self.with(id, interval, now, |state, cx| {
+                state.account_call(cx, outcome)
+            })),
             false => None,
         };
         let entry = &self.entries[id.index()];
@@ -332,9 +312,9 @@ impl Exchanges {
             self.records.attend(&self.rules, entry, sample);
         }
         entry.exchange.close();
-        entry.kind.end_exchange();
+        entry.state.end_exchange();
         if entry.exchange.return_variables() {
-            entry.kind.drop_context();
+            entry.state.drop_context();
         }
         self.open -= 1;
         self.free.push(id);
@@ -348,7 +328,7 @@ impl Exchanges {
         self.records.keep_failed_body(&self.rules, entry, sample);
         // One that was cancelled as it waited to be sent once more has no words of its own.
         let _first = entry.exchange.take_first();
-        entry.exchange.detail.take()
+        entry.exchange.take_detail()
     }
 
     /// The facts of the last exchange with this id beside its sample.
@@ -414,11 +394,11 @@ impl Exchanges {
     /// Ends an exchange whose time is up, after the transport has let go of it. The outcome names
     /// the part that was late: resolving, opening a connection, or the response.
     pub(crate) fn time_out(&mut self, id: ExchangeId, cancelled: Cancelled, now: Nanos) {
-        let Entry { exchange, kind } = &mut self.entries[id.index()];
+        let Entry { exchange, state } = &mut self.entries[id.index()];
         exchange.account.note_seen(cancelled.seen);
         let now = exchange.account.ended_at(now);
         let before = cancelled.into_lateness();
-        let failure = before.unwrap_or_else(|| kind.lateness(&self.rules, exchange, now));
+        let failure = before.unwrap_or_else(|| state.lateness(&self.rules, exchange, now));
         let failure = exchange.end_with(failure);
         self.end_exchange(id, failure, now);
     }
@@ -439,7 +419,7 @@ impl Exchanges {
         match phase {
             Phase::Nowhere => Due::Submit,
             Phase::Seeking | Phase::Waiting => Due::Nothing,
-            Phase::Carried(_) => match self.with(id, interval, now, ExchangeKind::timer) {
+            Phase::Carried(_) => match self.with(id, interval, now, ExchangeState::timer) {
                 TimerStep::Nothing => Due::Nothing,
                 TimerStep::Send => Due::Send,
                 TimerStep::End(failure) => Due::Over(failure),
@@ -453,19 +433,15 @@ impl Exchanges {
     /// When the plan follows no such redirect.
     pub(crate) fn follow(&mut self, id: ExchangeId) -> Result<(), Failure> {
         let entry = &mut self.entries[id.index()];
-        let response = entry.kind.response();
-        if response.is_some_and(|response| response.is_followed()) {
+        if entry.state.outgoing.is_followed() {
             self.records.transcribe_hop(&self.rules, entry);
         }
-        match entry.kind.response_mut() {
-            Some(response) => response.advance(),
-            None => Err(Failure::of(Outcome::RedirectBlocked)),
-        }
+        entry.state.outgoing.advance()
     }
 
     /// The origin to which an exchange is redirected.
     pub(crate) fn heads_for(&self, id: ExchangeId) -> Option<Origin> {
-        self.entry(id).kind.response()?.origin().cloned()
+        self.entry(id).state.outgoing.origin().cloned()
     }
 
     /// Makes a redirected exchange ready to be submitted, with its target in a form.
@@ -474,15 +450,13 @@ impl Exchanges {
     /// When its request can't be sent so.
     pub(crate) fn prepare_hop(&mut self, id: ExchangeId, form: TargetForm) -> Result<(), Failure> {
         let pool = self.rules.pool();
-        let Entry { exchange, kind } = &mut self.entries[id.index()];
+        let Entry { exchange, state } = &mut self.entries[id.index()];
         exchange.account.begin_attempt();
         exchange.account.forget_first_byte();
         if !Protocol::of(pool).is_exclusive() {
             exchange.allow_resend();
         }
-        match kind.response_mut() {
-            Some(response) => response.prepare_hop(pool, form),
-            None => Ok(()),
-        }
+        state.begin_hop();
+        state.outgoing.prepare_hop(pool, form)
     }
 }

@@ -30,10 +30,12 @@ pub use error::PrepareError;
 pub(crate) use lookup::{Answer, LookedUp, Lookup, Sought};
 pub(crate) use metadata::check_metadata;
 pub(crate) use render::{Rendered, TargetForm, USER_AGENT, basic_credentials};
-pub(crate) use request::{Message, Request, message};
+pub(crate) use request::{Form, Request, RequestKind, form};
 pub use route::certificates;
 pub(crate) use route::{Place, Route, Routes, Seals, place, route, routes_of, tls_config};
-pub(crate) use stream::{CallRequest, StreamHead, authority, message_count, too_large};
+pub(crate) use stream::{
+    CallRequest, MessageRequest, StreamHead, authority, message_count, too_large,
+};
 pub(crate) use varying::{Parts, VaryingRequest};
 
 use crate::id::{LaneId, PoolId};
@@ -208,22 +210,22 @@ fn requests_of(
             }
             (steps.len() - 1) as u16
         });
-        let form = routes[usize::from(route)].form;
-        let message = match &request.data {
+        let target = routes[usize::from(route)].form;
+        let form = match &request.data {
             None if pool.cookies != Cookies::Ignore && request.call.is_none() => {
                 let data = Some(Arc::new(CookiesAlone) as Arc<dyn RequestData>);
                 let request = HttpRequest {
                     data,
                     ..request.clone()
                 };
-                message(pool, &request, form)
+                form(pool, &request, target)
             }
-            _ => message(pool, request, form),
+            _ => form(pool, request, target),
         };
-        let message = message.map_err(|reason| {
+        let form = form.map_err(|reason| {
             PrepareError::Request(format!("the request to {}: {reason}", request.url))
         })?;
-        requests.push(Request::new(message, LaneId(route), step, request));
+        requests.push(Request::new(form, LaneId(route), step, request));
     }
     Ok((steps, requests))
 }

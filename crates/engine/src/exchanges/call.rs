@@ -1,291 +1,40 @@
-//! A gRPC call: messages made as it goes, replies read as they come, and a status that is always
-//! there.
+//! A gRPC call: replies read as they come, and a status that is always there.
 //!
-//! An attempt begins with [`CallState::render_request`], which makes what varies in its metadata and its
-//! first messages. Its stream then takes bytes: after each portion [`CallState::taken`] makes the
-//! next one, or sets a timer for it, which [`CallState::timer`] answers. The reply's verbs are
-//! those of any exchange; the last of them gives the call's status, in place of the response's.
-//!
-//! A stream of replies is over when the server ends it, when the call has the messages that the
-//! plan wants, or when its time is up; the latter two are no failures.
-//!
-//! A call whose messages are the same each time (`fixed`) has them encoded in the plan: it renders
-//! nothing, takes no context and copies no byte. Others are rendered into the outbox, as many as
-//! lie within its bound, so that a stream of a million messages takes the memory of a few.
+//! The verbs are those of any response. The last of them gives the call's status instead of the
+//! response's. A stream of replies is over when the server ends it, when the call has the messages
+//! that the plan wants, or when its time is up; the latter two are not failures.
 //!
 //! The status in a sample is [`GRPC_STATUS`] and the call's code, so that it never equals a status
-//! of HTTP. Where the server gave none (its reply breaks the protocol, the stream was reset, the
-//! time ran out), it is the code that gRPC's clients make of that (doc/statuscodes.md and
-//! doc/http-grpc-status-mapping.md of gRPC). Bytes of a reply are the peer's: the length of a
-//! message, its compression and its contents are checked by [`Reply`] before they come here.
+//! of HTTP. If the server gave none (its reply breaks the protocol, the stream was reset, the time
+//! ran out), the status is the code that gRPC's clients derive (doc/statuscodes.md and
+//! doc/http-grpc-status-mapping.md of gRPC). Bytes of a reply are the peer's: [`Reply`] checks the
+//! length of a message, its compression and its contents before they come here.
 
-use super::context::{BodyStep, Continuation, KindContext, TimerStep};
+use super::context::{Continuation, KindContext};
 use super::exchange::Exchange;
-use super::outbox::Outbox;
-use super::own::KeptContext;
-use super::side::{excerpt, of_stream};
-use super::tools::Codecs;
 use crate::blame::{Failure, call_verdict, grpc_code};
-use crate::limits::{BACKOFF_MIN, SHOWN_MESSAGES};
-use crate::prepare::{CallRequest, check_metadata, message_count, too_large};
-use crate::wire::{Ahead, Chunk, Extra, Fields, Opening, Resend};
+use crate::limits::BACKOFF_MIN;
+use crate::prepare::CallRequest;
+use crate::wire::{Ahead, Fields, Resend};
 use drumfire_grpc::{Code, Reply, ReplySettings, Status};
 use drumfire_http2::ErrorCode;
-use drumfire_measure::{Excerpt, GRPC_STATUS, IsFirst, Messages, Outcome, Side};
-use drumfire_plan::{DataError, Direction, RenderedFields};
+use drumfire_measure::{GRPC_STATUS, IsFirst, Messages, Outcome, Side};
+use drumfire_plan::Direction;
 use drumfire_units::Nanos;
 
-/// The state of a call beside its exchange's; kept for the next call with that state.
+/// The state of a call's replies; kept for the next call with that state.
 #[derive(Debug)]
 pub(super) struct CallState {
     reply: Reply,
-    outbox: Outbox,
-    /// The varying metadata.
-    metadata: RenderedFields,
-    context: KeptContext,
-    /// The moment at which its context was made, on both clocks: later times are computed from it,
-    /// so that a message costs no look at the wall clock.
-    began: Moment,
-    /// The times of its first messages, where each is rendered at its own: these may be shown.
-    made_at: Vec<u64>,
-    /// The time of the last message; of the call's beginning before any came.
+    /// The time of the last message; of the attempt's beginning before any came.
     last_reply: Nanos,
-    /// The time at which the call has sent and received enough; [`Nanos::MAX`] when its messages
-    /// decide that.
-    until: Nanos,
-}
-
-/// A moment on both clocks.
-#[derive(Clone, Copy, Debug, Default)]
-struct Moment {
-    at: Nanos,
-    /// The time in nanoseconds since the Unix epoch.
-    unix: u64,
-}
-
-impl Moment {
-    /// The time since the Unix epoch at another moment, not before this one.
-    fn unix_at(self, now: Nanos) -> u64 {
-        self.unix + (now - self.at).0
-    }
 }
 
 impl Default for CallState {
     fn default() -> Self {
         Self {
             reply: Reply::new(&ReplySettings::default()),
-            outbox: Outbox::default(),
-            metadata: RenderedFields::default(),
-            context: KeptContext::default(),
-            began: Moment::default(),
-            made_at: Vec::new(),
             last_reply: Nanos::ZERO,
-            until: Nanos::MAX,
-        }
-    }
-}
-
-/// The messages on their way out.
-impl CallState {
-    /// Begins another call with this state.
-    #[inline]
-    pub(super) const fn begin_exchange(&mut self) {
-        self.outbox.begin_exchange();
-    }
-
-    /// Begins an attempt. Only data that vary are made here. Gives the time at which the call has
-    /// sent and received enough, where the plan has one.
-    ///
-    /// # Errors
-    /// In words, when its data can't be rendered.
-    ///
-    /// The context of an exchange is made once, in its first attempt, so that a call that is sent
-    /// once more has the same data. The reply, the outbox and the times begin anew with each
-    /// attempt.
-    pub(super) fn render_request(
-        &mut self,
-        call: &CallRequest,
-        cx: &mut KindContext<'_>,
-        connection: u32,
-        unix_time: impl FnOnce() -> u64,
-    ) -> Result<Option<Nanos>, DataError> {
-        let generation = cx.exchange.generation;
-        if call.fixed.is_none() && !self.context.is_of(generation) {
-            let seed = cx.rules.prepared.seed();
-            let unix = unix_time();
-            let context = cx.exchange.context(connection, unix, seed);
-            self.context.keep(context, generation);
-            self.began = Moment { at: cx.now, unix };
-        }
-        self.reply.begin(&call.reply);
-        match call.fixed {
-            Some(messages) => self.outbox.begin_attempt(messages, messages),
-            None => self.render(call, &mut cx.tools.codecs, cx.now)?,
-        }
-        self.last_reply = cx.now;
-        let until = call.plan.streaming.duration.map(|time| cx.now + time);
-        self.until = until.unwrap_or(Nanos::MAX);
-        Ok(until)
-    }
-
-    /// Drops its context, which keeps values of its user.
-    #[cold]
-    pub(super) fn drop_context(&mut self) {
-        self.context.clear();
-    }
-
-    /// Makes the metadata that varies, and the first messages.
-    fn render(
-        &mut self,
-        call: &CallRequest,
-        codecs: &mut Codecs,
-        now: Nanos,
-    ) -> Result<(), DataError> {
-        self.context.set_time(self.began.unix);
-        self.made_at.clear();
-        let context = &self.context.context;
-        self.outbox
-            .begin_attempt(message_count(&call.plan, context), 0);
-        self.metadata.clear();
-        call.plan.data.fields(context, &mut self.metadata)?;
-        for (name, value) in self.metadata.iter() {
-            check_metadata(name, value.as_bytes())?;
-        }
-        self.make_messages(call, codecs, now)
-    }
-
-    /// Makes as many messages as may go out now: all that the outbox wants, or one where they go
-    /// one by one. Where the plan asks for a message's own time, each portion has that at which it
-    /// is made.
-    fn make_messages(
-        &mut self,
-        call: &CallRequest,
-        codecs: &mut Codecs,
-        now: Nanos,
-    ) -> Result<(), DataError> {
-        let one_by_one = call.plan.streaming.interval > Nanos::ZERO;
-        let renews_time = call.plan.data.renews_time();
-        let unix = self.began.unix_at(now);
-        if renews_time {
-            self.context.set_time(unix);
-        }
-        while self.outbox.wants() {
-            if renews_time && (self.made_at.len() as u64) < SHOWN_MESSAGES {
-                self.made_at.push(unix);
-            }
-            let (compressor, message) = codecs.compressor(call.encoding);
-            let (index, out) = self.outbox.next_message();
-            call.plan
-                .data
-                .message(&self.context.context, index, message)?;
-            if message.len() as u64 > call.plan.send_limit {
-                return Err(too_large(message.len(), call.plan.send_limit).into());
-            }
-            compressor
-                .write_message(out, message)
-                .map_err(|_| too_large(message.len(), u64::from(u32::MAX)))?;
-            self.outbox.note_made();
-            if one_by_one {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    /// The opening of its stream.
-    #[inline]
-    pub(super) fn opening<'a>(&'a self, call: &'a CallRequest) -> Opening<'a> {
-        Opening::new(&call.stream.head, self.extra(call), true)
-    }
-
-    /// The fields of its own that its stream is opened with: the metadata that varies.
-    #[inline]
-    pub(super) fn extra(&self, call: &CallRequest) -> Option<Extra<'_>> {
-        let own = Extra::new(None, None, &self.metadata);
-        call.fixed.is_none().then_some(own)
-    }
-
-    /// The next bytes that its stream sends.
-    #[inline]
-    pub(super) fn next_bytes<'a>(&'a self, call: &'a CallRequest) -> Option<Chunk<'a>> {
-        let (bytes, end) = self.outbox.next_bytes(call.fixed_messages())?;
-        Some(Chunk::new(bytes, end))
-    }
-
-    /// Notes that the stream has taken bytes of its messages, and prepares what follows: nothing
-    /// more, another portion at once, or one at a time.
-    pub(super) fn taken(
-        &mut self,
-        call: &CallRequest,
-        cx: &mut KindContext<'_>,
-        taken: usize,
-    ) -> BodyStep {
-        let fixed = call.fixed_messages();
-        let went = self.outbox.note_taken(taken, fixed);
-        if went > 0 && cx.is_measured() {
-            cx.figures.messages.sent += went;
-        }
-        if !self.outbox.is_taken(fixed) || self.outbox.ends_now() {
-            return BodyStep::Wait;
-        }
-        self.outbox.next_portion();
-        let interval = call.plan.streaming.interval;
-        if interval > Nanos::ZERO {
-            return BodyStep::WaitUntil(cx.now + interval);
-        }
-        match self.make_messages(call, &mut cx.tools.codecs, cx.now) {
-            Ok(()) => BodyStep::Again,
-            Err(error) => BodyStep::Fail(error),
-        }
-    }
-
-    /// Ends the request where the server takes no more of it.
-    pub(super) const fn refuse_body(&mut self) {
-        self.outbox.refuse();
-    }
-
-    /// Sends the next message, or no more, when a time that the call has set has come. Two kinds of
-    /// time are set, that of its next message and that of its end: which one this is, the clock
-    /// says.
-    pub(super) fn timer(&mut self, call: &CallRequest, cx: &mut KindContext<'_>) -> TimerStep {
-        let is_over = cx.now >= self.until;
-        if is_over && !call.plan.kind.client_streams() {
-            // The call has received all that it asked for, which is no failure.
-            return TimerStep::End(Failure::of(Outcome::Ok));
-        }
-        if is_over {
-            self.outbox.stop();
-            return TimerStep::Send;
-        }
-        if !self.outbox.is_idle() {
-            return TimerStep::Nothing;
-        }
-        match self.make_messages(call, &mut cx.tools.codecs, cx.now) {
-            Ok(()) => TimerStep::Send,
-            Err(error) => TimerStep::End(error.into()),
-        }
-    }
-
-    /// The request that it has sent, as it is shown: its first messages are made once more, each
-    /// with the time that it had.
-    pub(super) fn sent(&self, call: &CallRequest) -> Side {
-        let mut context = self.context.context.clone();
-        let count = message_count(&call.plan, &context).min(SHOWN_MESSAGES);
-        let check = call.plan.reply_check.as_ref();
-        let mut times = self.made_at.iter();
-        let made = (0..count).map_while(|index| {
-            let mut bytes = Vec::new();
-            context.now = times.next().copied().unwrap_or(context.now);
-            call.plan.data.message(&context, index, &mut bytes).ok()?;
-            let text = check.and_then(|check| check.text(Direction::Request, &bytes));
-            Some(Excerpt {
-                text,
-                ..excerpt(&bytes)
-            })
-        });
-        Side {
-            bodies: made.collect(),
-            ..of_stream(&call.stream.head, self.extra(call), &[])
         }
     }
 }
@@ -301,6 +50,12 @@ pub(super) fn show_texts(call: &CallRequest, reply: &mut Side) {
 
 /// The reply as it comes.
 impl CallState {
+    /// Begins an attempt.
+    pub(super) fn begin_attempt(&mut self, call: &CallRequest, now: Nanos) {
+        self.reply.begin(&call.reply);
+        self.last_reply = now;
+    }
+
     /// Takes the reply's head. One with nothing behind it is the whole reply ("Trailers-Only" in
     /// gRPC's terms), with the status in it.
     #[inline]
@@ -344,7 +99,7 @@ impl CallState {
             Ok(messages) => messages,
             Err(continuation) => return continuation,
         };
-        if messages > 0 && call.server_streams() {
+        if messages > 0 && call.plan.kind.server_streams() {
             let is_measured = cx.is_measured();
             let into = is_measured.then_some(&mut cx.figures.messages);
             self.note_streamed(messages, cx.exchange.account.times.sent, cx.now, into);
@@ -449,33 +204,6 @@ impl CallState {
     ) -> Continuation {
         let status = self.reply.trailers(fields.bytes());
         over(call, cx, status)
-    }
-
-    /// The number of messages that a call which ends has still meant to send; 0 where their number
-    /// is unknown until its end.
-    #[inline]
-    pub(super) fn messages_unsent(&self, call: &CallRequest, cx: &KindContext<'_>) -> u64 {
-        match self.outbox.total() {
-            Some(total) if self.outbox.counted == total => 0,
-            _ => self.messages_left(call, cx),
-        }
-    }
-
-    /// The messages of a call that ended before it had sent all. Their number may be known only by
-    /// rendering: of a call that never began it is computed from the context that it would have
-    /// had.
-    #[cold]
-    fn messages_left(&self, call: &CallRequest, cx: &KindContext<'_>) -> u64 {
-        if call.plan.has_open_end() {
-            return 0;
-        }
-        let unknown = || {
-            let seed = cx.rules.prepared.seed();
-            message_count(&call.plan, &cx.exchange.context(0, 0, seed))
-        };
-        let total = self.outbox.total().or(call.fixed);
-        let total = total.unwrap_or_else(unknown);
-        total.saturating_sub(self.outbox.counted)
     }
 }
 

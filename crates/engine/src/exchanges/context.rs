@@ -1,9 +1,9 @@
-//! The surroundings of an exchange's kind: the parts beside its own state that a verb works with,
-//! and the answers that it gives.
+//! The surroundings of an exchange's state: the parts beside it that a verb works with, and the
+//! continuations that a verb returns.
 //!
 //! A verb is called once for an event, never from within another. It changes the exchange and the
-//! figures at once. Anything that concerns more than the exchange is its answer, which the handler
-//! puts on the worker's lists.
+//! figures at once. If anything concerns more than the exchange, the verb returns it, and the handler
+//! puts it on the worker's lists.
 //!
 //! The parts are borrowed side by side from [`Exchanges`](super::Exchanges), so that a verb can use
 //! the tools while it changes the exchange; a context lives for one call and is never stored.
@@ -35,13 +35,13 @@ pub(super) struct KindContext<'a> {
 
 /// The continuation of an exchange after an event.
 pub(super) enum Continuation {
-    /// It goes on.
+    /// The exchange continues.
     GoOn,
-    /// Its response is complete, and leads to another request.
+    /// The response is complete, and leads to another request.
     Redirect,
-    /// Its response is complete.
+    /// The response is complete.
     End(Failure),
-    /// It ends before its response does, whose rest is discarded.
+    /// End the exchange now; discard the rest of the response.
     GiveUp(Failure),
 }
 

@@ -1,31 +1,25 @@
-//! An exchange with its kind: one entry of a worker's list.
+//! An exchange with the state of its request and response: one entry of a worker's list.
 
 use super::exchange::Exchange;
-use super::kind::ExchangeKind;
 use super::rules::Rules;
+use super::state::ExchangeState;
 use drumfire_measure::{Outcome, Sample, Side};
 use drumfire_units::Nanos;
 
-/// An exchange with its kind.
+/// An exchange with the state of its request and response.
 ///
-/// Every event of an exchange finds its entry cold where there are many: each has cache lines of its
-/// own, and no more than four.
+/// With many entries, every event of an exchange finds its entry cold: each has separate cache lines,
+/// at most four.
 #[derive(Debug)]
 #[repr(align(64))]
 pub(super) struct Entry {
     pub(super) exchange: Exchange,
-    pub(super) kind: ExchangeKind,
+    pub(super) state: ExchangeState,
 }
 
 const _: () = assert!(size_of::<Entry>() <= 256, "four cache lines");
 
 impl Entry {
-    /// Whether it is a call, and no response.
-    #[inline]
-    pub(super) const fn is_call(&self) -> bool {
-        matches!(self.kind, ExchangeKind::Call(_))
-    }
-
     /// The record of the exchange, with this end. In a plan with new connections for each request,
     /// the opening is part of the service that is measured.
     #[inline]
@@ -47,6 +41,6 @@ impl Entry {
 
     /// The request that it has sent, as it is shown.
     pub(super) fn sent(&self, rules: &Rules) -> Side {
-        self.kind.sent(rules.request(&self.exchange))
+        self.state.sent(rules.request(&self.exchange))
     }
 }

@@ -90,8 +90,15 @@ pub(super) struct Exchange {
     pub(super) look: Option<Box<Look>>,
     /// The things that its user keeps, lent until it is over.
     pub(super) user_state: UserState,
-    /// The detail of its end, beyond the outcome; or that of `first`.
-    pub(super) detail: Option<Box<str>>,
+    /// The facts of its failures; `None` before the state has had one.
+    failed: Option<Box<Failed>>,
+}
+
+/// The facts of an exchange's failures; kept for the next exchange with the state.
+#[derive(Debug, Default)]
+struct Failed {
+    /// The detail of the end, beyond the outcome; or that of `first`.
+    detail: Option<Box<str>>,
     /// The outcome of the failure after which it is to be sent once more, until a connection takes
     /// it again.
     first: Option<Outcome>,
@@ -108,8 +115,7 @@ impl Exchange {
             account: Account::of(Times::default()),
             look: None,
             user_state: UserState::default(),
-            detail: None,
-            first: None,
+            failed: None,
         }
     }
 
@@ -137,7 +143,8 @@ impl Exchange {
     /// not sent a second time by that.
     pub(super) fn await_resend(&mut self, failure: Failure) {
         if self.account.times.sent != Nanos::MAX {
-            self.first = Some(self.note_failure(failure));
+            let outcome = self.note_failure(failure);
+            self.failed.get_or_insert_default().first = Some(outcome);
         }
     }
 
@@ -145,8 +152,9 @@ impl Exchange {
     /// none will.
     #[cold]
     pub(super) fn take_first(&mut self) -> Option<Failure> {
-        let outcome = self.first.take()?;
-        let detail = self.detail.take().map(String::from);
+        let failed = self.failed.as_mut()?;
+        let outcome = failed.first.take()?;
+        let detail = failed.detail.take().map(String::from);
         Some(Failure { outcome, detail })
     }
 
@@ -172,11 +180,23 @@ impl Exchange {
         self.account.clear_deadline();
     }
 
-    /// Keeps the detail of the failure that is its end; gives the outcome.
+    /// The detail of its end, beyond the outcome.
+    pub(super) fn detail(&self) -> Option<&str> {
+        self.failed.as_ref()?.detail.as_deref()
+    }
+
+    /// Takes the detail of its end, beyond the outcome.
+    #[cold]
+    pub(super) fn take_detail(&mut self) -> Option<Box<str>> {
+        self.failed.as_mut()?.detail.take()
+    }
+
+    /// Keeps the detail of the failure that is its end; returns the outcome.
     #[inline]
     pub(super) fn note_failure(&mut self, failure: Failure) -> Outcome {
         if failure.detail.is_some() {
-            self.detail = failure.detail.map(String::into_boxed_str);
+            let detail = failure.detail.map(String::into_boxed_str);
+            self.failed.get_or_insert_default().detail = detail;
         }
         failure.outcome
     }

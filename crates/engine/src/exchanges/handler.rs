@@ -1,25 +1,25 @@
 //! The exchanges' side of wires' reports: the one implementation of [`Handler`] in a run.
 //!
-//! It finds the exchange, notes the event in its account, and asks its kind how it goes on. The
-//! kind's answer becomes an [`End`](super::End) or a [`Todo`] on the lists of [`Exchanges`], and
-//! the wire's [`Then`]. It decides nothing else, but for one case: a response in one piece that is
-//! judged by its status alone, which is that of nearly every request under load, needs no kind.
+//! The handler finds the exchange, notes the event in its account, and calls a verb of its
+//! [`ExchangeState`]. The [`Continuation`] becomes an [`End`](super::End) or a [`Todo`] on the lists
+//! of [`Exchanges`], and the wire's [`Then`]. The handler decides only one case itself: a response in
+//! one piece that is judged by its status alone, as nearly every response under load.
 //!
-//! The wire holds itself to the order of [`ExchangeKind`]'s verbs, and to this: after
-//! [`Then::Over`] or [`Then::GiveUp`] it reports nothing more of the exchange, and after a failure
-//! that is sent once more nothing until it is submitted again. An exchange may end within
-//! [`Handler::render_request`], before a byte of it was sent; its seat rests then, since the next request of
-//! such a plan would fail as fast.
+//! The wire keeps to the order of [`ExchangeState`]'s verbs: after [`Then::Over`] or
+//! [`Then::GiveUp`] it reports nothing more of the exchange, and after a failure that is sent once
+//! more nothing until the exchange is submitted again. An exchange may end within
+//! [`Handler::render_request`], before a byte of it was sent; its seat then rests, because the next
+//! request of such a plan would fail as fast.
 //!
-//! The methods on the path of each response are forced inline into the wire: together with the
-//! kind's they are one loop from the kernel's bytes to the sample.
+//! The methods on the path of each response are forced inline into the wire: together with the verbs
+//! they are one loop from the kernel's bytes to the sample.
 
 use super::Exchanges;
 use super::context::{BodyStep, Continuation, KindContext};
 use super::entry::Entry;
-use super::kind::ExchangeKind;
 use super::lists::{self, Todo};
 use super::response::ResponseState;
+use super::state::ExchangeState;
 use crate::blame::Failure;
 use crate::id::ExchangeId;
 use crate::prepare::{Rendered, Request};
@@ -56,8 +56,8 @@ impl Handler for ExchangeHandler<'_> {
         if !self.exchanges.rules.renders_late {
             return Ok(());
         }
-        match self.with(id, now, |kind, cx| {
-            kind.render_request(cx, connection, unix_time)
+        match self.with(id, now, |state, cx| {
+            state.render_request(cx, connection, unix_time)
         }) {
             Ok(None) => Ok(()),
             Ok(Some(at)) => {
@@ -73,14 +73,14 @@ impl Handler for ExchangeHandler<'_> {
 
     #[inline(always)]
     fn message(&self, id: ExchangeId) -> Option<&Rendered> {
-        let (kind, request) = self.kind_of(id);
-        kind.rendered(request)
+        let (state, request) = self.state_of(id);
+        state.rendered(request)
     }
 
     #[inline]
     fn opening(&self, id: ExchangeId) -> Option<Opening<'_>> {
-        let (kind, request) = self.kind_of(id);
-        kind.opening(request)
+        let (state, request) = self.state_of(id);
+        state.opening(request)
     }
 
     #[inline]
@@ -88,13 +88,13 @@ impl Handler for ExchangeHandler<'_> {
         if self.exchanges.entry(id).exchange.account.is_written() {
             return None;
         }
-        let (kind, request) = self.kind_of(id);
-        kind.next_bytes(request)
+        let (state, request) = self.state_of(id);
+        state.next_bytes(request)
     }
 
     #[inline]
     fn body_taken(&mut self, id: ExchangeId, taken: usize, now: Nanos) -> Pump {
-        match self.with(id, now, |kind, cx| kind.taken(cx, taken)) {
+        match self.with(id, now, |state, cx| state.taken(cx, taken)) {
             BodyStep::Again => Pump::Again,
             BodyStep::Wait => Pump::Wait,
             BodyStep::WaitUntil(at) => {
@@ -110,9 +110,9 @@ impl Handler for ExchangeHandler<'_> {
 
     #[cold]
     fn body_refused(&mut self, id: ExchangeId) {
-        let Entry { exchange, kind } = self.exchanges.entry_mut(id);
+        let Entry { exchange, state } = self.exchanges.entry_mut(id);
         exchange.account.stop_writing();
-        kind.refuse_body();
+        state.refuse_body();
     }
 
     #[inline(always)]
@@ -155,7 +155,8 @@ impl Handler for ExchangeHandler<'_> {
 
     #[inline]
     fn reads_body(&self, id: ExchangeId) -> bool {
-        self.exchanges.entry(id).kind.reads_body()
+        let (state, request) = self.state_of(id);
+        state.reads_body(request)
     }
 
     #[inline(always)]
@@ -165,15 +166,15 @@ impl Handler for ExchangeHandler<'_> {
                 status,
                 fields,
                 ahead,
-            } => self.with(id, now, |kind, cx| head(kind, cx, status, fields, ahead)),
+            } => self.with(id, now, |state, cx| head(state, cx, status, fields, ahead)),
             WireEvent::Data { bytes, end } => {
-                self.with(id, now, |kind, cx| kind.data(cx, bytes, end))
+                self.with(id, now, |state, cx| state.data(cx, bytes, end))
             }
             WireEvent::End { leniencies } => {
-                self.with(id, now, |kind, cx| kind.end_message(cx, leniencies))
+                self.with(id, now, |state, cx| state.end_message(cx, leniencies))
             }
             WireEvent::Trailers { fields } => {
-                self.with(id, now, |kind, cx| kind.trailers(cx, fields))
+                self.with(id, now, |state, cx| state.trailers(cx, fields))
             }
             WireEvent::Interim => {
                 let account = &mut self.exchanges.entry_mut(id).exchange.account;
@@ -242,32 +243,31 @@ impl Handler for ExchangeHandler<'_> {
 /// Takes the response's head: what remains is the time of the whole.
 #[inline(always)]
 fn head(
-    kind: &mut ExchangeKind,
+    state: &mut ExchangeState,
     cx: &mut KindContext<'_>,
     status: u16,
     fields: Fields<'_>,
     ahead: Ahead,
 ) -> Continuation {
     cx.exchange.account.note_head();
-    kind.head(cx, status, fields, ahead)
+    state.head(cx, status, fields, ahead)
 }
 
-/// Gives a kind a response that came in one piece, as its parts one after the other, until it has
-/// an answer.
+/// Takes a response that came in one piece as its parts, one after the other, until one ends it.
 ///
-/// So a kind has one path for both ways in which a response arrives, and a judgement does not
-/// depend on how the peer's bytes fell into reads. The last part is the one that ends the response:
-/// the head itself where nothing follows, then the body, then the end or the trailers.
+/// So there is one path for both ways in which a response arrives, and a judgement does not depend
+/// on how the peer's bytes fell into reads. The last part ends the response: the head itself if
+/// nothing follows, then the body, then the end or the trailers.
 #[inline]
-fn pieces(kind: &mut ExchangeKind, cx: &mut KindContext<'_>, whole: &Whole<'_>) -> Continuation {
-    let mut continuation = head(kind, cx, whole.status, whole.fields, whole.ahead);
+fn pieces(state: &mut ExchangeState, cx: &mut KindContext<'_>, whole: &Whole<'_>) -> Continuation {
+    let mut continuation = head(state, cx, whole.status, whole.fields, whole.ahead);
     if matches!(continuation, Continuation::GoOn) && !whole.body.is_empty() {
         let end = matches!(whole.end, End::Body);
-        continuation = kind.data(cx, whole.body, end);
+        continuation = state.data(cx, whole.body, end);
     }
     match (continuation, whole.end) {
-        (Continuation::GoOn, End::Message(leniencies)) => kind.end_message(cx, leniencies),
-        (Continuation::GoOn, End::Trailers(fields)) => kind.trailers(cx, fields),
+        (Continuation::GoOn, End::Message(leniencies)) => state.end_message(cx, leniencies),
+        (Continuation::GoOn, End::Trailers(fields)) => state.trailers(cx, fields),
         (continuation, _) => continuation,
     }
 }
@@ -298,40 +298,40 @@ impl<'a> ExchangeHandler<'a> {
         self.exchanges.note_deadline(deadline);
     }
 
-    /// The kind of an exchange, and its request.
+    /// The state of an exchange, and its request.
     #[inline(always)]
-    fn kind_of(&self, id: ExchangeId) -> (&ExchangeKind, &Request) {
-        let Entry { exchange, kind } = self.exchanges.entry(id);
-        (kind, self.exchanges.rules.request(exchange))
+    fn state_of(&self, id: ExchangeId) -> (&ExchangeState, &Request) {
+        let Entry { exchange, state } = self.exchanges.entry(id);
+        (state, self.exchanges.rules.request(exchange))
     }
 
-    /// Calls a verb of an exchange's kind.
+    /// Calls a verb of an exchange's state.
     ///
-    /// The context that the verb gets is made of parts of [`Exchanges`] that lie beside the entry,
-    /// so that a kind can render, decode and count while it has its own state in hand.
+    /// The verb gets a context of the parts of [`Exchanges`] beside the entry, so that it can render,
+    /// decode and count while it borrows the state.
     #[inline(always)]
     fn with<T>(
         &mut self,
         id: ExchangeId,
         now: Nanos,
-        verb: impl FnOnce(&mut ExchangeKind, &mut KindContext<'_>) -> T,
+        verb: impl FnOnce(&mut ExchangeState, &mut KindContext<'_>) -> T,
     ) -> T {
         self.exchanges.with(id, self.interval, now, verb)
     }
 
-    /// Gives a kind a response that came in one piece, and goes on as with any other.
+    /// Takes a response that came in one piece, and continues as with any other.
     #[inline]
     fn in_pieces(&mut self, id: ExchangeId, whole: &Whole<'_>, now: Nanos) -> Then {
-        let continuation = self.with(id, now, |kind, cx| pieces(kind, cx, whole));
+        let continuation = self.with(id, now, |state, cx| pieces(state, cx, whole));
         self.go_on(id, continuation, now)
     }
 
-    /// Lists a kind's answer, and gives the wire's part of it.
+    /// Lists a continuation, and returns the wire's part of it.
     ///
-    /// For the wire a redirect is over as an end is: the connection is free, and the next request
-    /// may need another. `cut` tells it that the request was not written to its end, so that it has
-    /// to end that too. A response that is given up has a rest that is not read: a stream is reset
-    /// for it, a connection of HTTP/1.1 is closed.
+    /// For the wire, a redirect is over like an end: the connection is free, and the next request may
+    /// need another. `cut` means that the request was not written to its end, so the wire has to end
+    /// that too. The rest of a response that is given up is not read: a stream is reset, and a
+    /// connection of HTTP/1.1 is closed.
     #[inline(always)]
     fn go_on(&mut self, id: ExchangeId, continuation: Continuation, now: Nanos) -> Then {
         match continuation {
@@ -362,11 +362,10 @@ impl<'a> ExchangeHandler<'a> {
     /// safe and wanted. An idempotent request that is repeated keeps the time of the first byte
     /// that came of the failed response.
     ///
-    /// The kind is asked first, for it alone knows whether its request may be made twice; the one
-    /// further attempt that an exchange has is used up only then. A request that is sent once more
-    /// is no second exchange: it keeps its id and the time at which it was due. It is counted as
-    /// retried when a connection has taken it again; where none does, it ends with its first
-    /// failure.
+    /// The request decides first whether it may be made twice; the one further attempt that an
+    /// exchange has is used up only then. A request that is sent once more is not a second exchange:
+    /// it keeps its id and the time at which it was due. It is counted as retried when a connection
+    /// has taken it again; if none does, it ends with its first failure.
     #[cold]
     fn failed(
         &mut self,
@@ -376,13 +375,13 @@ impl<'a> ExchangeHandler<'a> {
         resend: Resend,
         now: Nanos,
     ) -> Then {
-        let pause = self.with(id, now, |kind, cx| {
-            let pause = kind.pause_before_resend(cx, resend)?;
+        let pause = self.with(id, now, |state, cx| {
+            let pause = state.pause_before_resend(cx, resend)?;
             if !cx.exchange.resend() {
                 return None;
             }
             cx.exchange.account.begin_attempt();
-            kind.begin_again();
+            state.begin_again();
             Some(pause)
         });
         if let Some(pause) = pause {
@@ -397,9 +396,9 @@ impl<'a> ExchangeHandler<'a> {
             return Then::GoOn;
         }
         let now = self.exchanges.entry(id).exchange.account.ended_at(now);
-        let failure = self.with(id, now, |kind, cx| {
+        let failure = self.with(id, now, |state, cx| {
             cx.exchange.account.note_seen(seen);
-            let failure = kind.failure(cx, failure);
+            let failure = state.failure(cx, failure);
             cx.exchange.end_with(failure)
         });
         self.over(id, failure, now)

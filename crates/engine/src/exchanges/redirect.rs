@@ -15,7 +15,7 @@
 //! methods become GET, `Referer`, and which Host is sent.
 
 use crate::blame::Failure;
-use crate::prepare::{Message, TargetForm, message};
+use crate::prepare::{Form, TargetForm, form};
 use crate::wire::Fields;
 use drumfire_measure::Outcome;
 use drumfire_plan::secret::is_secret;
@@ -42,7 +42,7 @@ pub(super) struct Hop {
     /// Whether the original request has a `Referer`, which then stays.
     own_referer: bool,
     /// The request as it is sent; `None` until its origin has been looked up.
-    message: Option<Message>,
+    form: Option<Form>,
 }
 
 /// The continuation of an exchange after a redirect's response.
@@ -96,11 +96,11 @@ impl Follow {
     ///
     /// # Errors
     /// When it can't be sent so.
-    pub(super) fn prepare(&mut self, pool: &Pool, form: TargetForm) -> Result<(), Failure> {
+    pub(super) fn prepare(&mut self, pool: &Pool, target: TargetForm) -> Result<(), Failure> {
         if let Some(hop) = &mut self.current {
-            let message = message(pool, &hop.request, form)
+            let form = form(pool, &hop.request, target)
                 .map_err(|reason| Failure::with(Outcome::RedirectBlocked, reason))?;
-            hop.message = Some(message);
+            hop.form = Some(form);
         }
         Ok(())
     }
@@ -115,9 +115,9 @@ impl Follow {
         Some(&self.url()?.origin)
     }
 
-    /// The message of the redirected request under way, where it is ready.
-    pub(super) fn message(&self) -> Option<&Message> {
-        self.current.as_ref()?.message.as_ref()
+    /// The form of the redirected request under way, if it is ready.
+    pub(super) fn form(&self) -> Option<&Form> {
+        self.current.as_ref()?.form.as_ref()
     }
 }
 
@@ -199,7 +199,7 @@ fn after_redirect<'h>(
             request,
             number: previous.number + 1,
             own_referer: previous.own_referer,
-            message: None,
+            form: None,
         })),
         Err(failure) => Next::Refused(failure),
     })

@@ -7,6 +7,7 @@
 use super::entry::Entry;
 use super::look::{Look, seen_status};
 use super::rules::Rules;
+use super::state::ExchangeState;
 use drumfire_measure::{Sample, Transcript};
 use drumfire_plan::Response;
 
@@ -22,14 +23,14 @@ pub(super) enum Part {
 /// The transcript of an exchange that is over, or that a redirect leads on.
 #[cold]
 pub(super) fn transcript(rules: &Rules, entry: &Entry, sample: Sample, part: Part) -> Transcript {
-    let Entry { exchange, kind } = entry;
+    let Entry { exchange, state } = entry;
     let request = rules.request(exchange);
     let status = exchange.account.status();
     let has_response = status != 0 || exchange.look.as_deref().is_some_and(Look::has_head);
     let look = exchange.look.as_deref().filter(|_| has_response);
     let response = look.map(|look| {
         let mut side = look.side(status);
-        kind.explain(request, &mut side);
+        ExchangeState::explain(request, &mut side);
         side
     });
     let findings = match (request.inspection(), look, part) {
@@ -44,9 +45,9 @@ pub(super) fn transcript(rules: &Rules, entry: &Entry, sample: Sample, part: Par
     Transcript {
         pool: rules.prepared.id.index(),
         sample,
-        request: kind.sent(request),
+        request: state.sent(request),
         response,
-        detail: exchange.detail.as_deref().map(str::to_owned),
+        detail: exchange.detail().map(str::to_owned),
         findings,
     }
 }

@@ -1,13 +1,14 @@
-//! A request of the plan, ready to be sent: its lane, its form, and the settings that are its own.
+//! A request of the plan, ready to be sent: its lane, its form, its kind, and its own settings.
 //!
-//! The variant of its [`Message`] decides which kind of exchange carries it out: a call is one
-//! kind, every other message is answered by a response.
+//! The [`Form`] decides how the request is sent: as bytes that are the same for every exchange,
+//! rendered for each exchange, or as messages on a stream. The [`RequestKind`] decides how the
+//! response is read. The two are independent: each kind works with every form.
 //!
-//! [`message`] is the one place that chooses the form, by the plan's data, its calls and the pool's
-//! protocol. It is called for each request before the run, and for each redirect while it goes on.
+//! Only [`form`] chooses the form, by the plan's data, its calls and the pool's protocol. It is
+//! called for each request before the run, and for each redirect during it.
 
 use super::render::{Rendered, TargetForm, render};
-use super::stream::{CallRequest, StreamRequest, call, stream};
+use super::stream::{CallRequest, MessageRequest, StreamRequest, call, messages, stream};
 use super::varying::{VaryingRequest, varying};
 use crate::id::LaneId;
 use crate::protocol::Protocol;
@@ -18,36 +19,57 @@ use std::sync::Arc;
 /// One request, ready to send.
 #[derive(Debug)]
 pub(crate) struct Request {
-    pub(crate) message: Message,
+    pub(crate) form: Form,
+    pub(crate) kind: RequestKind,
     /// The lane on which it travels.
     pub(crate) lane: LaneId,
     /// The index of the step to whose figures it adds.
     pub(crate) step: u16,
-    /// The statuses that are ok, where those are not the pool's.
+    /// The statuses that are ok, if they differ from the pool's.
     expect: Option<Expect>,
-    /// The time that an exchange of it may take, where that is not the pool's.
+    /// The time that an exchange of it may take, if it differs from the pool's.
     timeout: Option<Nanos>,
     inspection: Option<Arc<dyn Inspection>>,
 }
 
-/// A request in the form in which it is sent.
+/// The form in which a request is sent.
 #[derive(Debug)]
-pub(crate) enum Message {
+pub(crate) enum Form {
     /// Bytes of HTTP/1.1, the same for every exchange.
     Rendered(Rendered),
     /// A head and a body of a stream, the same for every exchange.
     Stream(Box<StreamRequest>),
-    /// A request that is rendered anew for each exchange.
+    /// A request that is rendered for each exchange.
     Varying(Box<VaryingRequest>),
-    /// A gRPC call.
+    /// A head and messages on a stream, which may be made while the exchange runs.
+    Messages(Box<MessageRequest>),
+}
+
+/// The kind of exchange that carries a request out: how its response is read and judged.
+#[derive(Debug)]
+pub(crate) enum RequestKind {
+    /// A response of HTTP.
+    Response,
+    /// The replies of a gRPC call.
     Call(Box<CallRequest>),
 }
 
+impl RequestKind {
+    /// The kind of a planned request.
+    fn of(planned: &HttpRequest) -> Self {
+        match &planned.call {
+            Some(planned) => Self::Call(Box::new(call(planned))),
+            None => Self::Response,
+        }
+    }
+}
+
 impl Request {
-    /// A planned request with its message, on a lane, whose figures are those of a step.
-    pub(super) fn new(message: Message, lane: LaneId, step: u16, planned: &HttpRequest) -> Self {
+    /// A planned request in a form, on a lane, whose figures are those of a step.
+    pub(super) fn new(form: Form, lane: LaneId, step: u16, planned: &HttpRequest) -> Self {
         Self {
-            message,
+            form,
+            kind: RequestKind::of(planned),
             lane,
             step,
             expect: planned.expect,
@@ -68,20 +90,20 @@ impl Request {
 
     /// Whether anything must be done for an exchange before it can be sent.
     pub(crate) const fn is_rendered_late(&self) -> bool {
-        matches!(self.message, Message::Varying(_) | Message::Call(_))
+        matches!(self.form, Form::Varying(_) | Form::Messages(_))
     }
 
     /// Whether it is a call.
     pub(crate) const fn is_call(&self) -> bool {
-        matches!(self.message, Message::Call(_))
+        matches!(self.kind, RequestKind::Call(_))
     }
 
     /// Whether each exchange of it carries a trace.
     pub(crate) fn is_traced(&self) -> bool {
-        let data: &dyn RequestData = match &self.message {
-            Message::Rendered(_) | Message::Stream(_) => return false,
-            Message::Varying(varying) => varying.data(),
-            Message::Call(call) => &*call.plan.data,
+        let data: &dyn RequestData = match &self.form {
+            Form::Rendered(_) | Form::Stream(_) => return false,
+            Form::Varying(varying) => varying.data(),
+            Form::Messages(messages) => &*messages.plan.data,
         };
         data.renders(TRACEPARENT)
     }
@@ -94,9 +116,9 @@ impl Request {
     /// The time that an exchange of it may take, where any may take `total`. A call's deadline only
     /// shortens it; a request's own timeout replaces it.
     pub(crate) fn limit(&self, total: Nanos) -> Nanos {
-        match &self.message {
-            Message::Call(call) => call.plan.deadline.map_or(total, |limit| limit.min(total)),
-            _ => self.timeout.unwrap_or(total),
+        match &self.kind {
+            RequestKind::Call(call) => call.plan.deadline.map_or(total, |limit| limit.min(total)),
+            RequestKind::Response => self.timeout.unwrap_or(total),
         }
     }
 
@@ -106,8 +128,8 @@ impl Request {
     }
 }
 
-impl Message {
-    /// The request that it is rendered from for each exchange.
+impl Form {
+    /// The request from which it is rendered for each exchange.
     #[inline]
     pub(crate) const fn varying(&self) -> Option<&VaryingRequest> {
         match self {
@@ -117,39 +139,35 @@ impl Message {
     }
 
     /// Whether sending it twice does no more than sending it once, as far as that is known. On
-    /// streams the server says whether it has processed a request, so that nothing has to be known
-    /// of it.
+    /// streams the server reports whether it has processed a request, so nothing has to be known of
+    /// it.
     pub(crate) const fn is_idempotent(&self) -> bool {
         match self {
             Self::Rendered(rendered) => rendered.idempotent,
             Self::Varying(varying) => varying.is_idempotent(),
-            Self::Stream(_) | Self::Call(_) => false,
+            Self::Stream(_) | Self::Messages(_) => false,
         }
     }
 }
 
-/// A request in the form that the plan's protocol sends.
+/// A request in the form that the plan's protocol sends, with its target in a form.
 ///
 /// # Errors
-/// In words, when it can't be sent so.
-pub(crate) fn message(
-    pool: &Pool,
-    request: &HttpRequest,
-    form: TargetForm,
-) -> Result<Message, String> {
+/// In words, if it can't be sent so.
+pub(crate) fn form(pool: &Pool, request: &HttpRequest, target: TargetForm) -> Result<Form, String> {
     let protocol = Protocol::of(pool);
-    if form == TargetForm::Absolute && !protocol.has_absolute_form() {
+    if target == TargetForm::Absolute && !protocol.has_absolute_form() {
         let message = "HTTP/2 to an http:// target needs a tunnel through the proxy; set \
                        `proxy_tunnel: true` in the plan";
         return Err(message.to_owned());
     }
     if let Some(data) = &request.data {
-        let varying = varying(pool, request, data, form)?;
-        return Ok(Message::Varying(Box::new(varying)));
+        let varying = varying(pool, request, data, target)?;
+        return Ok(Form::Varying(Box::new(varying)));
     }
     Ok(match (&request.call, protocol.has_streams()) {
-        (Some(planned), _) => Message::Call(Box::new(call(pool, request, planned)?)),
-        (None, true) => Message::Stream(Box::new(stream(pool, request)?)),
-        (None, false) => Message::Rendered(render(pool, request, form)?),
+        (Some(planned), _) => Form::Messages(Box::new(messages(pool, request, planned)?)),
+        (None, true) => Form::Stream(Box::new(stream(pool, request)?)),
+        (None, false) => Form::Rendered(render(pool, request, target)?),
     })
 }

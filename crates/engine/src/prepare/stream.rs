@@ -53,26 +53,28 @@ impl StreamHead {
     }
 }
 
-/// A gRPC call, ready to be made: the head of its stream, and its messages where those are the same
-/// for every call.
+/// A request that sends messages on a stream: its head, and the messages if they are the same for
+/// every exchange.
 #[derive(Debug)]
-pub(crate) struct CallRequest {
+pub(crate) struct MessageRequest {
+    /// The call whose messages are sent.
     pub(crate) plan: Arc<Call>,
     pub(crate) stream: StreamRequest,
-    /// The limits and the encoding by which its replies are read.
-    pub(crate) reply: ReplySettings,
-    /// The encoding of its own messages.
+    /// The encoding of the messages.
     pub(crate) encoding: Encoding,
-    /// The number of messages in the stream's body; `None` where each call makes its own.
+    /// The number of messages in the stream's body; `None` if each exchange makes its own.
     pub(crate) fixed: Option<u64>,
 }
 
-impl CallRequest {
-    /// Whether replies are looked at one by one as they come.
-    pub(crate) fn server_streams(&self) -> bool {
-        self.plan.kind.server_streams()
-    }
+/// A gRPC call: the rules by which its replies are read and judged.
+#[derive(Debug)]
+pub(crate) struct CallRequest {
+    pub(crate) plan: Arc<Call>,
+    /// The limits and the encoding of its replies.
+    pub(crate) reply: ReplySettings,
+}
 
+impl MessageRequest {
     /// The encoded messages, where they are the same for every call.
     #[inline]
     pub(crate) fn fixed_messages(&self) -> Option<&[u8]> {
@@ -88,26 +90,34 @@ pub(super) fn stream(pool: &Pool, request: &HttpRequest) -> Result<StreamRequest
     stream_outline(pool, request, Varying::default())
 }
 
-/// Prepares a call, with its messages where they are the same for all and go out at once.
+/// Prepares the replies of a call.
+pub(super) fn call(planned: &Arc<Call>) -> CallRequest {
+    CallRequest {
+        plan: Arc::clone(planned),
+        reply: reply_settings(planned),
+    }
+}
+
+/// Prepares a call's messages. They are encoded here if they are the same for all calls and go out
+/// at once.
 ///
 /// # Errors
-/// In words, when it can't be put on a stream.
-pub(super) fn call(
+/// In words, if it can't be put on a stream.
+pub(super) fn messages(
     pool: &Pool,
     request: &HttpRequest,
     planned: &Arc<Call>,
-) -> Result<CallRequest, String> {
+) -> Result<MessageRequest, String> {
     let (fixed, body) = match fixed_body(planned)? {
         Some((messages, body)) => (Some(messages), body.into()),
         None => (None, Arc::from([])),
     };
-    Ok(CallRequest {
+    Ok(MessageRequest {
         plan: Arc::clone(planned),
         stream: StreamRequest {
             head: head(pool, request, Varying::default())?,
             body,
         },
-        reply: reply_settings(planned),
         encoding: sent_encoding(planned),
         fixed,
     })

@@ -1,0 +1,287 @@
+//! The request of an exchange on its way out, in any form, for each of its attempts.
+//!
+//! An attempt begins with [`OutgoingRequest::render`], which makes the parts that vary. The wire
+//! then takes the request as HTTP/1.1 sends it ([`OutgoingRequest::rendered`]) or as a stream opens
+//! it ([`OutgoingRequest::opening`]), and bytes of its body until there are no more.
+//!
+//! A response that leads elsewhere does not end the exchange: `note_redirect` makes the next
+//! request, and `advance` the exchange's own, whose attempt begins again. The exchange keeps its
+//! seat at home and its times.
+//!
+//! Nothing of a plain request is stored here: the prepared form is the pool's. The parts that few
+//! requests need are boxed, so that this stays small in every entry.
+
+use super::context::KindContext;
+use super::exchange::Exchange;
+use super::own::OwnRequest;
+use super::redirect::{Follow, Next};
+use super::side;
+use super::state::MessageState;
+use crate::blame::Failure;
+use crate::prepare::{Form, Rendered, Request, TargetForm};
+use crate::wire::{Chunk, Fields, Opening};
+use drumfire_measure::{Outcome, Side};
+use drumfire_plan::{DataError, HttpRequest, Origin, Pool};
+use drumfire_units::Nanos;
+
+/// The request of an exchange on its way out.
+///
+/// The state is used again by the next exchange in its entry. `body_sent` begins again with each
+/// attempt, `follow` with each exchange; `own` is kept, and its generation shows to which exchange
+/// it belongs. The messages of a request that sends messages are lent for each call.
+#[derive(Debug, Default)]
+pub(super) struct OutgoingRequest {
+    /// The length of the part of a prepared body that the protocol has taken.
+    body_sent: usize,
+    /// The request, if it is rendered for each exchange.
+    own: Option<Box<OwnRequest>>,
+    /// The redirects; `None` before the first, and for nearly every exchange.
+    follow: Option<Box<Follow>>,
+}
+
+impl OutgoingRequest {
+    /// Forgets where the response of a failed attempt has led, whose request is sent once more.
+    #[cold]
+    pub(super) fn begin_again(&mut self) {
+        self.body_sent = 0;
+        if let Some(follow) = &mut self.follow {
+            follow.forget_next();
+        }
+    }
+
+    /// Drops everything that the exchange needed; mostly there is nothing.
+    #[inline]
+    pub(super) fn end_exchange(&mut self) {
+        self.body_sent = 0;
+        if self.follow.is_some() {
+            self.follow = None;
+        }
+    }
+
+    /// Drops the context of the request, which keeps values of its user.
+    #[cold]
+    pub(super) fn drop_context(&mut self) {
+        if let Some(own) = &mut self.own {
+            own.drop_context();
+        }
+    }
+
+    /// The form in which it is sent: its request's, or that of the request to which a redirect leads.
+    #[inline]
+    fn form<'a>(&'a self, request: &'a Request) -> &'a Form {
+        match &self.follow {
+            None => &request.form,
+            Some(follow) => follow.form().unwrap_or(&request.form),
+        }
+    }
+
+    /// Whether sending it twice does no more than sending it once.
+    pub(super) fn is_idempotent(&self, request: &Request) -> bool {
+        self.form(request).is_idempotent()
+    }
+
+    /// Begins an attempt on a connection: renders the parts that vary, unless that was done for an
+    /// earlier attempt or a redirect has led to another request. Returns a time at which
+    /// [`ExchangeState::timer`](super::state::ExchangeState::timer) is to be called.
+    ///
+    /// # Errors
+    /// In words, if it can't be rendered.
+    pub(super) fn render(
+        &mut self,
+        messages: &mut Option<Box<MessageState>>,
+        cx: &mut KindContext<'_>,
+        connection: u32,
+        unix_time: impl FnOnce() -> u64,
+    ) -> Result<Option<Nanos>, DataError> {
+        if matches!(&self.follow, Some(follow) if follow.form().is_some()) {
+            return Ok(None);
+        }
+        let planned = cx.request;
+        match &planned.form {
+            Form::Rendered(_) | Form::Stream(_) => Ok(None),
+            Form::Varying(varying) => {
+                let own = self.own.get_or_insert_default();
+                if own.context.is_of(cx.exchange.generation) {
+                    return Ok(None);
+                }
+                let seed = cx.rules.prepared.seed();
+                let context = cx.exchange.context(connection, unix_time(), seed);
+                let plan = cx.rules.planned(cx.exchange);
+                own.render(cx.exchange, varying, plan, context, &mut cx.tools.parts)?;
+                Ok(None)
+            }
+            Form::Messages(request) => {
+                let out = &mut messages.get_or_insert_default().out;
+                out.begin_attempt(request, cx, connection, unix_time)
+            }
+        }
+    }
+
+    /// The request as HTTP/1.1 sends it; `None` if it has no such form.
+    #[inline(always)]
+    pub(super) fn rendered<'a>(&'a self, request: &'a Request) -> Option<&'a Rendered> {
+        let form = self.form(request);
+        match form {
+            Form::Rendered(rendered) => Some(rendered),
+            _ => {
+                let own = self.own.as_ref().filter(|_| form.varying().is_some());
+                own.map(|own| &own.rendered)
+            }
+        }
+    }
+
+    /// The opening of the request's stream; `None` if it has no such form.
+    #[inline]
+    pub(super) fn opening<'a>(
+        &'a self,
+        messages: Option<&'a MessageState>,
+        request: &'a Request,
+    ) -> Option<Opening<'a>> {
+        match self.form(request) {
+            Form::Stream(stream) => {
+                let has_body = !stream.body.is_empty();
+                Some(Opening::new(&stream.head, None, has_body))
+            }
+            Form::Messages(request) => Some(messages?.out.opening(request)),
+            Form::Varying(varying) => self.own.as_ref()?.opening(varying),
+            Form::Rendered(_) => None,
+        }
+    }
+
+    /// The next bytes of the body that the stream sends; `None` if there are none for now.
+    #[inline]
+    pub(super) fn next_bytes<'a>(
+        &'a self,
+        messages: Option<&'a MessageState>,
+        request: &'a Request,
+    ) -> Option<Chunk<'a>> {
+        match self.form(request) {
+            Form::Stream(stream) if !stream.body.is_empty() => {
+                Some(Chunk::new(&stream.body[self.body_sent..], true))
+            }
+            Form::Messages(request) => messages?.out.next_bytes(request),
+            Form::Varying(varying) => self.own.as_ref()?.body_after(varying, self.body_sent),
+            Form::Stream(_) | Form::Rendered(_) => None,
+        }
+    }
+
+    /// Notes that the stream has taken bytes of a prepared body.
+    #[inline]
+    pub(super) const fn note_taken(&mut self, taken: usize) {
+        self.body_sent += taken;
+    }
+
+    /// The request that was sent, as it is shown.
+    pub(super) fn sent(&self, messages: Option<&MessageState>, request: &Request) -> Side {
+        match (self.form(request), &self.own, messages) {
+            (Form::Rendered(rendered), ..) => side::of_rendered(rendered),
+            (Form::Stream(stream), ..) => side::of_stream(&stream.head, None, &stream.body),
+            (Form::Varying(varying), Some(own), _) => match own.opening(varying) {
+                Some(opening) => side::of_stream(opening.head, opening.extra, own.body(varying)),
+                None => side::of_rendered(&own.rendered),
+            },
+            (Form::Messages(request), _, Some(messages)) => messages.out.shown(request),
+            // Nothing was rendered.
+            (Form::Varying(_) | Form::Messages(_), ..) => Side::default(),
+        }
+    }
+}
+
+/// Redirects, and the cookies of the place to which the request is sent.
+impl OutgoingRequest {
+    /// Whether the response leads to another request, or to the end of the exchange for want of one.
+    #[inline]
+    pub(super) fn leads_on(&self) -> bool {
+        matches!(&self.follow, Some(follow) if follow.leads_on())
+    }
+
+    /// Keeps the cookies of a response, from the request to which a redirect has led or its own.
+    #[cold]
+    pub(super) fn store_cookies(&mut self, exchange: &mut Exchange, fields: &Fields<'_>) {
+        let jar = exchange.user_state.jar.as_deref_mut();
+        let (Some(jar), Some(own)) = (jar, &mut self.own) else {
+            return;
+        };
+        if let Some(url) = self.follow.as_ref().and_then(|follow| follow.url()) {
+            own.visit.move_to(url);
+        }
+        own.visit.store_cookies(jar, fields);
+    }
+
+    /// Notes the request to which a redirect leads, which is followed when its response is over. If
+    /// the exchange's own request can't be made whole again, that is the failure.
+    #[cold]
+    pub(super) fn note_redirect(
+        &mut self,
+        cx: &mut KindContext<'_>,
+        status: u16,
+        fields: Fields<'_>,
+    ) {
+        if !cx.rules.follows_redirects() {
+            return;
+        }
+        let own = match self.own_request(cx) {
+            Ok(own) => own,
+            Err(error) => {
+                let follow = self.follow.get_or_insert_default();
+                return follow.lead_to(Next::Refused(error.into()));
+            }
+        };
+        let planned = cx.rules.planned(cx.exchange);
+        let original = own.as_ref().unwrap_or(planned);
+        let follow = self.follow.as_deref();
+        let Some(mut next) = Next::after(follow, cx.rules.pool(), original, status, fields) else {
+            return;
+        };
+        let jar = cx.exchange.user_state.jar.as_deref_mut();
+        if let (Some(request), Some(jar), Some(own)) = (next.request_mut(), jar, &mut self.own) {
+            own.visit.replace_cookies(jar, request);
+        }
+        self.follow.get_or_insert_default().lead_to(next);
+    }
+
+    /// The whole request that was sent; `None` if it is the plan's own.
+    #[cold]
+    fn own_request(&self, cx: &mut KindContext<'_>) -> Result<Option<HttpRequest>, DataError> {
+        let (Form::Varying(varying), Some(own)) = (self.form(cx.request), &self.own) else {
+            return Ok(None);
+        };
+        let planned = cx.rules.planned(cx.exchange);
+        let whole = own.complete(varying, planned, &mut cx.tools.parts)?;
+        Ok(Some(whole))
+    }
+
+    /// Whether the response leads to a request that the plan follows.
+    pub(super) fn is_followed(&self) -> bool {
+        let follow = self.follow.as_ref();
+        follow.is_some_and(|follow| follow.is_followed())
+    }
+
+    /// Makes the request to which the response leads the exchange's own.
+    ///
+    /// # Errors
+    /// If the plan follows no such redirect.
+    pub(super) fn advance(&mut self) -> Result<(), Failure> {
+        match &mut self.follow {
+            Some(follow) => follow.advance(),
+            None => Err(Failure::of(Outcome::RedirectBlocked)),
+        }
+    }
+
+    /// The origin of the redirected request under way.
+    pub(super) fn origin(&self) -> Option<&Origin> {
+        self.follow.as_ref()?.origin()
+    }
+
+    /// Makes the redirected request ready to be submitted, with its target in a form.
+    ///
+    /// # Errors
+    /// If it can't be sent so.
+    pub(super) fn prepare_hop(&mut self, pool: &Pool, target: TargetForm) -> Result<(), Failure> {
+        self.body_sent = 0;
+        match &mut self.follow {
+            Some(follow) => follow.prepare(pool, target),
+            None => Ok(()),
+        }
+    }
+}

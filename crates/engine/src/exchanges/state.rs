@@ -1,0 +1,307 @@
+//! The state of an exchange's two sides: its request on the way out, and its response.
+//!
+//! The handler calls a verb for each event of the wire, in the wire's order, and the verb returns
+//! how the exchange continues:
+//!
+//! ```text
+//!   render_request ─► rendered or opening ─► (next_bytes ─► taken)*   the request, each attempt
+//!         ─► head ─► data* ─► end_message or trailers                 the response: ─► Continuation
+//!   timer         when a time has come that `render_request` or `taken` has set
+//!   failure, lateness, pause_before_resend                      the exchange has failed on the wire
+//!   end_exchange  once, after the sample
+//! ```
+//!
+//! The request's [`Form`](crate::prepare::Form) decides the verbs of the request, and its
+//! [`RequestKind`] those of the response; each is matched once per verb, against state that is there
+//! for every exchange. Another kind (an event stream, a socket) is a variant of [`RequestKind`], an
+//! arm here, and a file with its state; the handler, the transport and the wires stay as they are.
+
+use super::account;
+use super::call::{self, CallState};
+use super::context::{BodyStep, Continuation, KindContext, TimerStep};
+use super::exchange::Exchange;
+use super::messages::OutgoingMessages;
+use super::outgoing::OutgoingRequest;
+use super::response::{self, ResponseState};
+use super::rules::Rules;
+use crate::blame::Failure;
+use crate::prepare::{Form, Rendered, Request, RequestKind};
+use crate::wire::{Ahead, Chunk, Fields, Opening, Resend};
+use drumfire_measure::{Leniencies, Outcome, Side};
+use drumfire_plan::DataError;
+use drumfire_units::Nanos;
+
+/// The state of an exchange's request and response, used again by the next exchange in its entry.
+#[derive(Debug, Default)]
+pub(super) struct ExchangeState {
+    /// The request on its way out.
+    pub(super) outgoing: OutgoingRequest,
+    /// A response of HTTP.
+    response: ResponseState,
+    /// Messages of both directions; `None` before the entry has had an exchange with messages.
+    messages: Option<Box<MessageState>>,
+}
+
+/// The messages of an exchange, in both directions. One box for both keeps an entry within its four
+/// cache lines.
+#[derive(Debug, Default)]
+pub(super) struct MessageState {
+    /// The messages of a request on their way out.
+    pub(super) out: OutgoingMessages,
+    /// The replies of a call.
+    replies: CallState,
+}
+
+impl ExchangeState {
+    /// Begins an exchange.
+    #[inline]
+    pub(super) fn begin_exchange(&mut self) {
+        if let Some(messages) = &mut self.messages {
+            messages.out.begin_exchange();
+        }
+    }
+
+    /// Drops the context of its data, which keeps values of its user.
+    #[cold]
+    pub(super) fn drop_context(&mut self) {
+        self.outgoing.drop_context();
+        if let Some(messages) = &mut self.messages {
+            messages.out.drop_context();
+        }
+    }
+
+    /// The replies of a call.
+    #[inline]
+    fn replies(&mut self) -> &mut CallState {
+        &mut self.messages.get_or_insert_default().replies
+    }
+
+    /// Discards the response of an attempt that has failed, before the next.
+    #[cold]
+    pub(super) fn begin_again(&mut self) {
+        self.response.begin_attempt();
+        self.outgoing.begin_again();
+    }
+
+    /// Discards the response that leads to a redirected request, before that request's attempt.
+    pub(super) fn begin_hop(&mut self) {
+        self.response.begin_attempt();
+    }
+
+    /// Drops everything that the exchange needed; the memory stays for the next.
+    #[inline]
+    pub(super) fn end_exchange(&mut self) {
+        self.response.begin_attempt();
+        self.outgoing.end_exchange();
+    }
+}
+
+/// The request.
+impl ExchangeState {
+    /// Begins an attempt on a connection: makes the parts of its request that vary. Returns a time
+    /// at which its [`timer`](Self::timer) is to fire.
+    ///
+    /// # Errors
+    /// In words, if its data can't be rendered.
+    pub(super) fn render_request(
+        &mut self,
+        cx: &mut KindContext<'_>,
+        connection: u32,
+        unix_time: impl FnOnce() -> u64,
+    ) -> Result<Option<Nanos>, DataError> {
+        if let RequestKind::Call(call) = &cx.request.kind {
+            self.replies().begin_attempt(call, cx.now);
+        }
+        self.outgoing
+            .render(&mut self.messages, cx, connection, unix_time)
+    }
+
+    /// Its request as HTTP/1.1 sends it; `None` if it has no such form.
+    #[inline(always)]
+    pub(super) fn rendered<'a>(&'a self, request: &'a Request) -> Option<&'a Rendered> {
+        self.outgoing.rendered(request)
+    }
+
+    /// The opening of its stream; `None` if its request has no such form.
+    #[inline]
+    pub(super) fn opening<'a>(&'a self, request: &'a Request) -> Option<Opening<'a>> {
+        self.outgoing.opening(self.messages.as_deref(), request)
+    }
+
+    /// The next bytes of the body that its stream sends; `None` if there are none for now.
+    #[inline]
+    pub(super) fn next_bytes<'a>(&'a self, request: &'a Request) -> Option<Chunk<'a>> {
+        self.outgoing.next_bytes(self.messages.as_deref(), request)
+    }
+
+    /// Notes that its stream has taken this many bytes.
+    #[inline]
+    pub(super) fn taken(&mut self, cx: &mut KindContext<'_>, taken: usize) -> BodyStep {
+        let request = cx.request;
+        match (&request.form, &mut self.messages) {
+            (Form::Messages(request), Some(messages)) => messages.out.taken(request, cx, taken),
+            _ => {
+                self.outgoing.note_taken(taken);
+                BodyStep::Wait
+            }
+        }
+    }
+
+    /// Stops the messages if the server takes no more of them.
+    #[cold]
+    pub(super) fn refuse_body(&mut self) {
+        if let Some(messages) = &mut self.messages {
+            messages.out.refuse();
+        }
+    }
+
+    /// Acts on a time that it has set and that has come.
+    pub(super) fn timer(&mut self, cx: &mut KindContext<'_>) -> TimerStep {
+        let request = cx.request;
+        match (&request.form, &mut self.messages) {
+            (Form::Messages(request), Some(messages)) => messages.out.timer(request, cx),
+            _ => TimerStep::Nothing,
+        }
+    }
+}
+
+/// The response.
+impl ExchangeState {
+    /// Whether the bytes of its response's body are looked at.
+    #[inline]
+    pub(super) const fn reads_body(&self, request: &Request) -> bool {
+        match &request.kind {
+            RequestKind::Response => self.response.reads_body(),
+            RequestKind::Call(_) => true,
+        }
+    }
+
+    /// Takes the response's head.
+    #[inline(always)]
+    pub(super) fn head(
+        &mut self,
+        cx: &mut KindContext<'_>,
+        status: u16,
+        fields: Fields<'_>,
+        ahead: Ahead,
+    ) -> Continuation {
+        let request = cx.request;
+        match &request.kind {
+            RequestKind::Response => {
+                let outgoing = &mut self.outgoing;
+                self.response.head(outgoing, cx, status, fields, ahead)
+            }
+            RequestKind::Call(call) => self.replies().head(call, cx, status, fields, ahead),
+        }
+    }
+
+    /// Takes bytes of the response's body, its last ones at the `end`.
+    #[inline(always)]
+    pub(super) fn data(
+        &mut self,
+        cx: &mut KindContext<'_>,
+        bytes: &[u8],
+        end: bool,
+    ) -> Continuation {
+        let request = cx.request;
+        match &request.kind {
+            RequestKind::Response => self.response.data(&self.outgoing, cx, bytes, end),
+            RequestKind::Call(call) => self.replies().data(call, cx, bytes, end),
+        }
+    }
+
+    /// Takes the trailers, with which the response is over.
+    #[inline]
+    pub(super) fn trailers(
+        &mut self,
+        cx: &mut KindContext<'_>,
+        fields: Fields<'_>,
+    ) -> Continuation {
+        cx.look_at_trailers(&fields);
+        let request = cx.request;
+        match &request.kind {
+            RequestKind::Response => self.response.trailers(&self.outgoing, cx),
+            RequestKind::Call(call) => self.replies().trailers(call, cx, fields),
+        }
+    }
+
+    /// Takes the end of a response of HTTP/1.1, which was forgiven these mistakes. Calls are not
+    /// carried by HTTP/1.1.
+    #[inline(always)]
+    pub(super) fn end_message(
+        &mut self,
+        cx: &mut KindContext<'_>,
+        leniencies: Leniencies,
+    ) -> Continuation {
+        self.response.end_message(&self.outgoing, cx, leniencies)
+    }
+}
+
+/// The end.
+impl ExchangeState {
+    /// The pause before the exchange is sent once more, if it failed and the wire allows that;
+    /// `None` if it is not sent again.
+    pub(super) fn pause_before_resend(
+        &self,
+        cx: &KindContext<'_>,
+        resend: Resend,
+    ) -> Option<Nanos> {
+        match &cx.request.kind {
+            RequestKind::Response => response::pause_before_resend(&self.outgoing, cx, resend),
+            RequestKind::Call(_) => call::pause_before_resend(resend),
+        }
+    }
+
+    /// The failure of an exchange whose connection or stream has failed.
+    pub(super) fn failure(&self, cx: &KindContext<'_>, failure: Failure) -> Failure {
+        match &cx.request.kind {
+            RequestKind::Response => {
+                let failure = cx.exchange.account.cut_off(failure);
+                response::incomplete(&self.outgoing, cx.rules, cx.exchange, failure)
+            }
+            RequestKind::Call(call) => call::failure(call, cx, failure),
+        }
+    }
+
+    /// The failure of an exchange whose time is up on its connection.
+    pub(super) fn lateness(&self, rules: &Rules, exchange: &Exchange, now: Nanos) -> Failure {
+        match &rules.request(exchange).kind {
+            RequestKind::Response => {
+                let failure = Failure::of(exchange.account.lateness(now));
+                response::incomplete(&self.outgoing, rules, exchange, failure)
+            }
+            RequestKind::Call(_) => Failure::of(call::lateness(exchange, now)),
+        }
+    }
+
+    /// Accounts for a call with this outcome: counts the messages that it has not sent, and returns
+    /// the status of its sample.
+    #[inline]
+    pub(super) fn account_call(&self, cx: &mut KindContext<'_>, outcome: Outcome) -> u16 {
+        let status = account::final_status(cx.exchange.account.status(), outcome);
+        if let Form::Messages(request) = &cx.request.form
+            && cx.is_measured()
+        {
+            let unsent = match &self.messages {
+                Some(messages) => messages.out.unsent(request, cx),
+                None => OutgoingMessages::default().unsent(request, cx),
+            };
+            if unsent > 0 {
+                cx.figures.messages.record_unsent(unsent);
+            }
+        }
+        call::final_status(status, outcome)
+    }
+
+    /// The request that it has sent, as it is shown.
+    pub(super) fn sent(&self, request: &Request) -> Side {
+        self.outgoing.sent(self.messages.as_deref(), request)
+    }
+
+    /// Adds to a response that is shown the parts that only the request's kind knows.
+    pub(super) fn explain(request: &Request, response: &mut Side) {
+        if let RequestKind::Call(call) = &request.kind {
+            call::show_texts(call, response);
+        }
+    }
+}
