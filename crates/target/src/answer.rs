@@ -170,26 +170,31 @@ impl Body {
         }
     }
 
-    /// Takes the next bytes, at most `limit`. Filler is not copied.
+    /// Takes the next bytes: `limit` or, if fewer are left, all of them. Filler is not copied, except
+    /// over a seam.
     pub(crate) fn next_bytes(&mut self, limit: u64) -> Bytes {
+        let length = self.len().min(limit);
         let bytes = match self {
             Self::Filler { at, end } => Bytes::from_static(filler(*at, *end, limit)),
             Self::Empty | Self::Bytes { .. } => Bytes::copy_from_slice(self.piece(limit)),
         };
         self.advance(bytes.len() as u64);
-        bytes
+        if bytes.len() as u64 == length {
+            return bytes;
+        }
+        let mut bytes = bytes.to_vec();
+        while (bytes.len() as u64) < length {
+            let piece = self.piece(length - bytes.len() as u64);
+            bytes.extend_from_slice(piece);
+            let taken = piece.len() as u64;
+            self.advance(taken);
+        }
+        bytes.into()
     }
 
     /// Takes everything that is left.
     pub(crate) fn all(&mut self) -> Bytes {
-        let length = self.len();
-        let first = self.next_bytes(u64::MAX);
-        if first.len() as u64 == length {
-            return first;
-        }
-        let mut all = first.to_vec();
-        self.drain_to(&mut all);
-        all.into()
+        self.next_bytes(u64::MAX)
     }
 
     /// Leaves the next `n` bytes behind.
@@ -215,16 +220,6 @@ impl Body {
                 bytes.truncate(at.saturating_add(kept));
             }
             Self::Filler { at, end } => *end = *at + half,
-        }
-    }
-
-    /// Moves everything that is left to the end of `out`.
-    pub(crate) fn drain_to(&mut self, out: &mut Vec<u8>) {
-        while !self.is_empty() {
-            let piece = self.piece(u64::MAX);
-            out.extend_from_slice(piece);
-            let length = piece.len() as u64;
-            self.advance(length);
         }
     }
 }
@@ -255,9 +250,6 @@ mod tests {
         assert_eq!(collect(Body::bytes(&b"hello"[..]), 2), b"hello");
         assert_eq!(Body::filler(size).all(), whole);
         assert_eq!(Body::filler(size).next_bytes(777), whole[..777]);
-        let mut drained = Vec::new();
-        Body::filler(size).drain_to(&mut drained);
-        assert_eq!(drained, whole);
         for mut body in [Body::filler(9), Body::bytes(&b"123456789"[..])] {
             body.advance(1);
             body.halve();

@@ -1,192 +1,77 @@
-//! One connection: almost nothing while it is idle.
+//! One connection: TLS if the server speaks it, then the protocol of the first bytes.
 
-use crate::answer::{Body, Plan};
-use crate::clock;
-use crate::fault::Drip;
-use crate::http1::{BodyReader, HEAD_MAX, Persistence};
-use crate::planner::Intent;
-use crate::tls::Session;
-use drumfire_units::Nanos;
-use rustix::fd::OwnedFd;
+use crate::desk::Desk;
+use crate::http1;
+use crate::http2;
+use crate::hub::Hub;
+use crate::listener::Socket;
+use crate::wire::{Counted, Opening, Transport, Wire};
+use std::io;
+use std::rc::Rc;
 
-/// An accepted connection. State that it needs only during a request is in [`Work`].
-#[derive(Debug)]
-pub(crate) struct Connection {
-    pub(crate) fd: OwnedFd,
-    /// Its name in the readiness queue and among the timers.
-    pub(crate) token: u64,
-    /// Answers so far.
-    pub(crate) answered: u32,
-    /// There may be bytes to read that no event will announce.
-    pub(crate) unread: bool,
-    /// The peer will send nothing more.
-    pub(crate) ended: bool,
-    /// Room to write is announced too, since a write once fell short.
-    pub(crate) watches_room: bool,
-    pub(crate) tls: Option<Box<Session>>,
-    pub(crate) work: Option<Box<Work>>,
+/// Counts the end of a connection, however it comes.
+struct Ending(Rc<Desk>);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.0.own().tallies.connections_ended.add(1);
+    }
 }
 
-/// The fate of a connection after an event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use]
-pub(crate) enum Fate {
-    Open,
-    Closed,
-    Reset,
-    /// To be served over HTTP/2, from the input that waits.
-    Http2,
+/// Serves an accepted connection until its end.
+pub(crate) fn serve(hub: Rc<Hub>, socket: Socket) -> impl Future<Output = ()> {
+    let ending = Ending(Rc::clone(&hub.desk));
+    async move {
+        let desk = Rc::clone(&hub.desk);
+        let transport = match socket {
+            Socket::Tcp(socket) => seal(&hub, Counted { socket, desk }).await,
+            Socket::Unix(socket) => seal(&hub, Counted { socket, desk }).await,
+        };
+        if let Some(transport) = transport {
+            converse(&hub, Wire::new(transport)).await;
+        }
+        drop(ending);
+    }
 }
 
-/// A connection's part while it is not idle.
-#[derive(Debug, Default)]
-pub(crate) struct Work {
-    pub(crate) phase: Phase,
-    /// Received and not yet understood.
-    pub(crate) input: Vec<u8>,
-    /// A request whose body is coming.
-    pub(crate) receiving: Option<Receiving>,
-    /// Rendered, and not yet on its way to the kernel.
-    pub(crate) plain: Vec<u8>,
-    /// Being handed to the kernel, from `wire_at` on; sealed if there is TLS.
-    pub(crate) wire: Vec<u8>,
-    pub(crate) wire_at: usize,
-    /// The body that follows `plain`.
-    pub(crate) body: Body,
-    /// How the body trickles.
-    pub(crate) pace: Option<Pace>,
-    /// Answers that will be complete when nothing is left to send.
-    pub(crate) unsent_answers: u32,
-    /// The step when nothing is left to send.
-    pub(crate) closing: Closing,
-}
-
-/// The event that a connection waits for.
-#[derive(Debug, Default)]
-pub(crate) enum Phase {
-    /// A request, or the rest of one.
-    #[default]
-    Reading,
-    /// The time to carry out the plan.
-    Held(Box<Held>),
-    /// Room to write, or the time for the next piece.
-    Sending,
-    /// The peer's end, after our own: bytes that it still sends are discarded, so that it reads our
-    /// answer before the close reaches it.
-    Lingering,
-}
-
-/// The step after an answer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Closing {
-    /// The next request.
-    #[default]
-    No,
-    /// The end.
-    Yes,
-    /// The end, though the peer may be sending still.
-    Midway,
-    /// A reset.
-    Reset,
-}
-
-/// A request that is being held.
-#[derive(Debug)]
-pub(crate) struct Held {
-    pub(crate) plan: Plan,
-    pub(crate) manner: Manner,
-}
-
-/// How an answer is to be put.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Manner {
-    pub(crate) persistence: Persistence,
-    /// Whether the client knows chunks.
-    pub(crate) chunks: Chunks,
-}
-
-/// Whether a client understands chunked bodies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Chunks {
-    Known,
-    /// An HTTP/1.0 client.
-    Unknown,
-}
-
-/// A request whose body is coming.
-#[derive(Debug)]
-pub(crate) struct Receiving {
-    pub(crate) intent: Intent,
-    pub(crate) body: BodyReader,
-    pub(crate) manner: Manner,
-}
-
-/// A body that trickles.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Pace {
-    pub(crate) drip: Drip,
-    /// Bytes that may go now.
-    pub(crate) allowed: u64,
-    /// When more may go: counted from the first piece, so that it never drifts.
-    pub(crate) next: Nanos,
-    /// Whether the timer for that is set.
-    pub(crate) armed: bool,
-}
-
-impl Pace {
-    /// The first piece may go now.
-    pub(crate) fn new(drip: Drip) -> Self {
-        Self {
-            drip,
-            allowed: drip.size,
-            next: clock::now() + drip.interval,
-            armed: false,
+/// Does the handshake of TLS, if the server speaks it. One that fails is counted, and the client gets
+/// an alert; a client that leaves has not failed.
+async fn seal<T: Transport + 'static>(hub: &Hub, transport: T) -> Option<Box<dyn Transport>> {
+    let Some(acceptor) = &hub.setup.tls else {
+        return Some(Box::new(transport));
+    };
+    match Box::pin(acceptor.accept(transport)).await {
+        Ok(stream) => Some(Box::new(stream)),
+        Err(error) => {
+            if error.kind() == io::ErrorKind::InvalidData {
+                hub.desk.own().tallies.tls_failed.add(1);
+            }
+            None
         }
     }
 }
 
-/// A buffer that keeps more than this gives it back when idle.
-const KEPT_CAPACITY: usize = 16 * 1024;
+async fn converse(hub: &Rc<Hub>, mut wire: Wire) {
+    match wire.opening().await {
+        Ok(Opening::Http2) => Box::pin(http2::serve(hub, wire)).await,
+        Ok(Opening::Other | Opening::Unclear) => http1::serve(hub, wire).await,
+        // The client is gone.
+        Err(_) => {}
+    }
+}
 
-impl Work {
-    /// Whether there is something to hand to the kernel, TLS's own messages aside.
-    pub(crate) fn has_output(&self) -> bool {
-        !self.plain.is_empty() || self.wire_at < self.wire.len() || !self.body.is_empty()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The size of the future that a function returns.
+    fn size<A, B, F>(_: fn(A, B) -> F) -> usize {
+        size_of::<F>()
     }
 
-    /// Whether the connection needs none of this any more.
-    pub(crate) fn is_idle(&self) -> bool {
-        matches!(self.phase, Phase::Reading)
-            && self.input.is_empty()
-            && self.receiving.is_none()
-            && !self.has_output()
-    }
-
-    /// Whether enough input waits behind the current request, so that no more is read.
-    pub(crate) fn is_full(&self) -> bool {
-        matches!(self.phase, Phase::Held(_) | Phase::Sending) && self.input.len() > HEAD_MAX
-    }
-
-    /// Bytes of the body that may go now.
-    pub(crate) fn allowance(&self) -> u64 {
-        self.pace.map_or(u64::MAX, |pace| pace.allowed)
-    }
-
-    /// Makes it as new, keeping small buffers.
-    pub(crate) fn reset(&mut self) {
-        let recycle = |buffer: &mut Vec<u8>| {
-            let mut buffer = std::mem::take(buffer);
-            buffer.clear();
-            if buffer.capacity() > KEPT_CAPACITY {
-                buffer = Vec::new();
-            }
-            buffer
-        };
-        *self = Self {
-            input: recycle(&mut self.input),
-            plain: recycle(&mut self.plain),
-            wire: recycle(&mut self.wire),
-            ..Self::default()
-        };
+    /// Tens of thousands of connections wait for their delays.
+    #[test]
+    fn a_connection_that_waits_is_small() {
+        assert!(size(serve) <= 512, "{}", size(serve));
     }
 }

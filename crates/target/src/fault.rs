@@ -3,6 +3,7 @@
 use crate::grpc_code::Code;
 use drumfire_units::{ByteSize, Nanos, Xoshiro256};
 use std::fmt;
+use std::ops::Range;
 use std::str::FromStr;
 
 /// Why a text does not describe a fault.
@@ -194,12 +195,10 @@ pub struct Stall {
 }
 
 impl Stall {
-    /// The end of the stall that `since_start` lies in, or nothing while the server lives.
-    pub(crate) fn end(self, since_start: Nanos) -> Option<Nanos> {
-        let period = since_start.0 / self.period.0;
-        let within = since_start.0 % self.period.0;
-        let stalled = within >= self.period.0 - self.length.0;
-        stalled.then(|| Nanos((period + 1) * self.period.0))
+    /// The stall in the period that `since_start` is in: active, or the next one.
+    pub(crate) fn next(self, since_start: Nanos) -> Range<Nanos> {
+        let end = (since_start.0 / self.period.0 + 1) * self.period.0;
+        Nanos(end - self.length.0)..Nanos(end)
     }
 }
 
@@ -270,13 +269,15 @@ mod tests {
     #[test]
     fn a_stall_is_the_last_part_of_each_period() {
         let stall = "1s/10s".parse::<Stall>().unwrap();
-        let end = |millis| stall.end(Nanos::from_millis(millis));
-        assert_eq!(end(0), None);
-        assert_eq!(end(8_999), None);
-        assert_eq!(end(9_000), Some(Nanos::from_secs(10)));
-        assert_eq!(end(9_999), Some(Nanos::from_secs(10)));
-        assert_eq!(end(10_000), None);
-        assert_eq!(end(19_500), Some(Nanos::from_secs(20)));
+        for (millis, start, end) in [
+            (0, 9, 10),
+            (9_500, 9, 10),
+            (10_000, 19, 20),
+            (19_999, 19, 20),
+        ] {
+            let expected = Nanos::from_secs(start)..Nanos::from_secs(end);
+            assert_eq!(stall.next(Nanos::from_millis(millis)), expected);
+        }
     }
 
     #[test]

@@ -1,37 +1,109 @@
-//! HTTP/1.x, server side, sans-IO: bytes to requests, answers to bytes.
+//! HTTP/1 by hyper, and around it what hyper would never send.
 //!
-//! [`parse_head`] reads one head, a [`BodyReader`] what follows it, [`write_answer`] makes the
-//! bytes. Nothing here knows sockets, time or the content of answers.
+//! hyper reads requests and writes answers. For anything else than an answer (a reset, a bare end, half
+//! a body, a response of the conformance corpus), the service stores a [`Raw`] in the [`Link`] and
+//! fails; hyper then gives the stream back, the raw bytes are sent, and hyper continues if the stream
+//! stays open.
+//!
+//! Nor does hyper wait for long: its buffers take 14 kB, and tens of thousands of requests may wait. A
+//! connection whose request is due later gives hyper up, and repeats the request when its time has come.
 
 mod body;
-mod head;
-mod render;
+mod exchange;
+mod port;
+mod stage;
 
-pub(crate) use body::BodyReader;
-pub(crate) use head::{Head, HeadRead, Persistence, parse_head};
-pub(crate) use render::{CONTINUE, write_answer, write_refusal};
+use crate::answer::{Raw, RawEnd};
+use crate::clock;
+use crate::hub::Hub;
+use crate::request::HEAD_MAX;
+use crate::sleeps::Sleeps;
+use crate::wire::Wire;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_tokio::rt::TokioIo;
+use port::{Link, Port};
+use std::future::poll_fn;
+use std::io;
+use std::pin::Pin;
+use std::rc::Rc;
+use tokio::io::AsyncWriteExt as _;
 
-/// The longest request head.
-pub(crate) const HEAD_MAX: usize = 64 * 1024;
-/// The most header fields in a request.
-pub(crate) const FIELDS_MAX: usize = 128;
-/// The longest request body. It is counted, never kept.
-pub(crate) const BODY_MAX: u64 = 1 << 30;
-
-/// A request that is refused; the connection closes after it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Refusal {
-    /// The status of the answer.
-    pub(crate) status: u16,
-    /// Its body: the mistake.
-    pub(crate) reason: &'static str,
-}
-
-impl Refusal {
-    const fn bad(reason: &'static str) -> Self {
-        Self {
-            status: 400,
-            reason,
+/// Serves a connection until its end.
+pub(crate) async fn serve(hub: &Rc<Hub>, mut wire: Wire) {
+    let link = Rc::new(Link::default());
+    loop {
+        // hyper's state is in memory of its own, which is free while a request waits.
+        let Some(given_back) = Box::pin(converse(hub, wire, &link)).await else {
+            return;
+        };
+        wire = given_back;
+        if let Some(due) = link.held_until() {
+            hub.sleeps.until(due).await;
         }
     }
+}
+
+/// Lets hyper serve a connection, until its end or until the stream is given back.
+async fn converse(hub: &Rc<Hub>, wire: Wire, link: &Rc<Link>) -> Option<Wire> {
+    let port = Port::new(Rc::clone(hub), wire, Rc::clone(link));
+    let service = service_fn(|request| exchange::answer(Rc::clone(hub), Rc::clone(link), request));
+    let mut connection = http1::Builder::new()
+        .auto_date_header(false)
+        .half_close(true)
+        .max_buf_size(HEAD_MAX)
+        .title_case_headers(true)
+        .serve_connection(TokioIo::new(port), service);
+    let result = poll_fn(|cx| Pin::new(&mut connection).poll(cx)).await;
+    let parts = connection.into_parts();
+    let (mut wire, request) = parts.io.into_inner().into_parts();
+    wire.unread(&parts.read_buf);
+    if link.held_until().is_some() {
+        wire.unread(&request);
+        return Some(wire);
+    }
+    let end = match (link.take_raw(), result) {
+        (Some(raw), _) => {
+            let end = raw.end;
+            send(&mut wire, raw, &hub.sleeps).await.ok()?;
+            end
+        }
+        (None, Ok(())) => RawEnd::Closed,
+        (None, Err(error)) if error.is_parse() => {
+            hub.desk.own().tallies.refused.add(1);
+            RawEnd::Closed
+        }
+        // The client is gone.
+        (None, Err(_)) => return None,
+    };
+    match end {
+        RawEnd::Open => return Some(wire),
+        RawEnd::Closed => wire.finish(&hub.sleeps).await,
+        RawEnd::Reset => wire.reset(),
+    }
+    None
+}
+
+/// Sends bytes as they are; those that drip, each piece at its time.
+async fn send(wire: &mut Wire, raw: Raw, sleeps: &Rc<Sleeps>) -> io::Result<()> {
+    let (size, interval) = match raw.drip {
+        Some(drip) => (
+            usize::try_from(drip.size).unwrap_or(usize::MAX),
+            drip.interval,
+        ),
+        None => return write(wire, &raw.bytes).await,
+    };
+    let mut due = clock::now();
+    for piece in raw.bytes.chunks(size) {
+        sleeps.until(due).await;
+        write(wire, piece).await?;
+        // Counted from the first piece, so that it never drifts.
+        due += interval;
+    }
+    Ok(())
+}
+
+async fn write(wire: &mut Wire, bytes: &[u8]) -> io::Result<()> {
+    wire.write_all(bytes).await?;
+    wire.flush().await
 }

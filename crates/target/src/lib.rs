@@ -1,9 +1,8 @@
 //! The built-in server to fire at.
 //!
-//! Answers HTTP/1.x and HTTP/2, and gRPC calls if enabled, on plain or sealed sockets faster than a
-//! client asks, holds many idle connections in little memory, and goes wrong on request in ways
-//! that are exact: delays from a law and a seed, stalls, resets, slow bodies. Must not know plans
-//! or samples.
+//! Answers HTTP/1.x and HTTP/2, and gRPC calls if enabled, with and without TLS, and goes wrong on
+//! request in exact ways: delays from a law and a seed, stalls, resets, slow bodies. Must not know
+//! plans or samples.
 //!
 //! Start reading at [`Server::start`]; [`Options`] and [`Behaviour`] list everything that can be
 //! asked of it, the latter also of a single request by its query.
@@ -24,45 +23,41 @@
 //! | `/shop/…` | a shop, if it is open: pages that need a login, and `/shop/stats` |
 //! | any other | a body of [`Behaviour::size`] bytes |
 //!
-//! Inside, behaviour and protocol are apart: `planner` turns a request into a plan, whatever
-//! carried it; `http1` turns bytes into requests and plans into bytes; `responder` and `drive` let a
-//! connection carry plans out; `http2` does all that for connections over HTTP/2, and `grpc` answers calls on
-//! them (`visit` is what both know of a request); `worker` is the thread around it all.
+//! `planner` turns a request into a plan, whatever protocol carried it. `connection` chooses the
+//! protocol: `http1` lets hyper read requests and write answers, and writes itself whatever breaks the
+//! protocol on purpose; `http2` does the same with h2, and `grpc` answers calls over it (`visit` is
+//! what both know of a request). Each `worker` is a thread with a runtime of tokio.
 
 mod answer;
 mod arrivals;
-mod cache;
 mod clock;
 mod connection;
 mod counters;
 mod desk;
-mod drive;
 mod error;
 mod fault;
 mod grpc;
 mod grpc_code;
 mod http1;
 mod http2;
+mod hub;
+mod known;
 mod law;
 mod listener;
 mod options;
-mod outgoing;
 mod peer;
 mod planner;
-mod poller;
+mod rendered;
 mod request;
-mod responder;
 mod server;
 mod shared;
 mod shop;
+mod shortcuts;
 mod sleeps;
-mod slots;
-mod socket;
 mod stream;
-mod tasks;
-mod timers;
 mod tls;
 mod visit;
+mod wire;
 mod worker;
 
 pub use counters::Counters;

@@ -2,12 +2,13 @@
 
 use crate::error::StartError;
 use crate::options::{Exposure, Listen};
-use crate::socket::stream;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, bind, getsockname, listen, sockopt};
+use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
+use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 
 /// Asks for as long a queue of waiting connections as the system allows.
 const BACKLOG: i32 = 65_535;
@@ -18,7 +19,7 @@ pub(crate) struct Listener {
     /// The bound address: port 0 resolved.
     pub(crate) listen: Listen,
     /// One per worker, or a single one that all share.
-    pub(crate) sockets: Vec<OwnedFd>,
+    sockets: Vec<OwnedFd>,
 }
 
 impl Listener {
@@ -50,9 +51,35 @@ impl Listener {
         }
     }
 
-    /// The socket of the worker with this index.
-    pub(crate) fn socket(&self, worker: usize) -> &OwnedFd {
-        &self.sockets[worker % self.sockets.len()]
+    /// Where the worker with this index accepts connections; called in its runtime.
+    pub(crate) fn door(&self, worker: usize) -> io::Result<Door> {
+        let socket = self.sockets[worker % self.sockets.len()].try_clone()?;
+        Ok(match self.listen {
+            Listen::Tcp(_) => Door::Tcp(TcpListener::from_std(socket.into())?),
+            Listen::Unix(_) => Door::Unix(UnixListener::from_std(socket.into())?),
+        })
+    }
+}
+
+/// A worker's part of a listener.
+pub(crate) enum Door {
+    Tcp(TcpListener),
+    Unix(UnixListener),
+}
+
+/// A client's socket.
+pub(crate) enum Socket {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+impl Door {
+    /// The next connection.
+    pub(crate) async fn accept(&self) -> io::Result<Socket> {
+        Ok(match self {
+            Self::Tcp(listener) => Socket::Tcp(listener.accept().await?.0),
+            Self::Unix(listener) => Socket::Unix(listener.accept().await?.0),
+        })
     }
 }
 
@@ -121,6 +148,24 @@ fn open_unix(path: &Path) -> Result<Listener, Errno> {
         listen: Listen::Unix(path.to_path_buf()),
         sockets: vec![socket],
     };
-    listen(listener.socket(0), BACKLOG)?;
+    listen(&listener.sockets[0], BACKLOG)?;
     Ok(listener)
+}
+
+/// A new socket that does not block, and is closed in other programs.
+#[cfg(not(target_vendor = "apple"))]
+fn stream(family: AddressFamily) -> Result<OwnedFd, Errno> {
+    use rustix::net::{SocketFlags, SocketType, socket_with};
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    socket_with(family, SocketType::STREAM, flags, None)
+}
+
+/// A new socket that does not block, and is closed in other programs: in steps, because macOS lacks
+/// the flags.
+#[cfg(target_vendor = "apple")]
+fn stream(family: AddressFamily) -> Result<OwnedFd, Errno> {
+    let socket = rustix::net::socket(family, rustix::net::SocketType::STREAM, None)?;
+    rustix::io::ioctl_fioclex(&socket)?;
+    rustix::io::ioctl_fionbio(&socket, true)?;
+    Ok(socket)
 }

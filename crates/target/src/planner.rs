@@ -1,7 +1,7 @@
 //! From a request to the plan of its answer: routes and behaviour, no protocol.
 
 use crate::answer::{
-    Act, Afterwards, Answer, Body, Constancy, Content, Counting, Plan, Raw, RawEnd,
+    Act, Afterwards, Answer, Body, Constancy, Content, Counting, FILLER_PIECE, Plan, Raw, RawEnd,
 };
 use crate::arrivals;
 use crate::fault::Chance;
@@ -457,11 +457,8 @@ fn gzip(size: u64) -> Vec<u8> {
     let mut body = Body::filler(size);
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     while !body.is_empty() {
-        let piece = body.piece(u64::MAX);
-        let length = piece.len() as u64;
         // Writing to a Vec can't fail.
-        let _ = encoder.write_all(piece);
-        body.advance(length);
+        let _ = encoder.write_all(&body.next_bytes(FILLER_PIECE as u64));
     }
     encoder.finish().unwrap_or_default()
 }

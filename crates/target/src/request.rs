@@ -1,7 +1,14 @@
 //! A request as every protocol understands it.
 
+use http::Version;
+use http::request::Parts;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use std::borrow::Cow;
+
+/// The longest request head.
+pub(crate) const HEAD_MAX: usize = 64 * 1024;
+/// The longest request body over HTTP/1. It is counted, never kept.
+pub(crate) const BODY_MAX: u64 = 1 << 30;
 
 /// The head of a request, whatever carried it.
 #[derive(Debug)]
@@ -22,6 +29,32 @@ pub(crate) struct Field<'a> {
 }
 
 impl<'a> RequestHead<'a> {
+    /// The head of a request for this path and query. Over HTTP/2 the authority counts as Host.
+    pub(crate) fn read(head: &'a Parts, target: &'a str) -> Self {
+        let authority = head
+            .uri
+            .authority()
+            .filter(|_| head.version == Version::HTTP_2);
+        let host = authority.map(|authority| Field {
+            name: "host",
+            value: authority.as_str().as_bytes(),
+        });
+        let fields = head.headers.iter().map(|(name, value)| Field {
+            name: name.as_str(),
+            value: value.as_bytes(),
+        });
+        Self {
+            method: head.method.as_str(),
+            target,
+            protocol: match head.version {
+                Version::HTTP_2 => "HTTP/2",
+                Version::HTTP_10 => "HTTP/1.0",
+                _ => "HTTP/1.1",
+            },
+            fields: host.into_iter().chain(fields).collect(),
+        }
+    }
+
     /// The values of all fields with this name, in order.
     pub(crate) fn values(&self, name: &str) -> impl Iterator<Item = &'a [u8]> {
         self.fields

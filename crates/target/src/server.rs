@@ -4,18 +4,22 @@ use crate::clock;
 use crate::counters::Counters;
 use crate::error::StartError;
 use crate::grpc::Grpc;
+use crate::hub::Setup;
 use crate::listener::Listener;
 use crate::options::{Discipline, Listen, Options, Services};
-use crate::poller::Waker;
 use crate::shared::Shared;
 use crate::tls::{self, TlsMaterial};
-use crate::worker::{self, Setup, Worker};
+use crate::worker;
 use drumfire_units::Nanos;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::mpsc::sync_channel;
 use std::thread::JoinHandle;
+use tokio::sync::Notify;
+use tokio_rustls::TlsAcceptor;
 
 /// The way to a running server.
 #[derive(Debug)]
@@ -46,6 +50,7 @@ impl Server {
             .iter()
             .map(|listen| Listener::open(listen, options.exposure, options.threads))
             .collect::<Result<Vec<_>, _>>()?;
+        let listeners = Arc::new(listeners);
         let mut running = Running {
             addresses: listeners.iter().map(|l| l.listen.clone()).collect(),
             shared: Arc::new(Shared::new(&options)),
@@ -54,15 +59,14 @@ impl Server {
         };
         let setup = Setup {
             shared: Arc::clone(&running.shared),
-            listeners: Arc::new(listeners),
-            tls: config,
+            tls: config.map(TlsAcceptor::from),
             grpc,
             started: clock::now(),
             options: Arc::new(options),
         };
         for index in 0..setup.options.threads {
             // On failure `running` is dropped, which ends the workers that run already.
-            running.workers.push(spawn(&setup, index)?);
+            running.workers.push(spawn(&setup, index, &listeners)?);
         }
         Ok(running)
     }
@@ -92,17 +96,27 @@ fn raise_descriptor_limit() {
     let _ = setrlimit(Resource::Nofile, raised);
 }
 
-fn spawn(setup: &Setup, index: usize) -> Result<WorkerHandle, StartError> {
+/// Starts a worker, and waits until it accepts connections.
+fn spawn(
+    setup: &Setup,
+    index: usize,
+    listeners: &Arc<Vec<Listener>>,
+) -> Result<WorkerHandle, StartError> {
     let failed = |cause| StartError::Thread { cause };
-    let waker = Arc::new(Waker::new().map_err(|errno| failed(errno.into()))?);
-    let poller = worker::poller(setup, index, &waker).map_err(|errno| failed(errno.into()))?;
-    let (setup, woken) = (setup.clone(), Arc::clone(&waker));
-    // The worker is made on its own thread: state that it does not share never changes threads.
+    let (setup, listeners) = (setup.clone(), Arc::clone(listeners));
+    let stop = Arc::new(Notify::new());
+    let stopped = Arc::clone(&stop);
+    let (ready, started) = sync_channel(1);
     let thread = std::thread::Builder::new()
         .name(format!("target-{index}"))
-        .spawn(move || Worker::new(&setup, index, woken, poller).run())
+        .spawn(move || worker::run(setup, index, &listeners, &stopped, &ready))
         .map_err(failed)?;
-    Ok(WorkerHandle { waker, thread })
+    let handle = WorkerHandle { stop, thread };
+    match started.recv() {
+        Ok(Ok(())) => Ok(handle),
+        Ok(Err(cause)) => Err(failed(cause)),
+        Err(_) => Err(failed(io::Error::other("the worker ended at its start"))),
+    }
 }
 
 /// A server at work. Dropping it stops it.
@@ -116,7 +130,7 @@ pub struct Running {
 
 #[derive(Debug)]
 struct WorkerHandle {
-    waker: Arc<Waker>,
+    stop: Arc<Notify>,
     thread: JoinHandle<()>,
 }
 
@@ -165,7 +179,8 @@ impl Running {
     fn end(&mut self) {
         self.shared.stopping.store(true, Ordering::Release);
         for worker in &self.workers {
-            worker.waker.wake();
+            worker.stop.notify_one();
+            worker.thread.thread().unpark();
         }
         for worker in self.workers.drain(..) {
             // A worker that panicked has ended as well; its panic was reported by its thread.

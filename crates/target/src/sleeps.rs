@@ -1,20 +1,34 @@
-//! Waiting for a point in time.
+//! Waiting for a point in time, to the precision of the kernel's timers.
+//!
+//! tokio's timers are exact to a millisecond, but a delay of 50 µs takes 50 µs: clients are compared
+//! with the delays of this server.
+
+#[cfg(not(target_os = "linux"))]
+mod portable;
+#[cfg(target_os = "linux")]
+mod timerfd;
 
 use crate::clock;
 use drumfire_units::Nanos;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::future::Future;
-use std::pin::Pin;
+use std::future::poll_fn;
+use std::io;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-/// The sleeps of all tasks, in order of time. A sleep that is dropped leaves nothing behind:
-/// deadlines are long, and practically none is ever met.
-#[derive(Default)]
+#[cfg(not(target_os = "linux"))]
+use portable::Alarm;
+#[cfg(target_os = "linux")]
+use timerfd::Alarm;
+
+/// The sleeps of all tasks of a worker, in order of time. A sleep that is dropped is removed: most
+/// deadlines are long and never reached.
 pub(crate) struct Sleeps {
     waiting: RefCell<BTreeMap<(Nanos, u64), Waker>>,
     count: Cell<u64>,
+    alarm: Alarm,
 }
 
 /// Ends at a point in time.
@@ -25,7 +39,23 @@ pub(crate) struct Sleep {
     number: Option<u64>,
 }
 
+/// The time was up.
+#[derive(Debug)]
+pub(crate) struct TimedOut;
+
 impl Sleeps {
+    /// Made in the worker's runtime.
+    ///
+    /// # Errors
+    /// If the system refuses a timer.
+    pub(crate) fn new() -> io::Result<Self> {
+        Ok(Self {
+            waiting: RefCell::default(),
+            count: Cell::new(0),
+            alarm: Alarm::new()?,
+        })
+    }
+
     /// Sleeps until a point in time.
     pub(crate) fn until(self: &Rc<Self>, at: Nanos) -> Sleep {
         Sleep {
@@ -35,17 +65,36 @@ impl Sleeps {
         }
     }
 
+    /// Lets a future run until a point in time at most.
+    pub(crate) async fn limit<T>(
+        self: &Rc<Self>,
+        future: impl Future<Output = T>,
+        at: Nanos,
+    ) -> Result<T, TimedOut> {
+        let (mut future, mut late) = (pin!(future), pin!(self.until(at)));
+        poll_fn(|cx| match future.as_mut().poll(cx) {
+            Poll::Ready(value) => Poll::Ready(Ok(value)),
+            Poll::Pending => late.as_mut().poll(cx).map(|()| Err(TimedOut)),
+        })
+        .await
+    }
+
+    /// Wakes sleeps for as long as the worker runs.
+    pub(crate) async fn run(&self) {
+        loop {
+            self.alarm.ring().await;
+            self.fire_due();
+            self.alarm.set(self.next());
+        }
+    }
+
     /// When the first is due.
-    #[inline]
-    pub(crate) fn next(&self) -> Option<Nanos> {
+    fn next(&self) -> Option<Nanos> {
         self.waiting.borrow().keys().next().map(|(at, _)| *at)
     }
 
     /// Wakes all that are due.
-    pub(crate) fn fire_due(&self) {
-        if self.waiting.borrow().is_empty() {
-            return;
-        }
+    fn fire_due(&self) {
         let now = clock::now();
         loop {
             let mut waiting = self.waiting.borrow_mut();
@@ -73,7 +122,14 @@ impl Future for Sleep {
         });
         self.number = Some(number);
         let mut waiting = self.sleeps.waiting.borrow_mut();
+        let is_first = waiting
+            .keys()
+            .next()
+            .is_none_or(|first| *first > (self.at, number));
         waiting.insert((self.at, number), cx.waker().clone());
+        if is_first {
+            self.sleeps.alarm.set(Some(self.at));
+        }
         Poll::Pending
     }
 }
@@ -89,28 +145,46 @@ impl Drop for Sleep {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::pin::pin;
+
+    /// Runs a test in a worker's runtime.
+    fn run(test: impl AsyncFn(Rc<Sleeps>)) {
+        let mut builder = tokio::runtime::Builder::new_current_thread();
+        let runtime = builder
+            .enable_all()
+            .build_local(Default::default())
+            .unwrap();
+        runtime.block_on(async {
+            let sleeps = Rc::new(Sleeps::new().unwrap());
+            let running = Rc::clone(&sleeps);
+            tokio::task::spawn_local(async move { running.run().await });
+            test(sleeps).await;
+        });
+    }
 
     #[test]
-    fn who_is_due_is_woken_and_who_leaves_is_forgotten() {
-        let sleeps = Rc::new(Sleeps::default());
-        let cx = &mut Context::from_waker(Waker::noop());
-        assert!(pin!(sleeps.until(clock::now())).poll(cx).is_ready());
-        let soon = clock::now() + Nanos::from_millis(1);
-        {
-            let mut first = pin!(sleeps.until(soon));
-            let mut second = pin!(sleeps.until(soon + Nanos::from_secs(3_600)));
-            assert!(second.as_mut().poll(cx).is_pending());
-            if first.as_mut().poll(cx).is_pending() {
-                assert_eq!(sleeps.next(), Some(soon));
-                while clock::now() < soon {
-                    std::hint::spin_loop();
-                }
-                sleeps.fire_due();
-                assert!(first.as_mut().poll(cx).is_ready());
+    fn a_sleep_ends_on_time_and_never_early() {
+        run(async |sleeps| {
+            let mut lateness = Vec::new();
+            for _ in 0..20 {
+                let at = clock::now() + Nanos::from_micros(300);
+                sleeps.until(at).await;
+                lateness.push((clock::now() - at).0);
             }
-            assert_eq!(sleeps.next(), Some(soon + Nanos::from_secs(3_600)));
-        }
-        assert_eq!(sleeps.next(), None);
+            // A timer of milliseconds would make each at least 700 µs late.
+            assert!(lateness.iter().min() < Some(&500_000), "{lateness:?}");
+        });
+    }
+
+    #[test]
+    fn who_leaves_is_forgotten_and_an_earlier_sleep_ends_first() {
+        run(async |sleeps| {
+            let hour = clock::now() + Nanos::from_secs(3_600);
+            let soon = clock::now() + Nanos::from_millis(2);
+            let long = sleeps.until(hour);
+            let late = sleeps.limit(long, soon).await;
+            assert!(late.is_err() && clock::now() >= soon);
+            assert_eq!(sleeps.next(), None);
+            assert_eq!(sleeps.limit(async { 7 }, hour).await.unwrap(), 7);
+        });
     }
 }

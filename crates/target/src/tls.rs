@@ -1,4 +1,4 @@
-//! TLS: a certificate made at the start, and sessions that seal and open bytes.
+//! TLS: a certificate made at the start, and the configuration that serves it.
 
 use crate::error::StartError;
 use crate::options::{ClientCertificate, TlsOptions};
@@ -14,9 +14,8 @@ use rustls::crypto::aws_lc_rs as cryptography;
 use rustls::crypto::ring as cryptography;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
-use rustls::{RootCertStore, ServerConfig, ServerConnection};
+use rustls::{RootCertStore, ServerConfig};
 use std::fmt;
-use std::io::{Read as _, Write as _};
 use std::sync::Arc;
 
 /// The certificates with which a client trusts a server, and the server a client. All in PEM, made
@@ -137,80 +136,6 @@ fn server_config(
         .map_err(failed)?;
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(config)
-}
-
-/// The handshake failed, or a record is malformed. The alert for the peer is in the session's
-/// outgoing messages.
-#[derive(Debug)]
-pub(crate) struct SessionFailed;
-
-/// One connection's TLS.
-#[derive(Debug)]
-pub(crate) struct Session(ServerConnection);
-
-impl Session {
-    pub(crate) fn new(config: &Arc<ServerConfig>) -> Option<Self> {
-        let mut session = ServerConnection::new(Arc::clone(config)).ok()?;
-        // Encrypted bytes are drained at once, in pieces that the caller bounds.
-        session.set_buffer_limit(None);
-        Some(Self(session))
-    }
-
-    /// Decrypts bytes from the wire.
-    pub(crate) fn open(
-        &mut self,
-        mut wire: &[u8],
-        plain: &mut Vec<u8>,
-    ) -> Result<(), SessionFailed> {
-        while !wire.is_empty() {
-            self.0.read_tls(&mut wire).map_err(|_| SessionFailed)?;
-            let state = self.0.process_new_packets().map_err(|_| SessionFailed)?;
-            let waiting = state.plaintext_bytes_to_read();
-            let start = plain.len();
-            plain.resize(start + waiting, 0);
-            if waiting > 0 {
-                let read = self.0.reader().read_exact(&mut plain[start..]);
-                read.map_err(|_| SessionFailed)?;
-            }
-            if state.peer_has_closed() {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    /// Seals plain bytes for the wire.
-    pub(crate) fn seal(&mut self, plain: &[u8], wire: &mut Vec<u8>) {
-        // Without a buffer limit everything is taken, and nothing fails.
-        let _ = self.0.writer().write_all(plain);
-        self.drain(wire);
-    }
-
-    /// Appends close_notify.
-    pub(crate) fn close(&mut self, wire: &mut Vec<u8>) {
-        self.0.send_close_notify();
-        self.drain(wire);
-    }
-
-    /// Moves the session's own messages to the wire.
-    pub(crate) fn drain(&mut self, wire: &mut Vec<u8>) {
-        while self.0.wants_write() {
-            // Writing to a Vec can't fail.
-            if self.0.write_tls(wire).is_err() {
-                return;
-            }
-        }
-    }
-
-    /// Whether the session has messages of its own to send.
-    pub(crate) fn wants_write(&self) -> bool {
-        self.0.wants_write()
-    }
-
-    /// Whether the handshake is still under way.
-    pub(crate) fn is_handshaking(&self) -> bool {
-        self.0.is_handshaking()
-    }
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use super::status::Status;
 use super::{greeter, reflection, shop, test_service};
 use crate::clock;
 use crate::grpc_code::Code;
-use crate::sleeps::Sleeps;
+use crate::sleeps::{Sleeps, TimedOut};
 use crate::visit::Visit;
 use bytes::Bytes;
 use drumfire_units::Nanos;
@@ -18,11 +18,8 @@ use h2::RecvStream;
 use h2::server::SendResponse;
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue};
-use std::future::{Future, poll_fn};
-use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::Poll;
 
 /// Metadata with such a name comes back in the headers.
 const ECHO_HEADERS: &str = "echo-initial";
@@ -99,18 +96,13 @@ async fn until(
     let Some(deadline) = deadline else {
         return call.await;
     };
-    let mut call = pin!(call);
-    let mut late = pin!(sleeps.until(deadline));
-    poll_fn(|cx| {
-        if let Poll::Ready(result) = call.as_mut().poll(cx) {
-            return Poll::Ready(result);
-        }
-        late.as_mut().poll(cx).map(|()| {
+    sleeps
+        .limit(call, deadline)
+        .await
+        .unwrap_or_else(|TimedOut| {
             let status = Status::new(Code::DEADLINE_EXCEEDED, "the call exceeded its deadline");
             Err(status.into())
         })
-    })
-    .await
 }
 
 /// When a call is late (`grpc-timeout`: at most eight digits and a unit).

@@ -6,7 +6,6 @@ use super::messages::Oddity;
 use super::status::{Status, percent_encoded};
 use crate::grpc_code::Code;
 use crate::stream::{room, sleep_unless_gone};
-use crate::tasks::others_first;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use bytes::{BufMut as _, Bytes, BytesMut};
@@ -15,7 +14,7 @@ use h2::{Reason, SendStream};
 use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{HeaderMap, Response, StatusCode};
 use prost::Message;
-use std::future::Future;
+use tokio::task::yield_now;
 
 const GRPC: HeaderValue = HeaderValue::from_static("application/grpc");
 const ZERO: HeaderValue = HeaderValue::from_static("0");
@@ -92,7 +91,7 @@ impl Outlet {
         self.send_all(framed).await?;
         if self.cut {
             // A reset discards bytes that were not written yet.
-            others_first().await;
+            yield_now().await;
             self.reset(Reason::INTERNAL_ERROR);
             return Err(Ended::Gone);
         }
@@ -146,7 +145,7 @@ impl Outlet {
                 } else {
                     self.oddity_code
                 };
-                others_first().await;
+                yield_now().await;
                 self.reset(Reason::from(code));
                 return Ok(());
             }

@@ -1,14 +1,15 @@
 //! One request and what becomes of it.
 
-use super::Hub;
-use super::known::Same;
-use super::respond::{self, Rendered};
+use super::respond;
 use crate::answer::{Act, Afterwards, Answer, Body, Constancy, Counting, Plan, RawEnd};
 use crate::grpc;
 use crate::grpc_code::Code;
+use crate::hub::Hub;
+use crate::known::Same;
 use crate::peer::Peer;
 use crate::planner::{Intent, Keying};
-use crate::request::{Field, RequestBody, RequestHead};
+use crate::rendered::{Rendered, render};
+use crate::request::{RequestBody, RequestHead};
 use crate::stream::sleep_unless_gone;
 use crate::visit::Visit;
 use bytes::Bytes;
@@ -16,11 +17,11 @@ use drumfire_units::Nanos;
 use h2::server::SendResponse;
 use h2::{Reason, RecvStream};
 use http::header::{CONTENT_TYPE, HeaderValue};
-use http::request::Parts;
 use http::{Method, Request, Response};
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::sync::Arc;
+use tokio::task::spawn_local;
 
 /// A request that is being answered.
 pub(super) struct Exchange {
@@ -53,9 +54,9 @@ impl Exchange {
             }
             return;
         }
-        let close_after = hub.limits.close_after;
+        let close_after = hub.close_after();
         let mut visit = Visit::new(&hub.desk, &hub.sleeps, peer, close_after);
-        if let Some(grpc) = &hub.grpc
+        if let Some(grpc) = &hub.setup.grpc
             && grpc::is_call(&head.headers)
         {
             visit.counting = grpc::counting(target);
@@ -63,7 +64,8 @@ impl Exchange {
                 hub.desk.arrived();
             }
             let call = grpc::answer(visit, respond, Arc::clone(grpc), (head, body));
-            return hub.tasks.spawn(call);
+            spawn_local(call);
+            return;
         }
         let mut exchange = Self {
             hub: Rc::clone(hub),
@@ -77,7 +79,7 @@ impl Exchange {
             }
             return exchange.refuse_call();
         }
-        let intent = match hub.desk.intent(&request_head(&head, target)) {
+        let intent = match hub.desk.intent(&RequestHead::read(&head, target)) {
             Ok(intent) => intent,
             Err(bad) => return exchange.refuse(&bad.0),
         };
@@ -86,7 +88,8 @@ impl Exchange {
             hub.desk.arrived();
         }
         if !bare {
-            return hub.tasks.spawn(exchange.take_body(intent, body));
+            spawn_local(exchange.take_body(intent, body));
+            return;
         }
         let keyed = head.method == Method::GET && intent.keying() == Keying::Target;
         let plan = hub.desk.plan(intent, &RequestBody::default());
@@ -97,7 +100,7 @@ impl Exchange {
             Act::Answer(answer) if due.is_none() && respond::is_quick(&answer) => {
                 exchange.answer_at_once(answer, plan.delay, key);
             }
-            _ => hub.tasks.spawn(exchange.carry_out(plan, due)),
+            _ => drop(spawn_local(exchange.carry_out(plan, due))),
         }
     }
 
@@ -169,7 +172,7 @@ impl Exchange {
     /// Sends a small answer. With a key it is remembered.
     fn answer_at_once(mut self, mut answer: Answer, delay: Option<Nanos>, key: Option<&str>) {
         let afterwards = answer.afterwards;
-        let Rendered { response, mut body } = respond::render(&mut answer, delay);
+        let Rendered { response, mut body } = render(&mut answer, delay);
         let same = Same {
             status: response.status(),
             fields: response.headers().clone(),
@@ -195,23 +198,5 @@ impl Exchange {
             // A client that is gone needs no answer.
             let _ = respond::send_head_and_body(&mut self.respond, response, body);
         }
-    }
-}
-
-/// A head as every protocol understands it.
-fn request_head<'a>(head: &'a Parts, target: &'a str) -> RequestHead<'a> {
-    let host = head.uri.authority().map(|authority| Field {
-        name: "host",
-        value: authority.as_str().as_bytes(),
-    });
-    let fields = head.headers.iter().map(|(name, value)| Field {
-        name: name.as_str(),
-        value: value.as_bytes(),
-    });
-    RequestHead {
-        method: head.method.as_str(),
-        target,
-        protocol: "HTTP/2",
-        fields: host.into_iter().chain(fields).collect(),
     }
 }

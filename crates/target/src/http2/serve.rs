@@ -1,16 +1,16 @@
 //! A connection's task: it accepts requests and keeps the frames moving.
 
 use super::exchange::Exchange;
-use super::wire::{Port, Wire};
-use super::{Hub, Limits};
-use crate::http1::HEAD_MAX;
+use super::port::Port;
+use crate::hub::Hub;
 use crate::peer::{Peer, Wish};
+use crate::request::HEAD_MAX;
+use crate::wire::Wire;
 use bytes::Bytes;
 use h2::RecvStream;
 use h2::server::{Builder, Connection, SendResponse};
 use http::Request;
-use std::future::{Future as _, poll_fn};
-use std::pin::pin;
+use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
@@ -32,20 +32,27 @@ enum News {
 }
 
 /// Serves a connection until its end.
-pub(super) async fn serve(hub: Rc<Hub>, wire: Rc<Wire>, token: u64) {
-    match converse(&hub, &wire).await {
-        News::Hangup => {}
-        News::Refused => {
-            hub.desk.own().tallies.refused.add(1);
-            wire.finish(&hub.sleeps).await;
-        }
-        News::Over | News::Requests => wire.finish(&hub.sleeps).await,
+pub(crate) async fn serve(hub: &Rc<Hub>, wire: Wire) {
+    let port = Port::new(wire);
+    match converse(hub, &port).await {
+        News::Hangup => return,
+        News::Refused => hub.desk.own().tallies.refused.add(1),
+        News::Over | News::Requests => {}
     }
-    hub.ended.borrow_mut().push(token);
+    if let Some(wire) = port.into_wire() {
+        wire.finish(&hub.sleeps).await;
+    }
 }
 
-async fn converse(hub: &Rc<Hub>, wire: &Rc<Wire>) -> News {
-    let Ok(mut connection) = handshake(&hub.limits, wire).await else {
+async fn converse(hub: &Rc<Hub>, port: &Port) -> News {
+    let options = &hub.setup.options;
+    let handshake = Builder::new()
+        .initial_window_size(WINDOW_STREAM)
+        .initial_connection_window_size(WINDOW_CONNECTION)
+        .max_concurrent_streams(options.max_streams)
+        .max_header_list_size(HEAD_MAX as u32)
+        .handshake(port.clone());
+    let Ok(mut connection) = handshake.await else {
         return News::Refused;
     };
     let peer = Rc::new(Peer::default());
@@ -53,12 +60,12 @@ async fn converse(hub: &Rc<Hub>, wire: &Rc<Wire>) -> News {
     // Streams after the last one that is served. To drop them would be an answer.
     let mut ignored = Vec::new();
     loop {
-        match poll_fn(|cx| turn(&mut connection, &peer, wire, &mut accepted, cx)).await {
+        match poll_fn(|cx| turn(&mut connection, &peer, port, &mut accepted, cx)).await {
             News::Requests => {}
             news => return news,
         }
         for (request, respond) in accepted.drain(..) {
-            if peer.accepts(respond.stream_id(), hub.limits.goaway_after) {
+            if peer.accepts(respond.stream_id(), options.goaway_after) {
                 Exchange::start(hub, &peer, request, respond);
             } else {
                 ignored.push((request, respond));
@@ -67,28 +74,12 @@ async fn converse(hub: &Rc<Hub>, wire: &Rc<Wire>) -> News {
     }
 }
 
-async fn handshake(limits: &Limits, wire: &Rc<Wire>) -> Result<Connection<Port, Bytes>, h2::Error> {
-    let handshake = Builder::new()
-        .initial_window_size(WINDOW_STREAM)
-        .initial_connection_window_size(WINDOW_CONNECTION)
-        .max_concurrent_streams(limits.max_streams)
-        .max_header_list_size(HEAD_MAX as u32)
-        .handshake(Port(Rc::clone(wire)));
-    let mut handshake = pin!(handshake);
-    poll_fn(|cx| {
-        let result = handshake.as_mut().poll(cx);
-        wire.flush(cx);
-        result
-    })
-    .await
-}
-
 /// Reads what there is and writes what there is. Requests are handed out before anything is
 /// written, so that one write takes all their answers.
 fn turn(
     connection: &mut Connection<Port, Bytes>,
     peer: &Peer,
-    wire: &Wire,
+    port: &Port,
     accepted: &mut Vec<Accepted>,
     cx: &mut Context<'_>,
 ) -> Poll<News> {
@@ -107,20 +98,22 @@ fn turn(
             return Poll::Ready(News::Requests);
         }
         match peer.take_wish(cx.waker()) {
-            Some(Wish::Wane) => connection.graceful_shutdown(),
+            Some(Wish::Wane) => {
+                connection.graceful_shutdown();
+                continue;
+            }
             Some(Wish::Hangup) => return Poll::Ready(News::Hangup),
-            None => break,
+            None => {}
+        }
+        match peer.unannounced() {
+            // The next turn of the loop sends it.
+            Some(last) if port.insert(&goaway(last)) => peer.set_announced(),
+            _ => break,
         }
     }
-    if let Some(last) = peer.unannounced()
-        && wire.interject(&goaway(last))
-    {
-        peer.set_announced();
-    }
-    if peer.is_over() && wire.is_whole() {
+    if peer.is_over() && port.is_whole() {
         return Poll::Ready(News::Over);
     }
-    wire.flush(cx);
     Poll::Pending
 }
 

@@ -100,7 +100,7 @@ fn malformed_requests_get_an_answer_and_the_end() {
     let requests: [(&[u8], u16); 6] = [
         (b"GET / HTTP/1.1\r\n\r\n", 400),
         (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03", 400),
-        (b"PRI * HTTP/2.0\r\n\r\nGET / HTTP/1.1\r\n\r\n", 505),
+        (b"PRI * HTTP/2.0\r\n\r\nGET / HTTP/1.1\r\n\r\n", 400),
         (b"GET / HTTP/1.1\r\nHost: a\r\n\r\nnonsense \r\n\r\n", 200),
         (
             b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n",

@@ -1,4 +1,4 @@
-//! Answers that are always the same.
+//! Answers over HTTP/2 that are always the same.
 
 use bytes::Bytes;
 use http::HeaderMap;

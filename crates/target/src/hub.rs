@@ -1,0 +1,55 @@
+//! What all connections of a worker share.
+
+use crate::desk::Desk;
+use crate::grpc::Grpc;
+use crate::known::Known;
+use crate::options::Options;
+use crate::shared::Shared;
+use crate::shortcuts::Shortcuts;
+use crate::sleeps::Sleeps;
+use drumfire_units::Nanos;
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+use tokio_rustls::TlsAcceptor;
+
+/// The parts of a server that every worker gets.
+#[derive(Clone)]
+pub(crate) struct Setup {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) tls: Option<TlsAcceptor>,
+    /// The services, if there are any.
+    pub(crate) grpc: Option<Arc<Grpc>>,
+    pub(crate) started: Nanos,
+    pub(crate) options: Arc<Options>,
+}
+
+/// One worker's state, which stays on its thread.
+pub(crate) struct Hub {
+    pub(crate) desk: Rc<Desk>,
+    pub(crate) sleeps: Rc<Sleeps>,
+    pub(crate) setup: Setup,
+    /// Answers over HTTP/2 that are always the same.
+    pub(crate) known: RefCell<Known>,
+    /// Answers over HTTP/1 that are always the same.
+    pub(crate) shortcuts: RefCell<Shortcuts>,
+}
+
+impl Hub {
+    /// The state of the worker with this index.
+    pub(crate) fn new(setup: Setup, index: usize, sleeps: Rc<Sleeps>) -> Self {
+        let desk = Desk::new(&setup.options, Arc::clone(&setup.shared), index);
+        Self {
+            desk: Rc::new(desk),
+            sleeps,
+            setup,
+            known: RefCell::default(),
+            shortcuts: RefCell::default(),
+        }
+    }
+
+    /// The number of answers after which a connection is closed.
+    pub(crate) fn close_after(&self) -> Option<u32> {
+        self.setup.options.behaviour.close_after
+    }
+}

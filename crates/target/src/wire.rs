@@ -1,0 +1,257 @@
+//! A connection's bytes, between the socket and the protocol: counted, and sealed if there is TLS.
+
+use crate::clock;
+use crate::desk::Desk;
+use crate::sleeps::Sleeps;
+use bytes::{Buf as _, BytesMut};
+use drumfire_units::Nanos;
+use rustix::fd::AsFd;
+use rustix::net::sockopt;
+use std::io;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, ReadBuf};
+use tokio_rustls::server::TlsStream;
+
+/// The client's connection preface (RFC 9113 §3.4). No other request has the method PRI.
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+/// The room for a connection's first bytes.
+const FIRST_READ: usize = 512;
+/// How long a closed connection may linger.
+const LINGER: Nanos = Nanos::from_secs(1);
+
+/// A stream to a client.
+pub(crate) trait Transport: AsyncRead + AsyncWrite + Unpin {
+    /// Makes the close of the socket a reset.
+    fn reset_at_close(&self);
+}
+
+/// A socket whose bytes are counted.
+pub(crate) struct Counted<S> {
+    pub(crate) socket: S,
+    pub(crate) desk: Rc<Desk>,
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + AsFd> Transport for Counted<S> {
+    fn reset_at_close(&self) {
+        // With nothing to linger for, closing sends a reset.
+        let _ = sockopt::set_socket_linger(&self.socket, Some(Duration::ZERO));
+    }
+}
+
+impl<S: Transport> Transport for TlsStream<S> {
+    fn reset_at_close(&self) {
+        self.get_ref().0.reset_at_close();
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Counted<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let result = Pin::new(&mut self.socket).poll_read(cx, buffer);
+        let read = (buffer.filled().len() - before) as u64;
+        self.desk.own().tallies.bytes_received.add(read);
+        result
+    }
+}
+
+impl<S: AsyncWrite + Unpin> Counted<S> {
+    fn count(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        if let Poll::Ready(Ok(written)) = written {
+            self.desk.own().tallies.bytes_sent.add(written as u64);
+        }
+        written
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Counted<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.socket).poll_write(cx, bytes);
+        self.count(written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.socket).poll_write_vectored(cx, parts);
+        self.count(written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.socket.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.socket).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.socket).poll_shutdown(cx)
+    }
+}
+
+/// The protocol of a connection, by its first bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Opening {
+    /// A client of HTTP/2.
+    Http2,
+    /// Undecided without more bytes.
+    Unclear,
+    /// Anything else.
+    Other,
+}
+
+/// Judges the first bytes, of which there is at least one.
+fn opening(bytes: &[u8]) -> Opening {
+    if bytes.starts_with(PREFACE) {
+        Opening::Http2
+    } else if PREFACE.starts_with(bytes) {
+        Opening::Unclear
+    } else {
+        Opening::Other
+    }
+}
+
+/// One connection's stream. Bytes that were read too early can be read again.
+pub(crate) struct Wire {
+    transport: Box<dyn Transport>,
+    ahead: BytesMut,
+}
+
+impl Wire {
+    pub(crate) fn new(transport: Box<dyn Transport>) -> Self {
+        Self {
+            transport,
+            ahead: BytesMut::new(),
+        }
+    }
+
+    /// Waits for enough bytes to know the protocol; they are read again.
+    ///
+    /// # Errors
+    /// If the connection breaks, or ends before its first byte.
+    pub(crate) async fn opening(&mut self) -> io::Result<Opening> {
+        self.ahead.reserve(FIRST_READ);
+        loop {
+            if self.transport.read_buf(&mut self.ahead).await? == 0 {
+                return match self.ahead.is_empty() {
+                    true => Err(io::ErrorKind::UnexpectedEof.into()),
+                    false => Ok(Opening::Other),
+                };
+            }
+            match opening(&self.ahead) {
+                Opening::Unclear => {}
+                clear => return Ok(clear),
+            }
+        }
+    }
+
+    /// Bytes that will be read again, before those of the socket.
+    pub(crate) fn unread(&mut self, bytes: &[u8]) {
+        let read_later = std::mem::replace(&mut self.ahead, BytesMut::from(bytes));
+        self.ahead.extend_from_slice(&read_later);
+    }
+
+    /// Closes the connection by a reset.
+    pub(crate) fn reset(self) {
+        self.transport.reset_at_close();
+    }
+
+    /// Ends our side, and waits a moment for the client to end its own: a close with unread input
+    /// would reset the connection, and the client could lose the last bytes.
+    pub(crate) async fn finish(mut self, sleeps: &Rc<Sleeps>) {
+        let close = async {
+            self.transport.shutdown().await?;
+            let mut discarded = [0; 1_024];
+            while self.transport.read(&mut discarded).await? > 0 {}
+            Ok::<_, io::Error>(())
+        };
+        // A client that is gone, or does not go, is left alone.
+        let _ = sleeps.limit(close, clock::now() + LINGER).await;
+    }
+}
+
+impl AsyncRead for Wire {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if self.ahead.is_empty() {
+            return Pin::new(&mut self.transport).poll_read(cx, buffer);
+        }
+        let length = self.ahead.len().min(buffer.remaining());
+        buffer.put_slice(&self.ahead[..length]);
+        self.ahead.advance(length);
+        if self.ahead.is_empty() {
+            // An idle connection needs no room.
+            self.ahead = BytesMut::new();
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Wire {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.transport).poll_write(cx, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.transport).poll_write_vectored(cx, parts)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.transport.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(Pin::new(&mut self.transport).poll_flush(cx))?;
+        Poll::Ready(Ok(()))
+    }
+
+    /// Protocols may end; the connection ends by [`Wire::finish`] or [`Wire::reset`].
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.poll_flush(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_preface_tells_the_protocol_once_it_is_whole() {
+        for cut in 1..PREFACE.len() {
+            assert_eq!(opening(&PREFACE[..cut]), Opening::Unclear);
+        }
+        let longer = [PREFACE, b"\0\0\0"].concat();
+        assert_eq!(opening(&longer), Opening::Http2);
+        for other in [
+            &b"GET / HTTP/1.1\r\n"[..],
+            b"PRI * HTTP/2.0\r\n\r\nGET",
+            b"\x16",
+        ] {
+            assert_eq!(opening(other), Opening::Other);
+        }
+    }
+}
