@@ -12,7 +12,6 @@ mod dns;
 mod error;
 mod io;
 mod native;
-mod page_server;
 mod poller;
 mod post;
 mod process;
@@ -21,7 +20,6 @@ mod socket;
 mod stamps;
 mod standard_output;
 mod system_clock;
-mod text_server;
 mod thread_clock;
 mod tls;
 mod transfer;
@@ -34,7 +32,6 @@ pub use dns::{NameServers, in_hosts};
 pub use error::{Fault, IoError};
 pub use io::{Address, DepartureCounts, Io, Readiness, Slot, StampCounts, ThreadTimes};
 pub use native::{Native, NativeOptions, Stamping, Waiting, waits_in_one_call};
-pub use page_server::{Page, PageRequest, PageServer, Pages, host_and_port};
 pub use post::{PostAnswer, PostTarget};
 pub use process::{
     StealTimes, address_space, address_space_limit, descriptor_limit, descriptors_open,
@@ -44,7 +41,6 @@ pub use resolve::{ResolveError, Resolved, resolve};
 pub use socket::is_own_address;
 pub use standard_output::stdout_was_closed;
 pub use system_clock::SystemClock;
-pub use text_server::TextServer;
 pub use tls::{
     TlsConfig, TlsIdentity, TlsMaterial, TlsOptions, TlsSetupError, TlsTexts, TlsVerify,
     holds_certificate,

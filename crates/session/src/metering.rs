@@ -22,12 +22,13 @@ mod pusher;
 mod receiver;
 
 use crate::{
-    Console, EndRequests, MeteringError, Note, Observer, Redactor, RunContext, SessionError,
+    Console, EndRequests, MeteringError, Note, Observer, Page, PageRequest, PageServer, Redactor,
+    RunContext, SessionError,
 };
 use drumfire_document::{Outputs, Text};
 use drumfire_measure::{RunEvent, Summary};
 use drumfire_metrics::{Books, Push, Snapshot, negotiate};
-use drumfire_net::{Clock, Page, PageRequest, PageServer};
+use drumfire_net::Clock;
 use drumfire_units::Nanos;
 use pusher::{Pusher, Queue};
 use receiver::Receiver;

@@ -10,10 +10,10 @@ use drumfire_dialects::{Dialect, Outcome, Presentation, Stream, parse};
 use drumfire_document::form;
 use drumfire_engine::Control;
 use drumfire_measure::{RunEvent, RunInfo, Summary};
-use drumfire_net::{Clock, TextServer};
+use drumfire_net::Clock;
 use drumfire_plan::{Plan, StopReason};
 use drumfire_session::{
-    Console as _, EndRequests, Note, Observer, RunContext, SessionError, Streams,
+    Console as _, EndRequests, Note, Observer, RunContext, SessionError, Streams, TextServer,
 };
 use std::io::Write;
 use std::path::Path;
