@@ -113,7 +113,7 @@ pub struct LogRequest {
 
 impl LogRequest {
     /// A request with a request line, if it is one: `GET / HTTP/1.1`, or without its version.
-    fn of(line: &str) -> Option<Self> {
+    pub(crate) fn parse(line: &str) -> Option<Self> {
         let mut words = line.split(' ');
         let (method, target) = (words.next()?, words.next()?);
         let version = words.next();
@@ -129,7 +129,12 @@ impl LogRequest {
     }
 
     /// The same with these fields, without those that are none.
-    fn with(self, host: Option<String>, referer: Option<String>, agent: Option<String>) -> Self {
+    pub(crate) fn with(
+        self,
+        host: Option<String>,
+        referer: Option<String>,
+        agent: Option<String>,
+    ) -> Self {
         let field = |name: &str, value: Option<String>| {
             let value = value.filter(|value| !matches!(value.as_str(), "" | "-"));
             value.filter(|value| Header::new(name, value.as_bytes()).is_ok())
@@ -143,11 +148,11 @@ impl LogRequest {
     }
 }
 
-/// Reads a line.
+/// Reads a line of any format but W3C's.
 ///
 /// # Errors
-/// In words, when it is no line of an access log.
-pub fn log_line(line: &str) -> Result<LogLine, String> {
+/// In words, if the line is not part of an access log.
+pub(crate) fn log_line(line: &str) -> Result<LogLine, String> {
     match line.trim() {
         "" => Ok(LogLine::Blank),
         line if line.starts_with('#') => Ok(LogLine::Blank),
@@ -172,7 +177,7 @@ fn of_squid(line: &str) -> Option<LogLine> {
         return None;
     }
     let time = log_time::any(time)?;
-    Some(match LogRequest::of(&format!("{method} {url}")) {
+    Some(match LogRequest::parse(&format!("{method} {url}")) {
         Some(request) => LogLine::Request(Box::new(LogRequest {
             time: Some(time),
             ..request
@@ -184,8 +189,10 @@ fn of_squid(line: &str) -> Option<LogLine> {
 /// A line of text: `… [TIME] "REQUEST" STATUS SIZE "REFERER" "AGENT"`, or another with a quoted
 /// request.
 fn of_text(line: &str) -> Result<LogLine, String> {
-    let wrong = "the line is not an access log entry such as 1.2.3.4 - - [10/Oct/2000:13:55:36 \
-                 -0700] \"GET / HTTP/1.1\" 200 12";
+    let wrong = "the line is not an access log entry that drumfire reads; it reads lines with a \
+                 quoted request such as 1.2.3.4 - - [10/Oct/2000:13:55:36 -0700] \
+                 \"GET / HTTP/1.1\" 200 12, JSON objects, lines of Squid, and W3C logs (IIS, \
+                 CloudFront) that begin with a `#Fields` line";
     let (time, rest) = time_of(line)?;
     let Some((request, rest)) = request_of(rest) else {
         // With a time and a quoted text, it is a line of a log.
@@ -235,17 +242,17 @@ fn request_of(line: &str) -> Option<(LogRequest, &str)> {
     let mut rest = line;
     for _ in 0..QUOTES_MAX {
         let (text, behind) = quoted(rest)?;
-        if let Some(request) = LogRequest::of(&text).filter(|_| text.contains(" HTTP/")) {
+        if let Some(request) = LogRequest::parse(&text).filter(|_| text.contains(" HTTP/")) {
             return Some((request, behind));
         }
         // Some servers leave quotes within a request as they are.
         let longer = with_quotes(rest).filter(|_| begins_as_request(&text));
         if let Some((text, behind)) = longer
-            && let Some(request) = LogRequest::of(&text)
+            && let Some(request) = LogRequest::parse(&text)
         {
             return Some((request, behind));
         }
-        if let Some(request) = LogRequest::of(&text) {
+        if let Some(request) = LogRequest::parse(&text) {
             return Some((request, behind));
         }
         rest = behind;
@@ -355,7 +362,7 @@ fn of_json(line: &str) -> Result<LogLine, String> {
             None => Err("the line has neither a `request` nor a `method` with a `uri`".to_owned()),
         };
     };
-    let Some(request) = LogRequest::of(&request) else {
+    let Some(request) = LogRequest::parse(&request) else {
         return Ok(LogLine::Broken);
     };
     let time = TIMES.iter().filter_map(|key| of(&[key]));
@@ -494,7 +501,10 @@ mod tests {
             assert_eq!(shown(&line), wanted, "{line}");
         }
         for (line, error) in [
-            ("junk", "the line is not an access log entry"),
+            (
+                "junk",
+                "the line is not an access log entry that drumfire reads",
+            ),
             (
                 r#"h - - [junk] "GET / HTTP/1.1" 200 1"#,
                 "`junk` is not a time",

@@ -22,6 +22,8 @@ mod har;
 mod integer;
 mod jinja;
 mod json_text;
+mod log_columns;
+mod log_reader;
 mod log_time;
 mod names;
 mod number;
@@ -36,7 +38,7 @@ mod tags;
 mod template;
 mod text;
 
-pub use access_log::{LogLine, LogRequest, log_line};
+pub use access_log::{LogLine, LogRequest};
 pub use ammo::{
     AMMO_FORMATS, Ammo, AmmoData, AmmoError, AmmoField, AmmoFormat, AmmoOptions, AmmoPick, AutoTag,
     Calls, Class, Precedence, Storage, Timing,
@@ -49,6 +51,7 @@ pub use feed::{CsvForm, Feed, FeedError, FeedFormat, Generated, KINDS, Kind, Ran
 pub use feed_order::{AtEnd, Deal, FeedOrder, Strides};
 pub use har::{HarArchive, HarContent, HarEntry, HarPair, HarRequest};
 pub use json_text::{JsonPlace, escape_json, without_lone_surrogates};
+pub use log_reader::LogReader;
 pub use names::VARIABLES;
 pub use order::{Order, SharedList};
 pub use read_at::ReadAt;

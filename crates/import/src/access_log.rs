@@ -1,7 +1,7 @@
 //! Access logs: the paths that were asked for, and how often.
 
 use crate::exchange::{Exchange, Exchanges, Words, origin};
-use drumfire_data::{LogLine, LogRequest, log_line};
+use drumfire_data::{LogLine, LogReader, LogRequest};
 use drumfire_plan::{Method, percent};
 use std::collections::{BTreeSet, HashMap};
 
@@ -13,8 +13,9 @@ const HOSTS_MAX: usize = 3;
 /// Reads the lines of a log.
 pub(crate) fn read(text: &str) -> Result<Exchanges, String> {
     let mut log = Log::default();
+    let mut reader = LogReader::default();
     for (number, line) in (1..).zip(text.lines()) {
-        match log_line(line) {
+        match reader.read(line) {
             Ok(LogLine::Request(request)) => log.request(*request, number),
             Ok(LogLine::Broken) => log.broken.add(number),
             Ok(LogLine::Blank) => {}

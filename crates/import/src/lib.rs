@@ -41,7 +41,7 @@ pub enum Form {
     OpenApi,
     /// A collection of Postman, version 2.1.
     Postman,
-    /// An access log of nginx or Apache: common or combined.
+    /// An access log of a server or proxy.
     AccessLog,
 }
 

@@ -4,11 +4,12 @@
 use super::batch::Batch;
 use super::step::{Step, line, text};
 use super::target::begin;
-use crate::access_log::{LogLine, LogRequest, log_line};
+use crate::access_log::{LogLine, LogRequest};
+use crate::log_reader::LogReader;
 use drumfire_plan::Method;
 
 /// The next line.
-pub(super) fn step(window: &[u8], is_last: bool, out: &mut Batch) -> Step {
+pub(super) fn step(reader: &mut LogReader, window: &[u8], is_last: bool, out: &mut Batch) -> Step {
     let (line, bytes) = match line(window, is_last) {
         Ok(read) => read,
         Err(step) => return step,
@@ -17,7 +18,7 @@ pub(super) fn step(window: &[u8], is_last: bool, out: &mut Batch) -> Step {
         Ok(line) => line,
         Err(step) => return step,
     };
-    let rows = match log_line(line) {
+    let rows = match reader.read(line) {
         Ok(LogLine::Request(request)) => put(*request, out),
         Ok(LogLine::Broken) => {
             out.leave_out();

@@ -4,6 +4,7 @@ use super::batch::{Batch, Standing};
 use super::step::Step;
 use super::{access_log, call_json, json_line, raw, uri};
 use crate::feed::JsonValues;
+use crate::log_reader::LogReader;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ pub enum AmmoFormat {
     Raw,
     /// JSON objects.
     JsonLine,
-    /// An access log, as nginx and Apache write it or in JSON lines.
+    /// An access log of a server or proxy, in text or in JSON lines.
     AccessLog,
     /// An HTTP archive, as browsers write it.
     Har,
@@ -58,6 +59,7 @@ pub(super) struct Decoder {
     /// The header fields that stand for the entries that follow.
     standing: Standing,
     values: JsonValues,
+    log: LogReader,
 }
 
 impl Decoder {
@@ -66,6 +68,7 @@ impl Decoder {
             format,
             standing: Arc::from([]),
             values: JsonValues::default(),
+            log: LogReader::default(),
         }
     }
 
@@ -87,7 +90,7 @@ impl Decoder {
             AmmoFormat::UriPost => uri::step_post(&mut self.standing, window, is_last, out),
             AmmoFormat::Raw => raw::step(window, is_last, out),
             AmmoFormat::JsonLine => json_line::step(&mut self.values, window, is_last, out),
-            AmmoFormat::AccessLog => access_log::step(window, is_last, out),
+            AmmoFormat::AccessLog => access_log::step(&mut self.log, window, is_last, out),
             AmmoFormat::GrpcJson => call_json::step(&mut self.values, window, is_last, out),
             AmmoFormat::Har => Step::End,
         }

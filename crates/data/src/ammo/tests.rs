@@ -550,8 +550,25 @@ const BROKEN: &[(AmmoFormat, &str, &str)] = &[
     (
         AmmoFormat::AccessLog,
         "\nfoo\n",
-        "line 2: the line is not an access log entry such as 1.2.3.4 - - [10/Oct/2000:13:55:36 \
-         -0700] \"GET / HTTP/1.1\" 200 12",
+        "line 2: the line is not an access log entry that drumfire reads; it reads lines with a \
+         quoted request such as 1.2.3.4 - - [10/Oct/2000:13:55:36 -0700] \"GET / HTTP/1.1\" 200 12, \
+         JSON objects, lines of Squid, and W3C logs (IIS, CloudFront) that begin with a `#Fields` \
+         line",
+    ),
+    (
+        AmmoFormat::AccessLog,
+        "#Fields: date time cs-uri-stem\n",
+        "line 1: the `#Fields` line has no cs-method; add this field to the server's log",
+    ),
+    (
+        AmmoFormat::AccessLog,
+        "#Fields: cs-method cs-uri-stem\nGET /a\nGET /b c\n",
+        "line 3: the line has 3 values, but the `#Fields` line has 2 names",
+    ),
+    (
+        AmmoFormat::AccessLog,
+        "#Fields: date time cs-method cs-uri-stem\n2000-10-10 25:00:00 GET /a\n",
+        "line 2: `2000-10-10 25:00:00` is not a time such as 2000-10-10 13:55:36",
     ),
     (
         AmmoFormat::AccessLog,
@@ -607,7 +624,7 @@ proptest! {
     /// Any bytes are requests or an error; in memory and streamed alike.
     #[test]
     fn any_file_is_read_alike_in_memory_and_streamed(
-        lines in prop::collection::vec("(/[a-z]{0,3}( t)?|\\[A: [a-z]?\\]|[0-9]{1,2} /|\\{\"uri\":\"/\"\\}|[ -~]{0,12})", 0..12),
+        lines in prop::collection::vec("(/[a-z]{0,3}( t)?|\\[A: [a-z]?\\]|#Fields: cs-method cs-uri|GET /[a-z]|[0-9]{1,2} /|\\{\"uri\":\"/\"\\}|[ -~]{0,12})", 0..12),
         which in 0_usize..6,
     ) {
         use AmmoFormat::{AccessLog, GrpcJson, JsonLine, Raw, Uri, UriPost};
