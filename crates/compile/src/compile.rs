@@ -104,6 +104,7 @@ pub(crate) fn compile_in(
         dealer.made(made.as_ref(), &mut scope);
         pools.extend(made);
     }
+    dealer.note_idle(&mut scope);
     scope
         .found
         .drop_missing_from(known, &lost(document, &sources));
@@ -383,13 +384,11 @@ fn made_of(
     let urls: Vec<Url> = requests.iter().map(|request| request.url.clone()).collect();
     let connections = transport::connections(settings, &loaded, scope);
     let expect: Option<Expect> = scope.found.parse(settings.http.expect.status.as_ref());
-    let timeouts = transport::timeouts(&settings.timeouts, scope);
-    idle_flags::note(settings, version, &timeouts, &requests, scope);
-    drumfire_plan::Pool {
+    let made = drumfire_plan::Pool {
         name: pool.name.value.clone(),
         reach: transport::reach(settings, &urls, scope),
         http: transport::http(settings, version, scope),
-        timeouts,
+        timeouts: transport::timeouts(&settings.timeouts, scope),
         stop: load::stop(&pool.stop, &loaded, scope),
         requests,
         program: Program::default(),
@@ -401,7 +400,9 @@ fn made_of(
         cookies: transport::cookies(settings, scope),
         samples: kept::samples(settings),
         transcripts: kept::transcripts(settings, scope),
-    }
+    };
+    idle_flags::note(settings, &made, scope);
+    made
 }
 
 /// The settings of the generator: threads, seed, warm-up, interval. They hold for all pools, since

@@ -10,6 +10,7 @@
 //! errs on the side of "reads": a pool that is dealt rows it never takes leaves some unused, and
 //! one that is not dealt any would share them.
 
+use crate::idle_flags;
 use crate::scope::Scope;
 use drumfire_data::{Deal, Sources};
 use drumfire_document::form::{Tree, tree_of};
@@ -74,6 +75,18 @@ impl<'a> Dealer<'a> {
             }
         }
         self.users.push(users);
+    }
+
+    /// Notes feeds of the command line that no pool reads.
+    pub(crate) fn note_idle(&self, scope: &mut Scope<'_>) {
+        for (feed, written) in self.feeds.iter().enumerate() {
+            if !self.reads.iter().any(|reads| reads[feed]) {
+                let name = &written.name;
+                let shown = name.value.escape_default();
+                let why = format!("no template contains {{{{{shown}.COLUMN}}}}");
+                idle_flags::refuse(&name.place, &why, scope);
+            }
+        }
     }
 
     /// Notes users of a pool that would find no row of their own.

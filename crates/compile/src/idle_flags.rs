@@ -6,21 +6,22 @@
 //! no mistake for an http target, as a plan is often tried on one and run on another.
 
 use crate::scope::{Scope, is_on};
+use crate::transport::resolved;
 use drumfire_document::names;
-use drumfire_document::{Place, Settings, Switch, Text};
-use drumfire_plan::{HttpRequest, HttpVersion, Timeouts};
+use drumfire_document::{Place, Reach, Settings, Switch, Text};
+use drumfire_plan::{Host, HttpRequest, HttpVersion, Origin, Pool, Redirects, Renewal};
 use drumfire_units::Nanos;
+use std::net::IpAddr;
+
+/// An error lists at most this many servers.
+const SERVERS_MAX: usize = 3;
 
 /// Notes the flags of a pool that do nothing.
-pub(crate) fn note(
-    settings: &Settings,
-    version: HttpVersion,
-    timeouts: &Timeouts,
-    requests: &[HttpRequest],
-    scope: &mut Scope<'_>,
-) {
-    note_connections(settings, version, scope);
+pub(crate) fn note(settings: &Settings, pool: &Pool, scope: &mut Scope<'_>) {
+    note_connections(settings, pool.http.version, scope);
     note_socket(settings, scope);
+    note_names(settings, pool, scope);
+    let timeouts = &pool.timeouts;
     let head = settings.timeouts.head_timeout.as_ref();
     let is_long = timeouts.head >= timeouts.total && timeouts.total < Nanos::MAX;
     if let Some(text) = head.filter(|_| is_long) {
@@ -37,7 +38,7 @@ pub(crate) fn note(
     if let Some(Switch {
         value: true, place, ..
     }) = expects
-        && !requests.iter().any(has_body)
+        && !pool.requests.iter().any(has_body)
     {
         let text = "no request has a body that could wait for `100 Continue`; leave it out";
         refuse(place, text, scope);
@@ -72,7 +73,7 @@ fn note_connections(settings: &Settings, version: HttpVersion, scope: &mut Scope
 /// Settings of addresses, beside a socket that takes their place.
 fn note_socket(settings: &Settings, scope: &mut Scope<'_>) {
     let written = &settings.reach;
-    let Some(socket) = &written.unix_socket else {
+    let Some(socket) = socket(written) else {
         return;
     };
     let first = |texts: &[Text]| texts.first().map(|text| text.place.clone());
@@ -83,10 +84,96 @@ fn note_socket(settings: &Settings, scope: &mut Scope<'_>) {
         place(&written.proxy),
     ];
     for place in addressed.into_iter().flatten() {
-        let socket = names::name(&socket.place, "unix_socket");
         let text = format!("{socket} leads to the target without an address; leave one out");
         refuse(&place, &text, scope);
     }
+}
+
+/// The socket that takes the place of an address, as it was written.
+fn socket(written: &Reach) -> Option<String> {
+    let own = written.unix_socket.as_ref();
+    let own = own.map(|path| names::name(&path.place, "unix_socket"));
+    own.or_else(|| {
+        let target = &written.target.as_ref()?.value;
+        let is_socket = target.starts_with("unix:");
+        is_socket.then(|| format!("`{}`", target.escape_default()))
+    })
+}
+
+/// Settings of names that no connection looks up. A redirect may lead to any name.
+fn note_names(settings: &Settings, pool: &Pool, scope: &mut Scope<'_>) {
+    let written = &settings.reach;
+    let is_known = !pool.requests.is_empty() && socket(written).is_none();
+    if !is_known || matches!(pool.http.redirects, Redirects::Follow(1..)) {
+        return;
+    }
+    let servers = servers(pool);
+    for text in &written.resolve {
+        let Some(given) = resolved(&text.value) else {
+            continue;
+        };
+        let is_used = |server: &&Origin| {
+            let host =
+                matches!(&server.host, Host::Name(name) if given.host.eq_ignore_ascii_case(name));
+            host && server.port == given.port
+        };
+        if !servers.iter().any(is_used) {
+            let (host, port) = (given.host.escape_default(), given.port);
+            let what = match given.host.trim_matches(['[', ']']).parse::<IpAddr>() {
+                Ok(_) => format!("{host} is an address and not a name"),
+                Err(_) => format!("no request connects to {host}:{port}"),
+            };
+            let why = format!("{what}; connections go to {}", listed(&servers));
+            refuse(&text.place, &why, scope);
+        }
+    }
+    let looks_up = |server: &&Origin| match &server.host {
+        Host::Address(_) => false,
+        Host::Name(name) => !pool
+            .reach
+            .resolve
+            .iter()
+            .any(|given| given.host.eq_ignore_ascii_case(name) && given.port == server.port),
+    };
+    if let Some(lookup) = &written.lookup
+        && pool.reach.renewal != Renewal::Never
+        && !servers.iter().any(looks_up)
+    {
+        let why = format!(
+            "no name is looked up for a connection to {}; leave it out",
+            listed(&servers)
+        );
+        refuse(&lookup.place, &why, scope);
+    }
+}
+
+/// The servers that a pool connects to: the proxy, or the targets.
+fn servers(pool: &Pool) -> Vec<&Origin> {
+    let mut servers = Vec::new();
+    for HttpRequest { url, .. } in &pool.requests {
+        let proxy = pool.reach.proxy.as_ref();
+        let proxy = proxy.filter(|proxy| !proxy.bypass.iter().any(|rule| rule.covers(&url.origin)));
+        let dialed = proxy.map_or(&url.origin, |proxy| &proxy.url.origin);
+        if !servers.contains(&dialed) {
+            servers.push(dialed);
+        }
+    }
+    servers
+}
+
+/// The first servers in words.
+fn listed(servers: &[&Origin]) -> String {
+    let name = |server: &&Origin| match &server.host {
+        Host::Name(name) => format!("{name}:{}", server.port),
+        Host::Address(IpAddr::V6(address)) => format!("[{address}]:{}", server.port),
+        Host::Address(address) => format!("{address}:{}", server.port),
+    };
+    let first: Vec<String> = servers.iter().take(SERVERS_MAX).map(name).collect();
+    let others = match servers.len().saturating_sub(SERVERS_MAX) {
+        0 => String::new(),
+        others => format!(" and {others} more"),
+    };
+    format!("{}{others}", first.join(", "))
 }
 
 fn place(text: &Option<Text>) -> Option<Place> {
@@ -98,7 +185,7 @@ fn place_of(switch: &Option<Switch>) -> Option<Place> {
 }
 
 /// Notes a flag without effect.
-fn refuse(place: &Place, why: &str, scope: &mut Scope<'_>) {
+pub(crate) fn refuse(place: &Place, why: &str, scope: &mut Scope<'_>) {
     if matches!(place, Place::Flag { .. }) {
         scope.found.add(place, format!("it has no effect: {why}"));
     }

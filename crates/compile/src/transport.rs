@@ -305,21 +305,25 @@ fn source_addresses(reach: &WrittenReach, scope: &mut Scope<'_>) -> Vec<IpAddr> 
 /// brackets. It is curl's form, so that an option can be copied; unlike there, one entry has one
 /// address, and several entries of a name are several addresses.
 fn resolve(text: &Text, scope: &mut Scope<'_>) -> Option<Resolve> {
-    let parts = || {
-        let (host, rest) = text.value.split_once(':')?;
-        let (port, address) = rest.split_once(':')?;
-        let address = address.trim_start_matches('[').trim_end_matches(']');
-        Some(Resolve {
-            host: host.to_owned(),
-            port: port.parse().ok()?,
-            address: address.parse().ok()?,
-        })
-    };
     let wrong = || {
         let shown = text.value.escape_default();
         format!("`{shown}` is not HOST:PORT:ADDRESS, such as api.test:443:127.0.0.1")
     };
-    scope.found.ok(&text.place, parts().ok_or_else(wrong))
+    scope
+        .found
+        .ok(&text.place, resolved(&text.value).ok_or_else(wrong))
+}
+
+/// The parts of such an entry.
+pub(crate) fn resolved(text: &str) -> Option<Resolve> {
+    let (host, rest) = text.split_once(':')?;
+    let (port, address) = rest.split_once(':')?;
+    let address = address.trim_start_matches('[').trim_end_matches(']');
+    Some(Resolve {
+        host: host.to_owned(),
+        port: port.parse().ok()?,
+        address: address.parse().ok()?,
+    })
 }
 
 /// The limits of an exchange and of its phases. That of the head is the whole exchange's where none
