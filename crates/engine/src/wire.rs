@@ -41,8 +41,8 @@ pub(crate) use answers::{
 pub(crate) use contract::WireProtocol;
 pub(crate) use fields::Fields;
 pub(crate) use handler::{
-    Ahead, Chunk, End, Extra, GivenUp, Handler, Life, Note, Opening, Pump, Resend, Seen, Then,
-    Whole, WireEvent,
+    Ahead, Chunk, End, Extra, FIELDS_TOO_LARGE, GivenUp, Handler, Life, Note, Opening, Pump,
+    Resend, Seen, Then, Whole, WireEvent,
 };
 pub(crate) use port::{Input, Port};
 pub(crate) use settings::{Patience, Settings, Terms};

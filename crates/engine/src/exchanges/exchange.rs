@@ -191,12 +191,22 @@ impl Exchange {
         self.failed.as_mut()?.detail.take()
     }
 
-    /// Keeps the detail of the failure that is its end; returns the outcome.
+    /// Keeps the explanation of a failure that is certain to come.
+    pub(super) fn explain(&mut self, words: String) {
+        self.failed.get_or_insert_default().detail = Some(words.into_boxed_str());
+    }
+
+    /// Keeps the detail of the failure that ends the exchange, after an explanation that was kept
+    /// before; returns the outcome.
     #[inline]
     pub(super) fn note_failure(&mut self, failure: Failure) -> Outcome {
-        if failure.detail.is_some() {
-            let detail = failure.detail.map(String::into_boxed_str);
-            self.failed.get_or_insert_default().detail = detail;
+        if let Some(words) = failure.detail {
+            let kept = &mut self.failed.get_or_insert_default().detail;
+            let detail = match kept.take() {
+                Some(known) => format!("{known}; {words}"),
+                None => words,
+            };
+            *kept = Some(detail.into_boxed_str());
         }
         failure.outcome
     }

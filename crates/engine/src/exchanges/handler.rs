@@ -24,8 +24,8 @@ use crate::blame::Failure;
 use crate::id::ExchangeId;
 use crate::prepare::{Rendered, Request};
 use crate::wire::{
-    Ahead, Chunk, End, Fields, GivenUp, Handler, Note, Opening, Pump, Resend, Seen, Then, Whole,
-    WireEvent,
+    Ahead, Chunk, End, FIELDS_TOO_LARGE, Fields, GivenUp, Handler, Note, Opening, Pump, Resend,
+    Seen, Then, Whole, WireEvent,
 };
 use drumfire_measure::{AddressCounts, Figures, Outcome};
 use drumfire_units::Nanos;
@@ -188,6 +188,16 @@ impl Handler for ExchangeHandler<'_> {
             } => return self.failed(id, failure, seen, resend, now),
         };
         self.go_on(id, continuation, now)
+    }
+
+    #[cold]
+    fn head_refused(&mut self, id: ExchangeId, sizes: String) {
+        let Exchanges { rules, entries, .. } = &mut *self.exchanges;
+        let exchange = &mut entries[id.index()].exchange;
+        // The next exchange with this state would find a detail that no failure takes.
+        if rules.never_accepts(rules.request(exchange), FIELDS_TOO_LARGE) {
+            exchange.explain(sizes);
+        }
     }
 
     #[inline(always)]

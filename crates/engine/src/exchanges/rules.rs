@@ -5,7 +5,7 @@
 //! a run: commands change the load, not the requests.
 
 use super::exchange::Exchange;
-use crate::prepare::{PreparedPool, Request};
+use crate::prepare::{PreparedPool, Request, RequestKind};
 use drumfire_measure::Outcome;
 use drumfire_plan::{
     Compressed, Cookies, Expect, HttpRequest, Opening, Pool, Redirects, ReusedClosed, Timeouts,
@@ -170,6 +170,15 @@ impl Rules {
     #[inline]
     pub(super) fn judge_request(&self, request: &Request, status: u16) -> Outcome {
         judge(&request.expect(self.expect), status)
+    }
+
+    /// Whether a response with this status is a failure, whatever follows its head. A call that
+    /// accepts failures may be ok with any status.
+    pub(super) fn never_accepts(&self, request: &Request, status: u16) -> bool {
+        match &request.kind {
+            RequestKind::Call(call) => !(1..=16).any(|code| call.plan.expect.accepts(code)),
+            RequestKind::Response => self.judge_request(request, status) != Outcome::Ok,
+        }
     }
 }
 

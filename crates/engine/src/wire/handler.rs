@@ -29,6 +29,9 @@ use drumfire_plan::RenderedFields;
 use drumfire_units::Nanos;
 use std::net::SocketAddr;
 
+/// The status by which a server refuses a head for its size (RFC 6585 section 5).
+pub(crate) const FIELDS_TOO_LARGE: u16 = 431;
+
 /// The part behind a response's head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ahead {
@@ -380,6 +383,10 @@ pub(crate) trait Handler {
 
     /// Takes a report of the connection on it.
     fn on_event(&mut self, id: ExchangeId, event: WireEvent<'_>, now: Nanos) -> Then;
+
+    /// Notes that the response whose head is reported next has the status [`FIELDS_TOO_LARGE`];
+    /// `sizes` are those of the request's head and of the server's limit, in words.
+    fn head_refused(&mut self, _id: ExchangeId, _sizes: String) {}
 
     /// Takes a whole response that came in one piece: the same as its parts, one after the other.
     fn whole(&mut self, id: ExchangeId, whole: &Whole<'_>, now: Nanos) -> Then {

@@ -23,7 +23,7 @@ use self::stream::{open, stream};
 use super::answers::{Broken, Dropped, Expiry, Flushed, Outgoing, Read, Submitted, Unwilling};
 use super::contract::WireProtocol;
 use super::fields::Fields;
-use super::handler::{Ahead, End, Handler, Pump, Resend, Then, Whole, WireEvent};
+use super::handler::{Ahead, End, FIELDS_TOO_LARGE, Handler, Pump, Resend, Then, Whole, WireEvent};
 use super::port::{Input, Port};
 use super::settings::{Patience, Settings, Terms};
 use super::underway::{Handle, Underway};
@@ -38,6 +38,7 @@ use drumfire_measure::Outcome;
 use drumfire_net::{Io, IoError, Received};
 use drumfire_units::Nanos;
 use drumfire_units::rounded::count as grouped;
+use std::fmt;
 
 /// The payload of our pings, all alike: any byte of the server's is a sign of life.
 const PAYLOAD: [u8; 8] = *b"drumfire";
@@ -59,17 +60,53 @@ pub(crate) struct Http2 {
     /// The server's GOAWAY.
     going: Option<GoingAway>,
     silence: Silence,
-    /// A head that is larger than the server announced to accept.
-    oversized: Option<Oversized>,
+    /// A head that the server may refuse for its size.
+    oversized: Option<HeadSize>,
     /// The failure of a send; bytes that the server sent before are still to be read.
     send_failure: Option<Box<Failure>>,
 }
 
-/// The size of a request's head that is larger than SETTINGS_MAX_HEADER_LIST_SIZE of the server.
+/// No common server refuses a smaller head by default.
+const HEAD_USUAL: u32 = 8 << 10;
+
+/// The size of a request's head as SETTINGS_MAX_HEADER_LIST_SIZE counts it, and that setting of the
+/// server; the largest number if the server has sent none.
 #[derive(Clone, Copy, Debug)]
-struct Oversized {
+struct HeadSize {
     bytes: u32,
     allowed: u32,
+}
+
+impl HeadSize {
+    /// Whether a server may refuse this head.
+    const fn is_suspect(self) -> bool {
+        match self.allowed {
+            u32::MAX => self.bytes > HEAD_USUAL,
+            allowed => self.bytes > allowed,
+        }
+    }
+
+    /// Whether this failure may be such a refusal. Without an announced limit, only an error for an
+    /// excess is.
+    fn explains(self, outcome: Outcome) -> bool {
+        let mut excesses = [ErrorCode::ENHANCE_YOUR_CALM, ErrorCode::FRAME_SIZE_ERROR].into_iter();
+        let is_excess = excesses.any(|ErrorCode(code)| {
+            outcome == Outcome::h2_connection(code) || outcome == Outcome::h2_stream(code)
+        });
+        self.allowed < u32::MAX || is_excess
+    }
+}
+
+impl fmt::Display for HeadSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (bytes, allowed) = (grouped(self.bytes.into()), grouped(self.allowed.into()));
+        write!(f, "the request has {bytes} bytes of header fields, ")?;
+        match self.allowed {
+            u32::MAX => f.write_str("the server announced no limit"),
+            limit if limit < self.bytes => write!(f, "the server accepts {allowed}"),
+            _ => write!(f, "the server announced a limit of {allowed}"),
+        }
+    }
 }
 
 impl Http2 {
@@ -174,10 +211,12 @@ impl WireProtocol for Http2 {
             return Submitted::Full;
         };
         let has_body = opening.has_body;
-        let allowed = self.machine.header_list_max_peer();
-        if allowed < u32::MAX && opening.list_bytes() > allowed {
-            let bytes = opening.list_bytes();
-            self.oversized = Some(Oversized { bytes, allowed });
+        let size = HeadSize {
+            bytes: opening.list_bytes(),
+            allowed: self.machine.header_list_max_peer(),
+        };
+        if size.is_suspect() {
+            self.oversized = Some(size);
         }
         let before = self.machine.output().len();
         let Ok(stream) = open(&mut self.machine, id, &opening) else {
@@ -430,6 +469,7 @@ impl Http2 {
                 bytes = &bytes[size..];
                 continue;
             }
+            let allowed = self.machine.header_list_max_peer();
             let step = match self.machine.handle_input(bytes) {
                 Ok(step) => step,
                 Err(error) => {
@@ -447,6 +487,9 @@ impl Http2 {
                     headers,
                     end,
                 } => {
+                    if status == FIELDS_TOO_LARGE {
+                        explain_refusal(token, allowed, reading);
+                    }
                     let head = WireEvent::Head {
                         status,
                         fields: Fields::from(headers),
@@ -500,8 +543,12 @@ impl Http2 {
         bytes: &[u8],
         reading: &mut Reading<'_, H>,
     ) -> Option<usize> {
+        let allowed = self.machine.header_list_max_peer();
         let whole = self.machine.whole(bytes)?;
         let (token, size) = (whole.token, whole.consumed);
+        if whole.status == FIELDS_TOO_LARGE {
+            explain_refusal(token, allowed, reading);
+        }
         let then = reading.report_whole(token, size, &whole_response(&whole));
         self.after(token, then, reading);
         Some(size)
@@ -574,8 +621,11 @@ impl Http2 {
         let mut failure = stream_failure(error);
         let (handler, _) = reading.handler();
         let opening = handler.opening(ExchangeId(token));
-        let bytes = opening.map_or(0, |opening| opening.list_bytes());
-        if bytes > self.machine.header_list_max_peer() {
+        let size = HeadSize {
+            bytes: opening.map_or(0, |opening| opening.list_bytes()),
+            allowed: self.machine.header_list_max_peer(),
+        };
+        if size.is_suspect() {
             failure = self.explain(failure);
         }
         let then = self.fail(token, failure, resend, reading);
@@ -639,15 +689,21 @@ impl Http2 {
     /// Adds to a failure that the server may have refused a head for its size.
     #[cold]
     fn explain(&self, failure: Failure) -> Failure {
-        let Some(Oversized { bytes, allowed }) = self.oversized else {
-            return failure;
-        };
-        let (bytes, allowed) = (grouped(bytes.into()), grouped(allowed.into()));
-        let words = failure.words();
-        let text = format!(
-            "the request has {bytes} bytes of header fields, the server accepts {allowed}; {words}"
-        );
-        Failure::with(failure.outcome, text)
+        match self.oversized.filter(|size| size.explains(failure.outcome)) {
+            None => failure,
+            Some(size) => Failure::with(failure.outcome, format!("{size}; {}", failure.words())),
+        }
+    }
+}
+
+/// Adds the sizes to a response that refuses the head of its request.
+#[cold]
+fn explain_refusal<H: Handler>(token: u32, allowed: u32, reading: &mut Reading<'_, H>) {
+    let id = ExchangeId(token);
+    let (handler, _) = reading.handler();
+    if let Some(opening) = handler.opening(id) {
+        let bytes = opening.list_bytes();
+        handler.head_refused(id, HeadSize { bytes, allowed }.to_string());
     }
 }
 

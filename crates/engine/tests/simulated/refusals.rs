@@ -2,7 +2,7 @@
 
 use crate::{failures, ms, run, secs};
 use drumfire_measure::{Blame, NO_CERTIFICATE, Outcome, Summary};
-use drumfire_plan::{CallKind, Verify};
+use drumfire_plan::{CallKind, Expect, Header, Verify};
 use drumfire_testkit::{
     Answer, Draft, Farewell, Http2, LastId, Law, Network, Reply, Said, Server, World, closed, open,
 };
@@ -94,6 +94,78 @@ fn a_head_that_is_larger_than_the_server_accepts_is_named_with_both_sizes() {
         World::of(Server::http2(script)),
     );
     failures(&result.summary, &[]);
+}
+
+/// A plan whose requests have a head of 9 kB.
+fn large(calls: bool) -> Draft {
+    let plan = closed(1).http2(1).requests(10);
+    let plan = match calls {
+        true => plan.calls(CallKind::Unary, Said::once()),
+        false => plan,
+    };
+    plan.with(|plan| {
+        let field = Header::new("x-large", &[b'a'; 9_000]).unwrap();
+        for request in &mut plan.requests {
+            request.headers.push(field.clone());
+        }
+    })
+}
+
+#[test]
+fn a_431_has_the_sizes_of_the_head_and_of_the_announced_limit() {
+    for calls in [false, true] {
+        for (script, limit) in [
+            (Http2::new(), ", the server announced no limit"),
+            (Http2::new().accepts_heads(50), ", the server accepts 50"),
+            (
+                Http2::new().accepts_heads(20_000),
+                ", the server announced a limit of 20,000",
+            ),
+        ] {
+            for reply in [Reply::status(431), Reply::head(431, &[]).data(b"no").ends()] {
+                let script = script.clone().says(reply);
+                let result = run(large(calls), World::of(Server::http2(script)));
+                let message = message(&result.summary);
+                let size = message
+                    .strip_prefix("the request has 9,")
+                    .and_then(|rest| rest.split_once(" bytes of header fields"));
+                let (_, rest) = size.unwrap_or_else(|| panic!("{message}"));
+                assert!(rest.starts_with(limit), "{message}");
+                assert_eq!(rest.len() > limit.len(), calls, "{message}");
+            }
+        }
+    }
+    // A plan may expect the status, and the failure of the next request has its own words.
+    let script = Http2::new().answers(|request| match request.index % 2 {
+        0 => Reply::status(431),
+        _ => Reply::head(200, &[]).reset(2),
+    });
+    let plan = large(false).with(|plan| plan.expect = "431".parse::<Expect>().unwrap());
+    let result = run(plan, World::of(Server::http2(script)));
+    assert_eq!(result.summary.total.counts.ok, 5);
+    assert!(!message(&result.summary).contains("header fields"));
+}
+
+#[test]
+fn an_error_for_an_excess_has_the_size_of_a_large_head_that_no_limit_was_announced_for() {
+    let away = |code| Http2::new().goes_away(1, LastId::Of(1), code, Farewell::AtOnce);
+    let reset = |code| Http2::new().says(Reply::only_reset(code));
+    let text = " bytes of header fields, the server announced no limit; ";
+    for (script, is_explained) in [
+        (away(11), true),
+        (reset(11), true),
+        (reset(6), true),
+        (away(2), false),
+        (reset(2), false),
+    ] {
+        let result = run(large(false), World::of(Server::http2(script.clone())));
+        let explained = message(&result.summary);
+        assert_eq!(explained.contains(text), is_explained, "{explained}");
+        let plan = closed(1).http2(1).requests(10);
+        let result = run(plan, World::of(Server::http2(script)));
+        let explained = message(&result.summary);
+        assert!(!explained.contains("header fields"), "{explained}");
+    }
 }
 
 /// A status that the plan does not expect is the answer, whatever its body lacks.
