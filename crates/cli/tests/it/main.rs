@@ -77,6 +77,7 @@ mod stops;
 mod store;
 mod support;
 mod syscalls;
+mod tls_ends;
 mod traces;
 mod trend;
 mod wire;

@@ -19,6 +19,7 @@ pub(crate) mod script;
 pub(crate) mod serve;
 pub(crate) mod side_by_side;
 pub(crate) mod tap;
+pub(crate) mod tls_server;
 pub(crate) mod turn;
 pub(crate) mod wire;
 
