@@ -4,9 +4,12 @@
 use crate::support::nats::Nats;
 use crate::support::program::{LIMIT, PATH, neutral};
 use crate::support::{Folder, Process, Run, Serve, drumfire, lab};
+use drumfire_measure::{IntervalRow, Summary};
+use drumfire_store::Record;
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
+use rustix::time::{ClockId, clock_gettime};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// A server of NATS, and a target.
@@ -21,7 +24,7 @@ impl Lab {
         let program: PathBuf = lab::suite("nats-server")?;
         Some(Self {
             nats: Nats::new(&program),
-            serve: Serve::new(""),
+            serve: Serve::new("--arrival-log"),
             folder: Folder::new(),
         })
     }
@@ -132,6 +135,126 @@ fn a_lost_share_is_taken_as_far_as_there_are_descriptors() {
         assert_eq!(agent.finish(LIMIT).code, Some(0));
     }
     drop(lost.finish(LIMIT));
+}
+
+/// The wall clock's time at the epoch of the monotonic clock, by which the target logs, in
+/// nanoseconds since 1970.
+fn monotonic_epoch() -> i128 {
+    let read = |clock| {
+        let time = clock_gettime(clock);
+        i128::from(time.tv_sec) * 1_000_000_000 + i128::from(time.tv_nsec)
+    };
+    let (wall, monotonic) = (read(ClockId::Realtime), read(ClockId::Monotonic));
+    wall - monotonic
+}
+
+/// A time that a report states after these words, in nanoseconds: `… within 1.2 ms`.
+fn stated_time(words: &str, before: &str) -> i128 {
+    let (_, rest) = words
+        .split_once(before)
+        .unwrap_or_else(|| panic!("{before}: {words}"));
+    let mut rest = rest.split_whitespace();
+    let number: f64 = rest.next().unwrap().parse().unwrap();
+    let unit = rest.next().unwrap().trim_end_matches([',', ';', ':']);
+    let unit = match unit {
+        "ns" => 1.0,
+        "µs" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        other => panic!("{other}: {words}"),
+    };
+    (number * unit) as i128
+}
+
+/// The target's log of a run with a lost agent, beside its report. All times are nanoseconds since
+/// 1970.
+struct Truth {
+    arrivals: Vec<i128>,
+    rows: Vec<IntervalRow>,
+    start: i128,
+    /// Clocks may differ by this much.
+    doubt: i128,
+    /// No response took longer.
+    longest: i128,
+    /// The requests that the report has in all.
+    sent: u64,
+    /// The last report of the lost agent covers its requests up to here.
+    reported: i128,
+    /// The agent was dead by then.
+    dead: i128,
+}
+
+impl Truth {
+    fn arrived_before(&self, time: i128) -> u64 {
+        self.arrivals.partition_point(|at| *at < time) as u64
+    }
+
+    /// Compares the requests that the report has at the end of each interval with those that had
+    /// arrived. A request has arrived before it ends, and not longer before than the longest response
+    /// took. Requests of the lost agent after its last report are in the log alone.
+    fn check(&self) {
+        let unknown = self.arrivals.len() as u64 - self.sent;
+        let mut ended = 0;
+        for row in &self.rows {
+            ended += row.good + row.bad + row.failed;
+            let end = self.start + i128::from(row.end.0);
+            let least = self.arrived_before(end - self.longest - self.doubt);
+            let most = self.arrived_before(end + self.doubt);
+            // All unknown ones arrived after the last report, and before the agent was dead.
+            let (fewest, all) = match () {
+                () if end + self.doubt < self.reported => (ended, ended),
+                () if end - self.doubt > self.dead => (ended + unknown, ended + unknown),
+                () => (ended, ended + unknown),
+            };
+            assert!(
+                fewest <= most && least <= all,
+                "at {}: {ended} ended and {unknown} unknown, {least} to {most} arrived",
+                row.end
+            );
+        }
+    }
+}
+
+/// The figures of each second are those of the target's own log, before the loss of an agent, while
+/// its share is idle, and after others have taken it over.
+#[test]
+fn intervals_of_a_run_with_a_lost_agent_are_those_of_the_targets_log() {
+    let Some(lab) = Lab::new() else {
+        return;
+    };
+    let agents = ["a", "b", "c"].map(|name| lab.agent(name, 1_000));
+    let epoch = monotonic_epoch();
+    let run = lab.run_of(14, "{}", "3");
+    let [first, second, lost] = agents;
+    kill(&lost);
+    drop(lost.finish(LIMIT));
+    let now = clock_gettime(ClockId::Realtime);
+    let dead = i128::from(now.tv_sec) * 1_000_000_000 + i128::from(now.tv_nsec);
+    let words = words(&run.finish(LIMIT));
+    for agent in [first, second] {
+        assert_eq!(agent.finish(LIMIT).code, Some(0));
+    }
+    let Summary { info, total, .. } = &summary(lab.folder.path());
+    let start = i128::from(info.started_at_unix_ns);
+    let drifted = (monotonic_epoch() - epoch).abs();
+    let arrivals = lab.serve.arrivals().into_iter();
+    let truth = Truth {
+        arrivals: arrivals.map(|at| i128::from(at) + epoch).collect(),
+        rows: summary(lab.folder.path()).intervals(),
+        start,
+        doubt: drifted + stated_time(&words, "all started within "),
+        longest: i128::from(total.latency.response_time.max().0),
+        sent: total.counts.sent,
+        // Stated to the tenth of a second.
+        reported: start + stated_time(&words, "its requests after ") - 100_000_000,
+        dead,
+    };
+    assert!(words.contains("took over"), "{words}");
+    truth.check();
+}
+
+fn summary(folder: &Path) -> Summary {
+    Record::read(&folder.join("run")).unwrap().summary
 }
 
 /// An agent that came when the run had all of its own has the share of one that is lost, and the other
