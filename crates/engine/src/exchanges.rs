@@ -307,7 +307,7 @@ impl Exchanges {
     #[inline(always)]
     pub(crate) fn release(&mut self, id: ExchangeId, sample: &Sample) -> Held {
         let entry = &mut self.entries[id.index()];
-        let held = entry.exchange.task.held(sample);
+        let held = entry.exchange.task.held();
         if self.records.attends(sample) {
             self.records.attend(&self.rules, entry, sample);
         }

@@ -13,9 +13,46 @@
 //! beyond it the generator's. [`IdleSince::owed`] is what the exchange carries to its end, where
 //! [`IdleSince::after_stop`] makes the next moment of it. An idle gap ends the debt by itself, since a
 //! request that is intended after `at` has nothing to inherit.
+//!
+//! In the closed model, a stop moves users as well as connections: the next request of a user is
+//! intended when the last one has ended, and that ended later by the stop. [`Delays`] has the time
+//! by which each user was moved, and a request inherits only what its connection owes beyond that.
+//! Otherwise each user of a busy connection would be late by a stop for the rest of the run.
 
+use crate::id::UserId;
 use crate::limits::STOOD_STILL;
 use drumfire_units::Nanos;
+
+/// The times by which stops of the worker have moved its users.
+#[derive(Debug)]
+pub(crate) enum Delays {
+    /// The schedule intends all requests, and nothing moves it.
+    None,
+    /// The delays of the users of the closed model, by index.
+    Of(Vec<Nanos>),
+}
+
+impl Delays {
+    /// Returns the delay of a user; `None` if only the schedule intends requests.
+    #[inline]
+    pub(crate) fn of_user(&self, user: UserId) -> Option<Nanos> {
+        match self {
+            Self::None => None,
+            Self::Of(users) => Some(users.get(user.index()).copied().unwrap_or_default()),
+        }
+    }
+
+    /// Sets the delay of a user whose request has ended.
+    #[inline]
+    pub(crate) fn set_delay(&mut self, user: UserId, delay: Nanos) {
+        if let Self::Of(users) = self {
+            if users.len() <= user.index() {
+                users.resize(user.index() + 1, Nanos::ZERO);
+            }
+            users[user.index()] = delay;
+        }
+    }
+}
 
 /// The moment since which something is free.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,20 +90,28 @@ impl IdleSince {
         }
     }
 
-    /// The due time of a request that was intended for a time: what it waits after that is lag.
+    /// The time that stops took.
     #[inline]
-    pub(crate) fn due(self, intended: Nanos) -> Nanos {
-        intended.max(self.on_time)
+    pub(crate) fn debt(self) -> Nanos {
+        self.at - self.on_time
     }
 
-    /// The debt to the next request on the same connection, where this one, intended for a time,
-    /// begins now. Lateness within a turn of the loop (under [`STOOD_STILL`]) is lag of this
-    /// request alone: it would add up where the target is the limit.
+    /// The due time of a request that was intended for a time, by a user whom stops have delayed:
+    /// what the request waits after that is lag.
     #[inline]
-    pub(crate) fn owed(self, intended: Nanos, now: Nanos) -> Nanos {
+    pub(crate) fn due(self, intended: Nanos, delay: Nanos) -> Nanos {
+        intended.max(self.at.min(self.on_time + delay))
+    }
+
+    /// The debt to the next request on the same connection, if this one, intended for a time by a
+    /// user whom stops have delayed, begins now. The user is then delayed by as much. Lateness within
+    /// a turn of the loop (under [`STOOD_STILL`]) is lag of this request alone: it would add up if
+    /// the target is the limit.
+    #[inline]
+    pub(crate) fn owed(self, intended: Nanos, delay: Nanos, now: Nanos) -> Nanos {
         let could = intended.max(self.at);
         let own = now - could;
-        let inherited = could - self.due(intended);
+        let inherited = delay + (could - self.due(intended, delay));
         if own >= STOOD_STILL {
             inherited + own
         } else {
@@ -92,7 +137,8 @@ mod tests {
         for n in 0..20 {
             let intended = ms(15 + 5 * n);
             now = now.max(intended);
-            let (due, owed) = (free.due(intended), free.owed(intended, now));
+            let due = free.due(intended, Nanos::ZERO);
+            let owed = free.owed(intended, Nanos::ZERO, now);
             assert_eq!(due, intended, "the connection would have been idle");
             now += ms(2);
             free = IdleSince::after_stop(now, owed);
@@ -102,14 +148,35 @@ mod tests {
     }
 
     #[test]
+    fn users_of_a_busy_connection_are_late_by_each_stop_once() {
+        // Three users from 0 on, and a worker that stands still until 6 ms, and for 10 ms in the
+        // second round. A request takes 20 ms.
+        let (mut free, mut now) = (IdleSince::at(Nanos::ZERO), ms(6));
+        let mut users = [(Nanos::ZERO, Nanos::ZERO); 3];
+        let mut lags = Vec::new();
+        for number in 0..15 {
+            let (intended, delay) = users[number % 3];
+            if number == 4 {
+                now += ms(10);
+            }
+            lags.push((now - free.due(intended, delay)).0 / MS);
+            let owed = free.owed(intended, delay, now);
+            now += ms(20);
+            free = IdleSince::after_stop(now, owed);
+            users[number % 3] = (now, owed);
+        }
+        assert_eq!(lags, [6, 6, 6, 0, 10, 10, 10, 0, 0, 0, 0, 0, 0, 0, 0]);
+    }
+
+    #[test]
     fn a_slow_target_is_not_our_lateness() {
         // Requests every 5 ms take 10 ms, and the worker needs 1 µs for each.
         let mut free = IdleSince::at(Nanos::ZERO);
         for n in 0..1000 {
             let intended = ms(5 * n);
             let now = free.at.max(intended) + Nanos(1_000);
-            assert_eq!(now - free.due(intended), Nanos(1_000));
-            let owed = free.owed(intended, now);
+            assert_eq!(now - free.due(intended, Nanos::ZERO), Nanos(1_000));
+            let owed = free.owed(intended, Nanos::ZERO, now);
             assert_eq!(owed, Nanos::ZERO);
             free = IdleSince::after_stop(now + ms(10), owed);
         }

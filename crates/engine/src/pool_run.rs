@@ -49,6 +49,7 @@ use crate::demand::{Demand, Returned, Room};
 use crate::exchanges::{End, Exchanges, Held, Lists};
 use crate::handover::Member;
 use crate::id::PoolId;
+use crate::idle_since::Delays;
 use crate::lifecycle::Lifecycle;
 use crate::limits::{BACKOFF_MIN, STARTS_PER_TURN, STREAMS_PER_TURN};
 use crate::pool_io::PoolContext;
@@ -74,6 +75,8 @@ pub(crate) struct PoolRun {
     pub(crate) transport: Transport,
     pub(crate) timers: Timers,
     lookup: Lookup,
+    /// Of this worker's own users.
+    delays: Delays,
     peers: PoolPeers,
     affinity: Affinity,
     /// Whether connections carry many exchanges, and one may end for want of more.
@@ -107,6 +110,13 @@ impl PoolRun {
             transport,
             timers: Timers::default(),
             lookup: Lookup::new(prepared),
+            delays: match pool.load.is_open() {
+                true => Delays::None,
+                false => {
+                    let users = pool.users_most().unwrap_or(0);
+                    Delays::Of(vec![Nanos::ZERO; users as usize])
+                }
+            },
             peers: PoolPeers::new(member),
             affinity: pool.connections.affinity,
             multiplexes: !is_exclusive,

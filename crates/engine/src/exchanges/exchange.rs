@@ -12,7 +12,7 @@ use super::look::Look;
 use crate::blame::Failure;
 use crate::id::{Generation, ShareId, UserId};
 use crate::users::{DueRequest, Turn, UserState};
-use drumfire_measure::{Outcome, Particulars, Sample};
+use drumfire_measure::{Outcome, Particulars};
 use drumfire_plan::RequestContext;
 use drumfire_units::Nanos;
 
@@ -48,14 +48,14 @@ impl Task {
         }
     }
 
-    /// The resources that an exchange with this sample has held, to be given back.
+    /// The resources that an exchange has held, to be given back.
     #[inline(always)]
-    pub(super) fn held(&self, sample: &Sample) -> Held {
+    pub(super) const fn held(&self) -> Held {
         Held {
             share: self.share,
             user: self.turn.user,
             home: self.home,
-            owed: self.owed.min(sample.sent - sample.due),
+            owed: self.owed,
         }
     }
 }

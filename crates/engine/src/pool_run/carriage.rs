@@ -221,9 +221,16 @@ impl PoolRun {
         now: Nanos,
     ) -> ExchangeId {
         let (since, intended) = (seat.since, due.intended);
-        let task = Task::new(&due, seat.share, home, since.owed(intended, now));
+        let delay = match self.delays.of_user(due.turn.user) {
+            None => Nanos::ZERO,
+            Some(delay) if home == self.peers.home => delay,
+            // The delays of other workers' users are not known here.
+            Some(_) => since.debt(),
+        };
+        let owed = since.owed(intended, delay, now);
+        let task = Task::new(&due, seat.share, home, owed);
         self.exchanges
-            .start(task, intended, since.due(intended), now)
+            .start(task, intended, since.due(intended, delay), now)
     }
 
     /// Gives an exchange that has begun to the transport.
@@ -302,7 +309,15 @@ impl PoolRun {
         let figures = cx.recorder.figures(self.id);
         // A record is large: returned with something else it would be copied once more.
         let sample = &self.exchanges.sample(end, figures);
-        let held = self.exchanges.release(id, sample);
+        let mut held = self.exchanges.release(id, sample);
+        let is_own = held.home == self.peers.home;
+        let before = self.delays.of_user(held.user).filter(|_| is_own);
+        // A request that had to wait for its connection after all was late by its lag alone.
+        let lag = sample.sent - sample.due;
+        held.owed = held.owed.min(before.unwrap_or_default() + lag);
+        if is_own {
+            self.delays.set_delay(held.user, held.owed);
+        }
         cx.recorder
             .record(self.id, sample, || self.exchanges.particulars(id));
         if sample.outcome != Outcome::Ok
