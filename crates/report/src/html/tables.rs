@@ -1,6 +1,6 @@
-//! The tables of a run: its pools, steps, stages, failures and slowest requests, its connections by
-//! address, and what its protocols did. A table of pools, steps or stages that would have a single
-//! row, which the numbers above it have already, is left out.
+//! The tables of a run: its times, pools, steps, stages, failures and slowest requests, its
+//! connections by address, and what its protocols did. A table of pools, steps or stages that would
+//! have a single row, which the numbers above it have already, is left out.
 //!
 //! Each function makes one [`Grid`] from the summary and nothing else; [`parts`] calls them in the
 //! order of the page, and a grid without rows gives no part. A new table is a function in that
@@ -15,6 +15,7 @@ use super::Part;
 use super::grid::{self, Cell, Grid};
 use crate::connection_facts::{self, AddressCells, Fact};
 use crate::figure::Sparks;
+use crate::latency_rows::LatencyRow;
 use crate::markdown::QUANTILES;
 use crate::quantity::{
     count, latency, latency_at_least, quantile, rate, share, share_tenths, span, throughput,
@@ -35,6 +36,7 @@ const SPARK_COLUMNS: usize = 60;
 /// All tables of the run that have rows, in the order of the page.
 pub(super) fn parts(summary: &Summary) -> impl Iterator<Item = Part> {
     let grids = [
+        times,
         pools,
         steps,
         stages,
@@ -47,6 +49,24 @@ pub(super) fn parts(summary: &Summary) -> impl Iterator<Item = Part> {
     grids
         .into_iter()
         .filter_map(|grid| grid::part(&grid(summary)))
+}
+
+/// The table of the times of all requests: *the* latency first, then its parts, as in the report.
+fn times(summary: &Summary) -> Grid {
+    let rows = LatencyRow::of(summary).into_iter().map(|row| {
+        let mut cells = vec![Cell::Text(row.words().to_owned())];
+        cells.extend(quantiles(row.times));
+        cells
+    });
+    Grid {
+        id: "times",
+        title: "Times",
+        rows: rows.collect(),
+        heads: heads(&["time"], &quantile_names()),
+        explanation: "A response time consists of the time that a request waits for a free \
+                      connection, drumfire's own lag, and the service time. Times are of ok \
+                      responses and timeouts.",
+    }
 }
 
 /// The table of pools, where there are several, in the plan's order. Each pool's times are those of

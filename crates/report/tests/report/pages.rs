@@ -432,6 +432,33 @@ fn settings_are_named_as_the_caller_knows_them() {
     }
 }
 
+/// Users who wait for a connection see their wait, and others have no row of zeros.
+#[test]
+fn the_times_of_requests_are_a_table() {
+    let mut waited = fixture::closed();
+    let latency = &mut waited.total.latency;
+    for _ in 0..latency.service_time.count() {
+        latency.waiting.record(Nanos::from_millis(50));
+    }
+    for (run, times) in [
+        (
+            &fixture::open(),
+            &["response time", "service time", "waiting", "lag"][..],
+        ),
+        (&fixture::closed(), &["service time", "lag"]),
+        (
+            &waited,
+            &["response time", "service time", "waiting", "lag"],
+        ),
+    ] {
+        let page = page(run);
+        let cells = cells(&page, "times");
+        let names: Vec<&str> = cells.iter().map(|row| row[0]).collect();
+        assert_eq!(names, times);
+        assert!(cells.iter().all(|row| row.len() == 6), "{cells:?}");
+    }
+}
+
 /// The plan and the data are the page's own: a link has its data in itself.
 #[test]
 fn a_page_has_its_plan_and_its_data() {
