@@ -31,6 +31,7 @@ mod exchange;
 mod handler;
 mod lists;
 mod look;
+mod message_stream;
 mod messages;
 mod outbox;
 mod outgoing;

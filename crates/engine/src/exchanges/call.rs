@@ -12,30 +12,49 @@
 
 use super::context::{Continuation, KindContext};
 use super::exchange::Exchange;
+use super::message_stream::{Broken, Framing, MessageStream};
+use super::tools::Codecs;
 use crate::blame::{Failure, call_verdict, grpc_code};
 use crate::limits::BACKOFF_MIN;
 use crate::prepare::CallRequest;
 use crate::wire::{Ahead, Fields, Resend};
-use drumfire_grpc::{Code, Reply, ReplySettings, Status};
+use drumfire_grpc::{Code, Reply, ReplySettings, Status, Violation};
 use drumfire_http2::ErrorCode;
-use drumfire_measure::{GRPC_STATUS, IsFirst, Messages, Outcome, Side};
+use drumfire_measure::{GRPC_STATUS, Outcome, Side};
 use drumfire_plan::Direction;
 use drumfire_units::Nanos;
 
 /// The state of a call's replies; kept for the next call with that state.
 #[derive(Debug)]
 pub(super) struct CallState {
-    reply: Reply,
-    /// The time of the last message; of the attempt's beginning before any came.
-    last_reply: Nanos,
+    replies: MessageStream<Reply>,
 }
 
 impl Default for CallState {
     fn default() -> Self {
         Self {
-            reply: Reply::new(&ReplySettings::default()),
-            last_reply: Nanos::ZERO,
+            replies: MessageStream::new(Reply::new(&ReplySettings::default())),
         }
+    }
+}
+
+/// The framing of gRPC: length-prefixed messages, which may be compressed.
+impl Framing for Reply {
+    type Violation = Violation;
+
+    fn count(&self) -> u64 {
+        self.messages()
+    }
+
+    #[inline]
+    fn read(
+        &mut self,
+        bytes: &[u8],
+        codecs: &mut Codecs,
+        mut each: impl FnMut(&[u8]),
+    ) -> Result<(), Violation> {
+        let decompressor = &mut codecs.decompressor;
+        self.data(bytes, decompressor, |message| each(message.payload))
     }
 }
 
@@ -52,8 +71,8 @@ pub(super) fn show_texts(call: &CallRequest, reply: &mut Side) {
 impl CallState {
     /// Begins an attempt.
     pub(super) fn begin_attempt(&mut self, call: &CallRequest, now: Nanos) {
-        self.reply.begin(&call.reply);
-        self.last_reply = now;
+        self.replies.framing.begin(&call.reply);
+        self.replies.begin_attempt(now);
     }
 
     /// Takes the reply's head. One with nothing behind it is the whole reply ("Trailers-Only" in
@@ -72,10 +91,10 @@ impl CallState {
             if reads {
                 cx.begin_look(&fields);
             }
-            let status = self.reply.trailers_only(status, fields.bytes());
+            let status = self.replies.framing.trailers_only(status, fields.bytes());
             return over(call, cx, status);
         }
-        if let Err(violation) = self.reply.head(status, fields.bytes()) {
+        if let Err(violation) = self.replies.framing.head(status, fields.bytes()) {
             return given_up(cx, violation.into());
         }
         if reads {
@@ -95,17 +114,15 @@ impl CallState {
         bytes: &[u8],
         end: bool,
     ) -> Continuation {
-        let messages = match self.read_messages(call, cx, bytes) {
+        let check = call.plan.reply_check.as_deref();
+        let messages = match self.replies.read(cx, check, bytes) {
             Ok(messages) => messages,
-            Err(continuation) => return continuation,
+            Err(broken) => return broken_off(cx, broken),
         };
         if messages > 0 && call.plan.kind.server_streams() {
-            let is_measured = cx.is_measured();
-            let into = is_measured.then_some(&mut cx.figures.messages);
-            self.note_streamed(messages, cx.exchange.account.times.sent, cx.now, into);
-            // The call has received all that it asked for, which is no failure.
-            let wanted = call.plan.streaming.receive;
-            if wanted.is_some_and(|wanted| self.reply.messages() >= wanted) {
+            self.replies.note_streamed(cx, messages);
+            // The call has received everything that the plan wants, which is not a failure.
+            if self.replies.has(call.plan.streaming.receive) {
                 return match end {
                     true => Continuation::End(cx.inspect()),
                     false => Continuation::GiveUp(cx.inspect()),
@@ -114,83 +131,10 @@ impl CallState {
         }
         match end {
             true => {
-                let status = self.reply.handle_end();
+                let status = self.replies.framing.handle_end();
                 over(call, cx, status)
             }
             false => Continuation::GoOn,
-        }
-    }
-
-    /// Reads bytes of messages, and gives the number of those that are complete by them.
-    ///
-    /// # Errors
-    /// With the continuation of a call whose messages are not as they must be.
-    ///
-    /// All bytes are read before anything is judged. Of several failures in them one is given: that
-    /// of a message that does not decode, else that of one that is too large to be kept, else that
-    /// of the protocol.
-    fn read_messages(
-        &mut self,
-        call: &CallRequest,
-        cx: &mut KindContext<'_>,
-        bytes: &[u8],
-    ) -> Result<u64, Continuation> {
-        let (mut came, mut wrong, mut kept) = (0, None, Ok(()));
-        let check = call.plan.reply_check.as_deref();
-        let is_measured = cx.is_measured();
-        let looks = cx.rules.looks();
-        let mut look = cx.exchange.look.as_deref_mut().filter(|_| looks);
-        // Of a stream the first message is looked at.
-        let inspection = cx.request.inspection();
-        let inspection = inspection.filter(|_| self.reply.messages() == 0);
-        let mut first = inspection.and_then(|inspection| inspection.body_max());
-        let decompressor = &mut cx.tools.codecs.decompressor;
-        let fed = self.reply.data(bytes, decompressor, |message| {
-            came += 1;
-            if let Some(look) = &mut look {
-                if let Some(max) = first.take() {
-                    kept = look.keep(message.payload, max.0);
-                }
-                look.show_message(message.payload);
-            }
-            if let Some(check) = check.filter(|_| wrong.is_none()) {
-                wrong = check.check(message.payload).err();
-            }
-        });
-        if is_measured {
-            cx.figures.messages.received += came;
-        }
-        if let Some(error) = wrong {
-            let status = GRPC_STATUS + grpc_code(Outcome::Decode);
-            cx.exchange.account.set_status(status);
-            let failure = Failure::with(Outcome::Decode, error.0);
-            return Err(Continuation::GiveUp(failure));
-        }
-        kept.map_err(Continuation::GiveUp)?;
-        fed.map_err(|violation| given_up(cx, violation.into()))?;
-        Ok(came)
-    }
-
-    /// Records the times of a stream's messages that have come together: all but the first of them
-    /// have come 0 after the one before.
-    fn note_streamed(
-        &mut self,
-        came: u64,
-        sent: Nanos,
-        now: Nanos,
-        mut into: Option<&mut Messages>,
-    ) {
-        let first = self.reply.messages() == came;
-        for n in 0..came {
-            let (is_first, before) = if first && n == 0 {
-                (IsFirst::Yes, sent.min(now))
-            } else {
-                (IsFirst::No, self.last_reply)
-            };
-            if let Some(messages) = &mut into {
-                messages.record_streamed(is_first, before, now);
-            }
-            self.last_reply = now;
         }
     }
 
@@ -202,7 +146,7 @@ impl CallState {
         cx: &mut KindContext<'_>,
         fields: Fields<'_>,
     ) -> Continuation {
-        let status = self.reply.trailers(fields.bytes());
+        let status = self.replies.framing.trailers(fields.bytes());
         over(call, cx, status)
     }
 }
@@ -254,6 +198,20 @@ fn over(call: &CallRequest, cx: &mut KindContext<'_>, status: Status) -> Continu
         Outcome::Ok if cx.rules.looks() => cx.inspect(),
         _ => failure,
     })
+}
+
+/// Ends a call whose messages are not as they must be.
+#[cold]
+fn broken_off(cx: &mut KindContext<'_>, broken: Broken<Violation>) -> Continuation {
+    match broken {
+        Broken::Undecodable(failure) => {
+            let status = GRPC_STATUS + grpc_code(Outcome::Decode);
+            cx.exchange.account.set_status(status);
+            Continuation::GiveUp(failure)
+        }
+        Broken::TooLarge(failure) => Continuation::GiveUp(failure),
+        Broken::Framing(violation) => given_up(cx, violation.into()),
+    }
 }
 
 /// Ends a call that can't be finished: its stream is reset.

@@ -1,0 +1,140 @@
+//! The messages of a response, which its protocol frames one by one.
+//!
+//! A [`Framing`] finds messages in the bytes of the body. A [`MessageStream`] counts them, times them
+//! if the server streams them, shows and checks each, and ends the exchange when the plan has as
+//! many as it wants. What a message means, and how the response ends, is the kind's part.
+//!
+//! Another framing (the events of an event stream, the frames of a socket) is an implementation of
+//! the trait.
+
+use super::context::KindContext;
+use super::tools::Codecs;
+use crate::blame::Failure;
+use drumfire_measure::{IsFirst, Outcome};
+use drumfire_plan::ReplyCheck;
+use drumfire_units::Nanos;
+
+/// The way in which a protocol separates messages in a body.
+pub(super) trait Framing {
+    /// The mistake of a peer that breaks the framing.
+    type Violation;
+
+    /// The number of whole messages that have come in this attempt.
+    fn count(&self) -> u64;
+
+    /// Reads bytes, and hands over each message that is complete by them. `codecs` are memory for
+    /// messages that are compressed.
+    ///
+    /// # Errors
+    /// If the peer breaks the framing; messages before that have been handed over.
+    fn read(
+        &mut self,
+        bytes: &[u8],
+        codecs: &mut Codecs,
+        each: impl FnMut(&[u8]),
+    ) -> Result<(), Self::Violation>;
+}
+
+/// The messages of a response.
+#[derive(Debug)]
+pub(super) struct MessageStream<F> {
+    pub(super) framing: F,
+    /// The time of the last message; of the attempt's beginning before any came.
+    last: Nanos,
+}
+
+/// The failure of a response whose messages are not as they must be.
+pub(super) enum Broken<V> {
+    /// A message does not decode.
+    Undecodable(Failure),
+    /// A message is too large to be looked at.
+    TooLarge(Failure),
+    /// The peer breaks the framing.
+    Framing(V),
+}
+
+impl<F: Framing> MessageStream<F> {
+    /// A stream without messages.
+    pub(super) const fn new(framing: F) -> Self {
+        Self {
+            framing,
+            last: Nanos::ZERO,
+        }
+    }
+
+    /// Begins an attempt.
+    pub(super) const fn begin_attempt(&mut self, now: Nanos) {
+        self.last = now;
+    }
+
+    /// Reads bytes of messages, and returns the number of those that are complete by them.
+    ///
+    /// All bytes are read before anything is judged. If they have several failures, one is returned:
+    /// that of a message that does not decode, else that of one that is too large to be looked at,
+    /// else that of the framing.
+    ///
+    /// # Errors
+    /// If the messages are not as they must be.
+    pub(super) fn read(
+        &mut self,
+        cx: &mut KindContext<'_>,
+        check: Option<&dyn ReplyCheck>,
+        bytes: &[u8],
+    ) -> Result<u64, Broken<F::Violation>> {
+        let (mut came, mut wrong, mut kept) = (0, None, Ok(()));
+        let is_measured = cx.is_measured();
+        let looks = cx.rules.looks();
+        let mut look = cx.exchange.look.as_deref_mut().filter(|_| looks);
+        // Only the first message of a stream is inspected.
+        let inspection = cx.request.inspection();
+        let inspection = inspection.filter(|_| self.framing.count() == 0);
+        let mut first = inspection.and_then(|inspection| inspection.body_max());
+        let fed = self.framing.read(bytes, &mut cx.tools.codecs, |message| {
+            came += 1;
+            if let Some(look) = &mut look {
+                if let Some(max) = first.take() {
+                    kept = look.keep(message, max.0);
+                }
+                look.show_message(message);
+            }
+            if let Some(check) = check.filter(|_| wrong.is_none()) {
+                wrong = check.check(message).err();
+            }
+        });
+        if is_measured {
+            cx.figures.messages.received += came;
+        }
+        if let Some(error) = wrong {
+            let failure = Failure::with(Outcome::Decode, error.0);
+            return Err(Broken::Undecodable(failure));
+        }
+        kept.map_err(Broken::TooLarge)?;
+        fed.map_err(Broken::Framing)?;
+        Ok(came)
+    }
+
+    /// Records the times of streamed messages that have come together: all but the first of them
+    /// have come 0 after the one before.
+    pub(super) fn note_streamed(&mut self, cx: &mut KindContext<'_>, came: u64) {
+        let is_measured = cx.is_measured();
+        let first = self.framing.count() == came;
+        let (now, sent) = (cx.now, cx.exchange.account.times.sent);
+        for n in 0..came {
+            let (is_first, before) = if first && n == 0 {
+                (IsFirst::Yes, sent.min(now))
+            } else {
+                (IsFirst::No, self.last)
+            };
+            if is_measured {
+                let messages = &mut cx.figures.messages;
+                messages.record_streamed(is_first, before, now);
+            }
+            self.last = now;
+        }
+    }
+
+    /// Whether as many messages have come as are wanted; `None` stands for all.
+    pub(super) fn has(&self, wanted: Option<u64>) -> bool {
+        wanted.is_some_and(|wanted| self.framing.count() >= wanted)
+    }
+}
