@@ -154,7 +154,7 @@ impl Run {
         let control = Control::new(&prepared.plan).map_err(RunError::Schedule)?;
         Self::spawn(control, move |control, hub| {
             let start = appointment.as_ref();
-            run_natively(&prepared, (&info, shares), start, control, hub)
+            run_natively(&prepared, &info, shares, start, control, hub)
         })
     }
 
@@ -224,7 +224,8 @@ impl RunError {
 /// Runs workers over sockets and one clock, and merges their measurements on this thread.
 fn run_natively(
     prepared: &Arc<Prepared>,
-    (info, shares): (&Arc<RunInfo>, Shares),
+    info: &Arc<RunInfo>,
+    shares: Shares,
     appointment: Option<&Appointment>,
     control: &Control,
     hub: &Hub,

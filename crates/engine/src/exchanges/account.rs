@@ -114,7 +114,7 @@ impl Times {
 pub(super) struct Account {
     pub(super) times: Times,
     /// Whether the response's head has come in this attempt.
-    has_head: bool,
+    pub(super) has_head: bool,
     /// Whether the whole request of this attempt is written, or its rest given up.
     is_written: bool,
     /// Whether it came to a wire. An exchange that never did has waited all the while.
@@ -293,11 +293,6 @@ impl Account {
         } else {
             Outcome::TimeoutTotal
         }
-    }
-
-    /// Whether the response's head has come in this attempt.
-    pub(super) const fn has_head(&self) -> bool {
-        self.has_head
     }
 
     /// The failure of an exchange whose connection has ended: within the body it is the response

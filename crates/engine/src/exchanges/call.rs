@@ -13,6 +13,7 @@
 use super::context::{Continuation, KindContext};
 use super::exchange::Exchange;
 use super::message_stream::{Broken, Framing, MessageStream};
+use super::messages::OutgoingMessages;
 use super::tools::Codecs;
 use crate::blame::{Failure, call_verdict, grpc_code};
 use crate::limits::BACKOFF_MIN;
@@ -28,6 +29,16 @@ use drumfire_units::Nanos;
 #[derive(Debug)]
 pub(super) struct CallState {
     replies: MessageStream<Reply>,
+}
+
+/// The messages of an exchange, in both directions. One box for both keeps an entry within its four
+/// cache lines.
+#[derive(Debug, Default)]
+pub(super) struct MessageState {
+    /// The messages of a request on their way out.
+    pub(super) out: OutgoingMessages,
+    /// The replies of a call.
+    pub(super) replies: CallState,
 }
 
 impl Default for CallState {

@@ -3,7 +3,7 @@
 use super::exchange::Exchange;
 use super::rules::Rules;
 use super::state::ExchangeState;
-use drumfire_measure::{Outcome, Sample, Side};
+use drumfire_measure::{Outcome, Sample};
 use drumfire_units::Nanos;
 
 /// An exchange with the state of its request and response.
@@ -37,10 +37,5 @@ impl Entry {
             account.count_opening(&mut sample);
         }
         sample
-    }
-
-    /// The request that it has sent, as it is shown.
-    pub(super) fn sent(&self, rules: &Rules) -> Side {
-        self.state.sent(rules.request(&self.exchange))
     }
 }

@@ -74,7 +74,7 @@ impl Handler for ExchangeHandler<'_> {
     #[inline(always)]
     fn message(&self, id: ExchangeId) -> Option<&Rendered> {
         let (state, request) = self.state_of(id);
-        state.rendered(request)
+        state.outgoing.rendered(request)
     }
 
     #[inline]

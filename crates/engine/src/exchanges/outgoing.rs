@@ -11,12 +11,12 @@
 //! Nothing of a plain request is stored here: the prepared form is the pool's. The parts that few
 //! requests need are boxed, so that this stays small in every entry.
 
+use super::call::MessageState;
 use super::context::KindContext;
 use super::exchange::Exchange;
 use super::own::OwnRequest;
 use super::redirect::{Follow, Next};
 use super::side;
-use super::state::MessageState;
 use crate::blame::Failure;
 use crate::prepare::{Form, Rendered, Request, TargetForm};
 use crate::wire::{Chunk, Fields, Opening};
@@ -82,7 +82,7 @@ impl OutgoingRequest {
 
     /// Begins an attempt on a connection: renders the parts that vary, unless that was done for an
     /// earlier attempt or a redirect has led to another request. Returns a time at which
-    /// [`ExchangeState::timer`](super::state::ExchangeState::timer) is to be called.
+    /// `ExchangeState::timer` is to be called.
     ///
     /// # Errors
     /// In words, if it can't be rendered.

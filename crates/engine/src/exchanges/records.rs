@@ -133,7 +133,7 @@ impl Records {
         if is_known || !rules.measures(sample.intended) || look.body.is_empty() {
             return;
         }
-        let sent = entry.sent(rules);
+        let sent = entry.state.sent(rules.request(&entry.exchange));
         let secrets = sent.fields.iter().filter(|field| is_secret(&field.name));
         let values: Vec<&str> = secrets.map(|field| field.value.as_str()).collect();
         let body = FailedBody {
@@ -193,7 +193,7 @@ impl Records {
 /// The id of the trace that an exchange carried: the second field of `traceparent` (W3C Trace
 /// Context section 3.2).
 fn trace_of(rules: &Rules, entry: &Entry) -> Option<String> {
-    let sent = entry.sent(rules);
+    let sent = entry.state.sent(rules.request(&entry.exchange));
     let mut fields = sent.fields.iter();
     let field = fields.find(|field| field.name.eq_ignore_ascii_case(TRACEPARENT));
     let trace = field?.value.split('-').nth(1)?;

@@ -183,7 +183,7 @@ pub(super) fn incomplete(
     failure: Failure,
 ) -> Failure {
     let account = &exchange.account;
-    if !account.has_head() || outgoing.leads_on() || !failure.is_incompleteness() {
+    if !account.has_head || outgoing.leads_on() || !failure.is_incompleteness() {
         return failure;
     }
     match rules.judge_request(rules.request(exchange), account.status()) {

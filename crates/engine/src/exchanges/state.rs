@@ -17,7 +17,7 @@
 //! arm here, and a file with its state; the handler, the transport and the wires stay as they are.
 
 use super::account;
-use super::call::{self, CallState};
+use super::call::{self, CallState, MessageState};
 use super::context::{BodyStep, Continuation, KindContext, TimerStep};
 use super::exchange::Exchange;
 use super::messages::OutgoingMessages;
@@ -25,7 +25,7 @@ use super::outgoing::OutgoingRequest;
 use super::response::{self, ResponseState};
 use super::rules::Rules;
 use crate::blame::Failure;
-use crate::prepare::{Form, Rendered, Request, RequestKind};
+use crate::prepare::{Form, Request, RequestKind};
 use crate::wire::{Ahead, Chunk, Fields, Opening, Resend};
 use drumfire_measure::{Leniencies, Outcome, Side};
 use drumfire_plan::DataError;
@@ -40,16 +40,6 @@ pub(super) struct ExchangeState {
     response: ResponseState,
     /// Messages of both directions; `None` before the entry has had an exchange with messages.
     messages: Option<Box<MessageState>>,
-}
-
-/// The messages of an exchange, in both directions. One box for both keeps an entry within its four
-/// cache lines.
-#[derive(Debug, Default)]
-pub(super) struct MessageState {
-    /// The messages of a request on their way out.
-    pub(super) out: OutgoingMessages,
-    /// The replies of a call.
-    replies: CallState,
 }
 
 impl ExchangeState {
@@ -114,12 +104,6 @@ impl ExchangeState {
         }
         self.outgoing
             .render(&mut self.messages, cx, connection, unix_time)
-    }
-
-    /// Its request as HTTP/1.1 sends it; `None` if it has no such form.
-    #[inline(always)]
-    pub(super) fn rendered<'a>(&'a self, request: &'a Request) -> Option<&'a Rendered> {
-        self.outgoing.rendered(request)
     }
 
     /// The opening of its stream; `None` if its request has no such form.

@@ -433,7 +433,7 @@ pub(crate) fn tls_config(
 ) -> Result<TlsConfig, PrepareError> {
     let host = bare(&origin.host);
     let name = pool.reach.tls.server_name.as_deref().unwrap_or(&host);
-    config(pool, name, (material, identity), Protocol::of(pool))
+    config(pool, name, material, identity, Protocol::of(pool))
 }
 
 /// TLS settings for a proxy, to which HTTP/1.1 is spoken and no certificate of the client is shown.
@@ -444,13 +444,14 @@ fn proxy_config(
 ) -> Result<TlsConfig, PrepareError> {
     let name = bare(&proxy.url.origin.host);
     let withheld = TlsIdentity::Withheld;
-    config(pool, &name, (material, withheld), Protocol::OF_PROXIES)
+    config(pool, &name, material, withheld, Protocol::OF_PROXIES)
 }
 
 fn config(
     pool: &Pool,
     name: &str,
-    (material, identity): (&TlsMaterial, TlsIdentity),
+    material: &TlsMaterial,
+    identity: TlsIdentity,
     protocol: Protocol,
 ) -> Result<TlsConfig, PrepareError> {
     let tls = &pool.reach.tls;
