@@ -2,8 +2,7 @@
 //! and of the sockets of those that go on.
 
 use crate::exit::Failure;
-use drumfire_session::own_folder;
-use drumfire_store::Record;
+use drumfire_store::{Record, own_folder};
 use rustix::process::geteuid;
 use std::env;
 use std::fs;

@@ -11,13 +11,13 @@
 //! takes the name over, and the other leaves it where it is.
 
 use crate::message::{Answer, Question, RunStatus};
-use crate::own_folder::own_folder;
 use crate::steering::Steering;
 use crate::{Note, Observer, Redactor, RunContext, SessionError};
 use drumfire_engine::Control;
 use drumfire_measure::{RunInfo, Summary};
 use drumfire_net::Clock;
 use drumfire_plan::{Change, Command};
+use drumfire_store::own_folder;
 use std::fs::{self, DirEntry};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};

@@ -7,7 +7,7 @@ use crate::StoreError;
 use crate::directory::{Directory, LOG};
 use crate::frame::{self, Frame, Frames, MAGIC};
 use crate::log::FrameKind;
-use crate::own_file;
+use crate::own_files;
 use drumfire_measure::{CodecError, Interval, Resolution, RunInfo};
 use drumfire_units::Nanos;
 use std::fs::File;
@@ -57,7 +57,7 @@ pub(crate) fn compact(directory: &Directory, log: &Path) -> Result<(), StoreErro
 }
 
 fn frames(log: &Path) -> io::Result<Frames<BufReader<File>>> {
-    let frames = Frames::open(BufReader::new(own_file::read(log)?))?;
+    let frames = Frames::open(BufReader::new(own_files::read(log)?))?;
     frames.ok_or_else(|| io::Error::other("it is not a log"))
 }
 

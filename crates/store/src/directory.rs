@@ -1,7 +1,7 @@
 //! The directory of a run, held by one program at a time.
 
 use crate::StoreError;
-use crate::own_file;
+use crate::own_files;
 use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read as _, Write as _};
@@ -52,7 +52,7 @@ impl Directory {
         if directory.path.join(LOG).exists() {
             return Err(StoreError::Taken(path.to_owned()));
         }
-        let names = own_file::names(path).map_err(StoreError::read(path))?;
+        let names = own_files::names(path).map_err(StoreError::read(path))?;
         if names.iter().any(|name| name != LOCK) {
             let _unused = fs::remove_file(path.join(LOCK));
             return Err(StoreError::NotEmpty(path.to_owned()));
@@ -78,7 +78,7 @@ impl Directory {
     fn lock(path: &Path) -> Result<Self, StoreError> {
         let file = path.join(LOCK);
         let wrong = StoreError::write(&file);
-        let lock = own_file::append(&file).map_err(&wrong)?;
+        let lock = own_files::append(&file).map_err(&wrong)?;
         match lock.try_lock() {
             Ok(()) => Ok(Self {
                 path: path.to_owned(),
@@ -103,7 +103,7 @@ impl Directory {
     /// The file of what happened, to be appended to.
     pub(crate) fn events(&self) -> Result<File, StoreError> {
         let path = self.path.join(EVENTS);
-        own_file::append(&path).map_err(StoreError::write(&path))
+        own_files::append(&path).map_err(StoreError::write(&path))
     }
 
     /// Writes the plan and the facts of the run.
@@ -167,7 +167,7 @@ impl Directory {
     pub fn remove(self) -> Result<(), StoreError> {
         // The directory itself, where a link led to it.
         let directory = fs::canonicalize(&self.path).map_err(StoreError::read(&self.path))?;
-        let names = own_file::names(&directory).map_err(StoreError::read(&directory))?;
+        let names = own_files::names(&directory).map_err(StoreError::read(&directory))?;
         if let Some(foreign) = names.iter().find(|name| !is_own(name)) {
             return Err(StoreError::Foreign(directory.join(foreign)));
         }
@@ -181,7 +181,7 @@ impl Directory {
     /// Deletes what was written of a run that could not begin: a directory without its facts would
     /// pass for the newest run. One that was there before stays, empty.
     pub fn abandon(self) {
-        for name in own_file::names(&self.path).unwrap_or_default() {
+        for name in own_files::names(&self.path).unwrap_or_default() {
             if is_own(&name) {
                 let _left = fs::remove_file(self.path.join(name));
             }
@@ -213,7 +213,7 @@ fn make(path: &Path) -> io::Result<()> {
 fn is_own(name: &OsStr) -> bool {
     let own = [PLAN, INFO, EVENTS, SUMMARY, LABELS, LOG, LOCK];
     own.iter()
-        .any(|own| name == *own || own_file::is_beside(name, own))
+        .any(|own| name == *own || own_files::is_beside(name, own))
 }
 
 fn replace(
@@ -223,7 +223,7 @@ fn replace(
 ) -> Result<(), StoreError> {
     let path = directory.join(name);
     let wrong = StoreError::write(&path);
-    let (beside, mut file) = own_file::create_beside(&path).map_err(&wrong)?;
+    let (beside, mut file) = own_files::create_beside(&path).map_err(&wrong)?;
     let written = write(&mut file).and_then(|()| file.sync_all());
     let placed = written.and_then(|()| fs::rename(&beside, &path));
     placed.map_err(|error| {
@@ -240,7 +240,7 @@ fn replace(
 pub fn read_plan(run: &Path) -> Result<Vec<u8>, StoreError> {
     let path = run.join(PLAN);
     let mut bytes = Vec::new();
-    let read = own_file::read(&path)
+    let read = own_files::read(&path)
         .and_then(|file| file.take(PLAN_BYTES_MAX + 1).read_to_end(&mut bytes))
         .and_then(|_| match bytes.len() as u64 > PLAN_BYTES_MAX {
             true => Err(io::Error::other("it is larger than 64 MiB")),
@@ -251,7 +251,7 @@ pub fn read_plan(run: &Path) -> Result<Vec<u8>, StoreError> {
 
 /// Whether a program holds the directory now. One that can't be asked is held by none.
 pub(crate) fn is_held(path: &Path) -> bool {
-    let lock = own_file::read(&path.join(LOCK));
+    let lock = own_files::read(&path.join(LOCK));
     lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 

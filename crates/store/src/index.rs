@@ -10,7 +10,7 @@
 mod row;
 
 use crate::directory::{LABELS, LOG};
-use crate::own_file;
+use crate::own_files;
 use crate::{Record, RunRow, StoreError};
 use rusqlite::{Connection, OptionalExtension as _};
 use std::collections::{BTreeMap, BTreeSet};
@@ -234,7 +234,7 @@ fn keep_from_others(path: &Path) {
             let _as_it_is = fs::set_permissions(path, Permissions::from_mode(0o600));
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let _as_it_is = own_file::create_new(path);
+            let _as_it_is = own_files::create_new(path);
         }
         _ => {}
     }

@@ -2,7 +2,7 @@
 
 use crate::StoreError;
 use crate::directory::{Directory, LABELS};
-use crate::own_file;
+use crate::own_files;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -27,7 +27,7 @@ impl Labels {
     pub fn read(path: &Path) -> Result<Self, StoreError> {
         let path = path.join(LABELS);
         let wrong = StoreError::read(&path);
-        let file = match own_file::read(&path) {
+        let file = match own_files::read(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
             file => file.map_err(&wrong)?,
         };

@@ -6,7 +6,7 @@
 
 use crate::StoreError;
 use crate::frame::{self, Break, Frame, Frames, MAGIC};
-use crate::own_file;
+use crate::own_files;
 use crate::teardown::TeardownFailure;
 use drumfire_measure::{CodecError, Ending, Interval, PoolInfo, RunInfo, decode_command};
 use drumfire_plan::Command;
@@ -75,7 +75,7 @@ impl Entries<BufReader<File>> {
     /// The entries of a file.
     pub(crate) fn of(path: &Path) -> Result<Self, StoreError> {
         let wrong = StoreError::read(path);
-        let file = own_file::read(path).map_err(&wrong)?;
+        let file = own_files::read(path).map_err(&wrong)?;
         let entries = Self::new(BufReader::new(file)).map_err(&wrong)?;
         entries.ok_or_else(|| StoreError::NoRun(path.to_owned()))
     }
@@ -238,7 +238,7 @@ impl LogWriter {
         for (kind, payload) in entries {
             bytes.extend(encoded(*kind, payload).map_err(&wrong)?);
         }
-        let file = own_file::create_new(path);
+        let file = own_files::create_new(path);
         let mut log = Self {
             file: file.map_err(&wrong)?,
             path: path.to_owned(),
@@ -252,7 +252,7 @@ impl LogWriter {
     /// removed.
     pub(crate) fn reopen(path: &Path, whole: u64) -> Result<Self, StoreError> {
         let wrong = StoreError::write(path);
-        let file = own_file::write(path).map_err(&wrong)?;
+        let file = own_files::write(path).map_err(&wrong)?;
         let mut log = Self {
             file,
             path: path.to_owned(),
@@ -268,7 +268,7 @@ impl LogWriter {
     /// The log that is there, to be gone on with behind its whole frames.
     pub(crate) fn reopen_whole(path: &Path) -> Result<Self, StoreError> {
         let wrong = StoreError::read(path);
-        let file = own_file::read(path).map_err(&wrong)?;
+        let file = own_files::read(path).map_err(&wrong)?;
         let frames = Frames::open(BufReader::new(file)).map_err(&wrong)?;
         let mut frames = frames.ok_or_else(|| StoreError::NoRun(path.to_owned()))?;
         while frames.next().map_err(&wrong)?.is_some() {}

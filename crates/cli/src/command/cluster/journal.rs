@@ -8,7 +8,7 @@
 use crate::exit::Failure;
 use crate::runs_folder;
 use drumfire_cluster::{Head, Journal, Outline, PastRun};
-use drumfire_session::own_file;
+use drumfire_store::own_file;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
