@@ -2,11 +2,12 @@
 
 #![no_main]
 
-use drumfire_measure::{decode_command, encode_command};
+use drumfire_measure::form;
+use drumfire_plan::Command;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    if let Ok(command) = decode_command(bytes) {
-        assert_eq!(encode_command(&command), bytes);
+    if let Ok(command) = form::decode::<Command>(bytes) {
+        assert_eq!(form::encode(&command), bytes);
     }
 });

@@ -3,7 +3,7 @@
 
 #![no_main]
 
-use drumfire_measure::{Interval, Model, PoolInfo, RunInfo};
+use drumfire_measure::{Interval, Model, PoolInfo, RunInfo, form};
 use drumfire_plan::Growth;
 use libfuzzer_sys::fuzz_target;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ fuzz_target!(|bytes: &[u8]| {
             let _rows = decoded.total.errors();
         }
     }
-    if let Ok(decoded) = RunInfo::decode(bytes) {
-        assert_eq!(decoded.encode(), bytes);
+    if let Ok(decoded) = form::decode::<RunInfo>(bytes) {
+        assert_eq!(form::encode(&decoded), bytes);
     }
 });

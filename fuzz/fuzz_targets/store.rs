@@ -3,7 +3,7 @@
 
 #![no_main]
 
-use drumfire_measure::Ending;
+use drumfire_measure::{Ending, form};
 use drumfire_store::Record;
 use libfuzzer_sys::fuzz_target;
 
@@ -34,8 +34,8 @@ fuzz_target!(|input: (Vec<u8>, Vec<(u8, Vec<u8>)>)| {
     let mut log = b"drumlog\x01".to_vec();
     for (kind, payload) in entries {
         log.extend(frame(kind % 8, &payload));
-        if let Ok(ending) = Ending::decode(&payload) {
-            assert_eq!(ending.encode(), payload);
+        if let Ok(ending) = form::decode::<Ending>(&payload) {
+            assert_eq!(form::encode(&ending), payload);
         }
     }
     read(&log);

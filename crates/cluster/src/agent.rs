@@ -18,8 +18,8 @@
 //! ([`AgentAction::Join`]): each has a lease, numbers and an end of its own. Its load begins at a time
 //! of the run.
 
-use crate::bytes::MessageError;
 use crate::clock_facts::ClockFacts;
+use crate::envelope::Message as _;
 use crate::lease::{BEAT, BEAT_FREE, BEAT_SOON, LEASE, STAY};
 use crate::message::{
     AgentKey, Assignment, Beat, Content, Dismissal, Hold, MachineFacts, Phase, Reply, Word,
@@ -27,6 +27,7 @@ use crate::message::{
 use crate::offset::RoundTrips;
 use crate::outbox::Outbox;
 use crate::redacted::Redacted;
+use drumfire_measure::form::FormError;
 use drumfire_plan::{Command, StopReason};
 use drumfire_units::Nanos;
 
@@ -87,7 +88,7 @@ pub struct Agent {
     outbox: Outbox,
     has_left: bool,
     /// The first answer that could not be read.
-    unread: Option<MessageError>,
+    unread: Option<FormError>,
 }
 
 /// A share that it has.
@@ -162,8 +163,9 @@ impl Agent {
     pub fn handle_reply(&mut self, bytes: &[u8], now: Nanos) -> Vec<AgentAction> {
         let reply = match Reply::decode(bytes) {
             Ok(reply) => reply,
-            Err(error @ MessageError::Version(_)) if !self.has_left => {
-                return self.leave(Err(error.to_string()));
+            Err(error @ FormError::Version(_)) if !self.has_left => {
+                let advice = "run the same drumfire version on all machines";
+                return self.leave(Err(format!("{error}; {advice}")));
             }
             Err(error) => {
                 self.unread.get_or_insert(error);
@@ -501,11 +503,11 @@ mod tests {
         };
         assert!(reason.contains("a message of no known form"), "{reason}");
         let mut agent = new_agent();
-        let actions = agent.handle_reply(&4_u64.to_le_bytes(), Nanos::ZERO);
+        let actions = agent.handle_reply(b"drumfire\x04 and more", Nanos::ZERO);
         let Some(AgentAction::Leave(Err(reason))) = actions.last() else {
             panic!("another version ends it: {actions:?}");
         };
-        assert!(reason.contains("protocol version 4"), "{reason}");
+        assert!(reason.contains("format version 4"), "{reason}");
     }
 
     /// An agent whose shares are not wanted any more has failed only if something of it is lacking.

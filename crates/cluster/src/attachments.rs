@@ -4,7 +4,7 @@
 //! go with the assignment, so that an agent takes nothing that the coordinator did not name. A path
 //! is a key among them as the plan has it, and leads to no place on an agent.
 
-use crate::bytes::{Input, MessageError, put, put_bytes};
+use drumfire_measure::form;
 use sha2::{Digest as _, Sha256};
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -36,7 +36,10 @@ pub struct SentFile {
     pub digest: [u8; DIGEST],
 }
 
-/// The reason for which a file did not arrive.
+form! { struct Attachments { files, folders, taken } }
+form! { struct SentFile { path, size, digest } }
+
+/// The reason why a file did not arrive.
 #[derive(Debug)]
 pub enum FileError {
     /// The server, or the connection to it, did not give it.
@@ -113,46 +116,6 @@ impl SentFile {
     }
 }
 
-impl Attachments {
-    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
-        put(out, self.files.len() as u64);
-        for file in &self.files {
-            put_bytes(out, file.path.as_bytes());
-            put(out, file.size);
-            put_bytes(out, &file.digest);
-        }
-        put(out, self.folders.len() as u64);
-        for folder in &self.folders {
-            put_bytes(out, folder.as_bytes());
-        }
-        put(out, self.taken.len() as u64);
-        for (name, value) in &self.taken {
-            put_bytes(out, name.as_bytes());
-            put_bytes(out, value.as_bytes());
-        }
-    }
-
-    pub(crate) fn decode(input: &mut Input<'_>) -> Result<Self, MessageError> {
-        // Nothing is reserved by a count: each entry has to be there.
-        let mut attachments = Self::default();
-        for _ in 0..input.number()? {
-            let path = input.text()?;
-            let size = input.number()?;
-            let digest = input.bytes()?.try_into();
-            let digest = digest.map_err(|_| MessageError::Malformed("a digest"))?;
-            attachments.files.push(SentFile { path, size, digest });
-        }
-        for _ in 0..input.number()? {
-            attachments.folders.push(input.text()?);
-        }
-        for _ in 0..input.number()? {
-            let name = input.text()?;
-            attachments.taken.push((name, input.text()?));
-        }
-        Ok(attachments)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -176,22 +139,5 @@ mod tests {
         let lost = [Ok(b"one".to_vec()), Err("gone".to_owned())];
         let lost = file.receive(lost.into_iter(), &mut Vec::new());
         assert!(lost.unwrap_err().to_string().contains("gone"));
-    }
-
-    #[test]
-    fn attachments_come_back() {
-        let attachments = Attachments {
-            files: vec![SentFile::of("ü", &mut &b"x"[..]).unwrap()],
-            folders: vec!["protos".to_owned()],
-            taken: vec![("token".to_owned(), "t".to_owned())],
-        };
-        let mut bytes = Vec::new();
-        attachments.encode(&mut bytes);
-        let mut input = Input::new(&bytes);
-        assert_eq!(Attachments::decode(&mut input).unwrap(), attachments);
-        input.end().unwrap();
-        for cut in 0..bytes.len() {
-            assert!(Attachments::decode(&mut Input::new(&bytes[..cut])).is_err());
-        }
     }
 }

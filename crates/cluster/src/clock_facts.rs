@@ -1,6 +1,6 @@
 //! An agent's clock beside its measured offset: what its system says of it, and when the load began.
 
-use crate::bytes::{Input, MessageError, put, put_optional};
+use drumfire_measure::form;
 use drumfire_units::{Nanos, rounded};
 
 /// The facts of an agent's clock.
@@ -16,24 +16,7 @@ pub struct ClockFacts {
     pub unix_ns: Option<u64>,
 }
 
-impl ClockFacts {
-    pub(crate) fn encode(self, out: &mut Vec<u8>) {
-        put(out, self.system.is_some().into());
-        put_optional(out, self.system.flatten().map(|error| error.0));
-        put_optional(out, self.late.map(|late| late.0));
-        put_optional(out, self.unix_ns);
-    }
-
-    pub(crate) fn decode(input: &mut Input<'_>) -> Result<Self, MessageError> {
-        let is_known = input.flag()?;
-        let error = input.optional()?.map(Nanos);
-        Ok(Self {
-            system: is_known.then_some(error),
-            late: input.optional()?.map(Nanos),
-            unix_ns: input.optional()?,
-        })
-    }
-}
+form! { struct ClockFacts { system, late, unix_ns } }
 
 /// The sentence about the start of agents, each with the bound of its clock's offset.
 pub(crate) fn start_note(agents: &[(Option<Nanos>, ClockFacts)]) -> String {
@@ -118,8 +101,5 @@ mod tests {
         assert!(note.contains("1 of 2 agents, within 2.00 ms"), "{note}");
         assert!(note.ends_with("; not on b"), "{note}");
         assert_eq!(system_note(&agents[2..]), None);
-        let mut bytes = Vec::new();
-        good.encode(&mut bytes);
-        assert_eq!(ClockFacts::decode(&mut Input::new(&bytes)).unwrap(), good);
     }
 }

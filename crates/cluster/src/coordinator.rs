@@ -28,9 +28,9 @@ mod redistribution;
 mod replay;
 mod reports;
 
-use crate::bytes::MessageError;
 use crate::contrast::Contrast;
 use crate::division::divide;
+use crate::envelope::Message as _;
 use crate::event::{ClusterEvent, CoordinatorAction};
 use crate::findings::{facts, findings};
 use crate::journal::{Begun, Entry};
@@ -42,6 +42,7 @@ use crate::place::{Place, PlaceState};
 use crate::room::Room;
 use crate::setup::Setup;
 use crate::status::{AgentStatus, Status};
+use drumfire_measure::form::{self, FormError};
 use drumfire_measure::{Interval, PoolInfo, RunEvent, RunInfo};
 use drumfire_plan::{Command, StopReason};
 use drumfire_units::Nanos;
@@ -87,12 +88,12 @@ pub struct Coordinator {
 struct Unread {
     count: u64,
     /// The mistake in the first of them.
-    first: Option<MessageError>,
+    first: Option<FormError>,
 }
 
 impl Unread {
     /// Counts a message, and passes its mistake on.
-    fn note(&mut self, error: MessageError) -> MessageError {
+    fn note(&mut self, error: FormError) -> FormError {
         self.count = self.count.saturating_add(1);
         self.first.get_or_insert_with(|| error.clone());
         error
@@ -192,7 +193,7 @@ impl Coordinator {
         &mut self,
         bytes: &[u8],
         now: Nanos,
-    ) -> Result<(Option<Vec<u8>>, Vec<CoordinatorAction>), MessageError> {
+    ) -> Result<(Option<Vec<u8>>, Vec<CoordinatorAction>), FormError> {
         self.now = self.now.max(now);
         let beat = Beat::decode(bytes).map_err(|error| self.unread.note(error))?;
         if beat.run == self.setup.run && beat.term > self.term {
@@ -502,7 +503,7 @@ impl Coordinator {
         if self.places[index].info.is_some() {
             return Ok(());
         }
-        let info = RunInfo::decode(info);
+        let info = form::decode::<RunInfo>(info);
         let info = info.map_err(|error| format!("it sent facts that can't be read: {error}"))?;
         let names = self.setup.plan.pools().iter().map(|pool| &pool.name);
         let of_plan = info.pools.iter().map(|pool| &pool.name).eq(names);

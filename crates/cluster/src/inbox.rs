@@ -1,7 +1,7 @@
 //! The reports of one share, in order and each once.
 
-use crate::bytes::MessageError;
 use crate::message::{Content, Report};
+use drumfire_measure::form::{self, FormError};
 use std::collections::BTreeMap;
 
 /// The reports that may wait for one before them. Others are dropped, and come again.
@@ -47,7 +47,7 @@ impl Inbox {
     pub(crate) fn next(
         &mut self,
         most: usize,
-    ) -> Result<Option<(Report, Option<Content>)>, MessageError> {
+    ) -> Result<Option<(Report, Option<Content>)>, FormError> {
         let Some(report) = self.early.remove(&self.taken) else {
             return Ok(None);
         };
@@ -55,11 +55,11 @@ impl Inbox {
         self.early_bytes -= report.piece.len();
         if self.content.len() + report.piece.len() > most {
             self.content = Vec::new();
-            return Err(MessageError::Malformed("more bytes than a report may have"));
+            return Err(FormError::Malformed("more bytes than a report may have"));
         }
         self.content.extend_from_slice(&report.piece);
         let content = match report.is_last {
-            true => Some(Content::decode(&std::mem::take(&mut self.content))?),
+            true => Some(form::decode(&std::mem::take(&mut self.content))?),
             false => None,
         };
         Ok(Some((report, content)))
@@ -129,7 +129,11 @@ mod tests {
         (1..100).for_each(|number| inbox.add(report(number, true, 1 << 20)));
         assert_eq!(inbox.early_bytes, EARLY_BYTES_MAX);
         // The one that is waited for has room.
-        inbox.add(report(0, true, 1 << 20));
+        let piece = form::encode(&Content::Event(vec![0; 1 << 20]));
+        inbox.add(Report {
+            piece,
+            ..report(0, true, 0)
+        });
         assert!(matches!(inbox.next(1 << 21), Ok(Some(_))));
         assert_eq!(inbox.early_bytes, EARLY_BYTES_MAX);
     }

@@ -10,20 +10,17 @@
 //! the one before it holds.
 
 use crate::attachments::Attachments;
-use crate::bytes::{Input, MessageError, put, put_bytes};
-use crate::message::{AgentKey, Assignment, Beat, MachineFacts};
+use crate::message::{Assignment, Beat};
 use crate::on_loss::OnLoss;
 use crate::place::Distrust;
 use crate::succession::Offer;
-use drumfire_engine::Shares;
-use drumfire_measure::{decode_command, encode_command, stop_number, stop_of_number};
+use drumfire_measure::form;
+use drumfire_measure::form::{Form, FormError, Input};
 use drumfire_net::Clock;
 use drumfire_plan::{Command, StopReason};
 use drumfire_units::Nanos;
 use std::io::{self, Read};
 
-/// The number of the form that is written here.
-const VERSION: u64 = 5;
 /// The largest frame that is read: a plan and its results are far smaller.
 const FRAME_BYTES_MAX: u32 = 256 << 20;
 
@@ -122,203 +119,54 @@ pub(crate) enum Entry {
 impl Entry {
     /// The entry in its frame.
     pub(crate) fn frame(&self) -> Vec<u8> {
-        frame(&self.encode())
+        frame(&form::encode(self))
     }
+}
 
-    fn encode(&self) -> Vec<u8> {
-        let mut out = Vec::new();
-        match self {
-            Self::Head(head) => {
-                put(&mut out, 0);
-                head.encode(&mut out);
-            }
-            Self::Term(term) => {
-                put(&mut out, 1);
-                put(&mut out, *term);
-            }
-            Self::Begun(begun) => {
-                put(&mut out, 2);
-                begun.encode(&mut out);
-            }
-            Self::Report(report) => {
-                put(&mut out, 3);
-                put_bytes(&mut out, report);
-            }
-            Self::Command(command) => {
-                put(&mut out, 4);
-                put_bytes(&mut out, &encode_command(command));
-            }
-            Self::Halt(reason, ends, at) => {
-                put(&mut out, 5);
-                put(&mut out, stop_number(*reason));
-                put(&mut out, (*ends).into());
-                put(&mut out, at.0);
-            }
-            Self::Lost(place, at) => {
-                put(&mut out, 6);
-                put(&mut out, (*place).into());
-                put(&mut out, at.0);
-            }
-            Self::Failed(place, at, reason) => {
-                put(&mut out, 9);
-                put(&mut out, (*place).into());
-                put(&mut out, at.0);
-                put_bytes(&mut out, reason.as_bytes());
-            }
-            Self::Distrusted(place, at, distrust) => {
-                put(&mut out, 10);
-                put(&mut out, (*place).into());
-                put(&mut out, at.0);
-                put_bytes(&mut out, distrust.reason.as_bytes());
-                put(&mut out, distrust.is_of_all.into());
-            }
-            Self::Offered(offer) => {
-                let Shares { first, count, of } = offer.shares;
-                put(&mut out, 7);
-                for number in [offer.of, offer.host, first, count, of] {
-                    put(&mut out, number.into());
-                }
-                put_bytes(&mut out, offer.agent.as_bytes());
-                offer.key.encode(&mut out);
-                offer.machine.encode(&mut out);
-            }
-            Self::Joined(place, from, beat) => {
-                put(&mut out, 8);
-                put(&mut out, (*place).into());
-                put(&mut out, from.0);
-                put_bytes(&mut out, &beat.encode());
-            }
-        }
-        out
+form! {
+    enum Entry {
+        0 => Head(head),
+        1 => Term(term),
+        2 => Begun(begun),
+        3 => Report(report),
+        4 => Command(command),
+        5 => Halt(reason, ends, at),
+        6 => Lost(place, at),
+        7 => Offered(offer),
+        8 => Joined(place, from, beat),
+        9 => Failed(place, at, reason),
+        10 => Distrusted(place, at, distrust),
     }
+}
 
-    fn decode(bytes: &[u8]) -> Result<Self, MessageError> {
-        let mut input = Input::new(bytes);
-        let input = &mut input;
-        let entry = match input.number()? {
-            0 => Self::Head(Head::decode(input)?),
-            1 => Self::Term(input.number()?),
-            2 => Self::Begun(Begun::decode(input)?),
-            3 => Self::Report(input.bytes()?.to_vec()),
-            4 => {
-                let command = decode_command(input.bytes()?);
-                Self::Command(command.map_err(|_| MessageError::Malformed("a command"))?)
-            }
-            5 => {
-                let reason = stop_of_number(input.number()?);
-                let reason = reason.ok_or(MessageError::Malformed("an unknown reason"))?;
-                Self::Halt(reason, input.flag()?, Nanos(input.number()?))
-            }
-            6 => Self::Lost(input.small()?, Nanos(input.number()?)),
-            7 => Self::Offered(Offer {
-                of: input.small()?,
-                host: input.small()?,
-                shares: Shares {
-                    first: input.small()?,
-                    count: input.small()?,
-                    of: input.small()?,
-                },
-                agent: input.text()?,
-                key: AgentKey::decode(input)?,
-                machine: MachineFacts::decode(input)?,
-            }),
-            8 => {
-                let (place, from) = (input.small()?, Nanos(input.number()?));
-                Self::Joined(place, from, Beat::decode(input.bytes()?)?)
-            }
-            9 => Self::Failed(input.small()?, Nanos(input.number()?), input.text()?),
-            10 => {
-                let (place, at) = (input.small()?, Nanos(input.number()?));
-                let reason = input.text()?;
-                let is_of_all = input.flag()?;
-                Self::Distrusted(place, at, Distrust { reason, is_of_all })
-            }
-            _ => return Err(MessageError::Malformed("an unknown entry")),
+form! {
+    struct Head {
+        run, program, text, taken, attachments, agents, on_loss, url, group, axis, caller,
+    }
+}
+
+form! { struct Axis { boot, epoch, unix_ns } }
+form! { struct Begun { start, places as Vec<(Bare, Beat)> } }
+
+/// An assignment without its plan and attachments, which the head has.
+struct Bare;
+
+impl Form<Assignment> for Bare {
+    fn write(value: &Assignment, out: &mut Vec<u8>) {
+        let bare = Assignment {
+            plan: String::new(),
+            attachments: Attachments::default(),
+            ..value.clone()
         };
-        input.end()?;
-        Ok(entry)
-    }
-}
-
-impl Head {
-    fn encode(&self, out: &mut Vec<u8>) {
-        put(out, VERSION);
-        for text in [&self.run, &self.program, &self.text] {
-            put_bytes(out, text.as_bytes());
-        }
-        put(out, self.taken.len() as u64);
-        for (name, value) in &self.taken {
-            put_bytes(out, name.as_bytes());
-            put_bytes(out, value.as_bytes());
-        }
-        self.attachments.encode(out);
-        put(out, self.agents);
-        put(out, self.on_loss.number());
-        for text in [&self.url, &self.group, &self.axis.boot] {
-            put_bytes(out, text.as_bytes());
-        }
-        put(out, self.axis.epoch);
-        put(out, self.axis.unix_ns);
-        put_bytes(out, self.caller.as_bytes());
+        form::write(&bare, out);
     }
 
-    fn decode(input: &mut Input<'_>) -> Result<Self, MessageError> {
-        match input.number()? {
-            VERSION => {}
-            other => return Err(MessageError::Version(other)),
-        }
-        Ok(Self {
-            run: input.text()?,
-            program: input.text()?,
-            text: input.text()?,
-            taken: {
-                let count = input.number()?;
-                let mut taken = Vec::new();
-                for _ in 0..count {
-                    taken.push((input.text()?, input.text()?));
-                }
-                taken
-            },
-            attachments: Attachments::decode(input)?,
-            agents: input.number()?,
-            on_loss: OnLoss::of_number(input.number()?)?,
-            url: input.text()?,
-            group: input.text()?,
-            axis: Axis {
-                boot: input.text()?,
-                epoch: input.number()?,
-                unix_ns: input.number()?,
-            },
-            caller: input.text()?,
-        })
-    }
-}
-
-impl Begun {
-    fn encode(&self, out: &mut Vec<u8>) {
-        put(out, self.start.0);
-        put(out, self.places.len() as u64);
-        for (assignment, beat) in &self.places {
-            // They have both, and the head has the plan.
-            let assignment = Assignment {
-                plan: String::new(),
-                attachments: Attachments::default(),
-                ..assignment.clone()
-            };
-            assignment.encode(out);
-            put_bytes(out, &beat.encode());
-        }
-    }
-
-    fn decode(input: &mut Input<'_>) -> Result<Self, MessageError> {
-        let start = Nanos(input.number()?);
-        let count = input.number()?;
-        let mut places = Vec::new();
-        for _ in 0..count {
-            let assignment = Assignment::decode(input)?;
-            places.push((assignment, Beat::decode(input.bytes()?)?));
-        }
-        Ok(Self { start, places })
+    fn read(input: &mut Input<'_>) -> Result<Assignment, FormError> {
+        let assignment: Assignment = form::read(input)?;
+        let is_bare =
+            |it: &Assignment| it.plan.is_empty() && it.attachments == Attachments::default();
+        form::check(&assignment, is_bare, "a plan beside that of the head")?;
+        Ok(assignment)
     }
 }
 
@@ -352,7 +200,7 @@ impl Entries {
             return Ok(None);
         };
         self.read += 8 + content.len() as u64;
-        let entry = Entry::decode(&content);
+        let entry = form::decode(&content);
         entry.map(Some).map_err(io::Error::other)
     }
 

@@ -22,13 +22,13 @@
 
 mod agent;
 mod attachments;
-mod bytes;
 mod clock_facts;
 mod contrast;
 mod coordinator;
 mod courier;
 mod division;
 mod driver;
+mod envelope;
 mod event;
 mod findings;
 mod fitting;
@@ -53,10 +53,11 @@ mod status;
 mod succession;
 mod tally;
 mod told;
+#[cfg(test)]
+mod version_1;
 
 pub use agent::{Agent, AgentAction, Left};
 pub use attachments::{Attachments, FileError, SentFile};
-pub use bytes::MessageError;
 pub use clock_facts::ClockFacts;
 pub use coordinator::Coordinator;
 pub use courier::Courier;
@@ -65,6 +66,7 @@ pub use driver::{
     AgentDriver, AgentTask, CoordinatorDriver, Credentials, DriverError, FileContent, Journal,
     NatsTls, Origin, PastRun, Refusal, User, runs_under_way,
 };
+pub use envelope::Message;
 pub use event::{ClusterEvent, CoordinatorAction, Lack, Loss};
 pub use fitting::divide_placement;
 pub use journal::{Axis, Head, Outline};

@@ -1,22 +1,25 @@
-//! The three messages, as bytes.
+//! The three messages between a coordinator and its agents, and their forms.
 //!
-//! An unknown number and an unknown kind are errors and change nothing. Numbers and texts of another
-//! machine have bounds here, so that none of them makes a thread, a place or a line too many.
+//! Numbers and texts of another machine have bounds here, because threads, places and lines are
+//! made from them.
 
 use crate::Offset;
 use crate::attachments::Attachments;
-use crate::bytes::{Input, MessageError, begin, open, put, put_bytes, put_optional, seal};
 use crate::clock_facts::ClockFacts;
+use crate::envelope::Message;
 use drumfire_engine::Shares;
-use drumfire_measure::{decode_command, encode_command, stop_number, stop_of_number};
+use drumfire_measure::form;
+use drumfire_measure::form::{Form, FormError, Input, Text};
 use drumfire_plan::{Command, StopReason};
 use drumfire_units::Nanos;
 use std::fmt;
 
 /// The bytes of a reason that are sent and shown.
 const REASON_BYTES_MAX: usize = 1_024;
-/// The bytes of the name of an agent or a run.
+/// The bytes of the name of an agent, a run or a version.
 const NAME_BYTES_MAX: usize = 255;
+/// The form of such a name.
+type Name = Text<NAME_BYTES_MAX>;
 /// The further agents that one agent starts for the shares of lost ones.
 pub(crate) const JOINS_MAX: u64 = 64;
 /// The bytes of a key.
@@ -32,17 +35,6 @@ impl AgentKey {
     #[must_use]
     pub const fn new(random: [u8; KEY_BYTES]) -> Self {
         Self(random)
-    }
-
-    pub(crate) fn encode(self, out: &mut Vec<u8>) {
-        put_bytes(out, &self.0);
-    }
-
-    pub(crate) fn decode(input: &mut Input<'_>) -> Result<Self, MessageError> {
-        let bytes = input.bytes()?.try_into();
-        bytes
-            .map(Self)
-            .map_err(|_| MessageError::Malformed("a key of another length"))
     }
 }
 
@@ -247,64 +239,78 @@ pub(crate) fn cut_reason(reason: &str) -> String {
     format!("{}…", &reason[..end])
 }
 
-/// The reason in these bytes.
-fn reason(bytes: &[u8]) -> String {
-    cut_reason(&String::from_utf8_lossy(bytes))
-}
+/// A reason, of which too long a text loses its end.
+struct ReasonForm;
 
-/// The next text, which names an agent, a run or a version.
-fn name(input: &mut Input<'_>) -> Result<String, MessageError> {
-    let name = input.text()?;
-    match name.len() <= NAME_BYTES_MAX {
-        true => Ok(name),
-        false => Err(MessageError::Malformed("a name is too long")),
+impl Form<String> for ReasonForm {
+    fn write(value: &String, out: &mut Vec<u8>) {
+        form::write(value, out);
+    }
+
+    fn read(input: &mut Input<'_>) -> Result<String, FormError> {
+        input.text().map(cut_reason)
     }
 }
 
-impl MachineFacts {
-    pub(crate) fn encode(self, out: &mut Vec<u8>) {
-        put(out, self.cores.into());
-        put_optional(out, self.descriptors);
-    }
+/// The form of a share, which lies within the whole.
+pub(crate) struct SharesForm;
 
-    pub(crate) fn decode(input: &mut Input<'_>) -> Result<Self, MessageError> {
-        Ok(Self {
-            cores: input.small()?,
-            descriptors: input.optional()?,
-        })
+form! {
+    struct Shares for SharesForm { first, count, of }
+    check |shares| shares.count > 0
+        && shares.first.checked_add(shares.count).is_some_and(|end| end <= shares.of),
+        "shares beyond the whole";
+}
+
+form! { struct AgentKey(key) }
+form! { struct MachineFacts { cores, descriptors } }
+
+form! {
+    enum Phase {
+        0 => Free,
+        1 => Preparing,
+        2 => Ready(info),
+        3 => Running,
+        4 => Expired,
+        5 => Ended,
+        6 => Failed(reason as ReasonForm),
     }
 }
 
-impl Phase {
-    fn encode(&self, out: &mut Vec<u8>) {
-        let (kind, content) = match self {
-            Self::Free => (0, &[][..]),
-            Self::Preparing => (1, &[][..]),
-            Self::Ready(info) => (2, &info[..]),
-            Self::Running => (3, &[][..]),
-            Self::Ended => (4, &[][..]),
-            Self::Failed(reason) => (5, reason.as_bytes()),
-            Self::Expired => (6, &[][..]),
-        };
-        put(out, kind);
-        put_bytes(out, content);
-    }
-
-    fn decode(input: &mut Input<'_>) -> Result<Self, MessageError> {
-        let kind = input.number()?;
-        let content = input.bytes()?;
-        match (kind, content) {
-            (0, []) => Ok(Self::Free),
-            (1, []) => Ok(Self::Preparing),
-            (2, info) => Ok(Self::Ready(info.to_vec())),
-            (3, []) => Ok(Self::Running),
-            (4, []) => Ok(Self::Ended),
-            (5, bytes) => Ok(Self::Failed(reason(bytes))),
-            (6, []) => Ok(Self::Expired),
-            _ => Err(MessageError::Malformed("an unknown phase")),
-        }
+form! {
+    struct Beat {
+        agent as Name, key, program as Name, sent, machine, run as Name, epoch, term, phase, made,
+        commands, late, offset, clock,
     }
 }
+
+form! {
+    struct Assignment {
+        run as Name, share, epoch, shares as SharesForm, machine, plan, attachments,
+    }
+}
+
+form! {
+    struct Hold { epoch, stored, start, begins, joins, from, commands, halt, is_lost, is_over }
+    check |hold| hold.joins <= JOINS_MAX, "too many further agents";
+}
+
+form! { enum Word { 0 => Wait, 1 => Take(assignment), 2 => Hold(hold), 3 => Leave(dismissal) } }
+form! { enum Dismissal { 0 => NotWanted, 1 => Refused(reason as ReasonForm) } }
+form! { struct Reply { run as Name, term, sent, at, word } }
+form! { struct Report { run as Name, share, epoch, key, number, is_last, piece } }
+form! {
+    enum Content {
+        0 => Event(event),
+        1 => Ending(ending),
+        2 => Expired(at),
+        3 => Invalid(reason as ReasonForm),
+    }
+}
+
+impl Message for Beat {}
+impl Message for Reply {}
+impl Message for Report {}
 
 impl Beat {
     /// The first beat of an agent that is free: it has said and made nothing yet.
@@ -330,288 +336,11 @@ impl Beat {
             clock: ClockFacts::default(),
         }
     }
-
-    /// The bytes of the beat.
-    #[must_use]
-    pub fn encode(&self) -> Vec<u8> {
-        let mut out = begin();
-        put_bytes(&mut out, self.agent.as_bytes());
-        self.key.encode(&mut out);
-        put_bytes(&mut out, self.program.as_bytes());
-        put(&mut out, self.sent.0);
-        self.machine.encode(&mut out);
-        put_bytes(&mut out, self.run.as_bytes());
-        put(&mut out, self.epoch);
-        put(&mut out, self.term);
-        self.phase.encode(&mut out);
-        for number in [self.made, self.commands, self.late] {
-            put(&mut out, number);
-        }
-        put(&mut out, self.offset.is_some().into());
-        let offset = self.offset.unwrap_or_default();
-        put(&mut out, offset.ahead.cast_unsigned());
-        put(&mut out, offset.uncertainty.0);
-        self.clock.encode(&mut out);
-        seal(out)
-    }
-
-    /// The beat of these bytes.
-    ///
-    /// # Errors
-    /// When they are none, or those of another version.
-    pub fn decode(bytes: &[u8]) -> Result<Self, MessageError> {
-        let mut input = open(bytes)?;
-        let beat = Self {
-            agent: name(&mut input)?,
-            key: AgentKey::decode(&mut input)?,
-            program: name(&mut input)?,
-            sent: Nanos(input.number()?),
-            machine: MachineFacts::decode(&mut input)?,
-            run: name(&mut input)?,
-            epoch: input.number()?,
-            term: input.number()?,
-            phase: Phase::decode(&mut input)?,
-            made: input.number()?,
-            commands: input.number()?,
-            late: input.number()?,
-            offset: {
-                let is_there = input.flag()?;
-                let offset = Offset {
-                    ahead: input.number()?.cast_signed(),
-                    uncertainty: Nanos(input.number()?),
-                };
-                is_there.then_some(offset)
-            },
-            clock: ClockFacts::decode(&mut input)?,
-        };
-        input.end()?;
-        Ok(beat)
-    }
-}
-
-impl Assignment {
-    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
-        put_bytes(out, self.run.as_bytes());
-        put(out, self.share.into());
-        put(out, self.epoch);
-        for number in [self.shares.first, self.shares.count, self.shares.of] {
-            put(out, number.into());
-        }
-        self.machine.encode(out);
-        put_bytes(out, self.plan.as_bytes());
-        self.attachments.encode(out);
-    }
-
-    pub(crate) fn decode(input: &mut Input<'_>) -> Result<Self, MessageError> {
-        let assignment = Self {
-            run: name(input)?,
-            share: input.small()?,
-            epoch: input.number()?,
-            shares: Shares {
-                first: input.small()?,
-                count: input.small()?,
-                of: input.small()?,
-            },
-            machine: MachineFacts::decode(input)?,
-            plan: input.text()?,
-            attachments: Attachments::decode(input)?,
-        };
-        let Shares { first, count, of } = assignment.shares;
-        match first.checked_add(count) {
-            Some(end) if end <= of && count > 0 => Ok(assignment),
-            _ => Err(MessageError::Malformed("shares beyond the whole")),
-        }
-    }
-}
-
-impl Hold {
-    fn encode(&self, out: &mut Vec<u8>) {
-        put(out, self.epoch);
-        put(out, self.stored);
-        put_optional(out, self.start.map(|start| start.0));
-        put(out, self.begins.0);
-        put(out, self.joins);
-        put(out, self.from);
-        put(out, self.commands.len() as u64);
-        for command in &self.commands {
-            put_bytes(out, &encode_command(command));
-        }
-        put_optional(out, self.halt.map(|(reason, _)| stop_number(reason)));
-        put(out, self.halt.is_some_and(|(_, ends)| ends).into());
-        put(out, self.is_lost.into());
-        put(out, self.is_over.into());
-    }
-
-    fn decode(input: &mut Input<'_>) -> Result<Self, MessageError> {
-        let epoch = input.number()?;
-        let stored = input.number()?;
-        let start = input.optional()?.map(Nanos);
-        let begins = Nanos(input.number()?);
-        let joins = input.number()?;
-        if joins > JOINS_MAX {
-            return Err(MessageError::Malformed("too many further agents"));
-        }
-        let from = input.number()?;
-        let count = input.number()?;
-        let mut commands = Vec::new();
-        for _ in 0..count {
-            let command = decode_command(input.bytes()?);
-            commands.push(command.map_err(|_| MessageError::Malformed("a command"))?);
-        }
-        let reason = match input.optional()? {
-            None => None,
-            Some(number) => {
-                Some(stop_of_number(number).ok_or(MessageError::Malformed("an unknown reason"))?)
-            }
-        };
-        let ends = input.flag()?;
-        Ok(Self {
-            epoch,
-            stored,
-            start,
-            begins,
-            joins,
-            from,
-            commands,
-            halt: reason.map(|reason| (reason, ends)),
-            is_lost: input.flag()?,
-            is_over: input.flag()?,
-        })
-    }
-}
-
-impl Reply {
-    /// The bytes of the reply.
-    #[must_use]
-    pub fn encode(&self) -> Vec<u8> {
-        let mut out = begin();
-        put_bytes(&mut out, self.run.as_bytes());
-        put(&mut out, self.term);
-        put(&mut out, self.sent.0);
-        put(&mut out, self.at.0);
-        match &self.word {
-            Word::Wait => put(&mut out, 0),
-            Word::Take(assignment) => {
-                put(&mut out, 1);
-                assignment.encode(&mut out);
-            }
-            Word::Hold(hold) => {
-                put(&mut out, 2);
-                hold.encode(&mut out);
-            }
-            Word::Leave(Dismissal::Refused(reason)) => {
-                put(&mut out, 3);
-                put_bytes(&mut out, reason.as_bytes());
-            }
-            Word::Leave(Dismissal::NotWanted) => put(&mut out, 4),
-        }
-        seal(out)
-    }
-
-    /// The reply of these bytes.
-    ///
-    /// # Errors
-    /// When they are none, or those of another version.
-    pub fn decode(bytes: &[u8]) -> Result<Self, MessageError> {
-        let mut input = open(bytes)?;
-        let reply = Self {
-            run: name(&mut input)?,
-            term: input.number()?,
-            sent: Nanos(input.number()?),
-            at: Nanos(input.number()?),
-            word: match input.number()? {
-                0 => Word::Wait,
-                1 => Word::Take(Assignment::decode(&mut input)?),
-                2 => Word::Hold(Hold::decode(&mut input)?),
-                3 => Word::Leave(Dismissal::Refused(reason(input.bytes()?))),
-                4 => Word::Leave(Dismissal::NotWanted),
-                _ => return Err(MessageError::Malformed("an unknown word")),
-            },
-        };
-        input.end()?;
-        Ok(reply)
-    }
-}
-
-impl Report {
-    /// The bytes of the report.
-    #[must_use]
-    pub fn encode(&self) -> Vec<u8> {
-        let mut out = begin();
-        put_bytes(&mut out, self.run.as_bytes());
-        put(&mut out, self.share.into());
-        put(&mut out, self.epoch);
-        self.key.encode(&mut out);
-        put(&mut out, self.number);
-        put(&mut out, self.is_last.into());
-        put_bytes(&mut out, &self.piece);
-        seal(out)
-    }
-
-    /// The report of these bytes.
-    ///
-    /// # Errors
-    /// When they are none, or those of another version.
-    pub fn decode(bytes: &[u8]) -> Result<Self, MessageError> {
-        let mut input = open(bytes)?;
-        let report = Self {
-            run: name(&mut input)?,
-            share: input.small()?,
-            epoch: input.number()?,
-            key: AgentKey::decode(&mut input)?,
-            number: input.number()?,
-            is_last: input.flag()?,
-            piece: input.bytes()?.to_vec(),
-        };
-        input.end()?;
-        Ok(report)
-    }
-}
-
-impl Content {
-    /// The bytes of the content.
-    #[must_use]
-    pub fn encode(&self) -> Vec<u8> {
-        let at;
-        let (kind, bytes) = match self {
-            Self::Event(bytes) => (0, &bytes[..]),
-            Self::Ending(bytes) => (1, &bytes[..]),
-            Self::Invalid(reason) => (3, reason.as_bytes()),
-            Self::Expired(time) => {
-                at = time.0.to_le_bytes();
-                (2, &at[..])
-            }
-        };
-        let mut out = Vec::with_capacity(1 + bytes.len());
-        out.push(kind);
-        out.extend_from_slice(bytes);
-        out
-    }
-
-    /// The content of these bytes.
-    ///
-    /// # Errors
-    /// When its kind is unknown.
-    pub fn decode(bytes: &[u8]) -> Result<Self, MessageError> {
-        match bytes {
-            [0, event @ ..] => Ok(Self::Event(event.to_vec())),
-            [1, ending @ ..] => Ok(Self::Ending(ending.to_vec())),
-            [3, bytes @ ..] => Ok(Self::Invalid(reason(bytes))),
-            [2, at @ ..] => {
-                let mut input = Input::new(at);
-                let at = Nanos(input.number()?);
-                input.end()?;
-                Ok(Self::Expired(at))
-            }
-            _ => Err(MessageError::Malformed("an unknown content")),
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use drumfire_plan::Change;
 
     fn beat() -> Beat {
         Beat {
@@ -649,63 +378,17 @@ mod tests {
     }
 
     #[test]
-    fn messages_come_back_and_cut_off_ones_are_refused() {
-        let words = [
-            Word::Wait,
-            Word::Leave(Dismissal::refused("é")),
-            Word::Leave(Dismissal::NotWanted),
-            Word::Take(Assignment {
-                run: "r".to_owned(),
-                share: 1,
-                epoch: 2,
-                shares: Shares {
-                    first: 1,
-                    count: 2,
-                    of: 3,
-                },
-                machine: beat().machine,
-                plan: "drumfire: 1".to_owned(),
-                attachments: Attachments::default(),
-            }),
-            Word::Hold(Hold {
-                epoch: 1,
-                stored: 4,
-                start: Some(Nanos(3)),
-                begins: Nanos(4),
-                joins: 1,
-                from: 0,
-                commands: vec![Command::soon(Change::Pause)],
-                halt: Some((StopReason::Signal, true)),
-                is_lost: true,
-                is_over: false,
-            }),
-        ];
-        assert_eq!(Beat::decode(&beat().encode()), Ok(beat()));
-        for word in words {
-            let reply = reply(word);
-            let bytes = reply.encode();
-            assert_eq!(Reply::decode(&bytes), Ok(reply));
-            for end in 0..bytes.len() {
-                assert!(Reply::decode(&bytes[..end]).is_err(), "{end}");
-            }
-        }
-    }
-
-    #[test]
     fn another_version_is_refused_by_its_number() {
         let mut bytes = reply(Word::Wait).encode();
         bytes[8] = 9;
-        assert_eq!(Reply::decode(&bytes), Err(MessageError::Version(9)));
-        // Earlier ones began with their number.
-        let bare = 4_u64.to_le_bytes();
-        assert_eq!(Reply::decode(&bare), Err(MessageError::Version(4)));
+        assert_eq!(Reply::decode(&bytes), Err(FormError::Version(9)));
     }
 
     /// Bytes of something else are not another version, and no altered message is read as another.
     #[test]
     fn what_is_not_a_message_is_not_another_version() {
         for bytes in [&b""[..], b"{}", b"HTTP/1.1 200 OK", &[0; 64], &[0xff; 64]] {
-            assert_eq!(Reply::decode(bytes), Err(MessageError::Unknown));
+            assert_eq!(Reply::decode(bytes), Err(FormError::Unknown));
         }
         let sent = beat().encode();
         for at in 0..sent.len() {
@@ -737,6 +420,6 @@ mod tests {
         assert!(reason.len() <= REASON_BYTES_MAX + 3);
         beat.agent = long;
         let error = Beat::decode(&beat.encode());
-        assert_eq!(error, Err(MessageError::Malformed("a name is too long")));
+        assert_eq!(error, Err(FormError::Malformed("a text is too long")));
     }
 }

@@ -9,6 +9,7 @@
 //!
 //! The shortest of the latest round trips has the least uncertainty, and is the estimate.
 
+use drumfire_measure::form;
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
 
@@ -26,6 +27,8 @@ pub struct Offset {
     /// The true offset differs from `ahead` by at most this.
     pub uncertainty: Nanos,
 }
+
+form! { struct Offset { ahead, uncertainty } }
 
 impl Offset {
     /// A round trip's estimate.

@@ -4,10 +4,12 @@
 //! All stay here until the coordinator has stored them; one that is not acknowledged in time is
 //! sent again.
 
+use crate::envelope::Message as _;
 use crate::inbox::CONTENT_BYTES_MAX_KEPT;
 use crate::lease::RESEND;
 use crate::message::{AgentKey, Assignment, Content, Report};
 use crate::redacted::Redacted;
+use drumfire_measure::form;
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
 
@@ -44,7 +46,7 @@ impl Outbox {
         content: &Redacted<Content>,
         now: Nanos,
     ) -> Result<Vec<Vec<u8>>, &'static str> {
-        let content = content.get().encode();
+        let content = form::encode(content.get());
         if content.len() > CONTENT_BYTES_MAX_KEPT {
             return Err("the results of an interval are larger than 256 MiB");
         }

@@ -10,7 +10,7 @@ use crate::setup::Setup;
 use crate::succession::{Offer, Succession};
 use crate::tally::Tally;
 use drumfire_engine::Shares;
-use drumfire_measure::{Ending, RunInfo};
+use drumfire_measure::{Ending, RunInfo, form};
 use drumfire_units::Nanos;
 
 /// Crystals of good clocks differ by as much within minutes, and no figure does by it.
@@ -74,6 +74,8 @@ pub(crate) struct Distrust {
     /// Whether what it reported before is in doubt, too.
     pub(crate) is_of_all: bool,
 }
+
+form! { struct Distrust { reason, is_of_all } }
 
 /// The time for which an agent has answered without a report that was due. Only time between its beats
 /// counts: while it can't be reached, nothing is due but its lease.

@@ -4,7 +4,7 @@
 //! their texts as [`Redacted`], which no other file can make of a text as it is.
 
 use crate::message::{Content, cut_reason};
-use drumfire_measure::{Interval, Kept, RunEvent, RunInfo, Summary, encode_event};
+use drumfire_measure::{Interval, Kept, RunEvent, RunInfo, Summary, encode_event, form};
 use drumfire_plan::{Change, Command};
 use drumfire_session::Redactor;
 use drumfire_units::Nanos;
@@ -51,7 +51,7 @@ impl Redacted<Vec<u8>> {
     /// The facts of a run, encoded.
     #[must_use]
     pub fn info(info: &RunInfo, redactor: &Redactor) -> Self {
-        Self(redactor.info(info).encode())
+        Self(form::encode(&redactor.info(info)))
     }
 }
 
@@ -105,7 +105,7 @@ impl Redacted<Content> {
             ending.failed_bodies.take();
         }
         let ending = ending.with_texts(&|text| redactor.text(text).into_owned());
-        Self(Content::Ending(ending.encode()))
+        Self(Content::Ending(form::encode(&ending)))
     }
 
     /// The reason for which an agent judges its own part invalid.

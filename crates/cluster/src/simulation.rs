@@ -9,6 +9,7 @@ mod altered;
 mod conductor;
 
 use crate::coordinator::Coordinator;
+use crate::envelope::Message as _;
 use crate::event::{ClusterEvent, CoordinatorAction};
 use crate::lease::{LEASE, LEASE_MARGIN};
 use crate::message::{AgentKey, Content, MachineFacts, Reply};
@@ -19,6 +20,7 @@ use crate::redacted::Redacted;
 use crate::{Agent, AgentAction, Left};
 use altered::Alteration;
 use conductor::{Conductor, Life, setup};
+use drumfire_measure::form;
 use drumfire_measure::{
     Ending, Interval, Leniencies, Outcome, PoolInfo, RunEvent, RunInfo, Sample, encode_event,
 };
@@ -423,7 +425,7 @@ impl World {
             run.has_ended = true;
             let reason = StopReason::Counted;
             contents.push(Content::Event(encode_event(&RunEvent::Stopping { reason })));
-            contents.push(Content::Ending(Ending::default().encode()));
+            contents.push(Content::Ending(form::encode(&Ending::default())));
         }
         for content in contents {
             let content = Redacted::of(content);
@@ -449,7 +451,7 @@ impl World {
                 AgentAction::Prepare(_) => {
                     assert!(process.run.is_none(), "it has one share");
                     process.run = Some(OwnRun::default());
-                    process.machine.ready(Redacted::of(info().encode()));
+                    process.machine.ready(Redacted::of(form::encode(&info())));
                 }
                 // A share that has failed has no run any more.
                 AgentAction::Start(at, begins) => {

@@ -1,10 +1,11 @@
-//! The state of a run, as its coordinator tells it to anyone who asks.
+//! The state of a run, which its coordinator sends to anyone who asks.
 
-use crate::bytes::{Input, MessageError, begin, open, put, put_bytes, put_optional, seal};
-use crate::message::Beat;
+use crate::envelope::Message;
+use crate::message::{Beat, SharesForm};
 use crate::offset::Offset;
 use crate::place::{Place, PlaceState};
 use drumfire_engine::Shares;
+use drumfire_measure::form;
 use drumfire_units::Nanos;
 
 /// The state of a run.
@@ -66,10 +67,20 @@ pub enum Stage {
     Lost,
 }
 
-impl Stage {
-    /// All of them, by their numbers.
-    const ALL: [Self; 4] = [Self::Waits, Self::Runs, Self::Ended, Self::Lost];
+form! { struct Status { run, term, wanted, elapsed, is_over, agents } }
 
+form! {
+    struct AgentStatus {
+        name, program, cores, shares as Option<SharesForm>, stage, offset, silent, reported, sent,
+        dropped, lag_mean, lag_max,
+    }
+}
+
+form! { enum Stage { 0 => Waits, 1 => Runs, 2 => Ended, 3 => Lost } }
+
+impl Message for Status {}
+
+impl Stage {
     /// The word for it.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -130,155 +141,6 @@ impl AgentStatus {
             dropped: 0,
             lag_mean: Nanos::ZERO,
             lag_max: Nanos::ZERO,
-        }
-    }
-
-    fn encode(&self, out: &mut Vec<u8>) {
-        put_bytes(out, self.name.as_bytes());
-        put_bytes(out, self.program.as_bytes());
-        put(out, self.cores.into());
-        put(out, self.shares.is_some().into());
-        if let Some(shares) = self.shares {
-            for number in [shares.first, shares.count, shares.of] {
-                put(out, number.into());
-            }
-        }
-        put(out, self.stage as u64);
-        put(out, self.offset.is_some().into());
-        if let Some(offset) = self.offset {
-            put(out, offset.ahead.cast_unsigned());
-            put(out, offset.uncertainty.0);
-        }
-        for time in [self.silent, self.reported, self.lag_mean, self.lag_max] {
-            put(out, time.0);
-        }
-        put(out, self.sent);
-        put(out, self.dropped);
-    }
-
-    fn decode(input: &mut Input<'_>) -> Result<Self, MessageError> {
-        let (name, program, cores) = (input.text()?, input.text()?, input.small()?);
-        let shares = match input.flag()? {
-            false => None,
-            true => Some(Shares {
-                first: input.small()?,
-                count: input.small()?,
-                of: input.small()?,
-            }),
-        };
-        let stage = usize::try_from(input.number()?).ok();
-        let stage = stage.and_then(|number| Stage::ALL.get(number).copied());
-        let stage = stage.ok_or(MessageError::Malformed("an unknown stage"))?;
-        let offset = match input.flag()? {
-            false => None,
-            true => Some(Offset {
-                ahead: input.number()?.cast_signed(),
-                uncertainty: Nanos(input.number()?),
-            }),
-        };
-        let mut time = || Ok(Nanos(input.number()?));
-        let [silent, reported, lag_mean, lag_max] = [time()?, time()?, time()?, time()?];
-        Ok(Self {
-            name,
-            program,
-            cores,
-            shares,
-            stage,
-            offset,
-            silent,
-            reported,
-            sent: input.number()?,
-            dropped: input.number()?,
-            lag_mean,
-            lag_max,
-        })
-    }
-}
-
-impl Status {
-    /// The bytes of the status.
-    #[must_use]
-    pub fn encode(&self) -> Vec<u8> {
-        let mut out = begin();
-        put_bytes(&mut out, self.run.as_bytes());
-        put(&mut out, self.term);
-        put(&mut out, self.wanted);
-        put_optional(&mut out, self.elapsed.map(|elapsed| elapsed.0));
-        put(&mut out, self.is_over.into());
-        put(&mut out, self.agents.len() as u64);
-        for agent in &self.agents {
-            agent.encode(&mut out);
-        }
-        seal(out)
-    }
-
-    /// The status of these bytes.
-    ///
-    /// # Errors
-    /// When they are none, or those of another version.
-    pub fn decode(bytes: &[u8]) -> Result<Self, MessageError> {
-        let mut input = open(bytes)?;
-        let mut status = Self {
-            run: input.text()?,
-            term: input.number()?,
-            wanted: input.number()?,
-            elapsed: input.optional()?.map(Nanos),
-            is_over: input.flag()?,
-            agents: Vec::new(),
-        };
-        for _ in 0..input.number()? {
-            status.agents.push(AgentStatus::decode(&mut input)?);
-        }
-        input.end()?;
-        Ok(status)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_status_comes_back_and_a_cut_off_one_is_refused() {
-        let agent = AgentStatus {
-            name: "a".to_owned(),
-            program: "0.1.0".to_owned(),
-            cores: 2,
-            shares: Some(Shares {
-                first: 1,
-                count: 2,
-                of: 4,
-            }),
-            stage: Stage::Lost,
-            offset: Some(Offset {
-                ahead: -7,
-                uncertainty: Nanos(3),
-            }),
-            silent: Nanos(1),
-            reported: Nanos(2),
-            sent: 3,
-            dropped: 4,
-            lag_mean: Nanos(5),
-            lag_max: Nanos(6),
-        };
-        let free = AgentStatus {
-            shares: None,
-            offset: None,
-            stage: Stage::Waits,
-            ..agent.clone()
-        };
-        let status = Status {
-            run: "r".to_owned(),
-            term: 2,
-            wanted: 2,
-            elapsed: Some(Nanos(9)),
-            is_over: false,
-            agents: vec![agent, free],
-        };
-        let bytes = status.encode();
-        assert_eq!(Status::decode(&bytes), Ok(status));
-        for end in 0..bytes.len() {
-            assert!(Status::decode(&bytes[..end]).is_err(), "{end}");
         }
     }
 }

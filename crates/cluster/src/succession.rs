@@ -1,7 +1,8 @@
 //! Shares that pass from one place to another during a run, and how they are divided.
 
-use crate::message::{AgentKey, MachineFacts};
+use crate::message::{AgentKey, MachineFacts, SharesForm};
 use drumfire_engine::Shares;
+use drumfire_measure::form;
 use drumfire_units::Nanos;
 
 /// How a place came by its shares during the run.
@@ -29,6 +30,8 @@ pub(crate) struct Offer {
     pub(crate) machine: MachineFacts,
     pub(crate) shares: Shares,
 }
+
+form! { struct Offer { of, host, shares as SharesForm, agent, key, machine } }
 
 /// The parts of shares that are not in `held`, whose members are parts of them.
 pub(crate) fn without(shares: Shares, mut held: Vec<Shares>) -> Vec<Shares> {

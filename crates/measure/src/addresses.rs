@@ -9,6 +9,8 @@
 //! The rows stay sorted by address: a lookup is a binary search, an encoding has one order, and a
 //! decoder can check that order in one pass ([`Addresses::push`], [`Addresses::set_others`]).
 
+use crate::form;
+use crate::form::{Form, FormError, Input, put_text};
 use std::net::SocketAddr;
 
 /// The number of addresses that have a row of their own. The connections to others are counted
@@ -57,6 +59,45 @@ pub struct Addresses {
     /// The rows of single addresses, in ascending order of the addresses.
     rows: Vec<AddressRow>,
     others: AddressCounts,
+}
+
+form! { struct AddressCounts { opened, carried } }
+form! { struct AddressRow { address, counts } }
+
+/// The text that the address prints as.
+impl Form for SocketAddr {
+    fn write(value: &Self, out: &mut Vec<u8>) {
+        put_text(out, &value.to_string());
+    }
+
+    fn read(input: &mut Input<'_>) -> Result<Self, FormError> {
+        let text = input.text()?;
+        let address = text.parse().ok();
+        let address = address.filter(|address: &Self| address.to_string() == text);
+        address.ok_or(FormError::Malformed("an address"))
+    }
+}
+
+/// The rows in order, then the counts of all other addresses.
+impl Form for Addresses {
+    fn write(value: &Self, out: &mut Vec<u8>) {
+        form::write(&value.rows, out);
+        form::write(&value.others, out);
+    }
+
+    fn read(input: &mut Input<'_>) -> Result<Self, FormError> {
+        const MALFORMED: FormError = FormError::Malformed("addresses of connections");
+        let mut addresses = Self::default();
+        for _ in 0..input.length()? {
+            if !addresses.push(form::read(input)?) {
+                return Err(MALFORMED);
+            }
+        }
+        match addresses.set_others(form::read(input)?) {
+            true => Ok(addresses),
+            false => Err(MALFORMED),
+        }
+    }
 }
 
 impl Addresses {

@@ -12,11 +12,9 @@
 //!   every run's record and in every report.
 //! - It has no secrets. URLs and fields are masked by the rules of [`drumfire_plan::secret`] when
 //!   they are taken; [`Asked::with_texts`] masks further texts that a session knows to be secret.
-//! - It can be decoded from hostile bytes: `form` checks each bound again.
+//! - It can be decoded from hostile bytes: its table of forms has each bound again.
 
-pub(crate) mod form;
 mod law;
-pub(crate) mod law_form;
 mod request;
 mod step;
 
@@ -24,6 +22,8 @@ pub use law::{AskedLaw, AskedSequence};
 pub use request::{AskedBody, AskedCall, AskedHeader, AskedRequest};
 pub use step::AskedStep;
 
+use crate::form;
+use crate::form::{Form, FormError, Input};
 use drumfire_plan::{
     Arrivals, Compressed, Growth, HttpVersion, KeepAlive, LatePolicy, Life, Load, Pause, Pool,
     Redirects, Timeouts, Users,
@@ -126,6 +126,43 @@ pub struct AskedTransport {
     pub redirects: Option<u32>,
     /// Whether its connections lead to a proxy.
     pub is_proxied: bool,
+}
+
+form! { struct Asked { requests, steps, load, users, stop, transport } }
+
+/// The entries, then the length of the whole list.
+impl<T: Form> Form for Listed<T> {
+    fn write(value: &Self, out: &mut Vec<u8>) {
+        form::write(&value.first, out);
+        form::write(&value.count, out);
+    }
+
+    fn read(input: &mut Input<'_>) -> Result<Self, FormError> {
+        let (first, count): (Vec<T>, u64) = form::read(input)?;
+        match first.len() <= LISTED_MAX && first.len() as u64 <= count {
+            true => Ok(Self { first, count }),
+            false => Err(FormError::Malformed(
+                "a list with more entries than its length",
+            )),
+        }
+    }
+}
+
+form! {
+    enum AskedLoad {
+        0 => Open { law, arrivals, late },
+        1 => Closed { users, think, pace },
+        2 => PerUser { users, law, late },
+    }
+}
+
+form! { struct AskedStop { duration, requests, iterations } }
+
+form! {
+    struct AskedTransport {
+        connections, growth, version, streams, keep_alive, life, timeouts, is_compressed, redirects,
+        is_proxied,
+    }
 }
 
 impl Asked {

@@ -12,6 +12,8 @@
 //! Whatever lies in the warm-up is left out ([`Connections::leave_out`]), but for the number of
 //! connections that are open when it ends: they are counted once more when they close.
 
+use crate::form;
+use crate::form::{ByName, Named};
 use crate::{Addresses, Histogram};
 use drumfire_units::Nanos;
 
@@ -86,6 +88,21 @@ pub struct Connections {
     pub carried: Histogram,
     /// The connections and their requests by address.
     pub addresses: Addresses,
+}
+
+impl Named for Closing {
+    const KINDS: &'static [Self] = Self::ALL;
+
+    fn stable_name(self) -> &'static str {
+        self.name()
+    }
+}
+
+form! {
+    struct Connections {
+        opened, closed as ByName<Closing>, tls_resumed, connect, tls_handshake, lifetime, carried,
+        addresses, open_before, pauses,
+    }
 }
 
 impl Connections {

@@ -5,6 +5,8 @@
 //! after every merge: intended = sent + dropped + pending, and sent = ok + failed + in flight.
 
 use crate::Outcome;
+use crate::form;
+use crate::form::ByName;
 
 /// Requests, by their fate: the parts add up to those that were intended.
 ///
@@ -28,6 +30,10 @@ pub struct Counts {
     pub pending: u64,
     /// Exchanges sent, and not ended when the run's drain did.
     pub in_flight: u64,
+}
+
+form! {
+    struct Counts { intended, sent, ok, failed, dropped, timed_out, pending, in_flight }
 }
 
 impl Counts {
@@ -167,6 +173,8 @@ pub struct Bytes {
     pub received: u64,
 }
 
+form! { struct Bytes { sent, received } }
+
 impl Bytes {
     /// Adds `other`.
     pub fn merge(&mut self, other: &Self) {
@@ -179,6 +187,8 @@ impl Bytes {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutcomeCounts([u64; Outcome::COUNT]);
 
+form! { struct OutcomeCounts(counts as ByName<Outcome>) }
+
 impl Default for OutcomeCounts {
     fn default() -> Self {
         Self([0; Outcome::COUNT])
@@ -190,10 +200,6 @@ impl OutcomeCounts {
     #[inline]
     pub(crate) fn record(&mut self, outcome: Outcome) {
         self.0[outcome as usize] += 1;
-    }
-
-    pub(crate) const fn set(&mut self, outcome: Outcome, count: u64) {
-        self.0[outcome as usize] = count;
     }
 
     /// The exchanges that ended with `outcome`.

@@ -5,8 +5,7 @@
 //! and it is taken of a summary whose books are closed. An exit code depends on the same figures,
 //! for a run that has just ended and for one that is listed.
 
-use crate::asked::form;
-use crate::codec::put_text;
+use crate::form::{self, put_text};
 use crate::{ArrivalClock, Asked, Coverage, Histogram, Model, Summary, TargetState, Validity};
 use drumfire_plan::StopReason;
 use drumfire_units::Nanos;
@@ -152,7 +151,7 @@ impl PlanKey {
         for (name, model, asked) in pools {
             put_text(&mut bytes, name);
             put_text(&mut bytes, model.name());
-            form::encode(asked, &mut bytes);
+            form::write(asked, &mut bytes);
         }
         // Runs of before there were clocks have the program's, and the key that they had.
         if clock != ArrivalClock::Program {

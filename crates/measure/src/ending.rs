@@ -8,9 +8,8 @@
 //! [`Summary::ending`]: crate::Summary::ending
 //! [`Reading::restore`]: crate::Reading::restore
 
-pub(crate) mod form;
-
-use crate::{CodecError, FailedBodies, Slowest, ThresholdResult};
+use crate::form;
+use crate::{FailedBodies, Slowest, ThresholdResult};
 use drumfire_plan::StopReason;
 use drumfire_units::Nanos;
 
@@ -63,21 +62,22 @@ pub struct Doubt {
     pub unknown: f64,
 }
 
+form! { struct LoadEnd { reason, at } }
+
+form! {
+    struct Ending {
+        duration, steal_share, connections_max, thresholds, notes, failed_bodies, slowest, load_end,
+        doubts,
+    }
+    check |ending| ending.steal_share.is_finite(), "a share that is not a number";
+}
+
+form! {
+    struct Doubt { text, unknown }
+    check |doubt| (0.0..=1.0).contains(&doubt.unknown), "a share outside 0 to 1";
+}
+
 impl Ending {
-    /// The ending in our own binary form.
-    #[must_use]
-    pub fn encode(&self) -> Vec<u8> {
-        form::encode(self)
-    }
-
-    /// Reads the bytes of [`Self::encode`].
-    ///
-    /// # Errors
-    /// When the bytes are not that, or of another version.
-    pub fn decode(bytes: &[u8]) -> Result<Self, CodecError> {
-        form::decode(bytes)
-    }
-
     /// The ending with every text replaced by what `rewrite` returns for it. Bodies of failures
     /// that are no text are rewritten as text only where that changes them, so that binary bodies
     /// stay as they are.
@@ -179,15 +179,18 @@ mod tests {
     #[test]
     fn what_is_encoded_comes_back() {
         for ending in [ending(), Ending::default()] {
-            assert_eq!(Ending::decode(&ending.encode()), Ok(ending));
+            assert_eq!(form::decode(&form::encode(&ending)), Ok(ending));
         }
     }
 
     #[test]
     fn a_cut_anywhere_is_refused() {
-        let bytes = ending().encode();
+        let bytes = form::encode(&ending());
         for end in 0..bytes.len() {
-            assert!(Ending::decode(&bytes[..end]).is_err(), "cut at {end}");
+            assert!(
+                form::decode::<Ending>(&bytes[..end]).is_err(),
+                "cut at {end}"
+            );
         }
     }
 
@@ -209,11 +212,11 @@ mod tests {
             place in any::<prop::sample::Index>(),
             byte in any::<u8>(),
         ) {
-            let mut bytes = ending().encode();
+            let mut bytes = form::encode(&ending());
             let place = place.index(bytes.len());
             bytes[place] = byte;
-            if let Ok(decoded) = Ending::decode(&bytes) {
-                prop_assert_eq!(decoded.encode(), bytes);
+            if let Ok(decoded) = form::decode::<Ending>(&bytes) {
+                prop_assert_eq!(form::encode(&decoded), bytes);
             }
         }
     }

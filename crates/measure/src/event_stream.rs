@@ -1,29 +1,22 @@
 //! The stream of a run's events as bytes, for another process or another machine.
 //!
 //! Each event is one byte string, which the caller frames: [`encode_event`] makes it, and one
-//! [`EventReader`] reads those of one run, in the order in which they were published. The first is
-//! [`RunEvent::Started`]; the intervals that follow can be read only with the pools that it names.
-//! Behind [`RunEvent::Finished`] the reader takes nothing more.
+//! [`EventReader`] reads the events of one run, in the order in which they were published. The
+//! first is [`RunEvent::Started`]; the intervals after it can be read only with its pools. After
+//! [`RunEvent::Finished`] the reader accepts nothing.
 //!
-//! An event begins with the version of this form and the number of its kind. What follows is the
-//! form that the value has elsewhere, with a version of its own where it has one, so that the
-//! control socket, the log of a run and this stream change together.
+//! An event is the version, the number of its kind and its value in the form that the value has in
+//! the log of a run and on the control socket.
 //!
 //! A summary is large, and nearly all of it follows from events that were sent before. Therefore
 //! the end of a run travels as its [`Ending`], and the reader keeps a [`Reading`] of the events from
 //! which it makes the same summary again. Its memory is bounded as that of any reading; a stream
 //! whose intervals were merged on the way gives the same sums in coarser rows.
 
-use crate::codec::stop_reason::{decode_reason, encode_reason};
-use crate::codec::{CodecError, Input, put};
-use crate::ending::form::{decode_body, encode_body};
-use crate::sample::form::{decode_kept, encode_kept};
-use crate::transcript::form::{decode_transcripts, encode_transcripts};
-use crate::{Ending, Interval, Reading, RunEvent, RunInfo, decode_command, encode_command};
+use crate::form::{self, Form, FormError, Input, VERSION, put};
+use crate::sample::form::KeptForm;
+use crate::{Ending, Interval, Reading, RunEvent, RunInfo};
 use std::sync::Arc;
-
-/// The version of the form that is written here, its first number.
-const VERSION: u64 = 1;
 
 /// The kinds of events by their numbers.
 const STARTED: u64 = 0;
@@ -44,36 +37,28 @@ pub fn encode_event(event: &RunEvent) -> Vec<u8> {
     let mut out = Vec::new();
     put(&mut out, VERSION);
     match event {
-        RunEvent::Started(info) => put_kind(STARTED, &info.encode(), &mut out),
-        RunEvent::IntervalClosed(interval) => put_kind(INTERVAL, &interval.encode(), &mut out),
+        RunEvent::Started(info) => put_kind(STARTED, info, &mut out),
+        RunEvent::IntervalClosed(interval) => {
+            put(&mut out, INTERVAL);
+            out.extend_from_slice(&interval.encode());
+        }
         RunEvent::Kept(kept) => {
             put(&mut out, KEPT);
-            encode_kept(kept, &mut out);
+            KeptForm::write(kept, &mut out);
         }
-        RunEvent::Transcripts(transcripts) => {
-            put(&mut out, TRANSCRIPTS);
-            encode_transcripts(transcripts, &mut out);
-        }
-        RunEvent::Failed(body) => {
-            put(&mut out, FAILED);
-            encode_body(body, &mut out);
-        }
-        RunEvent::Changed(command) => put_kind(CHANGED, &encode_command(command), &mut out),
-        RunEvent::Stopping { reason } => {
-            put(&mut out, STOPPING);
-            encode_reason(*reason, &mut out);
-        }
-        RunEvent::Finished(summary) => {
-            put_kind(FINISHED, &summary.ending(None).encode(), &mut out);
-        }
+        RunEvent::Transcripts(transcripts) => put_kind(TRANSCRIPTS, transcripts, &mut out),
+        RunEvent::Failed(body) => put_kind(FAILED, body, &mut out),
+        RunEvent::Changed(command) => put_kind(CHANGED, command, &mut out),
+        RunEvent::Stopping { reason } => put_kind(STOPPING, reason, &mut out),
+        RunEvent::Finished(summary) => put_kind(FINISHED, &summary.ending(None), &mut out),
     }
     out
 }
 
-/// Appends a kind and the form that the event's value has elsewhere.
-fn put_kind(kind: u64, form: &[u8], out: &mut Vec<u8>) {
+/// Appends a kind and the value of the event.
+fn put_kind<T: Form>(kind: u64, value: &T, out: &mut Vec<u8>) {
     put(out, kind);
-    out.extend_from_slice(form);
+    form::write(value, out);
 }
 
 /// The reader of one run's events.
@@ -106,20 +91,22 @@ impl EventReader {
     ///
     /// # Errors
     /// When the bytes are not an event, of a later version, or of an event that can't come next.
-    pub fn read(&mut self, bytes: &[u8]) -> Result<RunEvent, CodecError> {
+    pub fn read(&mut self, bytes: &[u8]) -> Result<RunEvent, FormError> {
         let mut input = Input::new(bytes);
         input.version(VERSION)?;
         let kind = input.number()?;
         match &mut self.phase {
             Phase::Unstarted if kind == STARTED => {
-                let info = Arc::new(RunInfo::decode(input.rest())?);
+                let info: Arc<RunInfo> = form::read(&mut input)?;
+                input.end()?;
                 let reading = Reading::new(Arc::clone(&info), &info.thresholds);
                 self.phase = Phase::Running(Box::new(reading));
                 Ok(RunEvent::Started(info))
             }
-            Phase::Unstarted => Err(CodecError::Malformed("an event before the run's start")),
+            Phase::Unstarted => Err(FormError::Malformed("an event before the run's start")),
             Phase::Running(_) if kind == FINISHED => {
-                let ending = Ending::decode(input.rest())?;
+                let ending = form::read(&mut input)?;
+                input.end()?;
                 self.finish(ending)
             }
             Phase::Running(reading) => {
@@ -127,18 +114,16 @@ impl EventReader {
                 reading.observe(&event);
                 Ok(event)
             }
-            Phase::Finished => Err(CodecError::Malformed("an event after the run's end")),
+            Phase::Finished => Err(FormError::Malformed("an event after the run's end")),
         }
     }
 
     /// The last event: the summary of all that was read, with this ending. The reading is consumed,
     /// so that nothing can be read behind it.
-    fn finish(&mut self, ending: Ending) -> Result<RunEvent, CodecError> {
+    fn finish(&mut self, ending: Ending) -> Result<RunEvent, FormError> {
         match std::mem::replace(&mut self.phase, Phase::Finished) {
             Phase::Running(reading) => Ok(RunEvent::Finished(Arc::new(reading.restore(ending)))),
-            Phase::Unstarted | Phase::Finished => {
-                Err(CodecError::Malformed("an end without a run"))
-            }
+            Phase::Unstarted | Phase::Finished => Err(FormError::Malformed("an end without a run")),
         }
     }
 }
@@ -148,7 +133,7 @@ impl EventReader {
 ///
 /// # Errors
 /// When the bytes are not such an event, or of a later version.
-pub fn decode_event(bytes: &[u8], info: &RunInfo) -> Result<RunEvent, CodecError> {
+pub fn decode_event(bytes: &[u8], info: &RunInfo) -> Result<RunEvent, FormError> {
     let mut input = Input::new(bytes);
     input.version(VERSION)?;
     let kind = input.number()?;
@@ -160,31 +145,28 @@ pub fn decode_event(bytes: &[u8], info: &RunInfo) -> Result<RunEvent, CodecError
 ///
 /// # Errors
 /// When the bytes are no event, or of a later version.
-pub fn interval_of_event(bytes: &[u8]) -> Result<Option<&[u8]>, CodecError> {
+pub fn interval_of_event(bytes: &[u8]) -> Result<Option<&[u8]>, FormError> {
     let mut input = Input::new(bytes);
     input.version(VERSION)?;
     Ok((input.number()? == INTERVAL).then(|| input.rest()))
 }
 
 /// An event between the first and the last.
-fn middle(kind: u64, mut input: Input<'_>, info: &RunInfo) -> Result<RunEvent, CodecError> {
+fn middle(kind: u64, mut input: Input<'_>, info: &RunInfo) -> Result<RunEvent, FormError> {
     let event = match kind {
         INTERVAL => {
             let interval = Interval::decode(input.rest(), &info.pools)?;
             return Ok(RunEvent::IntervalClosed(Arc::new(interval)));
         }
-        CHANGED => {
-            let command = decode_command(input.rest())?;
-            return Ok(RunEvent::Changed(Arc::new(command)));
-        }
-        KEPT => RunEvent::Kept(Arc::new(decode_kept(&mut input)?)),
-        TRANSCRIPTS => RunEvent::Transcripts(decode_transcripts(&mut input)?),
-        FAILED => RunEvent::Failed(Arc::new(decode_body(&mut input)?)),
+        CHANGED => RunEvent::Changed(form::read(&mut input)?),
+        KEPT => RunEvent::Kept(Arc::new(KeptForm::read(&mut input)?)),
+        TRANSCRIPTS => RunEvent::Transcripts(form::read(&mut input)?),
+        FAILED => RunEvent::Failed(form::read(&mut input)?),
         STOPPING => RunEvent::Stopping {
-            reason: decode_reason(&mut input)?,
+            reason: form::read(&mut input)?,
         },
-        STARTED => return Err(CodecError::Malformed("a run that starts twice")),
-        _ => return Err(CodecError::Malformed("an event of an unknown kind")),
+        STARTED => return Err(FormError::Malformed("a run that starts twice")),
+        _ => return Err(FormError::Malformed("an event of an unknown kind")),
     };
     input.end()?;
     Ok(event)

@@ -5,6 +5,7 @@
 //! rule such as `p99<50ms`, and can never let it pass. A quantile of too few samples is no figure
 //! at all, but lies below its bound where even the greatest sample does.
 
+use crate::form;
 use crate::words::{quantile_text, share_text_to};
 use drumfire_plan::{Comparison, Metric, Threshold};
 use drumfire_units::rounded;
@@ -20,6 +21,8 @@ pub enum Certainty {
     /// An upper bound of it, the greatest of too few samples for a quantile.
     AtMost,
 }
+
+form! { enum Certainty { 0 => Exact, 1 => AtLeast, 2 => AtMost } }
 
 /// The judgement of a figure on a threshold, the worst last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -7,6 +7,7 @@
 //! to 10 ms on some machines, so that figures of short spans are noise; the verdict knows which
 //! spans are too short.
 
+use crate::form;
 use crate::near_p99::near_p99;
 use crate::{ArrivalClock, Blame, Departures, Figures, Histogram, Outcome, Stamps};
 use drumfire_units::Nanos;
@@ -39,6 +40,13 @@ pub struct WorkerHealth {
     pub busiest_share_ppm: u32,
     /// The most resident memory of the whole program, in bytes; 0 where it is not known.
     pub memory: u64,
+}
+
+form! {
+    struct WorkerHealth {
+        cpu, wall, run_queue_delay, busiest_share_ppm, memory, loop_turn, wake_lateness, stamps,
+        handling, departures, leaving,
+    }
 }
 
 impl WorkerHealth {

@@ -4,6 +4,8 @@
 //! less than the plan's streams, requests wait on an open connection for a reason that more
 //! connections would mend; the answer on the load names it.
 
+use crate::form;
+
 /// Requests that waited for a stream, and the bound that held them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HeldBack {
@@ -13,6 +15,8 @@ pub struct HeldBack {
     /// did.
     pub allowed: Option<u32>,
 }
+
+form! { struct HeldBack { requests, allowed } }
 
 impl HeldBack {
     /// Counts a request that waits on a connection of a server that allows `allowed` streams at a

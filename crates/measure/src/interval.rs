@@ -15,8 +15,9 @@
 mod form;
 
 use crate::figures::Carried;
+use crate::form::FormError;
 use crate::step::StepMemory;
-use crate::{CodecError, Figures, PoolInfo, PoolSeries, RunInfo, WorkerHealth};
+use crate::{Figures, PoolInfo, PoolSeries, RunInfo, WorkerHealth};
 use drumfire_units::Nanos;
 use std::ops::Range;
 use std::sync::Arc;
@@ -188,7 +189,7 @@ impl Interval {
 
     /// The interval that [`Self::encode`] wrote, of a run with these pools, at least one, summed
     /// up. Its memory is bounded by the length of the bytes and the number of steps.
-    pub fn decode(bytes: &[u8], pools: &[PoolInfo]) -> Result<Self, CodecError> {
+    pub fn decode(bytes: &[u8], pools: &[PoolInfo]) -> Result<Self, FormError> {
         let mut decoded = Self::to_decode(pools);
         form::read(&mut decoded, bytes, pools)?;
         decoded.sum_up();
@@ -205,7 +206,7 @@ impl Interval {
         kept: &'a mut Option<Self>,
         bytes: &[u8],
         pools: &[PoolInfo],
-    ) -> Result<&'a Self, CodecError> {
+    ) -> Result<&'a Self, FormError> {
         let mut decoded = kept.take().unwrap_or_else(|| Self::to_decode(pools));
         form::read(&mut decoded, bytes, pools)?;
         Ok(kept.insert(decoded))
@@ -213,7 +214,7 @@ impl Interval {
 
     /// The span of the interval that [`Self::encode`] wrote, from the first bytes; the rest is not
     /// looked at. A store that makes old intervals coarser sorts them by it without decoding.
-    pub fn encoded_span(bytes: &[u8]) -> Result<Range<Nanos>, CodecError> {
+    pub fn encoded_span(bytes: &[u8]) -> Result<Range<Nanos>, FormError> {
         form::span(bytes)
     }
 

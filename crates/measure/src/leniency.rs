@@ -5,6 +5,9 @@
 //! beside it. A new one goes to the end of the table: its index is a bit of [`Leniencies`], and its
 //! name a key in outputs and stored runs.
 
+use crate::form;
+use crate::form::Named;
+
 /// Declares [`Leniency`] from one table: variant, stable name, description, and its effect for the
 /// manual, if it has one that the description lacks.
 macro_rules! leniencies {
@@ -65,6 +68,16 @@ leniencies! {
 /// A set of leniencies, one bit each by [`Leniency::ALL`]; small enough to be part of every sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Leniencies(pub u16);
+
+form! { struct Leniencies(set) }
+
+impl Named for Leniency {
+    const KINDS: &'static [Self] = Self::ALL;
+
+    fn stable_name(self) -> &'static str {
+        self.name()
+    }
+}
 
 impl Leniencies {
     /// Adds one.

@@ -6,6 +6,7 @@
 //! messages only, for of a single reply the response time says the same.
 
 use crate::Histogram;
+use crate::form;
 use drumfire_units::Nanos;
 
 /// The messages of exchanges, of one worker or of many: the parts of a request or of a response that
@@ -26,6 +27,8 @@ pub struct Messages {
     /// messages.
     pub gap: Histogram,
 }
+
+form! { struct Messages { sent, unsent, received, first, gap } }
 
 impl Messages {
     /// Records the time since `before` of a message that a server streams and that has come whole

@@ -9,6 +9,8 @@
 //! shown beside it, those of the plan are the user's to mend, and those of the generator make the
 //! run invalid ([`crate::Verdict`]).
 
+use crate::form::{Form, FormError, Input, Named, put_text};
+
 /// The party to blame for a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Blame {
@@ -122,7 +124,30 @@ macro_rules! outcomes {
             $(#[doc = $words] $variant,)*
         }
 
-        impl Outcome {
+        impl Named for Outcome {
+    const KINDS: &'static [Self] = Self::ALL;
+
+    fn stable_name(self) -> &'static str {
+        self.name()
+    }
+}
+
+/// The stable name: outcomes are added without another version.
+impl Form for Outcome {
+    fn write(value: &Self, out: &mut Vec<u8>) {
+        put_text(out, value.name());
+    }
+
+    fn read(input: &mut Input<'_>) -> Result<Self, FormError> {
+        let name = input.text()?;
+        let outcome = Self::ALL.iter().find(|outcome| outcome.name() == name);
+        outcome
+            .copied()
+            .ok_or(FormError::Malformed("an unknown outcome"))
+    }
+}
+
+impl Outcome {
             /// Every outcome, in the order of its index.
             pub const ALL: &'static [Self] = &[Self::Ok, $(Self::$variant,)*];
 

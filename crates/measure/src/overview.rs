@@ -4,8 +4,7 @@
 //! overview has the two that rows and the test for drift read, so that a run's own account of
 //! itself stays small however long it lasts.
 
-use crate::codec::{CodecError, Input, put, put_signed};
-use crate::histogram::form::{decode_histogram, encode_histogram};
+use crate::form;
 use crate::interval::hull;
 use crate::{Figures, Histogram, Interval, Model, Outcome, OutcomeCounts, RunInfo, Step};
 use drumfire_units::Nanos;
@@ -32,6 +31,12 @@ pub(crate) struct Tally {
     pub(crate) dropped: u64,
     /// Exchanges under way at the end less those at the beginning.
     pub(crate) under_way: i64,
+}
+
+form! {
+    struct Tally {
+        good, bad, failed, checks_failed, warmup, intended, iterations_intended, dropped, under_way,
+    }
 }
 
 impl Tally {
@@ -178,6 +183,8 @@ pub struct Overview {
     pub(crate) memory: u64,
 }
 
+form! { struct Overview { start, end, tally, memory, latency, lag } }
+
 impl Overview {
     /// An empty overview. It takes its memory as it needs it: there may be many, and most are of a
     /// single interval.
@@ -254,41 +261,5 @@ impl Overview {
     fn cover(&mut self, span: Range<Nanos>) {
         let both = hull(self.start..self.end, span);
         (self.start, self.end) = (both.start, both.end);
-    }
-
-    /// Span, counts, memory, latency and lag, in our own binary form.
-    pub(crate) fn encode(&self) -> Vec<u8> {
-        let mut out = Vec::new();
-        put(&mut out, self.start.0);
-        put(&mut out, self.end.0);
-        for count in self.tally.counts() {
-            put(&mut out, count);
-        }
-        put_signed(&mut out, self.tally.under_way);
-        put(&mut out, self.memory);
-        encode_histogram(&self.latency, &mut out);
-        encode_histogram(&self.lag, &mut out);
-        out
-    }
-
-    /// The overview that [`Self::encode`] wrote.
-    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, CodecError> {
-        let mut input = Input::new(bytes);
-        let (start, end) = (Nanos(input.number()?), Nanos(input.number()?));
-        let mut tally = Tally::default();
-        for count in tally.counts_mut() {
-            *count = input.number()?;
-        }
-        tally.under_way = input.signed()?;
-        let decoded = Self {
-            start,
-            end,
-            tally,
-            memory: input.number()?,
-            latency: decode_histogram(&mut input)?,
-            lag: decode_histogram(&mut input)?,
-        };
-        input.end()?;
-        Ok(decoded)
     }
 }

@@ -2,13 +2,12 @@
 //!
 //! They are made when the run is prepared, published as its first event and shared from then on.
 //! Everything that shows a run needs them: outputs for the names of pools and steps, decoders for
-//! the series that an interval has ([`RunInfo::encode`] travels before the intervals), and
+//! the series that an interval has (the facts travel before the intervals), and
 //! judgements for the model and the limits that the plan set. A summary has its own copy, in which
 //! changes of the load are noted.
 
-mod form;
-
-use crate::{ArrivalClock, Asked, CodecError, Histogram, Latency, Step};
+use crate::form;
+use crate::{ArrivalClock, Asked, Histogram, Latency, Step};
 use drumfire_plan::{Growth, Stage, Threshold, Warmup};
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -129,6 +128,28 @@ pub struct PoolInfo {
     pub stages: Vec<Stage>,
     /// The facts of its plan; `None` where they are not known, as of a run without one.
     pub asked: Option<Asked>,
+}
+
+form! { enum Model { 0 => Open, 1 => Closed } }
+
+form! {
+    struct PoolInfo {
+        name, model, steps, intended_rate, connections, growth, streams, users, iterations,
+        scenarios, stages, asked,
+    }
+    check |pool| pool.intended_rate.is_none_or(f64::is_finite), "a rate that is not a number";
+    // Stages are found by binary search.
+    check |pool| pool.stages.is_sorted_by_key(|stage| stage.start), "stages are out of order";
+}
+
+// Grids of time rely on the length of an interval.
+form! {
+    struct RunInfo {
+        id, started_at_unix_ns, seed, version, threads, threads_planned, pools, interval, warmup,
+        tls_verified, spin, clock, thresholds, notes, target,
+    }
+    check |run| !run.pools.is_empty(), "a run without pools";
+    check |run| run.interval > Nanos::ZERO, "an interval without length";
 }
 
 impl PoolInfo {
@@ -254,19 +275,5 @@ impl RunInfo {
         }
         self.target = rewrite(&self.target);
         self
-    }
-
-    /// The facts in our own binary form. The intervals of the run can be read back only with them.
-    #[must_use]
-    pub fn encode(&self) -> Vec<u8> {
-        form::encode(self)
-    }
-
-    /// Reads the bytes of [`Self::encode`].
-    ///
-    /// # Errors
-    /// If the bytes are malformed, or of another version.
-    pub fn decode(bytes: &[u8]) -> Result<Self, CodecError> {
-        form::decode(bytes)
     }
 }

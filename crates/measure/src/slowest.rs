@@ -8,6 +8,8 @@
 //!
 //! A request that carried a trace has its id, by which its target's own records can be searched.
 
+use crate::form;
+use crate::form::{Form, FormError, Input};
 use crate::{LatencyKind, Outcome};
 use drumfire_units::Nanos;
 use std::cmp::Reverse;
@@ -36,6 +38,10 @@ pub struct SlowRequest {
     pub service_time: Option<Nanos>,
 }
 
+form! {
+    struct SlowRequest { trace, pool, step, outcome, status, intended, response_time, service_time }
+}
+
 impl SlowRequest {
     /// A time of the request, if it has it.
     #[must_use]
@@ -52,6 +58,27 @@ impl SlowRequest {
 pub struct Slowest {
     by_response: Vec<SlowRequest>,
     by_service: Vec<SlowRequest>,
+}
+
+/// The lists in their order, which adding their requests again must reproduce.
+impl Form for Slowest {
+    fn write(value: &Self, out: &mut Vec<u8>) {
+        form::write(&value.by_response, out);
+        form::write(&value.by_service, out);
+    }
+
+    fn read(input: &mut Input<'_>) -> Result<Self, FormError> {
+        let mut slowest = Self::default();
+        for kind in LatencyKind::ALL {
+            let list: Vec<SlowRequest> = form::read(input)?;
+            let of_kind = slowest.list_mut(kind);
+            list.iter().for_each(|request| add(of_kind, request, kind));
+            if *of_kind != list || list.iter().any(|request| request.time(kind).is_none()) {
+                return Err(FormError::Malformed("slow requests"));
+            }
+        }
+        Ok(slowest)
+    }
 }
 
 impl Slowest {
@@ -95,19 +122,6 @@ impl Slowest {
             }
         }
         by_response
-    }
-
-    /// The lists that [`Self::by`] gave; `None` where these are other lists.
-    pub(crate) fn of_lists(lists: [Vec<SlowRequest>; 2]) -> Option<Self> {
-        let mut slowest = Self::default();
-        for (kind, list) in LatencyKind::ALL.into_iter().zip(lists) {
-            let of_kind = slowest.list_mut(kind);
-            list.iter().for_each(|request| add(of_kind, request, kind));
-            if *of_kind != list || list.iter().any(|request| request.time(kind).is_none()) {
-                return None;
-            }
-        }
-        Some(slowest)
     }
 
     const fn list(&self, kind: LatencyKind) -> &Vec<SlowRequest> {

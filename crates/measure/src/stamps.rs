@@ -1,5 +1,7 @@
 //! The kernel's stamps of what was received and sent, and the clock that a run had by them.
 
+use crate::form;
+
 /// The receives that brought bytes while the kernel's stamps of them were asked for. All are 0 where
 /// they were not, or where no socket gives them. Merges by addition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -86,6 +88,10 @@ pub enum ArrivalClock {
     #[default]
     Program,
 }
+
+form! { struct Stamps { taken, missing, refused } }
+form! { struct Departures { taken, missing, refused, passed } }
+form! { enum ArrivalClock { 0 => Program, 1 => Kernel, 2 => Wire } }
 
 impl ArrivalClock {
     /// All of them.

@@ -4,6 +4,7 @@
 //! sample has one number. A server may send any three digits, so that the table covers all of them
 //! and is bounded by that. Pages of 64 are taken as statuses come: most runs see one or two.
 
+use crate::form::{Form, FormError, Input, put};
 use std::borrow::Cow;
 
 /// A gRPC status `c` is counted as `GRPC_STATUS + c`: an HTTP status has three digits.
@@ -69,10 +70,45 @@ impl PartialEq for StatusCounts {
 
 impl Eq for StatusCounts {}
 
-impl StatusCounts {
-    /// One more than the greatest status.
-    pub(crate) const LENGTH: usize = STATUSES;
+/// The number of statuses that were seen, then each as its distance after the one before, and its
+/// count.
+impl Form for StatusCounts {
+    fn write(value: &Self, out: &mut Vec<u8>) {
+        let statuses: Vec<_> = value.all().collect();
+        put(out, statuses.len() as u64);
+        let mut next = 0;
+        for (status, count) in statuses {
+            put(out, u64::from(status - next));
+            put(out, count);
+            next = status + 1;
+        }
+    }
 
+    fn read(input: &mut Input<'_>) -> Result<Self, FormError> {
+        let mut statuses = Self::default();
+        Self::read_into(&mut statuses, input)?;
+        Ok(statuses)
+    }
+
+    fn read_into(value: &mut Self, input: &mut Input<'_>) -> Result<(), FormError> {
+        const MALFORMED: FormError = FormError::Malformed("counts by status");
+        value.reset();
+        let mut next = 0_u64;
+        for _ in 0..input.length()? {
+            let status = next.checked_add(input.number()?).ok_or(MALFORMED)?;
+            let count = input.number()?;
+            let place = usize::try_from(status).map_err(|_| MALFORMED)?;
+            if count == 0 || place >= STATUSES {
+                return Err(MALFORMED);
+            }
+            value.add(place, count);
+            next = status + 1;
+        }
+        Ok(())
+    }
+}
+
+impl StatusCounts {
     /// Counts one response. 0 stands for exchanges that brought no status, to which impossible
     /// numbers are added too.
     #[inline]
@@ -88,7 +124,7 @@ impl StatusCounts {
     /// 16 pages.
     #[cold]
     #[inline(never)]
-    pub(crate) fn add(&mut self, status: usize, count: u64) {
+    fn add(&mut self, status: usize, count: u64) {
         let status = if status < STATUSES { status } else { 0 };
         let page = self.0[status / PAGE].get_or_insert_with(|| Box::new([0; PAGE]));
         let mine = &mut page[status % PAGE];

@@ -10,6 +10,7 @@
 //! nothing depends on their kind.
 
 use crate::figure::{Certainty, Figure, Judgement};
+use crate::form;
 use crate::quantile::count_needed;
 use crate::{Counts, Figures, Histogram, Model, RunInfo, Step};
 use drumfire_plan::{Metric, Threshold, Times, suggestion_of};
@@ -35,6 +36,12 @@ pub struct ThresholdResult {
     /// When it ended the run, if it did: the end of the interval that showed it, from the run's
     /// start.
     pub ended_run_at: Option<Nanos>,
+}
+
+form! {
+    struct ThresholdResult {
+        expression, is_condition, passed, actual, certainty, actual_text, ended_run_at,
+    }
 }
 
 /// The place at which a metric looks: a pool, or all; a step, or all; and the model that chooses

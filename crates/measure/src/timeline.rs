@@ -12,8 +12,9 @@
 //! too many ([`Resolution::AtMost`]): then neighbours are decoded and merged, once for each
 //! doubling of the run.
 
+use crate::form::{self, FormError};
 use crate::overview::Aspect;
-use crate::{CodecError, Interval, Overview, PoolInfo, RunInfo};
+use crate::{Interval, Overview, PoolInfo, RunInfo};
 use drumfire_units::Nanos;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -108,7 +109,7 @@ pub trait Cell: Clone + fmt::Debug + PartialEq {
     ///
     /// # Errors
     /// When the bytes are no such cell.
-    fn decode(bytes: &[u8], form: &Self::Form) -> Result<Self, CodecError>;
+    fn decode(bytes: &[u8], form: &Self::Form) -> Result<Self, FormError>;
 }
 
 /// The whole of each interval, of a run with these pools.
@@ -135,7 +136,7 @@ impl Cell for Interval {
         self.encode()
     }
 
-    fn decode(bytes: &[u8], pools: &Self::Form) -> Result<Self, CodecError> {
+    fn decode(bytes: &[u8], pools: &Self::Form) -> Result<Self, FormError> {
         Self::decode(bytes, pools)
     }
 }
@@ -161,11 +162,11 @@ impl Cell for Overview {
     }
 
     fn encode(&self) -> Vec<u8> {
-        self.encode()
+        form::encode(self)
     }
 
-    fn decode(bytes: &[u8], _: &Self::Form) -> Result<Self, CodecError> {
-        Self::decode(bytes)
+    fn decode(bytes: &[u8], _: &Self::Form) -> Result<Self, FormError> {
+        form::decode(bytes)
     }
 }
 

@@ -8,8 +8,8 @@
 //! Texts here come from servers: they are bounded where they are taken, and escaped where they are
 //! shown.
 
-pub(crate) mod form;
-
+use crate::form;
+use crate::form::{Form, FormError, Input};
 use crate::{Outcome, Sample, SlowRequest};
 use drumfire_plan::Finding;
 use drumfire_units::Nanos;
@@ -40,6 +40,8 @@ pub struct Transcript {
     /// The results of the plan's rules for the response.
     pub findings: Vec<Finding>,
 }
+
+form! { struct Transcript { pool, sample, request, response, detail, findings } }
 
 impl Transcript {
     /// The exchange with every text replaced by what `rewrite` returns for it.
@@ -96,6 +98,8 @@ pub struct Side {
     pub trailers: Vec<Field>,
 }
 
+form! { struct Side { line, fields, bodies, more, trailers } }
+
 impl Side {
     fn rewrite_texts(&mut self, rewrite: &dyn Fn(&str) -> String) {
         let Self {
@@ -123,6 +127,8 @@ pub struct Field {
     pub value: String,
 }
 
+form! { struct Field { name, value } }
+
 impl Field {
     /// A field of these bytes.
     #[must_use]
@@ -145,6 +151,8 @@ pub struct Excerpt {
     /// The message as text, where the schema gives it one.
     pub text: Option<String>,
 }
+
+form! { struct Excerpt { bytes, length, text } }
 
 impl Excerpt {
     /// Replaces its texts by what `rewrite` returns for them. Bytes that are no text are rewritten as
@@ -180,6 +188,8 @@ pub struct FailedBody {
     /// The beginning of the body.
     pub body: Excerpt,
 }
+
+form! { struct FailedBody { outcome, status, pool, step, end, body } }
 
 impl FailedBody {
     /// Whether a body of the same step has the same bytes. Bodies whose bytes are not kept are
@@ -217,6 +227,23 @@ impl Written {
 /// The first bodies of failures, a few of each kind: of an outcome with a status.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FailedBodies(Vec<FailedBody>);
+
+/// The bodies in their order, which adding them again must reproduce.
+impl Form for FailedBodies {
+    fn write(value: &Self, out: &mut Vec<u8>) {
+        form::write(&value.0, out);
+    }
+
+    fn read(input: &mut Input<'_>) -> Result<Self, FormError> {
+        let all: Vec<FailedBody> = form::read(input)?;
+        let mut bodies = Self::default();
+        all.iter().for_each(|body| bodies.add(body.clone()));
+        match bodies.0 == all {
+            true => Ok(bodies),
+            false => Err(FormError::Malformed("bodies of failures")),
+        }
+    }
+}
 
 impl FailedBodies {
     /// Whether the body of such a failure would be one of the first ones, so that a body need not

@@ -5,9 +5,8 @@
 //! Subtraction loses the exact extremes of the times that remain: each part has its own beside the
 //! bytes, from which [`Series::figure`] restores them.
 
-use crate::codec::Input;
 use crate::figure::Figure;
-use crate::histogram::form::{decode_histogram, encode_histogram};
+use crate::form;
 use crate::threshold::{Aim, View};
 use crate::{Counts, Histogram, Interval};
 use drumfire_units::Nanos;
@@ -170,10 +169,8 @@ struct Packed {
 
 impl Packed {
     fn new(histogram: &Histogram) -> Self {
-        let mut bytes = Vec::new();
-        encode_histogram(histogram, &mut bytes);
         Self {
-            bytes,
+            bytes: form::encode(histogram),
             min: match histogram.is_empty() {
                 true => Nanos::MAX,
                 false => histogram.min(),
@@ -184,6 +181,6 @@ impl Packed {
 
     #[expect(clippy::expect_used, reason = "the bytes come from our own encoder")]
     fn unpack(&self) -> Histogram {
-        decode_histogram(&mut Input::new(&self.bytes)).expect("what was just encoded")
+        form::decode(&self.bytes).expect("what was just encoded")
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::message::{Answer, Question, RunStatus};
 use crate::remote::{SOCKET_EXTENSION, is_socket};
-use drumfire_measure::RunInfo;
+use drumfire_measure::{RunInfo, form};
 use drumfire_plan::Command;
 use std::fmt;
 use std::fs;
@@ -143,9 +143,9 @@ fn ask(socket: &Path, question: &Question) -> io::Result<Answer> {
     let mut stream = UnixStream::connect(socket)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
-    stream.write_all(&question.encode())?;
+    stream.write_all(&form::encode(question))?;
     stream.shutdown(Shutdown::Write)?;
     let mut answer = Vec::new();
     stream.take(ANSWER_MAX).read_to_end(&mut answer)?;
-    Answer::decode(&answer).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+    form::decode(&answer).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }

@@ -14,7 +14,7 @@ use crate::message::{Answer, Question, RunStatus};
 use crate::steering::Steering;
 use crate::{Note, Observer, Redactor, RunContext, SessionError};
 use drumfire_engine::Control;
-use drumfire_measure::{RunInfo, Summary};
+use drumfire_measure::{RunInfo, Summary, form};
 use drumfire_net::Clock;
 use drumfire_plan::{Change, Command};
 use drumfire_store::own_folder;
@@ -206,7 +206,7 @@ fn serve(
     };
     let mut message = Vec::new();
     (&mut client).take(MESSAGE_MAX).read_to_end(&mut message)?;
-    let answer = match Question::decode(&message) {
+    let answer = match form::decode::<Question>(&message) {
         Ok(Question::About) => Answer::Facts(Box::new((*facts.info).clone())),
         Ok(Question::Status) => Answer::Status(RunStatus {
             runs: facts.runs.clone(),
@@ -218,7 +218,7 @@ fn serve(
         }
         Err(error) => Answer::Refused(error.to_string()),
     };
-    client.write_all(&answer.encode())
+    client.write_all(&form::encode(&answer))
 }
 
 /// The words of an answer to a command, when that is stored as far as the run goes on without this

@@ -3,7 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "the socket has a folder")]
 
 use drumfire_engine::Control;
-use drumfire_measure::{RunEvent, Summary};
+use drumfire_measure::{RunEvent, Summary, form};
 use drumfire_net::{ResolveError, Resolved};
 use drumfire_plan::{Change, Command, Reach, StopReason};
 use drumfire_session::{
@@ -79,12 +79,12 @@ fn stop(mut stream: UnixStream, control: &Control) -> io::Result<Answer> {
     let wait = Some(Duration::from_secs(60));
     let read = stream
         .set_read_timeout(wait)
-        .and_then(|()| stream.write_all(&question.encode()))
+        .and_then(|()| stream.write_all(&form::encode(&question)))
         .and_then(|()| stream.shutdown(Shutdown::Write))
         .and_then(|()| stream.read_to_end(&mut answer));
     control.end(reason);
     read?;
-    Answer::decode(&answer).map_err(|error| io::Error::other(error.to_string()))
+    form::decode(&answer).map_err(|error| io::Error::other(error.to_string()))
 }
 
 fn never(_: &Reach, host: &str, _: u16, timeout: Nanos) -> Result<Resolved, ResolveError> {

@@ -8,7 +8,8 @@ use crate::directory::{Directory, LOG};
 use crate::frame::{self, Frame, Frames, MAGIC};
 use crate::log::FrameKind;
 use crate::own_files;
-use drumfire_measure::{CodecError, Interval, Resolution, RunInfo};
+use drumfire_measure::form::{self, FormError};
+use drumfire_measure::{Interval, Resolution, RunInfo};
 use drumfire_units::Nanos;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Write};
@@ -87,7 +88,7 @@ fn last_part(log: &Path) -> io::Result<LastPart> {
     Ok(last)
 }
 
-fn wrong(error: CodecError) -> io::Error {
+fn wrong(error: FormError) -> io::Error {
     io::Error::other(error)
 }
 
@@ -113,7 +114,7 @@ fn rewrite(log: &Path, last: LastPart, out: &mut dyn Write) -> io::Result<()> {
             write_cell(cell.take(), out)?;
         }
         if frame.kind == FrameKind::Part as u8 {
-            info = Some(RunInfo::decode(&frame.payload).map_err(wrong)?);
+            info = Some(form::decode(&frame.payload).map_err(wrong)?);
             part += 1;
         }
         match &info {

@@ -1,6 +1,6 @@
 //! Why a run could not be stored or read.
 
-use drumfire_measure::CodecError;
+use drumfire_measure::form::FormError;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ pub enum StoreError {
         /// The log.
         path: PathBuf,
         /// The error of its first entry.
-        error: CodecError,
+        error: FormError,
     },
     /// The facts are those of a run with other pools or steps.
     OtherRun(PathBuf),

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 /// The version of the tables; another one is made again.
-const VERSION: i64 = 8;
+const VERSION: i64 = 1;
 
 /// An index of the runs in a folder.
 #[derive(Debug)]

@@ -8,7 +8,8 @@ use crate::StoreError;
 use crate::frame::{self, Break, Frame, Frames, MAGIC};
 use crate::own_files;
 use crate::teardown::TeardownFailure;
-use drumfire_measure::{CodecError, Ending, Interval, PoolInfo, RunInfo, decode_command};
+use drumfire_measure::form::{self, FormError};
+use drumfire_measure::{Ending, Interval, PoolInfo, RunInfo};
 use drumfire_plan::Command;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek as _, SeekFrom, Write as _};
@@ -56,7 +57,7 @@ pub(crate) struct Entries<R> {
     /// The pools of the part that was begun last.
     pools: Vec<PoolInfo>,
     /// Why the content of the first frame is no entry.
-    first_error: Option<CodecError>,
+    first_error: Option<FormError>,
     /// The memory of an interval that was read before.
     spare: Option<Interval>,
     count: u64,
@@ -138,7 +139,7 @@ impl<R: Read> Entries<R> {
     pub(crate) fn next_part(&mut self) -> io::Result<Option<RunInfo>> {
         while let Some(frame) = self.frames.next()? {
             if frame.kind == FrameKind::Part as u8 {
-                return Ok(RunInfo::decode(&frame.payload).ok());
+                return Ok(form::decode(&frame.payload).ok());
             }
         }
         Ok(None)
@@ -150,50 +151,48 @@ impl<R: Read> Entries<R> {
         self.spare = Some(interval);
     }
 
-    fn entry(&mut self, frame: &Frame) -> Result<Entry, CodecError> {
+    fn entry(&mut self, frame: &Frame) -> Result<Entry, FormError> {
         let payload = &frame.payload;
         if frame.kind == FrameKind::Part as u8 {
-            let info = RunInfo::decode(payload)?;
+            let info = form::decode::<RunInfo>(payload)?;
             if self.count > 0 && !are_alike(&self.pools, &info.pools) {
-                return Err(CodecError::Malformed("a part of another run"));
+                return Err(FormError::Malformed("a part of another run"));
             }
             self.pools.clone_from(&info.pools);
             return Ok(Entry::Part(Box::new(info)));
         }
         if self.count == 0 {
-            return Err(CodecError::Malformed(
-                "a log that does not begin with a run",
-            ));
+            return Err(FormError::Malformed("a log that does not begin with a run"));
         }
         if frame.kind == FrameKind::Interval as u8 {
             Interval::decode_into(&mut self.spare, payload, &self.pools)?;
             let interval = self.spare.take();
-            let mut interval = interval.ok_or(CodecError::Malformed("an interval"))?;
+            let mut interval = interval.ok_or(FormError::Malformed("an interval"))?;
             interval.sum_up();
             return Ok(Entry::Interval(Box::new(interval)));
         }
         if frame.kind == FrameKind::Ending as u8 {
-            return Ok(Entry::Ending(Box::new(Ending::decode(payload)?)));
+            return Ok(Entry::Ending(Box::new(form::decode(payload)?)));
         }
         if frame.kind == FrameKind::Command as u8 {
-            return Ok(Entry::Command(Box::new(decode_command(payload)?)));
+            return Ok(Entry::Command(Box::new(form::decode(payload)?)));
         }
         if frame.kind == FrameKind::Teardown as u8 {
-            return Ok(Entry::Teardown(TeardownFailure::decode(payload)?));
+            return Ok(Entry::Teardown(form::decode(payload)?));
         }
         if frame.kind == FrameKind::Caller as u8 {
             let text = std::str::from_utf8(payload);
-            let text = text.map_err(|_| CodecError::Malformed("a text is not UTF-8"))?;
+            let text = text.map_err(|_| FormError::Malformed("a text is not UTF-8"))?;
             return Ok(Entry::Caller(text.to_owned()));
         }
-        Err(CodecError::Malformed("a frame of an unknown kind"))
+        Err(FormError::Malformed("a frame of an unknown kind"))
     }
 
     pub(crate) fn broken(&self) -> Option<Break> {
         self.frames.broken()
     }
 
-    pub(crate) fn first_error(&self) -> Option<CodecError> {
+    pub(crate) fn first_error(&self) -> Option<FormError> {
         self.first_error
     }
 

@@ -6,7 +6,7 @@ use crate::compaction::{self, Schedule};
 use crate::directory::Directory;
 use crate::log::{self, FrameKind, LogWriter};
 use crate::teardown::TeardownFailure;
-use drumfire_measure::{Ending, Interval, RunInfo, encode_command};
+use drumfire_measure::{Ending, Interval, RunInfo, form};
 use drumfire_plan::Command;
 use std::fs::File;
 use std::io::Write as _;
@@ -76,7 +76,7 @@ impl Recording {
         let events = directory.events()?;
         let mut log = LogWriter::reopen(&directory.log(), record.whole)?;
         let facts_at = log.whole();
-        log.append(FrameKind::Part, &info.encode())?;
+        log.append(FrameKind::Part, &form::encode(info))?;
         let facts_end = log.whole();
         Ok(Self {
             directory,
@@ -98,7 +98,7 @@ impl Recording {
             self.directory.write_info(info_json)?;
         }
         self.log
-            .rewrite(self.facts.clone(), FrameKind::Part, &info.encode())
+            .rewrite(self.facts.clone(), FrameKind::Part, &form::encode(info))
     }
 
     /// Adds an interval, which is summed up. Now and then old ones are merged into coarser ones.
@@ -126,8 +126,7 @@ impl Recording {
     /// # Errors
     /// When it can't be written.
     pub fn changed(&mut self, command: &Command) -> Result<(), StoreError> {
-        self.log
-            .append(FrameKind::Command, &encode_command(command))
+        self.log.append(FrameKind::Command, &form::encode(command))
     }
 
     /// Adds a line to what happened; it survives with the next interval.
@@ -158,7 +157,7 @@ impl Recording {
     /// # Errors
     /// When it can't be written.
     pub fn end(mut self, ending: &Ending) -> Result<Directory, StoreError> {
-        self.log.append(FrameKind::Ending, &ending.encode())?;
+        self.log.append(FrameKind::Ending, &form::encode(ending))?;
         Ok(self.directory)
     }
 }
@@ -170,7 +169,7 @@ impl Recording {
 pub fn add_teardown_failure(path: &Path, failure: &TeardownFailure) -> Result<(), StoreError> {
     let directory = Directory::open(path)?;
     let mut log = LogWriter::reopen_whole(&directory.log())?;
-    log.append(FrameKind::Teardown, &failure.encode())
+    log.append(FrameKind::Teardown, &form::encode(failure))
 }
 
 /// The open files of a run that begins.
@@ -186,7 +185,7 @@ impl Files {
     fn begin(directory: &Directory, beginning: Beginning<'_>) -> Result<Self, StoreError> {
         directory.write_plan(beginning.plan, beginning.info_json)?;
         let events = directory.events()?;
-        let facts = beginning.info.encode();
+        let facts = form::encode(beginning.info);
         let caller = beginning.caller.as_bytes();
         let entries = [(FrameKind::Part, &*facts), (FrameKind::Caller, caller)];
         let log = LogWriter::create(&directory.log(), &entries)?;

@@ -10,6 +10,7 @@
 mod answer;
 mod baton;
 mod call;
+mod check_form;
 mod client;
 mod draft;
 mod driver;
@@ -29,6 +30,7 @@ mod world;
 
 pub use answer::Answer;
 pub use call::Said;
+pub use check_form::check_form;
 pub use client::Client;
 pub use draft::{Draft, closed, open, per_user};
 pub use driver::SimIo;

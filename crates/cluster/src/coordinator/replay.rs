@@ -1,12 +1,12 @@
 //! The entries of a journal, played again.
 
 use super::{Coordinator, tell};
-use crate::bytes::MessageError;
 use crate::event::{ClusterEvent, CoordinatorAction};
 use crate::journal::{Begun, Entry};
 use crate::merge::Merge;
 use crate::message::Phase;
 use crate::place::Place;
+use drumfire_measure::form::{self, FormError};
 use drumfire_measure::{RunEvent, RunInfo};
 use drumfire_plan::StopReason;
 use drumfire_units::Nanos;
@@ -16,7 +16,7 @@ impl Coordinator {
     ///
     /// # Errors
     /// When it is none of this run.
-    pub(crate) fn replay(&mut self, entry: Entry) -> Result<Vec<ClusterEvent>, MessageError> {
+    pub(crate) fn replay(&mut self, entry: Entry) -> Result<Vec<ClusterEvent>, FormError> {
         let mut actions = Vec::new();
         match entry {
             Entry::Head(_) | Entry::Term(_) => {}
@@ -34,22 +34,21 @@ impl Coordinator {
             Entry::Lost(place, at) => {
                 let index = place as usize;
                 if index >= self.places.len() {
-                    return Err(MessageError::Malformed("a loss of an unknown place"));
+                    return Err(FormError::Malformed("a loss of an unknown place"));
                 }
                 self.lose(index, at, &mut actions);
             }
             Entry::Failed(place, at, reason) => {
                 let index = place as usize;
                 let place = self.places.get_mut(index);
-                let place =
-                    place.ok_or(MessageError::Malformed("a failure of an unknown place"))?;
+                let place = place.ok_or(FormError::Malformed("a failure of an unknown place"))?;
                 place.refusal = Some(reason);
                 self.lose(index, at, &mut actions);
             }
             Entry::Distrusted(place, at, distrust) => {
                 let index = place as usize;
                 if index >= self.places.len() {
-                    return Err(MessageError::Malformed("a distrust of an unknown place"));
+                    return Err(FormError::Malformed("a distrust of an unknown place"));
                 }
                 self.set_distrust(index, at, distrust, &mut actions);
             }
@@ -57,19 +56,19 @@ impl Coordinator {
                 // That of an agent that had no share is the next place itself.
                 if self.places.len() < offer.host as usize || self.places.len() <= offer.of as usize
                 {
-                    return Err(MessageError::Malformed("an offer of an unknown place"));
+                    return Err(FormError::Malformed("an offer of an unknown place"));
                 }
                 self.take_offer(&offer, Nanos::ZERO);
             }
             Entry::Joined(place, from, beat) => {
                 let Phase::Ready(info) = &beat.phase else {
-                    return Err(MessageError::Malformed("a place that joins without facts"));
+                    return Err(FormError::Malformed("a place that joins without facts"));
                 };
-                let info = RunInfo::decode(info);
-                let info = info.map_err(|_| MessageError::Malformed("the facts of a run"))?;
+                let info = form::decode::<RunInfo>(info);
+                let info = info.map_err(|_| FormError::Malformed("the facts of a run"))?;
                 let index = place as usize;
                 let place = self.places.get_mut(index);
-                let place = place.ok_or(MessageError::Malformed("an unknown place"))?;
+                let place = place.ok_or(FormError::Malformed("an unknown place"))?;
                 place.info = Some(Box::new(info));
                 place.beat = beat;
                 self.begin_place(index, from);
@@ -87,13 +86,13 @@ impl Coordinator {
         &mut self,
         begun: Begun,
         actions: &mut Vec<CoordinatorAction>,
-    ) -> Result<(), MessageError> {
+    ) -> Result<(), FormError> {
         for (assignment, beat) in begun.places {
             let Phase::Ready(info) = &beat.phase else {
-                return Err(MessageError::Malformed("a start without facts"));
+                return Err(FormError::Malformed("a start without facts"));
             };
-            let info = RunInfo::decode(info);
-            let info = info.map_err(|_| MessageError::Malformed("the facts of a run"))?;
+            let info = form::decode::<RunInfo>(info);
+            let info = info.map_err(|_| FormError::Malformed("the facts of a run"))?;
             let mut place = Place::new(assignment, beat, Nanos::ZERO);
             place.info = Some(Box::new(info));
             self.add_place(place);

@@ -6,7 +6,7 @@
 //! don't come: the run waits for none longer than for its lease.
 
 use super::{Coordinator, tell};
-use crate::bytes::MessageError;
+use crate::envelope::Message as _;
 use crate::event::CoordinatorAction;
 use crate::inbox::{CONTENT_BYTES_MAX, CONTENT_BYTES_MAX_KEPT};
 use crate::journal::Entry;
@@ -14,6 +14,7 @@ use crate::lease::{END_LATE, LEASE};
 use crate::message::{Content, Report};
 use crate::place::{Distrust, Place, PlaceState};
 use crate::tally::BooksError;
+use drumfire_measure::form::{self, FormError};
 use drumfire_measure::{
     Ending, Interval, LatencyKind, RunEvent, RunInfo, decode_event, interval_of_event,
 };
@@ -30,15 +31,15 @@ const INTERVALS_SPARE: u64 = 64;
 #[derive(Debug)]
 enum Wrong {
     /// It can't be read.
-    Unread(MessageError),
+    Unread(FormError),
     /// It can't be of this run.
     Foreign(&'static str),
     /// The numbers of all reports together don't add up.
     Books(String),
 }
 
-impl From<MessageError> for Wrong {
-    fn from(error: MessageError) -> Self {
+impl From<FormError> for Wrong {
+    fn from(error: FormError) -> Self {
         Self::Unread(error)
     }
 }
@@ -67,7 +68,7 @@ impl Coordinator {
     ///
     /// # Errors
     /// If the bytes are not a report, or not one of the share's agent; nothing has changed.
-    pub fn handle_report(&mut self, bytes: &[u8]) -> Result<Vec<CoordinatorAction>, MessageError> {
+    pub fn handle_report(&mut self, bytes: &[u8]) -> Result<Vec<CoordinatorAction>, FormError> {
         let mut actions = Vec::new();
         if bytes.is_empty() {
             // By this an agent finds out whether it may publish.
@@ -82,7 +83,7 @@ impl Coordinator {
             return Ok(actions);
         }
         if report.key != place.beat.key {
-            let error = MessageError::Malformed("a report on the share of another agent");
+            let error = FormError::Malformed("a report on the share of another agent");
             return Err(self.unread.note(error));
         }
         if place.distrust.is_some() {
@@ -143,8 +144,8 @@ impl Coordinator {
         match content {
             Content::Event(bytes) => return self.take_event(index, &bytes, actions),
             Content::Ending(bytes) => {
-                let ending = Ending::decode(&bytes);
-                let ending = ending.map_err(|_| MessageError::Malformed("an ending"))?;
+                let ending = form::decode::<Ending>(&bytes);
+                let ending = ending.map_err(|_| FormError::Malformed("an ending"))?;
                 check_ending(&ending, info, latest)?;
                 place.tally.check()?;
                 place.ending = Some(Box::new(ending));
@@ -178,7 +179,7 @@ impl Coordinator {
         let Some(info) = &place.info else {
             return Err(Wrong::Foreign("an event of a run without facts"));
         };
-        let malformed = |_| MessageError::Malformed("an event");
+        let malformed = |_| FormError::Malformed("an event");
         if let Some(interval) = interval_of_event(bytes).map_err(malformed)? {
             let interval = Interval::decode_into(&mut self.read, interval, &info.pools);
             let interval = interval.map_err(malformed)?;

@@ -2,6 +2,7 @@
 
 use super::access::{Credentials, Role};
 use super::{DriverError, spawn};
+use crate::envelope::Message as _;
 use crate::status::Status;
 use futures::StreamExt as _;
 use std::sync::mpsc;

@@ -5,6 +5,7 @@ use super::files::{self, Content};
 use super::{Credentials, DriverError, spawn};
 use crate::attachments::SentFile;
 use crate::coordinator::Coordinator;
+use crate::envelope::Message as _;
 use crate::event::{ClusterEvent, CoordinatorAction};
 use crate::journal::{Axis, Entries, Entry, Head, Outline};
 use crate::lease::LEASE;

@@ -3,11 +3,12 @@
 
 use super::conductor::{Conductor, Life, setup};
 use super::{INTERVAL, INTERVALS, Process, World};
-use crate::bytes::MessageError;
+use crate::envelope::Message as _;
 use crate::event::CoordinatorAction;
 use crate::lease::{END_LATE, LEASE};
 use crate::message::{AgentKey, Beat, Phase, Report};
 use crate::on_loss::OnLoss;
+use drumfire_measure::form::FormError;
 use drumfire_plan::StopReason;
 use drumfire_units::{Nanos, Random};
 
@@ -164,7 +165,7 @@ impl World {
     }
 
     /// Gives the coordinator a report, in its own name.
-    fn report(&mut self, report: &Report) -> Result<(), MessageError> {
+    fn report(&mut self, report: &Report) -> Result<(), FormError> {
         let actions = self.conductors[0].machine.handle_report(&report.encode())?;
         self.conduct(0, actions);
         Ok(())

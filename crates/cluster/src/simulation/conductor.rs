@@ -2,6 +2,7 @@
 
 use super::PLAN;
 use crate::coordinator::Coordinator;
+use crate::envelope::Message as _;
 use crate::event::{ClusterEvent, CoordinatorAction, Loss};
 use crate::journal::{Entries, Entry, Outline};
 use crate::message::Report;

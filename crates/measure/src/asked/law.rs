@@ -3,6 +3,7 @@
 //! A law may be a trace of a million times, and the facts of a run travel with every copy of it: of
 //! a trace only the number of its times is kept.
 
+use crate::form;
 use drumfire_plan::{Law, Sequence};
 use std::fmt;
 
@@ -25,6 +26,13 @@ pub enum AskedLaw {
 /// which prints as `trace(N times)`, can't be read back from that.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AskedSequence(pub Vec<AskedLaw>);
+
+form! { struct AskedSequence(laws) }
+
+form! {
+    enum AskedLaw { 0 => Law(law), 1 => Trace { times } }
+    check |law| !matches!(law, AskedLaw::Law(Law::Trace { .. })), "the times of a trace";
+}
 
 impl AskedSequence {
     /// The facts of a plan's law.

@@ -4,6 +4,7 @@
 //! and most secrets that no rule can recognize stand in bodies. The names of fields are kept as
 //! they are, for a name is a token in which nothing is masked.
 
+use crate::form;
 use drumfire_plan::{Body, Call, Header, HttpRequest, Streaming, secret};
 use drumfire_units::Nanos;
 
@@ -54,6 +55,11 @@ pub struct AskedCall {
     /// The course of its streams.
     pub streaming: Streaming,
 }
+
+form! { struct AskedRequest { url, method, headers, call, body } }
+form! { struct AskedHeader { name, value } }
+form! { enum AskedBody { 0 => None, 1 => Bytes(count), 2 => Template } }
+form! { struct AskedCall { service, method, deadline, streaming } }
 
 impl AskedRequest {
     /// The facts of a request.

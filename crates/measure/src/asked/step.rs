@@ -4,6 +4,7 @@
 //! conditions and rules are left out, and places of steps and requests stay the numbers that they
 //! are in the plan. Reports therefore show the form of a scenario and not its texts.
 
+use crate::form;
 use drumfire_plan::{Passes, Pause, Step, VariableId};
 use drumfire_units::Nanos;
 
@@ -30,6 +31,21 @@ pub enum AskedStep {
     Again(u32),
     /// Ends the iteration.
     End,
+}
+
+form! {
+    enum AskedStep {
+        0 => Request(request),
+        1 => Pause(pause),
+        2 => Until(time),
+        3 => AtLeast(time),
+        4 => Set(variable),
+        5 => If(to),
+        6 => Jump(to),
+        7 => Repeat(times),
+        8 => Again(start),
+        9 => End,
+    }
 }
 
 impl AskedStep {

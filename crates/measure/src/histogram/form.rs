@@ -1,85 +1,75 @@
-//! A histogram in our own binary form: everything that it knows, to the last bit.
+//! The stored form of a histogram, lossless.
 //!
-//! | what | form |
+//! | field | form |
 //! |---|---|
-//! | count | number; when it is 0, nothing follows |
+//! | count | a number; if it is 0, nothing follows |
 //! | min, max, beyond | numbers |
-//! | sum | number of up to 128 bits |
-//! | least lower bound | 0 where there is none, else one more than it |
-//! | counts | how many buckets are used, then for each its count less one, doubled; one more where there are unused buckets before it, whose number less one follows |
-//! | lower bounds | the same, where there is one |
+//! | sum | a number of up to 128 bits |
+//! | least lower bound | 0 if there is none, otherwise the bound plus 1 |
+//! | counts | the number of used buckets, then for each its count less 1, doubled; plus 1 if unused buckets precede it, whose number less 1 follows |
+//! | lower bounds | like the counts; only if there is a lower bound |
 //!
-//! Nearly all buckets in use have no unused one before them, and a count below 64: a byte each.
+//! Nearly all used buckets follow another used one and have a count below 64: one byte each.
 //!
 //! A decoded histogram is a [small](Histogram::small) one, whose memory is in proportion to its
-//! bytes. The decoder checks all that recording guarantees: the counts add up to the count, the
-//! extremes lie in the first and the last bucket in use, times beyond the range are in the last
-//! bucket, and lower bounds are a part of the counts. Quantiles and subtraction rely on each of
-//! these.
+//! bytes. The decoder checks what recording guarantees, because quantiles and subtraction rely on
+//! it: the counts add up to the count, the extremes lie in the first and the last used bucket,
+//! times beyond the range are in the last bucket, and lower bounds are a part of the counts.
 
 use super::{Histogram, LowerBounds};
 use crate::buckets::{Buckets, HIGHEST, LENGTH, place};
-use crate::codec::{CodecError, Input, put, put_wide};
+use crate::form::{Form, FormError, Input, put, put_wide};
 
-/// Appends a histogram.
-pub(crate) fn encode_histogram(histogram: &Histogram, out: &mut Vec<u8>) {
-    put(out, histogram.count);
-    if histogram.is_empty() {
-        return;
+impl Form for Histogram {
+    fn write(value: &Self, out: &mut Vec<u8>) {
+        put(out, value.count);
+        if value.is_empty() {
+            return;
+        }
+        put(out, value.min);
+        put(out, value.max);
+        put(out, value.beyond);
+        put_wide(out, value.sum);
+        let bounds = &value.bounds;
+        put(out, bounds.from().map_or(0, |from| from.0 + 1));
+        encode_counts(value.used(), out);
+        if bounds.from().is_some() {
+            encode_counts(bounds.used(value.max), out);
+        }
     }
-    put(out, histogram.min);
-    put(out, histogram.max);
-    put(out, histogram.beyond);
-    put_wide(out, histogram.sum);
-    let bounds = &histogram.bounds;
-    put(out, bounds.from().map_or(0, |from| from.0 + 1));
-    encode_counts(histogram.used(), out);
-    if bounds.from().is_some() {
-        encode_counts(bounds.used(histogram.max), out);
-    }
-}
 
-/// The histogram that [`encode_histogram`] wrote.
-///
-/// # Errors
-/// When the bytes are no histogram, or one that recording can't have made.
-pub(crate) fn decode_histogram(input: &mut Input<'_>) -> Result<Histogram, CodecError> {
-    let mut decoded = Histogram::small();
-    read_histogram(&mut decoded, input)?;
-    Ok(decoded)
-}
+    fn read(input: &mut Input<'_>) -> Result<Self, FormError> {
+        let mut decoded = Self::small();
+        Self::read_into(&mut decoded, input)?;
+        Ok(decoded)
+    }
 
-/// The same into a histogram, whose times are forgotten; a list of buckets is used again. Behind an
-/// error it has any.
-pub(crate) fn read_histogram(
-    into: &mut Histogram,
-    input: &mut Input<'_>,
-) -> Result<(), CodecError> {
-    into.restart();
-    into.count = input.number()?;
-    if into.count == 0 {
-        return Ok(());
+    /// Reuses the list of buckets.
+    fn read_into(value: &mut Self, input: &mut Input<'_>) -> Result<(), FormError> {
+        value.restart();
+        value.count = input.number()?;
+        if value.count == 0 {
+            return Ok(());
+        }
+        value.min = input.number()?;
+        value.max = input.number()?;
+        value.beyond = input.number()?;
+        value.sum = input.wide()?;
+        let bounds_from = input.number()?.checked_sub(1);
+        let counted = decode_counts(&mut value.buckets, input)?;
+        if !counted.spans(value.min, value.max) || counted.sum != value.count {
+            return Err(FormError::Malformed("a histogram's counts"));
+        }
+        let last = value.buckets.count_at(place(HIGHEST));
+        let out_of_range = value.beyond > 0 || value.max > HIGHEST;
+        if out_of_range && (value.beyond > last || value.beyond == 0 || value.max <= HIGHEST) {
+            return Err(FormError::Malformed("a histogram's count beyond its range"));
+        }
+        if let Some(from) = bounds_from {
+            value.bounds = decode_bounds(from, value, input)?;
+        }
+        Ok(())
     }
-    into.min = input.number()?;
-    into.max = input.number()?;
-    into.beyond = input.number()?;
-    into.sum = input.wide()?;
-    let bounds_from = input.number()?.checked_sub(1);
-    let counted = decode_counts(&mut into.buckets, input)?;
-    if !counted.spans(into.min, into.max) || counted.sum != into.count {
-        return Err(CodecError::Malformed("a histogram's counts"));
-    }
-    let last = into.buckets.count_at(place(HIGHEST));
-    let out_of_range = into.beyond > 0 || into.max > HIGHEST;
-    if out_of_range && (into.beyond > last || into.beyond == 0 || into.max <= HIGHEST) {
-        return Err(CodecError::Malformed(
-            "a histogram's count beyond its range",
-        ));
-    }
-    if let Some(from) = bounds_from {
-        into.bounds = decode_bounds(from, into, input)?;
-    }
-    Ok(())
 }
 
 /// Reads the lower bounds, the least of which is `from`. They must be a part of the counts that
@@ -88,7 +78,7 @@ fn decode_bounds(
     from: u64,
     decoded: &Histogram,
     input: &mut Input<'_>,
-) -> Result<LowerBounds, CodecError> {
+) -> Result<LowerBounds, FormError> {
     let mut buckets = Buckets::small();
     let counted = decode_counts(&mut buckets, input)?;
     let bounds = LowerBounds::of(buckets, from);
@@ -101,7 +91,7 @@ fn decode_bounds(
     if is_part && lies && begins && ends {
         Ok(bounds)
     } else {
-        Err(CodecError::Malformed("a histogram's lower bounds"))
+        Err(FormError::Malformed("a histogram's lower bounds"))
     }
 }
 
@@ -142,8 +132,8 @@ impl Counted {
 }
 
 /// Reads what [`encode_counts`] wrote, at least one bucket.
-fn decode_counts(buckets: &mut Buckets, input: &mut Input<'_>) -> Result<Counted, CodecError> {
-    const MALFORMED: CodecError = CodecError::Malformed("a histogram's buckets");
+fn decode_counts(buckets: &mut Buckets, input: &mut Input<'_>) -> Result<Counted, FormError> {
+    const MALFORMED: FormError = FormError::Malformed("a histogram's buckets");
     let length = input.length()?;
     // A bucket has a byte at least, so that a false number makes no large allocation.
     buckets.reserve(length);
@@ -171,8 +161,8 @@ fn decode_counts(buckets: &mut Buckets, input: &mut Input<'_>) -> Result<Counted
 }
 
 /// Reads a count: how many unused buckets are before it, and the count less one.
-fn decode_count(input: &mut Input<'_>) -> Result<(u64, u64), CodecError> {
-    const MALFORMED: CodecError = CodecError::Malformed("a histogram's count");
+fn decode_count(input: &mut Input<'_>) -> Result<(u64, u64), FormError> {
+    const MALFORMED: FormError = FormError::Malformed("a histogram's count");
     let marked = input.wide()?;
     let count = u64::try_from(marked >> 1).map_err(|_| MALFORMED)?;
     let unused = match marked & 1 {
@@ -190,13 +180,13 @@ mod tests {
 
     fn encoded(histogram: &Histogram) -> Vec<u8> {
         let mut bytes = Vec::new();
-        encode_histogram(histogram, &mut bytes);
+        Histogram::write(histogram, &mut bytes);
         bytes
     }
 
-    fn decoded(bytes: &[u8]) -> Result<Histogram, CodecError> {
+    fn decoded(bytes: &[u8]) -> Result<Histogram, FormError> {
         let mut input = Input::new(bytes);
-        let histogram = decode_histogram(&mut input)?;
+        let histogram = Histogram::read(&mut input)?;
         input.end()?;
         Ok(histogram)
     }

@@ -1,97 +1,114 @@
-//! Samples in our own binary form, many in one byte string.
+//! The stored form of samples, many in one byte string.
 //!
-//! | what | form |
+//! | field | form |
 //! |---|---|
 //! | intended | number |
 //! | due, sent, first byte, end | each as its distance from the one before, modulo 2^64 |
 //! | bytes sent and received, status, step, leniencies | numbers |
-//! | outcome | its number among those seen so far in the byte string; a new one is followed by its name |
+//! | outcome | its name; in a list of kept samples, its number among the outcomes so far, and after a new number its name |
 //!
-//! Distances are small where times follow each other, as they do but for a first byte that never
-//! came. An outcome's name stands once, however many samples have it.
+//! Distances are small because the times follow each other, except for a first byte that never
+//! came.
 
 use super::{Kept, Particulars, Sample};
-use crate::codec::{CodecError, Input, put, put_text};
-use crate::{Leniencies, Outcome};
+use crate::Outcome;
+use crate::form::{self, Form, FormError, Input, put};
 use drumfire_units::Nanos;
 
-/// The outcomes that a byte string has named so far, in the order of their numbers. An encoder and
-/// a decoder keep one for each byte string, and both end with the same list.
+impl Form for Sample {
+    fn write(value: &Self, out: &mut Vec<u8>) {
+        write_times(value, out);
+        form::write(&value.outcome, out);
+    }
+
+    fn read(input: &mut Input<'_>) -> Result<Self, FormError> {
+        read_sample(input, form::read)
+    }
+}
+
+/// A list of kept samples, in which the name of each outcome occurs once.
+#[derive(Debug)]
+pub(crate) struct KeptForm;
+
+impl Form<Vec<Kept>> for KeptForm {
+    fn write(all: &Vec<Kept>, out: &mut Vec<u8>) {
+        let mut outcomes = Outcomes::default();
+        put(out, all.len() as u64);
+        for kept in all {
+            let Kept {
+                sample,
+                particulars,
+                detail,
+                pool,
+            } = kept;
+            write_times(sample, out);
+            outcomes.write(sample.outcome, out);
+            let Particulars {
+                arrival,
+                began,
+                written,
+            } = *particulars;
+            put(out, arrival);
+            put_distance(out, sample.intended, began);
+            put_distance(out, began, written);
+            form::write(detail, out);
+            form::write(pool, out);
+        }
+    }
+
+    fn read(input: &mut Input<'_>) -> Result<Vec<Kept>, FormError> {
+        let mut outcomes = Outcomes::default();
+        let length = input.length()?;
+        let one = |_| {
+            let sample = read_sample(input, |input| outcomes.read(input))?;
+            let arrival = input.number()?;
+            let began = distant(input, sample.intended)?;
+            let written = distant(input, began)?;
+            Ok(Kept {
+                sample,
+                particulars: Particulars {
+                    arrival,
+                    began,
+                    written,
+                },
+                detail: form::read(input)?,
+                pool: form::read(input)?,
+            })
+        };
+        (0..length).map(one).collect()
+    }
+}
+
+/// The outcomes of a list so far, in the order of their numbers.
 #[derive(Default)]
-pub(crate) struct Outcomes(Vec<Outcome>);
+struct Outcomes(Vec<Outcome>);
 
 impl Outcomes {
-    fn encode(&mut self, outcome: Outcome, out: &mut Vec<u8>) {
+    fn write(&mut self, outcome: Outcome, out: &mut Vec<u8>) {
         let known = self.0.iter().position(|other| *other == outcome);
         put(out, known.unwrap_or(self.0.len()) as u64);
         if known.is_none() {
-            put_text(out, outcome.name());
+            form::write(&outcome, out);
             self.0.push(outcome);
         }
     }
 
-    fn decode(&mut self, input: &mut Input<'_>) -> Result<Outcome, CodecError> {
-        const MALFORMED: CodecError = CodecError::Malformed("the outcome of a sample");
-        let number = usize::try_from(input.number()?).map_err(|_| MALFORMED)?;
+    fn read(&mut self, input: &mut Input<'_>) -> Result<Outcome, FormError> {
+        let number: usize = form::read(input)?;
         if let Some(outcome) = self.0.get(number) {
             return Ok(*outcome);
         }
-        let outcome = input.outcome()?;
+        let outcome = form::read(input)?;
         if number != self.0.len() || self.0.contains(&outcome) {
-            return Err(MALFORMED);
+            return Err(FormError::Malformed("the outcome of a sample"));
         }
         self.0.push(outcome);
         Ok(outcome)
     }
 }
 
-/// Appends samples that are handed on as they are.
-pub(crate) fn encode_kept(all: &[Kept], out: &mut Vec<u8>) {
-    let mut outcomes = Outcomes::default();
-    put(out, all.len() as u64);
-    for kept in all {
-        encode_sample(&kept.sample, &mut outcomes, out);
-        let Particulars {
-            arrival,
-            began,
-            written,
-        } = kept.particulars;
-        put(out, arrival);
-        put_distance(out, kept.sample.intended, began);
-        put_distance(out, began, written);
-        put(out, kept.detail.is_some().into());
-        if let Some(detail) = &kept.detail {
-            put_text(out, detail);
-        }
-        put(out, kept.pool.into());
-    }
-}
-
-/// Reads what [`encode_kept`] wrote.
-pub(crate) fn decode_kept(input: &mut Input<'_>) -> Result<Vec<Kept>, CodecError> {
-    let mut outcomes = Outcomes::default();
-    input.several(|input| {
-        let sample = decode_sample(&mut outcomes, input)?;
-        let arrival = input.number()?;
-        let began = distant(input, sample.intended)?;
-        Ok(Kept {
-            sample,
-            particulars: Particulars {
-                arrival,
-                began,
-                written: distant(input, began)?,
-            },
-            detail: match input.flag()? {
-                true => Some(input.text()?.into()),
-                false => None,
-            },
-            pool: input.short()?,
-        })
-    })
-}
-
-/// Appends one sample.
-pub(crate) fn encode_sample(sample: &Sample, outcomes: &mut Outcomes, out: &mut Vec<u8>) {
+/// Appends all of a sample but its outcome.
+fn write_times(sample: &Sample, out: &mut Vec<u8>) {
     let Sample {
         intended,
         due,
@@ -99,31 +116,29 @@ pub(crate) fn encode_sample(sample: &Sample, outcomes: &mut Outcomes, out: &mut 
         first_byte,
         end,
         bytes_sent,
-        outcome,
+        outcome: _,
         leniencies,
         bytes_received,
         status,
         step,
-    } = *sample;
+    } = sample;
     put(out, intended.0);
-    put_distance(out, intended, due);
-    put_distance(out, due, sent);
-    put_distance(out, sent, first_byte);
-    put_distance(out, sent, end);
-    put(out, bytes_sent.into());
-    put(out, bytes_received);
-    put(out, status.into());
-    put(out, step.into());
-    put(out, leniencies.0.into());
-    outcomes.encode(outcome, out);
+    put_distance(out, *intended, *due);
+    put_distance(out, *due, *sent);
+    put_distance(out, *sent, *first_byte);
+    put_distance(out, *sent, *end);
+    form::write(bytes_sent, out);
+    form::write(bytes_received, out);
+    form::write(status, out);
+    form::write(step, out);
+    form::write(leniencies, out);
 }
 
-/// Reads what [`encode_sample`] wrote.
-pub(crate) fn decode_sample(
-    outcomes: &mut Outcomes,
+fn read_sample(
     input: &mut Input<'_>,
-) -> Result<Sample, CodecError> {
-    let intended = Nanos(input.number()?);
+    outcome: impl FnOnce(&mut Input<'_>) -> Result<Outcome, FormError>,
+) -> Result<Sample, FormError> {
+    let intended = form::read(input)?;
     let due = distant(input, intended)?;
     let sent = distant(input, due)?;
     Ok(Sample {
@@ -132,22 +147,22 @@ pub(crate) fn decode_sample(
         sent,
         first_byte: distant(input, sent)?,
         end: distant(input, sent)?,
-        bytes_sent: input.small()?,
-        bytes_received: input.number()?,
-        status: input.short()?,
-        step: input.short()?,
-        leniencies: Leniencies(input.short()?),
-        outcome: outcomes.decode(input)?,
+        bytes_sent: form::read(input)?,
+        bytes_received: form::read(input)?,
+        status: form::read(input)?,
+        step: form::read(input)?,
+        leniencies: form::read(input)?,
+        outcome: outcome(input)?,
     })
 }
 
-/// Appends a time as its distance from an earlier one. That may be the later one all the same: the
-/// distance is taken modulo 2^64, so that every pair of times comes back.
+/// Appends a time as its distance from an earlier one. The distance is taken modulo 2^64, because
+/// the earlier one may be the later one all the same.
 fn put_distance(out: &mut Vec<u8>, from: Nanos, to: Nanos) {
     put(out, to.0.wrapping_sub(from.0));
 }
 
 /// Reads what [`put_distance`] wrote.
-fn distant(input: &mut Input<'_>, from: Nanos) -> Result<Nanos, CodecError> {
+fn distant(input: &mut Input<'_>, from: Nanos) -> Result<Nanos, FormError> {
     Ok(Nanos(from.0.wrapping_add(input.number()?)))
 }

@@ -5,7 +5,9 @@
 )]
 
 use crate::samples;
-use drumfire_measure::{Interval, IterationSample, Leniencies, Outcome, PoolSeries, Sample};
+use drumfire_measure::{
+    Interval, IterationSample, Leniencies, Outcome, PoolSeries, RunInfo, Sample, form,
+};
 use drumfire_units::Nanos;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -15,6 +17,8 @@ thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
     /// Bytes that the thread has taken and not given back.
     static BYTES: Cell<i64> = const { Cell::new(0) };
+    /// The maximum of these bytes.
+    static PEAK: Cell<i64> = const { Cell::new(0) };
 }
 
 struct Counting;
@@ -24,7 +28,10 @@ unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // A thread that is ending has no counter any more, and nothing to count.
         let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
-        let _ = BYTES.try_with(|bytes| bytes.set(bytes.get() + layout.size() as i64));
+        let _ = BYTES.try_with(|bytes| {
+            bytes.set(bytes.get() + layout.size() as i64);
+            let _ = PEAK.try_with(|peak| peak.set(peak.get().max(bytes.get())));
+        });
         // SAFETY: the caller keeps the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
@@ -141,4 +148,37 @@ fn a_step_of_many_takes_what_it_uses() {
         }
     });
     assert!((2_000..=2_600).contains(&used), "{used} bytes");
+}
+
+/// The maximum of the bytes that work takes at a time.
+fn peak(work: impl FnOnce()) -> i64 {
+    let before = BYTES.with(Cell::get);
+    PEAK.with(|peak| peak.set(before));
+    work();
+    PEAK.with(Cell::get) - before
+}
+
+/// Counts in hostile bytes reserve no memory: only the items that are there do.
+#[test]
+fn a_decoder_takes_memory_in_proportion_to_its_bytes() {
+    /// A decoded item takes at most this many bytes of memory for each byte of its form, and a list
+    /// up to twice its items.
+    const FACTOR: i64 = 512;
+    let mut info = crate::form::run_info(crate::form::pools(), 3);
+    info.pools[0].asked = Some(crate::asked::of(0x0123_4567_89ab_cdef));
+    let bytes = form::encode(&info);
+    for at in 0..bytes.len() {
+        for byte in [0, 0x7f, 0x80, 0xff] {
+            let mut changed = bytes.clone();
+            changed[at] = byte;
+            let bound = FACTOR * changed.len() as i64;
+            let taken = peak(|| drop(form::decode::<RunInfo>(&changed)));
+            assert!(taken <= bound, "{taken} bytes for byte {at}");
+        }
+        let mut changed = bytes[..at].to_vec();
+        changed.extend([0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f]);
+        let bound = FACTOR * changed.len() as i64;
+        let taken = peak(|| drop(form::decode::<RunInfo>(&changed)));
+        assert!(taken <= bound, "{taken} bytes for a count at {at}");
+    }
 }

@@ -1,6 +1,6 @@
 //! The binary form of commands: every command comes back, and no bytes break anything.
 
-use drumfire_measure::{CodecError, decode_command, encode_command};
+use drumfire_measure::form::{self, FormError};
 use drumfire_plan::{Change, Command, Law, Sequence, StopReason, Users};
 use drumfire_units::Nanos;
 use proptest::prelude::*;
@@ -51,11 +51,11 @@ proptest! {
         change in change(),
     ) {
         let command = Command { at: Nanos(at), pool, change };
-        let bytes = encode_command(&command);
+        let bytes = form::encode(&command);
         for end in 0..bytes.len() {
-            prop_assert!(decode_command(&bytes[..end]).is_err(), "cut at {}", end);
+            prop_assert!(form::decode::<Command>(&bytes[..end]).is_err(), "cut at {}", end);
         }
-        prop_assert_eq!(decode_command(&bytes), Ok(command));
+        prop_assert_eq!(form::decode::<Command>(&bytes), Ok(command));
     }
 
     #[test]
@@ -64,23 +64,23 @@ proptest! {
         change in change(),
         at in any::<prop::sample::Index>(),
     ) {
-        let mut bytes = encode_command(&Command::soon(change));
+        let mut bytes = form::encode(&Command::soon(change));
         let at = at.index(bytes.len());
         bytes.splice(at..bytes.len().min(at + rest.len()), rest);
-        if let Ok(command) = decode_command(&bytes) {
-            prop_assert_eq!(encode_command(&command), bytes);
+        if let Ok(command) = form::decode::<Command>(&bytes) {
+            prop_assert_eq!(form::encode(&command), bytes);
         }
     }
 }
 
 #[test]
 fn a_command_of_a_later_version_is_refused() {
-    assert_eq!(decode_command(&[2]), Err(CodecError::Version(2)));
+    assert_eq!(form::decode::<Command>(&[2]), Err(FormError::Version(2)));
     let descends = Law::Trace {
         times: [Nanos(2), Nanos(1)].into(),
     };
     let law = Sequence(vec![descends]);
-    let bytes = encode_command(&Command::soon(Change::Rate { law }));
-    let error = CodecError::Malformed("the times of a trace are out of order");
-    assert_eq!(decode_command(&bytes), Err(error));
+    let bytes = form::encode(&Command::soon(Change::Rate { law }));
+    let error = FormError::Malformed("the times of a trace are out of order");
+    assert_eq!(form::decode::<Command>(&bytes), Err(error));
 }

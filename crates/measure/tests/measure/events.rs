@@ -1,12 +1,13 @@
 //! The stream of a run's events: every event comes back, and no bytes break anything.
 
-use crate::codec::{interval, pools, run_info};
 use crate::commands::change;
+use crate::form::{interval, pools, run_info};
 use crate::merge::{Seen, seen};
 use crate::samples;
+use drumfire_measure::form::FormError;
 use drumfire_measure::{
-    CodecError, EventReader, Excerpt, FailedBody, Field, Kept, Leniencies, Outcome, Particulars,
-    Reading, RunEvent, Sample, Side, Transcript, encode_event,
+    EventReader, Excerpt, FailedBody, Field, Kept, Leniencies, Outcome, Particulars, Reading,
+    RunEvent, Sample, Side, Transcript, encode_event,
 };
 use drumfire_plan::{Change, Command, Finding, StopReason, Warmup};
 use drumfire_units::Nanos;
@@ -198,15 +199,15 @@ fn events_have_an_order_and_a_version() {
     let bytes: Vec<_> = all.iter().map(encode_event).collect();
     let (first, last) = (&bytes[0], &bytes[bytes.len() - 1]);
     let refused = |reader: &mut EventReader, bytes: &[u8], why| {
-        assert_eq!(reader.read(bytes), Err(CodecError::Malformed(why)));
+        assert_eq!(reader.read(bytes), Err(FormError::Malformed(why)));
     };
     let mut reader = EventReader::new();
     refused(&mut reader, last, "an event before the run's start");
     assert!(reader.read(first).is_ok());
     refused(&mut reader, first, "a run that starts twice");
     refused(&mut reader, &[1, 8], "an event of an unknown kind");
-    assert_eq!(reader.read(&[2, 5, 0]), Err(CodecError::Version(2)));
-    assert_eq!(reader.read(&[1, 5, 0, 0]), Err(CodecError::Excess));
+    assert_eq!(reader.read(&[2, 5, 0]), Err(FormError::Version(2)));
+    assert_eq!(reader.read(&[1, 5, 0, 0]), Err(FormError::Excess));
     assert!(reader.read(last).is_ok());
     refused(&mut reader, last, "an event after the run's end");
 }

@@ -3,11 +3,11 @@
 mod allocation;
 mod answers;
 mod asked;
-mod codec;
 mod commands;
 mod digest;
 mod drift;
 mod events;
+mod form;
 mod histogram;
 mod iterations;
 mod merge;

@@ -4,7 +4,7 @@ use super::process::RunProcess;
 use crate::exit::Failure;
 use crate::flags::RESULTS;
 use drumfire_import::shell_words;
-use drumfire_measure::RunInfo;
+use drumfire_measure::{RunInfo, form};
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -84,7 +84,7 @@ impl Side {
         let ended = process.wait()?;
         let message = format!("{}: {}", self.flag, ended.message());
         match ended.code {
-            Some(0) => RunInfo::decode(&ended.stdout)
+            Some(0) => form::decode::<RunInfo>(&ended.stdout)
                 .map_err(|error| Failure::failed(format!("{}: {error}", self.flag))),
             Some(2) => Err(Failure::usage(message)),
             _ => Err(Failure::failed(message)),

@@ -3,8 +3,9 @@
 use crate::asked;
 use crate::merge::{Seen, names, record, seen};
 use crate::samples;
+use drumfire_measure::form::{self, FormError};
 use drumfire_measure::{
-    AddressCounts, Closing, CodecError, HeldBack, Interval, IsFirst, Model, PoolInfo, RunInfo,
+    AddressCounts, Closing, HeldBack, Interval, IsFirst, Model, PoolInfo, RunInfo,
 };
 use drumfire_plan::Stage;
 use drumfire_units::Nanos;
@@ -186,8 +187,8 @@ proptest! {
             if let Ok(decoded) = Interval::decode(&bytes, &pools()) {
                 prop_assert_eq!(decoded.encode(), &*bytes);
             }
-            if let Ok(decoded) = RunInfo::decode(&bytes) {
-                prop_assert_eq!(decoded.encode(), bytes);
+            if let Ok(decoded) = form::decode::<RunInfo>(&bytes) {
+                prop_assert_eq!(form::encode(&decoded), bytes);
             }
         }
     }
@@ -208,11 +209,11 @@ proptest! {
         pools[0].asked = Some(asked::of(seed));
         pools[2].asked = Some(asked::of(seed.rotate_left(32)));
         let info = run_info(pools, seed);
-        let bytes = info.encode();
-        prop_assert_eq!(RunInfo::decode(&bytes), Ok(info));
+        let bytes = form::encode(&info);
+        prop_assert_eq!(form::decode::<RunInfo>(&bytes), Ok(info));
         let bytes = damaged(bytes, at, byte);
-        if let Ok(decoded) = RunInfo::decode(&bytes) {
-            prop_assert_eq!(decoded.encode(), bytes);
+        if let Ok(decoded) = form::decode::<RunInfo>(&bytes) {
+            prop_assert_eq!(form::encode(&decoded), bytes);
         }
     }
 }
@@ -223,16 +224,13 @@ fn other_versions_pools_and_steps_are_refused() {
     let whole = interval(&pools, &[]);
     let mut bytes = whole.encode();
     let fewer = Interval::decode(&bytes, &pools[..2]);
-    let other = CodecError::Malformed("an interval of other pools");
+    let other = FormError::Malformed("an interval of other pools");
     assert_eq!(fewer, Err(other));
     bytes.push(0);
-    assert_eq!(Interval::decode(&bytes, &pools), Err(CodecError::Excess));
+    assert_eq!(Interval::decode(&bytes, &pools), Err(FormError::Excess));
     bytes[0] = 2;
-    assert_eq!(
-        Interval::decode(&bytes, &pools),
-        Err(CodecError::Version(2))
-    );
-    assert_eq!(Interval::decode(&[], &pools), Err(CodecError::Short));
+    assert_eq!(Interval::decode(&bytes, &pools), Err(FormError::Version(2)));
+    assert_eq!(Interval::decode(&[], &pools), Err(FormError::Short));
     let mut one = empty(&[PoolInfo {
         steps: names(9),
         ..pools[0].clone()
@@ -241,7 +239,7 @@ fn other_versions_pools_and_steps_are_refused() {
     one.total
         .record(&drumfire_measure::Sample { step: 8, ..sample });
     one.sum_up();
-    let steps = CodecError::Malformed("an interval of other steps");
+    let steps = FormError::Malformed("an interval of other steps");
     assert_eq!(Interval::decode(&one.encode(), &pools[..1]), Err(steps));
 }
 
