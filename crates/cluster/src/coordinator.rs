@@ -95,7 +95,7 @@ impl Unread {
     /// Counts a message, and passes its mistake on.
     fn note(&mut self, error: FormError) -> FormError {
         self.count = self.count.saturating_add(1);
-        self.first.get_or_insert_with(|| error.clone());
+        self.first.get_or_insert(error);
         error
     }
 

@@ -74,7 +74,7 @@ impl Redacted<Content> {
             }
             RunEvent::Kept(kept) if has_secrets => {
                 let masked = kept.iter().map(|kept| Kept {
-                    detail: kept.detail.as_deref().map(|text| mask(text).into()),
+                    detail: kept.detail.as_ref().map(|it| Box::new(it.with_text(&mask))),
                     ..kept.clone()
                 });
                 RunEvent::Kept(Arc::new(masked.collect()))
@@ -169,7 +169,7 @@ mod tests {
                 began: Nanos(1),
                 written: Nanos(1),
             },
-            detail: Some(said.clone().into()),
+            detail: Some(Box::new(said.clone().into())),
             pool: 0,
         };
         let field = Field {
@@ -186,7 +186,7 @@ mod tests {
             sample: sample(),
             request: side.clone(),
             response: Some(side),
-            detail: Some(said.clone()),
+            detail: Some(said.clone().into()),
             findings: Vec::new(),
         };
         let mark = Command::soon(Change::Mark { text: said.clone() });

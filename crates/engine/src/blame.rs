@@ -13,9 +13,10 @@ use drumfire_coding as coding;
 use drumfire_grpc::{Code, Status, Violation};
 use drumfire_http1 as http1;
 use drumfire_http2 as http2;
-use drumfire_measure::{FOUND, NO_CERTIFICATE, Outcome, OutcomeGroup};
+use drumfire_measure::{Cause, Detail, Outcome, OutcomeGroup};
 use drumfire_net::IoError;
 use drumfire_plan::{DataCause, DataError};
+use std::borrow::Cow;
 
 /// The stage of a connection at which an I/O error came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +37,7 @@ pub(crate) enum During {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
     pub(crate) outcome: Outcome,
-    pub(crate) detail: Option<String>,
+    pub(crate) detail: Option<Detail>,
 }
 
 impl Failure {
@@ -52,10 +53,8 @@ impl Failure {
     /// The failure while the connection was being opened: a close without a reason is a reset
     /// there.
     pub(crate) fn while_opening(self) -> Self {
-        let is_plain = self
-            .detail
-            .as_deref()
-            .is_none_or(|detail| detail == NO_CERTIFICATE);
+        let cause = self.detail.as_ref().map(|detail| detail.cause);
+        let is_plain = matches!(cause, None | Some(Some(Cause::NoCertificate)));
         match self.outcome {
             Outcome::Closed | Outcome::Reset if is_plain => Self {
                 outcome: Outcome::ConnectReset,
@@ -68,10 +67,7 @@ impl Failure {
     /// Whether the response of an exchange that failed so is only incomplete: its bytes are right
     /// as far as they came.
     pub(crate) fn is_incompleteness(&self) -> bool {
-        let is_found = self
-            .detail
-            .as_deref()
-            .is_some_and(|it| it.starts_with(FOUND));
+        let is_found = self.cause() == Some(Cause::Found);
         let group = self.outcome.group();
         let is_stream = matches!(
             group,
@@ -91,34 +87,61 @@ impl Failure {
     /// The failure of an exchange in whose reply this program itself found the mistake: the outcome
     /// has the name of a code that the server did not send.
     fn found(outcome: Outcome, what: &str) -> Self {
-        Self::with(outcome, format!("{FOUND}{what}"))
+        Self::with(outcome, Detail::new(what, Some(Cause::Found)))
     }
 
-    /// What happened: the detail, or the outcome's own words.
-    pub(crate) fn words(&self) -> &str {
-        self.detail
-            .as_deref()
-            .unwrap_or_else(|| self.outcome.words())
+    /// The failure of a connection that ended after a handshake in which the server requested a
+    /// certificate in vain: its own words come first.
+    pub(crate) fn without_certificate(self) -> Self {
+        const WORDS: &str = "the server requested a client certificate, and none was sent";
+        let text = match self.detail {
+            Some(detail) => format!("{}; {WORDS}", detail.text),
+            None => WORDS.to_owned(),
+        };
+        Self::with(self.outcome, Detail::new(text, Some(Cause::NoCertificate)))
     }
 
-    /// Adds a circumstance to what happened.
+    /// The cause, if the program knows it.
+    pub(crate) fn cause(&self) -> Option<Cause> {
+        self.detail.as_ref().and_then(|detail| detail.cause)
+    }
+
+    /// The cause of another failure that this one led to.
+    pub(crate) fn inherited_cause(&self) -> Option<Cause> {
+        self.cause().and_then(Cause::inherited)
+    }
+
+    /// The words of the failure: the detail, or the outcome's own words.
+    pub(crate) fn words(&self) -> Cow<'_, str> {
+        match &self.detail {
+            Some(detail) => Cow::Owned(detail.to_string()),
+            None => Cow::Borrowed(self.outcome.words()),
+        }
+    }
+
+    /// Adds a circumstance to the words.
     pub(crate) fn because(self, why: &str) -> Self {
-        let detail = format!("{}; {why}", self.words());
-        Self::with(self.outcome, detail)
+        let cause = self.cause();
+        let text = match self.detail {
+            Some(detail) => format!("{}; {why}", detail.text),
+            None => format!("{}; {why}", self.outcome.words()),
+        };
+        Self::with(self.outcome, Detail::new(text, cause))
     }
 
     /// The first failure of an exchange that was to be sent once more, and ended in another way
     /// before a connection took it again.
     pub(crate) fn not_resent(self, other: &Self) -> Self {
-        self.because(&format!(
-            "not sent again: {}: {}",
-            other.outcome.name(),
-            other.words()
-        ))
+        let (name, words) = (other.outcome.name(), other.words());
+        let mut failure = self.because(&format!("not sent again: {name}: {words}"));
+        if let Some(detail) = &mut failure.detail {
+            detail.cause = detail.cause.or_else(|| other.inherited_cause());
+        }
+        failure
     }
 
     /// An outcome with a detail.
-    pub(crate) fn with(outcome: Outcome, detail: impl Into<String>) -> Self {
+    pub(crate) fn with(outcome: Outcome, detail: impl Into<Detail>) -> Self {
         Self {
             outcome,
             detail: Some(detail.into()),
@@ -156,37 +179,49 @@ pub(crate) fn io_failure(error: IoError, during: During) -> Failure {
         (IoError::Local(_), _) => Outcome::LocalSystem,
         (IoError::TlsExpired(_), _) => Outcome::TlsExpired,
         (IoError::TlsName(_), _) => Outcome::TlsName,
-        (IoError::TlsUntrusted(_), _) => Outcome::TlsUntrusted,
+        (IoError::TlsUntrusted(_) | IoError::TlsCertificateVersion, _) => Outcome::TlsUntrusted,
         (IoError::TlsAlert(_), _) => Outcome::TlsAlert,
         (IoError::TlsAlpn, _) => Outcome::TlsAlpn,
         // A reset in the handshake doesn't show that the server speaks another protocol.
         (IoError::Reset, During::Connect | During::Tls) => Outcome::ConnectReset,
-        (IoError::TlsProtocol(_) | IoError::TlsNoCloseNotify | IoError::TlsCut, _)
+        (
+            IoError::TlsProtocol(_)
+            | IoError::TlsVersion
+            | IoError::TlsNoCloseNotify
+            | IoError::TlsCut,
+            _,
+        )
         | (_, During::Tls) => Outcome::TlsProtocol,
         (_, During::Connect) => Outcome::ConnectUnreachable,
         (IoError::Reset, During::Send) => Outcome::Reset,
         (_, During::Send) => Outcome::Send,
     };
     let detail = match (&error, during) {
-        (IoError::TimedOut, During::Send) => {
-            Some("the peer did not acknowledge the data".to_owned())
-        }
-        (IoError::Unreachable, During::Send) => Some("no route to the peer".to_owned()),
+        (IoError::TimedOut, During::Send) => Some("the peer did not acknowledge the data".into()),
+        (IoError::Unreachable, During::Send) => Some("no route to the peer".into()),
         _ => io_detail(error),
     };
     Failure { outcome, detail }
 }
 
-/// The words of an I/O error that its outcome leaves open.
-pub(crate) fn io_detail(error: IoError) -> Option<String> {
+/// The detail of an I/O error that its outcome leaves open.
+pub(crate) fn io_detail(error: IoError) -> Option<Detail> {
+    let remedied = |text: &str| Some(Detail::new(text, Some(Cause::Remedied)));
     match error {
         IoError::TlsExpired(text)
         | IoError::TlsName(text)
         | IoError::TlsUntrusted(text)
         | IoError::TlsAlert(text)
         | IoError::TlsProtocol(text)
-        | IoError::Other(text) => Some(text),
-        IoError::Local(fault) => Some(fault.to_string()),
+        | IoError::Other(text) => Some(text.into()),
+        IoError::TlsVersion => {
+            remedied("the server supports neither TLS 1.2 nor TLS 1.3; enable one of them there")
+        }
+        IoError::TlsCertificateVersion => remedied(
+            "the certificate is of X.509 version 1, which can't be verified; issue it as version \
+             3, for example with `openssl x509 -req -extfile FILE`",
+        ),
+        IoError::Local(fault) => Some(fault.to_string().into()),
         _ => None,
     }
 }
@@ -300,7 +335,7 @@ pub(crate) fn call_verdict(status: Status) -> Failure {
         }
         None => Failure {
             outcome,
-            detail: status.message.map(String::from),
+            detail: status.message.map(|text| String::from(text).into()),
         },
     }
 }
@@ -344,19 +379,20 @@ mod tests {
 
     #[test]
     fn details_say_what_the_outcome_does_not() {
-        let Failure { outcome, detail } = call_verdict(Violation::HttpStatus(502).into());
-        assert_eq!(outcome, Outcome::GrpcUnavailable);
+        let failure = call_verdict(Violation::HttpStatus(502).into());
+        assert_eq!(failure.outcome, Outcome::GrpcUnavailable);
+        assert_eq!(failure.cause(), Some(Cause::Found));
         assert_eq!(
-            detail.as_deref(),
-            Some("found by drumfire: HTTP status 502, not a gRPC reply")
+            failure.words(),
+            "found by drumfire: HTTP status 502, not a gRPC reply"
         );
         assert_eq!(
             grpc_code(Outcome::ProtoNotHttp2),
             u16::from(Code::UNAVAILABLE.number())
         );
         let error = http2::Error::NotHttp2(http2::NotHttp2::Http1("HTTP/1.1 400 No".into()));
-        let Failure { outcome, detail } = http2_failure(&error);
-        let said = format!("{}: {}", outcome.words(), detail.unwrap_or_default());
+        let failure = http2_failure(&error);
+        let said = format!("{}: {}", failure.outcome.words(), failure.words());
         assert_eq!(
             said,
             "the response is not HTTP/2: the peer answered HTTP/1.1 400 No"

@@ -35,7 +35,7 @@ use drumfire_grpc::{
     Code, Decompressor, Encoding, Keep, Replies, Reply, ReplySettings, Status, write_message,
 };
 use drumfire_http2::{Head, Indexing};
-use drumfire_measure::Outcome;
+use drumfire_measure::{Detail, Outcome};
 use drumfire_net::{Fault, Io, Readiness, TlsConfig};
 use drumfire_plan::{Header, Inquiry, Plan, Pool};
 use drumfire_units::Nanos;
@@ -82,7 +82,7 @@ pub enum ConversationError {
     /// The way to the server could not be prepared, so that nothing was sent.
     Prepare(PrepareError),
     /// The connection or the stream failed, with a detail where there is one.
-    Failed(Outcome, Option<String>),
+    Failed(Outcome, Option<Detail>),
     /// The call ended with a status that is not OK; the text is the server's own, possibly empty.
     Status(Code, String),
     /// The speaker refused an answer of the server.
@@ -418,7 +418,8 @@ impl<'a> Call<'a> {
         } else {
             let code = status.code;
             let text = call_verdict(status).detail;
-            Err(ConversationError::Status(code, text.unwrap_or_default()))
+            let text = text.map_or_else(String::new, |detail| detail.to_string());
+            Err(ConversationError::Status(code, text))
         });
         Then::GiveUp
     }

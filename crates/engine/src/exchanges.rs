@@ -66,7 +66,7 @@ use crate::protocol::Protocol;
 use crate::users::UserState;
 use crate::wire::{Cancelled, Phase};
 use drumfire_cookies::Jar;
-use drumfire_measure::{Figures, Outcome, Particulars, Sample, Written};
+use drumfire_measure::{Detail, Figures, Outcome, Particulars, Sample, Written};
 use drumfire_plan::{Origin, Taken};
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -324,7 +324,11 @@ impl Exchanges {
 
     /// Keeps the body of the last exchange with this id, which failed; gives the detail of it.
     #[cold]
-    pub(crate) fn account_failure(&mut self, id: ExchangeId, sample: &Sample) -> Option<Box<str>> {
+    pub(crate) fn account_failure(
+        &mut self,
+        id: ExchangeId,
+        sample: &Sample,
+    ) -> Option<Box<Detail>> {
         let entry = &mut self.entries[id.index()];
         self.records.keep_failed_body(&self.rules, entry, sample);
         // One that was cancelled as it waited to be sent once more has no words of its own.

@@ -17,7 +17,7 @@
 
 use crate::prepare::PreparedPool;
 use drumfire_measure::{
-    Figures, Interval, Kept, Particulars, PoolSeries, Sample, WorkerHealth, Written,
+    Cause, Detail, Figures, Interval, Kept, Particulars, PoolSeries, Sample, WorkerHealth, Written,
 };
 use drumfire_net::ThreadTimes;
 use drumfire_plan::{Plan, Pool, Samples};
@@ -158,15 +158,21 @@ impl<S: Sink> Recorder<S> {
         });
     }
 
-    /// Keeps the detail of a failure, beyond its class. Called after [`Self::record`] of the same
-    /// sample, with which it is kept.
+    /// Keeps the cause and the words of a failure, beyond its class. Call it after [`Self::record`]
+    /// of the same sample, with which they are kept.
     #[cold]
-    pub(crate) fn detail(&mut self, pool: PoolId, sample: &Sample, text: &str) {
+    pub(crate) fn detail(
+        &mut self,
+        pool: PoolId,
+        sample: &Sample,
+        cause: Option<Cause>,
+        text: &str,
+    ) {
         if sample.intended < self.measure_from {
             return;
         }
         self.figures(pool)
-            .record_error_detail(sample.outcome, start(text, DETAIL_BYTES));
+            .record_error_detail(sample.outcome, cause, start(text, DETAIL_BYTES));
         if self.samples == Samples::Keep
             && let Some(kept) = self.kept.last_mut()
         {
@@ -174,9 +180,9 @@ impl<S: Sink> Recorder<S> {
                 true => KEPT_DETAIL_BYTES,
                 false => DETAIL_BYTES,
             };
-            let detail = start(text, bytes);
-            self.kept_bytes += detail.len();
-            kept.detail = Some(detail.into());
+            let text = start(text, bytes);
+            self.kept_bytes += text.len();
+            kept.detail = Some(Box::new(Detail::new(text, cause)));
         }
     }
 

@@ -3,10 +3,12 @@
 //! A table has at most [`MESSAGES`] texts, since a server could fill any other. A failure whose
 //! text finds no room counts with its outcome all the same, under the outcome's own words.
 
+use crate::form;
 use crate::{Blame, Outcome, OutcomeCounts};
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// The most distinct messages that are kept, over all outcomes.
 pub const MESSAGES: usize = 64;
@@ -14,50 +16,83 @@ pub const MESSAGES: usize = 64;
 /// The most bytes of a message that are kept.
 pub const MESSAGE_BYTES: usize = 200;
 
-/// The beginning of the message of a failure that this program itself found in a reply, whose outcome
-/// has the name of a code that the server did not send.
-pub const FOUND: &str = "found by drumfire: ";
-
-/// A message without [`FOUND`], for those whose words are another program's.
-#[must_use]
-pub fn bare_message(message: &str) -> &str {
-    message.strip_prefix(FOUND).unwrap_or(message)
-}
-
-/// The message of a connection that ended before it was used, after a handshake in which the server
-/// asked for a certificate.
-pub const NO_CERTIFICATE: &str = "the server requested a client certificate, and none was sent";
-
-/// The beginning of the message of a request that waited for the end of a pause before the next dial;
-/// the failure that led to the pause follows.
-pub const PAUSED: &str = "redialing was paused after ";
-
-/// The message of a response whose end only TLS could show.
-pub const NO_CLOSE_NOTIFY: &str = "TLS ended without close_notify";
-
-/// A cause that a failure's message shows and its outcome leaves open. Its remedy is another than
-/// that of the outcome.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A cause of a failure that its outcome leaves open. Its remedy differs from that of the outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cause {
-    /// The server asked for a client's certificate, and there was none.
+    /// drumfire itself found the mistake in a reply: the outcome has the name of a code that the
+    /// server did not send.
+    Found,
+    /// The server requested a client certificate, and there was none.
     NoCertificate,
     /// TLS ended without the alert that alone ends a body without a length.
     NoCloseNotify,
     /// Redialing was paused after another failure.
     Paused,
+    /// A cause whose text contains the remedy.
+    Remedied,
+}
+
+form! {
+    enum Cause { 0 => Found, 1 => NoCertificate, 2 => NoCloseNotify, 3 => Paused, 4 => Remedied }
 }
 
 impl Cause {
-    /// The cause that a message shows, if any.
+    /// The cause of a failure that another one with this cause led to.
     #[must_use]
-    pub fn of(message: &str) -> Option<Self> {
-        let causes = [
-            (NO_CERTIFICATE, Self::NoCertificate),
-            (NO_CLOSE_NOTIFY, Self::NoCloseNotify),
-            (PAUSED, Self::Paused),
-        ];
-        let mut causes = causes.into_iter();
-        causes.find_map(|(text, cause)| message.contains(text).then_some(cause))
+    pub const fn inherited(self) -> Option<Self> {
+        match self {
+            Self::NoCertificate | Self::NoCloseNotify | Self::Paused => Some(self),
+            Self::Found | Self::Remedied => None,
+        }
+    }
+}
+
+/// The detail of a failure, in addition to its outcome.
+///
+/// It prints as reports show it: after the finder, if that was drumfire.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Detail {
+    /// The words, which may be a server's.
+    pub text: String,
+    /// The cause, if drumfire knows it.
+    pub cause: Option<Cause>,
+}
+
+form! { struct Detail { text, cause } }
+
+impl Detail {
+    /// Words with their cause.
+    #[must_use]
+    pub fn new(text: impl Into<String>, cause: Option<Cause>) -> Self {
+        let text = text.into();
+        Self { text, cause }
+    }
+
+    /// The detail with its text replaced by what `rewrite` returns for it.
+    #[must_use]
+    pub fn with_text(&self, rewrite: &dyn Fn(&str) -> String) -> Self {
+        Self::new(rewrite(&self.text), self.cause)
+    }
+}
+
+impl From<String> for Detail {
+    fn from(text: String) -> Self {
+        Self::new(text, None)
+    }
+}
+
+impl From<&str> for Detail {
+    fn from(text: &str) -> Self {
+        Self::new(text, None)
+    }
+}
+
+impl fmt::Display for Detail {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.cause == Some(Cause::Found) {
+            f.write_str("found by drumfire: ")?;
+        }
+        f.write_str(&self.text)
     }
 }
 
@@ -69,32 +104,39 @@ pub struct ErrorRow {
     /// Their kind; its name is stable.
     pub outcome: Outcome,
     /// The detail, or [`Outcome::words`] for all that had none or whose detail was over the bound.
-    pub message: String,
+    pub detail: Detail,
     /// The failures with this message.
     pub count: u64,
 }
 
+/// A kind of failures whose messages are listed together.
+pub(crate) type Kind = (Outcome, Option<Cause>);
+
+/// The last cause in the order of kinds.
+const LAST: Option<Cause> = Some(Cause::Remedied);
+
 /// The distinct messages of failures, at most [`MESSAGES`], each with its exact count.
 ///
 /// The kept messages must not depend on the order in which parts are merged, so they are a function
-/// of the set of messages alone. Rank the messages of each outcome alphabetically, take all first
-/// ones, then all second ones and so on (within a round by outcome) and stop at the bound. A
+/// of the set of messages alone. Rank the messages of each kind (outcome and cause) alphabetically,
+/// take all first ones, then all second ones and so on (within a round by kind) and stop at the
+/// bound. A
 /// message that makes it in the whole also makes it in every part, where fewer compete with it: it
 /// was never evicted, so its count is exact. One that does not is counted by its outcome only.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ErrorTable {
-    messages: BTreeMap<Outcome, BTreeMap<Box<str>, u64>>,
+    messages: BTreeMap<Kind, BTreeMap<Box<str>, u64>>,
     len: usize,
 }
 
 impl ErrorTable {
     /// Counts one failure's detail. Allocates for a new message only.
-    pub(crate) fn record(&mut self, outcome: Outcome, detail: &str) {
-        self.add(outcome, &printable(detail), 1);
+    pub(crate) fn record(&mut self, kind: Kind, text: &str) {
+        self.add(kind, &printable(text), 1);
     }
 
-    fn add(&mut self, outcome: Outcome, message: &str, count: u64) {
-        let messages = self.messages.entry(outcome).or_default();
+    fn add(&mut self, kind: Kind, message: &str, count: u64) {
+        let messages = self.messages.entry(kind).or_default();
         if let Some(known) = messages.get_mut(message) {
             *known = known.saturating_add(count);
             return;
@@ -106,66 +148,66 @@ impl ErrorTable {
         }
     }
 
-    /// Removes the last message by the order above: the alphabetically last one of the outcome that
-    /// has the most; of several such, of the outcome that is last in the list.
+    /// Removes the last message by the order above: the alphabetically last one of the last kind
+    /// with the most messages.
     fn evict(&mut self) {
         let fullest = self
             .messages
             .iter_mut()
-            .max_by_key(|(outcome, messages)| (messages.len(), **outcome));
-        let Some((outcome, messages)) = fullest else {
+            .max_by_key(|(kind, messages)| (messages.len(), **kind));
+        let Some((kind, messages)) = fullest else {
             return;
         };
         messages.pop_last();
         self.len -= 1;
         if messages.is_empty() {
-            // A part that never had the outcome has no entry for it: the order would show.
-            let outcome = *outcome;
-            self.messages.remove(&outcome);
+            // A part that never had the kind has no entry for it: the order would show.
+            let kind = *kind;
+            self.messages.remove(&kind);
         }
     }
 
     pub(crate) fn merge(&mut self, other: &Self) {
-        for (outcome, messages) in &other.messages {
+        for (kind, messages) in &other.messages {
             for (message, count) in messages {
-                self.add(*outcome, message, *count);
+                self.add(*kind, message, *count);
             }
         }
     }
 
     /// Every message in order, with its count.
-    pub(crate) fn messages(&self) -> impl Iterator<Item = (Outcome, &str, u64)> {
+    pub(crate) fn messages(&self) -> impl Iterator<Item = (Kind, &str, u64)> {
         let messages = self.messages.iter();
-        messages.flat_map(|(outcome, messages)| {
+        messages.flat_map(|(kind, messages)| {
             let messages = messages.iter();
-            messages.map(|(message, count)| (*outcome, &**message, *count))
+            messages.map(|(message, count)| (*kind, &**message, *count))
         })
     }
 
-    /// Appends a message behind all others, for decoders. Returns `false`, and takes nothing, for a
+    /// Appends a message after all others, for decoders. Returns `false`, and takes nothing, for a
     /// message that recording and merging can't have left there: one out of order, too long, not
     /// printable, without a count, or beyond the bound.
-    pub(crate) fn push(&mut self, outcome: Outcome, message: &str, count: u64) -> bool {
+    pub(crate) fn push(&mut self, kind: Kind, message: &str, count: u64) -> bool {
         let last = self.messages.last_key_value();
-        let last = last.map(|(outcome, messages)| (*outcome, messages.last_key_value()));
-        let is_behind = match last {
+        let last = last.map(|(kind, messages)| (*kind, messages.last_key_value()));
+        let is_next = match last {
             None => true,
-            Some((at, _)) if at != outcome => at < outcome,
+            Some((at, _)) if at != kind => at < kind,
             Some((_, last)) => last.is_none_or(|(last, _)| **last < *message),
         };
         let is_kept = *printable(message) == *message && count > 0 && self.len < MESSAGES;
-        if is_behind && is_kept {
-            self.add(outcome, message, count);
+        if is_next && is_kept {
+            self.add(kind, message, count);
         }
-        is_behind && is_kept
+        is_next && is_kept
     }
 
     /// Replaces each message by what `rewrite` returns for it. Messages that become the same are
     /// counted together.
     pub(crate) fn rewrite(&mut self, rewrite: &dyn Fn(&str) -> String) {
         let before = std::mem::take(self);
-        for (outcome, message, count) in before.messages() {
-            self.add(outcome, &printable(&rewrite(message)), count);
+        for (kind, message, count) in before.messages() {
+            self.add(kind, &printable(&rewrite(message)), count);
         }
     }
 
@@ -182,19 +224,21 @@ impl ErrorTable {
             let Some(blame) = outcome.blame() else {
                 continue;
             };
-            let row = |message: &str, count| ErrorRow {
+            let row = |text: &str, cause, count| ErrorRow {
                 blame,
                 outcome,
-                message: message.to_owned(),
+                detail: Detail::new(text, cause),
                 count,
             };
             let mut rest = count;
-            for (message, count) in self.messages.get(&outcome).into_iter().flatten() {
-                rest = rest.saturating_sub(*count);
-                rows.push(row(message, *count));
+            for ((_, cause), messages) in self.messages.range((outcome, None)..=(outcome, LAST)) {
+                for (message, count) in messages {
+                    rest = rest.saturating_sub(*count);
+                    rows.push(row(message, *cause, *count));
+                }
             }
             if rest > 0 {
-                rows.push(row(outcome.words(), rest));
+                rows.push(row(outcome.words(), None, rest));
             }
         }
         // A stable sort: equals keep the order of the loop above.

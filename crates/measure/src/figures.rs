@@ -23,8 +23,8 @@ use crate::errors::ErrorTable;
 use crate::series::SeriesMut;
 use crate::step::StepMemory;
 use crate::{
-    Bytes, Connections, Counts, ErrorRow, HeldBack, IterationSample, Iterations, Latency, Leniency,
-    Messages, Outcome, OutcomeCounts, PoolInfo, PoolSeries, Sample, StatusCounts, Step,
+    Bytes, Cause, Connections, Counts, ErrorRow, HeldBack, IterationSample, Iterations, Latency,
+    Leniency, Messages, Outcome, OutcomeCounts, PoolInfo, PoolSeries, Sample, StatusCounts, Step,
 };
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -257,11 +257,11 @@ impl Figures {
         self.warmup.intended = self.warmup.intended.saturating_add(count);
     }
 
-    /// Keeps the detail of a failure, beyond [`Outcome::words`]. To be called beside
+    /// Keeps the words and the cause of a failure, beyond [`Outcome::words`]. Call it after
     /// [`Self::record`], at most once for each failed sample, and not for one of the warm-up.
     #[cold]
-    pub fn record_error_detail(&mut self, outcome: Outcome, detail: &str) {
-        self.errors.record(outcome, detail);
+    pub fn record_error_detail(&mut self, outcome: Outcome, cause: Option<Cause>, text: &str) {
+        self.errors.record((outcome, cause), text);
     }
 
     /// Counts requests that were due and will never be sent.

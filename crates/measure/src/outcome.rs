@@ -436,13 +436,6 @@ impl Outcome {
         is_status || is_call || self.is_check()
     }
 
-    /// Whether the message of a failure of this kind says itself what to do, behind a semicolon. The
-    /// usual remedy is then of another failure.
-    #[must_use]
-    pub fn is_remedied_by(self, message: &str) -> bool {
-        matches!(self, Self::TlsUntrusted | Self::TlsProtocol) && message.contains("; ")
-    }
-
     /// Whether the exchange ended because a time limit was reached.
     #[must_use]
     pub const fn is_timeout(self) -> bool {

@@ -11,7 +11,7 @@
 
 pub(crate) mod form;
 
-use crate::{Leniencies, Outcome};
+use crate::{Detail, Leniencies, Outcome};
 use drumfire_units::Nanos;
 
 /// One exchange, made once, when it has ended in any way. Times count from the run's start.
@@ -66,7 +66,7 @@ pub struct Kept {
     pub particulars: Particulars,
     /// The detail of a failure, beyond its outcome: bounded, but otherwise as the server or the
     /// system gave it.
-    pub detail: Option<Box<str>>,
+    pub detail: Option<Box<Detail>>,
     /// The number of its pool in the plan, from 0.
     pub pool: u16,
 }

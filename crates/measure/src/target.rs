@@ -7,7 +7,7 @@
 //! so that a run of several pools has the state of its worst pool.
 
 use crate::words::share_text;
-use crate::{Blame, Cause, FOUND, Figures, Outcome, PoolInfo, Reason, Remedy, status_name};
+use crate::{Blame, Cause, Figures, Outcome, PoolInfo, Reason, Remedy, status_name};
 use drumfire_plan::Growth;
 use drumfire_units::rounded::count as grouped;
 use std::cmp::Reverse;
@@ -221,33 +221,27 @@ fn named(kinds: &[(Outcome, u64)], figures: &Figures) -> String {
     names.join(", ")
 }
 
-/// The remedy for failures of a kind, or for the cause that the messages of all of them show; `None` if
-/// all messages have a remedy themselves.
+/// The remedy for failures of a kind, or for their common cause; `None` if all messages contain a
+/// remedy.
 fn remedy(outcome: Outcome, figures: &Figures) -> Option<Remedy> {
     let rows = figures.errors();
-    let of_kind = || rows.iter().filter(|row| row.outcome == outcome);
-    let Some(first) = of_kind().next() else {
-        return Some(Remedy::Against(outcome));
-    };
-    if of_kind().all(|row| outcome.is_remedied_by(&row.message)) {
-        return None;
+    let mut causes = rows.iter().filter(|row| row.outcome == outcome);
+    let first = causes.next().and_then(|row| row.detail.cause);
+    let common = first.filter(|_| causes.all(|row| row.detail.cause == first));
+    match common {
+        Some(Cause::Remedied) => None,
+        Some(Cause::Found) | None => Some(Remedy::Against(outcome)),
+        Some(cause) => Some(Remedy::Remove(cause)),
     }
-    let cause = Cause::of(&first.message);
-    Some(match cause {
-        Some(found) if of_kind().all(|row| Cause::of(&row.message) == cause) => {
-            Remedy::Remove(found)
-        }
-        _ => Remedy::Against(outcome),
-    })
 }
 
-/// The mistake for which failures have the name of a code that no server has sent, in brackets behind
-/// a blank; the most frequent where there are several.
+/// The mistake that drumfire found if failures have the name of a code that no server has sent, in
+/// brackets after a blank; the most frequent one.
 fn found(outcome: Outcome, figures: &Figures) -> String {
     let rows = figures.errors();
     let row = rows.iter().find(|row| row.outcome == outcome);
-    match row.filter(|row| row.message.starts_with(FOUND)) {
-        Some(row) => format!(" ({})", row.message),
+    match row.filter(|row| row.detail.cause == Some(Cause::Found)) {
+        Some(row) => format!(" ({})", row.detail),
         None => String::new(),
     }
 }

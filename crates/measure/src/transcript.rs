@@ -10,7 +10,7 @@
 
 use crate::form;
 use crate::form::{Form, FormError, Input};
-use crate::{Outcome, Sample, SlowRequest};
+use crate::{Detail, Outcome, Sample, SlowRequest};
 use drumfire_plan::Finding;
 use drumfire_units::Nanos;
 use std::ops::Range;
@@ -36,7 +36,7 @@ pub struct Transcript {
     /// The response, if any of it came.
     pub response: Option<Side>,
     /// The detail of a failure.
-    pub detail: Option<String>,
+    pub detail: Option<Detail>,
     /// The results of the plan's rules for the response.
     pub findings: Vec<Finding>,
 }
@@ -57,7 +57,7 @@ impl Transcript {
         } = &mut self;
         request.rewrite_texts(rewrite);
         response.iter_mut().for_each(|it| it.rewrite_texts(rewrite));
-        detail.iter_mut().for_each(|it| *it = rewrite(it));
+        detail.iter_mut().for_each(|it| *it = it.with_text(rewrite));
         for Finding {
             rule,
             variable: _,

@@ -33,10 +33,14 @@ pub enum IoError {
     TlsName(String),
     /// The certificate has no trusted issuer.
     TlsUntrusted(String),
+    /// The certificate is of X.509 version 1, which can't be verified.
+    TlsCertificateVersion,
     /// The peer sent an alert.
     TlsAlert(String),
     /// The peer has none of the protocols that were offered.
     TlsAlpn,
+    /// The peer supports neither TLS 1.2 nor TLS 1.3.
+    TlsVersion,
     /// The peer does not speak TLS as it should.
     TlsProtocol(String),
     /// The peer ended the stream without close_notify, after a whole record: its data may be
@@ -119,10 +123,7 @@ impl From<TlsError> for IoError {
             | TlsError::NoApplicationProtocol => Self::TlsAlpn,
             TlsError::AlertReceived(AlertDescription::ProtocolVersion)
             | TlsError::PeerIncompatible(PeerIncompatible::ServerDoesNotSupportTls12Or13) => {
-                Self::TlsProtocol(
-                    "the server supports neither TLS 1.2 nor TLS 1.3; enable one of them there"
-                        .to_owned(),
-                )
+                Self::TlsVersion
             }
             TlsError::AlertReceived(alert) => Self::TlsAlert(format!("{alert:?}")),
             TlsError::InvalidMessage(InvalidMessage::InvalidContentType) => Self::TlsProtocol(
@@ -189,17 +190,13 @@ fn certificate(reason: &CertificateError) -> IoError {
             IoError::TlsUntrusted("its issuer is not a trusted authority".to_owned())
         }
         // An error without a class of its own shows its inner name alone.
-        CertificateError::Other(inner) => IoError::TlsUntrusted(match inner.0.to_string() {
-            name if name == "CaUsedAsEndEntity" => {
-                "the certificate belongs to a certificate authority, not to a server".to_owned()
-            }
-            name if name == "UnsupportedCertVersion" => {
-                "the certificate is of X.509 version 1, which can't be verified; issue it as \
-                 version 3, for example with `openssl x509 -req -extfile FILE`"
-                    .to_owned()
-            }
-            name => name,
-        }),
+        CertificateError::Other(inner) => match inner.0.to_string() {
+            name if name == "CaUsedAsEndEntity" => IoError::TlsUntrusted(
+                "the certificate belongs to a certificate authority, not to a server".to_owned(),
+            ),
+            name if name == "UnsupportedCertVersion" => IoError::TlsCertificateVersion,
+            name => IoError::TlsUntrusted(name),
+        },
         _ => IoError::TlsUntrusted(text),
     }
 }

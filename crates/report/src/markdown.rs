@@ -143,7 +143,7 @@ fn failures(out: &mut String, summary: &Summary) {
         vec![
             count(error.count),
             error.outcome.name().to_owned(),
-            escaped(&error.message),
+            escaped(&error.detail.to_string()),
         ]
     });
     table(out, &["requests", "failure", "message"], rows.collect());

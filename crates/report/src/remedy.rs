@@ -140,7 +140,7 @@ fn words(remedy: &Remedy, naming: Naming) -> Option<Cow<'static, str>> {
         // The text on a timeout explains how it is counted.
         Remedy::Against(outcome) if outcome.is_timeout() => return None,
         Remedy::Against(outcome) => return self::remedy(*outcome, naming),
-        Remedy::Remove(cause) => against(*cause),
+        Remedy::Remove(cause) => against(*cause)?,
     };
     Some(naming.named(text))
 }
@@ -151,34 +151,36 @@ pub fn remedy(outcome: Outcome, naming: Naming) -> Option<Cow<'static, str>> {
     by_flags(outcome).map(|text| naming.named(text))
 }
 
-/// A remedy for failures with these messages, the most frequent first. A message may show a cause that
-/// the outcome leaves open, which has its own remedy. `None` if each message has a remedy itself,
-/// behind a semicolon: that of the outcome may then be of another failure.
-pub(crate) fn remedy_beside<'m>(
+/// A remedy for failures with these causes, the most frequent first. A cause has its own remedy.
+/// `None` if each message contains a remedy: that of the outcome may be of another failure.
+pub(crate) fn remedy_beside(
     outcome: Outcome,
-    mut messages: impl Iterator<Item = &'m str>,
+    mut causes: impl Iterator<Item = Option<Cause>>,
     naming: Naming,
 ) -> Option<Cow<'static, str>> {
-    let first = messages.next();
-    if let Some(cause) = first.and_then(Cause::of) {
-        return Some(naming.named(against(cause)));
+    let first = causes.next().flatten();
+    if let Some(text) = first.and_then(against) {
+        return Some(naming.named(text));
     }
-    let has_own = |message: &str| outcome.is_remedied_by(message);
-    let all_have = first.is_some_and(has_own) && messages.all(has_own);
-    (!all_have).then(|| remedy(outcome, naming))?
+    let is_remedied = |cause| cause == Some(Cause::Remedied);
+    let all_are = is_remedied(first) && causes.all(is_remedied);
+    (!all_are).then(|| remedy(outcome, naming))?
 }
 
 /// The remedies by cause, in the words of the command line.
-const fn against(cause: Cause) -> &'static str {
+const fn against(cause: Cause) -> Option<&'static str> {
     match cause {
-        Cause::NoCertificate => "the server requests a client certificate; set --cert and --key",
-        Cause::NoCloseNotify => {
+        Cause::NoCertificate => {
+            Some("the server requests a client certificate; set --cert and --key")
+        }
+        Cause::NoCloseNotify => Some(
             "without close_notify, a body without a length may be cut; let the server end TLS with \
-             it or send Content-Length, or accept such bodies with `no_close_notify` in a plan"
-        }
+             it or send Content-Length, or accept such bodies with `no_close_notify` in a plan",
+        ),
         Cause::Paused => {
-            "mend that failure first; --connect-backoff sets the maximum pause between dials"
+            Some("mend that failure first; --connect-backoff sets the maximum pause between dials")
         }
+        Cause::Found | Cause::Remedied => None,
     }
 }
 
@@ -250,7 +252,7 @@ const fn by_flags(outcome: Outcome) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::{KEYS, Naming, against, by_flags, remedy, remedy_beside};
-    use drumfire_measure::{Cause, NO_CERTIFICATE, NO_CLOSE_NOTIFY, Outcome};
+    use drumfire_measure::{Cause, Outcome};
 
     #[test]
     fn remedies_of_a_plan_name_its_keys() {
@@ -268,17 +270,15 @@ mod tests {
             let said = remedy(outcome, Naming::Keys);
             assert_eq!(said.as_deref(), Some(expected));
         }
-        for (messages, has_remedy) in [
-            (&["issue it again; it is old"][..], false),
-            (
-                &["issue it again; it is old", "its issuer is unknown"],
-                true,
-            ),
-            (&["its issuer is unknown"], true),
+        let (remedied, other) = (Some(Cause::Remedied), None);
+        for (causes, has_remedy) in [
+            (&[remedied][..], false),
+            (&[remedied, other], true),
+            (&[other], true),
             (&[], true),
         ] {
-            let messages = messages.iter().copied();
-            let said = remedy_beside(Outcome::TlsUntrusted, messages, Naming::Flags);
+            let causes = causes.iter().copied();
+            let said = remedy_beside(Outcome::TlsUntrusted, causes, Naming::Flags);
             assert_eq!(said.is_some(), has_remedy);
         }
         assert_eq!(Naming::Keys.set("-c", 50), "`connections: 50`");
@@ -286,17 +286,17 @@ mod tests {
     }
 
     #[test]
-    fn a_message_may_have_a_better_remedy_than_its_outcome() {
-        let of = |outcome, message| remedy_beside(outcome, std::iter::once(message), Naming::Keys);
-        let asked = of(Outcome::ConnectReset, NO_CERTIFICATE);
+    fn a_cause_may_have_a_better_remedy_than_its_outcome() {
+        let of = |outcome, cause| remedy_beside(outcome, std::iter::once(cause), Naming::Keys);
+        let requested = of(Outcome::ConnectReset, Some(Cause::NoCertificate));
         assert_eq!(
-            asked.as_deref(),
+            requested.as_deref(),
             Some("the server requests a client certificate; set `tls.cert` and `tls.key`")
         );
-        let other = of(Outcome::ConnectReset, Outcome::ConnectReset.words());
+        let other = of(Outcome::ConnectReset, None);
         assert_eq!(other, remedy(Outcome::ConnectReset, Naming::Keys));
-        assert!(of(Outcome::Truncated, NO_CLOSE_NOTIFY).is_some());
-        assert_eq!(of(Outcome::Truncated, "the connection was reset"), None);
+        assert!(of(Outcome::Truncated, Some(Cause::NoCloseNotify)).is_some());
+        assert_eq!(of(Outcome::Truncated, None), None);
     }
 
     /// A flag that has no key is left as it is, so that none may be forgotten.
@@ -304,7 +304,7 @@ mod tests {
     fn every_flag_of_a_remedy_has_a_key() {
         let by_outcome = Outcome::ALL.iter().filter_map(|outcome| by_flags(*outcome));
         let causes = [Cause::NoCertificate, Cause::NoCloseNotify, Cause::Paused];
-        for text in by_outcome.chain(causes.map(against)) {
+        for text in by_outcome.chain(causes.into_iter().filter_map(against)) {
             for word in text.split(' ').filter(|word| !word.contains('`')) {
                 let bare = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '-');
                 let is_known = KEYS.iter().any(|(flag, _)| *flag == bare);

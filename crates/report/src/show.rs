@@ -214,7 +214,7 @@ impl Exchange<'_> {
             (true, _) => "ok".to_owned(),
             (false, None) => format!("{}: {}", sample.outcome.name(), sample.outcome.words()),
             (false, Some(detail)) => {
-                let detail = self.safe(&self.masked(detail));
+                let detail = self.safe(&self.masked(&detail.to_string()));
                 format!("{}: {detail}", sample.outcome.name())
             }
         };
@@ -233,8 +233,8 @@ impl Exchange<'_> {
             sample.bytes_received
         ));
         self.verdict(is_good, words);
-        let messages = transcript.detail.as_deref().into_iter();
-        if let Some(remedy) = remedy_beside(sample.outcome, messages, self.style.naming) {
+        let causes = transcript.detail.iter().map(|detail| detail.cause);
+        if let Some(remedy) = remedy_beside(sample.outcome, causes, self.style.naming) {
             let arrow = self.style.glyph("  → ", "  -> ");
             self.lines
                 .push(Line::of(format!("{arrow}{remedy}"), Ink::Dim));

@@ -25,8 +25,8 @@ pub enum Question {
 /// The state of a run, in words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunStatus {
-    /// The folder of runs of the process that runs it, whether or not the run is stored; empty if
-    /// the process has none.
+    /// The folder of runs of the process that runs it, whether or not the run is stored; empty
+    /// without such a folder.
     pub runs: String,
     /// The load of each pool, as the last commands have it.
     pub load: String,

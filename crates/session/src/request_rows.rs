@@ -72,8 +72,8 @@ impl RequestRowsOutput {
         };
         let mut text = String::with_capacity(CHUNK);
         for kept in kept {
-            let detail = kept.detail.as_deref();
-            let detail = detail.map(|detail| self.redactor.text(detail));
+            let detail = kept.detail.as_ref().map(ToString::to_string);
+            let detail = detail.as_deref().map(|detail| self.redactor.text(detail));
             rows.push(kept, detail.as_deref(), &mut text);
             if text.len() >= CHUNK {
                 self.write(&text);

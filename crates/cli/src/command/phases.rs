@@ -287,7 +287,7 @@ fn reason(transcript: &Transcript, summary: &Summary) -> String {
         0 => String::new(),
         status => format!(", status {status}"),
     };
-    let detail = transcript.detail.as_deref();
+    let detail = transcript.detail.as_ref();
     let detail = detail.map_or_else(String::new, |detail| format!(", {detail}"));
     format!(
         "{step}: {} ({}){status}{detail}",

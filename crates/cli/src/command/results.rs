@@ -86,7 +86,7 @@ pub(crate) fn of_plan(
         }
         Printed::Facts => {
             let session = Session::of(session::ready(plan)?);
-            output.print(&drumfire_measure::form::encode(&*session.info()))?;
+            output.print(&drumfire_measure::form::encode(session.info()))?;
             return Ok(Carried::of(Ok(Exit::Done)));
         }
     }

@@ -1,7 +1,7 @@
 //! One call's result in ghz's terms: its latency, its status by Go's name, its error in Go's words.
 
 use crate::grpc_code::{self, CODES};
-use drumfire_measure::{Kept, Outcome, bare_message};
+use drumfire_measure::{Kept, Outcome};
 use drumfire_units::Nanos;
 use std::io::{self, Read, Write};
 
@@ -71,7 +71,7 @@ impl CallResult {
             Outcome::Ok => String::new(),
             outcome => {
                 let name = CODES[usize::from(code)];
-                let detail = kept.detail.as_deref().map(bare_message);
+                let detail = kept.detail.as_ref().map(|detail| &*detail.text);
                 let reason = reason(outcome, detail, peer);
                 let mut text = format!("rpc error: code = {name} desc = {reason}");
                 let mut end = text.len().min(ERROR_BYTES);
@@ -210,7 +210,7 @@ mod tests {
                 began: Nanos(15),
                 written: Nanos(30),
             },
-            detail: detail.map(Into::into),
+            detail: detail.map(|text| Box::new(text.into())),
             pool: 0,
         }
     }

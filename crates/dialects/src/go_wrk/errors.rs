@@ -18,7 +18,7 @@ impl ErrorCounts {
         for row in total.errors() {
             match row.outcome {
                 Outcome::HttpStatus | Outcome::InvalidStatus => by_status += row.count,
-                outcome => counts.add(error_text(outcome, &row.message, host), row.count),
+                outcome => counts.add(error_text(outcome, &row.detail.text, host), row.count),
             }
         }
         for (status, count) in refused_statuses(total, by_status) {

@@ -13,9 +13,7 @@ use super::shot::NO_TAG;
 use crate::{CountersPage, Stream};
 use answers::Answers;
 use counters::Counters;
-use drumfire_measure::{
-    Figures, Interval, Kept, Outcome, RunEvent, RunInfo, Summary, Transcript, bare_message,
-};
+use drumfire_measure::{Figures, Interval, Kept, Outcome, RunEvent, RunInfo, Summary, Transcript};
 use drumfire_plan::StopReason;
 use drumfire_report::style::Style;
 use drumfire_report::text;
@@ -316,8 +314,7 @@ impl Presentation {
         for row in figures.errors() {
             let message = format!(
                 "{} shots failed: {}\t{{\"pool\": \"{id}\"}}",
-                row.count,
-                bare_message(&row.message)
+                row.count, row.detail.text
             );
             let at = self.started_at + at.0;
             self.log

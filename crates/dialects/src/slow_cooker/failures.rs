@@ -1,7 +1,7 @@
 //! Failures as they are told: a line for each kind, with how often it was seen.
 
 use crate::go_error_text::error_text;
-use drumfire_measure::{Figures, Outcome, bare_message};
+use drumfire_measure::{Figures, Outcome};
 use std::collections::BTreeMap;
 
 /// Go's texts where `-timeout` has passed: before the head of the response, and behind it.
@@ -50,9 +50,9 @@ impl Failures {
                     TIMED_OUT.to_owned()
                 }
                 Outcome::TimeoutTotal => TIMED_OUT_IN_BODY.to_owned(),
-                outcome => error_text(outcome, &row.message, host),
+                outcome => error_text(outcome, &row.detail.text, host),
             };
-            let message = bare_message(&row.message);
+            let message = row.detail.text;
             let line = match text == message || row.outcome.is_timeout() {
                 true => text,
                 false => format!("{text} ({message})"),

@@ -49,7 +49,8 @@ pub(crate) fn events(lines: &str, summary: &Summary) -> Vec<RunEvent> {
                     end: sample.end + shift,
                     ..sample
                 };
-                let detail = (outcome.starts_with("grpc:")).then(|| "it \"said\", so".into());
+                let detail =
+                    (outcome.starts_with("grpc:")).then(|| Box::new("it \"said\", so".into()));
                 kept.push(Kept {
                     sample,
                     particulars: Particulars {

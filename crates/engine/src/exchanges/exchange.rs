@@ -12,7 +12,7 @@ use super::look::Look;
 use crate::blame::Failure;
 use crate::id::{Generation, ShareId, UserId};
 use crate::users::{DueRequest, Turn, UserState};
-use drumfire_measure::{Outcome, Particulars};
+use drumfire_measure::{Detail, Outcome, Particulars};
 use drumfire_plan::RequestContext;
 use drumfire_units::Nanos;
 
@@ -98,7 +98,7 @@ pub(super) struct Exchange {
 #[derive(Debug, Default)]
 struct Failed {
     /// The detail of the end, beyond the outcome; or that of `first`.
-    detail: Option<Box<str>>,
+    detail: Option<Box<Detail>>,
     /// The outcome of the failure after which it is to be sent once more, until a connection takes
     /// it again.
     first: Option<Outcome>,
@@ -154,7 +154,7 @@ impl Exchange {
     pub(super) fn take_first(&mut self) -> Option<Failure> {
         let failed = self.failed.as_mut()?;
         let outcome = failed.first.take()?;
-        let detail = failed.detail.take().map(String::from);
+        let detail = failed.detail.take().map(|detail| *detail);
         Some(Failure { outcome, detail })
     }
 
@@ -181,32 +181,35 @@ impl Exchange {
     }
 
     /// The detail of its end, beyond the outcome.
-    pub(super) fn detail(&self) -> Option<&str> {
+    pub(super) fn detail(&self) -> Option<&Detail> {
         self.failed.as_ref()?.detail.as_deref()
     }
 
     /// Takes the detail of its end, beyond the outcome.
     #[cold]
-    pub(super) fn take_detail(&mut self) -> Option<Box<str>> {
+    pub(super) fn take_detail(&mut self) -> Option<Box<Detail>> {
         self.failed.as_mut()?.detail.take()
     }
 
     /// Keeps the explanation of a failure that is certain to come.
     pub(super) fn explain(&mut self, words: String) {
-        self.failed.get_or_insert_default().detail = Some(words.into_boxed_str());
+        self.failed.get_or_insert_default().detail = Some(Box::new(words.into()));
     }
 
     /// Keeps the detail of the failure that ends the exchange, after an explanation that was kept
     /// before; returns the outcome.
     #[inline]
     pub(super) fn note_failure(&mut self, failure: Failure) -> Outcome {
-        if let Some(words) = failure.detail {
+        if let Some(detail) = failure.detail {
             let kept = &mut self.failed.get_or_insert_default().detail;
             let detail = match kept.take() {
-                Some(known) => format!("{known}; {words}"),
-                None => words,
+                Some(known) => {
+                    let text = format!("{}; {}", known.text, detail.text);
+                    Detail::new(text, detail.cause)
+                }
+                None => detail,
             };
-            *kept = Some(detail.into_boxed_str());
+            *kept = Some(Box::new(detail));
         }
         failure.outcome
     }

@@ -19,7 +19,7 @@ use super::rules::Rules;
 use crate::blame::Failure;
 use crate::limits::SHOWN_BYTES;
 use crate::wire::{Ahead, Fields, Resend};
-use drumfire_measure::{FAILED_BODY_BYTES, Leniencies, Outcome};
+use drumfire_measure::{Detail, FAILED_BODY_BYTES, Leniencies, Outcome};
 use drumfire_units::Nanos;
 
 /// The state of a response; begins again with each attempt.
@@ -190,7 +190,7 @@ pub(super) fn incomplete(
         Outcome::Ok => failure,
         outcome => {
             let lack = format!("{}: {}", failure.outcome.name(), failure.words());
-            Failure::with(outcome, lack)
+            Failure::with(outcome, Detail::new(lack, failure.inherited_cause()))
         }
     }
 }

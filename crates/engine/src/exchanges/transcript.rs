@@ -47,7 +47,7 @@ pub(super) fn transcript(rules: &Rules, entry: &Entry, sample: Sample, part: Par
         sample,
         request: state.sent(request),
         response,
-        detail: exchange.detail().map(str::to_owned),
+        detail: exchange.detail().cloned(),
         findings,
     }
 }

@@ -24,7 +24,7 @@ use crate::pool_io::{PoolContext, PoolIo};
 use crate::timers::Wake;
 use crate::transport::{Context, Found, Further, Seat, Transport};
 use crate::users::DueRequest;
-use drumfire_measure::Outcome;
+use drumfire_measure::{Detail, Outcome};
 use drumfire_net::Io;
 use drumfire_units::Nanos;
 
@@ -323,7 +323,8 @@ impl PoolRun {
         if sample.outcome != Outcome::Ok
             && let Some(detail) = self.exchanges.account_failure(id, sample)
         {
-            cx.recorder.detail(self.id, sample, &detail);
+            let Detail { text, cause } = &*detail;
+            cx.recorder.detail(self.id, sample, *cause, text);
         }
         held
     }

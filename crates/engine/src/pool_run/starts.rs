@@ -393,7 +393,7 @@ impl PoolRun {
         let particulars = || prevented.particulars(at);
         cx.recorder.record(self.id, &sample, particulars);
         cx.recorder
-            .detail(self.id, &sample, &prevented.reason.words);
+            .detail(self.id, &sample, None, &prevented.reason.words);
     }
 
     /// Uses the seat of an exchange that has ended again: at once, or after its rest. If users have

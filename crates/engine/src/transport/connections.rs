@@ -31,7 +31,7 @@ use crate::blame::Failure;
 use crate::id::{Shard, ShareId};
 use crate::timers::{Timers, Wake};
 use crate::wire::{Handler, Input, Note, Patience, Port, WireProtocol};
-use drumfire_measure::{Closing, Outcome, PAUSED};
+use drumfire_measure::{Cause, Closing, Detail, Outcome};
 use drumfire_net::{Io, Slot};
 use drumfire_units::Nanos;
 
@@ -228,18 +228,27 @@ impl Connections {
                 ),
             };
         }
-        let (outcome, state) = match connection.is_closed() {
-            true => (Outcome::TimeoutConnect, PAUSED),
+        let (outcome, state, cause) = match connection.is_closed() {
+            true => (
+                Outcome::TimeoutConnect,
+                "redialing was paused after ",
+                Some(Cause::Paused),
+            ),
             false => (
                 connection.link.opening_timeout(),
                 "the connection before failed with ",
+                None,
             ),
         };
         match connection.redial.last_failure() {
             None => Failure::of(outcome),
             Some(last) => {
                 let (name, words) = (last.outcome.name(), last.words());
-                Failure::with(outcome, format!("{state}{name}: {words}"))
+                let cause = last.inherited_cause().or(cause);
+                Failure::with(
+                    outcome,
+                    Detail::new(format!("{state}{name}: {words}"), cause),
+                )
             }
         }
     }

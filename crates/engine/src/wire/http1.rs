@@ -32,7 +32,7 @@ use crate::keep_alive::Hint;
 use crate::leniency::leniencies;
 use crate::limits::{DISCARD_FROM, RACE_MIN, RACE_ROUND_TRIPS, RECEIVES_PER_TURN};
 use drumfire_http1::{BodyKind, End, Error, Event, Head, Machine, Notice, Persistence};
-use drumfire_measure::{Closing, NO_CLOSE_NOTIFY, Outcome};
+use drumfire_measure::{Cause, Closing, Detail, Outcome};
 use drumfire_net::{Io, IoError, Received};
 use drumfire_plan::TlsEnd;
 use drumfire_units::Nanos;
@@ -494,14 +494,19 @@ impl Http1 {
             // The stream may have been cut: a body that runs to the end is not known to be whole.
             IoError::TlsNoCloseNotify | IoError::TlsCut => match self.machine.handle_end() {
                 Err(error) => self.failure_of(&error, now),
-                Ok(_) => Failure::with(Outcome::Truncated, NO_CLOSE_NOTIFY),
+                Ok(_) => {
+                    let text = "TLS ended without close_notify";
+                    let detail = Detail::new(text, Some(Cause::NoCloseNotify));
+                    Failure::with(Outcome::Truncated, detail)
+                }
             },
             // With TLS 1.3 the server judges the client's certificate after the handshake.
             IoError::Refused
             | IoError::TimedOut
             | IoError::Unreachable
             | IoError::TlsAlert(_)
-            | IoError::TlsProtocol(_) => io_failure(error, During::Send),
+            | IoError::TlsProtocol(_)
+            | IoError::TlsVersion => io_failure(error, During::Send),
             other => Failure {
                 outcome: Outcome::Reset,
                 detail: io_detail(other),
@@ -542,7 +547,7 @@ impl Http1 {
         };
         Failure {
             outcome,
-            detail: error.hint(),
+            detail: error.hint().map(Detail::from),
         }
     }
 

@@ -34,7 +34,7 @@ use drumfire_http2::{
     Connection as Machine, EndStream, ErrorCode, Event, Settings as Http2Settings, StreamError,
     StreamRef,
 };
-use drumfire_measure::Outcome;
+use drumfire_measure::{Detail, Outcome};
 use drumfire_net::{Io, IoError, Received};
 use drumfire_units::Nanos;
 use drumfire_units::rounded::count as grouped;
@@ -691,7 +691,11 @@ impl Http2 {
     fn explain(&self, failure: Failure) -> Failure {
         match self.oversized.filter(|size| size.explains(failure.outcome)) {
             None => failure,
-            Some(size) => Failure::with(failure.outcome, format!("{size}; {}", failure.words())),
+            Some(size) => {
+                let text = format!("{size}; {}", failure.words());
+                let detail = Detail::new(text, failure.inherited_cause());
+                Failure::with(failure.outcome, detail)
+            }
         }
     }
 }

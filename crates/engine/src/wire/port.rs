@@ -4,7 +4,7 @@
 use crate::blame::Failure;
 use crate::limits::{DISCARD_BYTES, RECEIVE_BYTES, RECEIVES_PER_TURN};
 use drumfire_http1 as h1;
-use drumfire_measure::{NO_CERTIFICATE, Outcome};
+use drumfire_measure::Outcome;
 use drumfire_net::{Io, IoError, Received, Slot};
 use drumfire_units::Nanos;
 
@@ -59,8 +59,7 @@ impl<'a, I: Io> Port<'a, I> {
     pub(crate) fn explain(&self, failure: Failure) -> Failure {
         let is_cut_off = failure.outcome == Outcome::TlsProtocol;
         match self.io.lacks_certificate(self.slot) {
-            true if failure.detail.is_none() => Failure::with(failure.outcome, NO_CERTIFICATE),
-            true if is_cut_off => failure.because(NO_CERTIFICATE),
+            true if failure.detail.is_none() || is_cut_off => failure.without_certificate(),
             _ => failure,
         }
     }

@@ -195,7 +195,8 @@ fn details_of_samples_are_bounded() {
     });
     let lengths = |kept: &Vec<Kept>| -> Vec<usize> {
         let details = kept.iter().map(|kept| kept.detail.as_deref());
-        details.map(|detail| detail.map_or(0, str::len)).collect()
+        let lengths = details.map(|detail| detail.map_or(0, |it| it.text.len()));
+        lengths.collect()
     };
     let lengths: Vec<Vec<usize>> = kept.map(|kept| lengths(kept)).collect();
     assert_eq!(lengths.iter().flatten().count(), 5000);

@@ -483,7 +483,9 @@ fn a_condition_without_a_value_fails_its_iteration() {
 /// The texts of failures, with the number of each.
 fn reasons(result: &Simulated) -> Vec<(String, u64)> {
     let errors = result.summary.total.errors().into_iter();
-    errors.map(|row| (row.message, row.count)).collect()
+    errors
+        .map(|row| (row.detail.to_string(), row.count))
+        .collect()
 }
 
 #[test]

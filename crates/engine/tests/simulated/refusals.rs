@@ -1,7 +1,7 @@
 //! Servers that refuse, each in its own way: the outcome names what the server has said.
 
 use crate::{failures, ms, run, secs};
-use drumfire_measure::{Blame, NO_CERTIFICATE, Outcome, Summary};
+use drumfire_measure::{Blame, Outcome, Summary};
 use drumfire_plan::{CallKind, Expect, Header, Verify};
 use drumfire_testkit::{
     Answer, Draft, Farewell, Http2, LastId, Law, Network, Reply, Said, Server, World, closed, open,
@@ -12,7 +12,7 @@ use drumfire_units::Nanos;
 #[track_caller]
 fn message(summary: &Summary) -> String {
     match &summary.total.errors()[..] {
-        [only] => only.message.clone(),
+        [only] => only.detail.to_string(),
         rows => panic!("{rows:#?}"),
     }
 }
@@ -45,7 +45,7 @@ fn a_goaway_with_an_error_keeps_its_code_and_its_words() {
                 assert_eq!(named + late, 30, "{:#?}", total.errors());
                 for row in total.errors() {
                     let of_goaway = row.outcome == Outcome::H2ConnectionEnhanceYourCalm;
-                    assert!(!of_goaway || row.message == "header block too large");
+                    assert!(!of_goaway || row.detail.text == "header block too large");
                     assert!(!of_goaway || row.blame == Blame::Target);
                 }
                 assert_eq!(total.retried, 0);
@@ -228,6 +228,7 @@ fn a_request_that_never_had_a_connection_says_so() {
 /// A server that wants a client's certificate may close without an alert.
 #[test]
 fn a_certificate_that_the_server_asked_for_is_named() {
+    let requested = "the server requested a client certificate, and none was sent";
     let secured = |plan: Draft| {
         let plan = plan.to(&["https://sut/"]);
         plan.with(|plan| plan.reach.tls.verify = Verify::No)
@@ -237,7 +238,7 @@ fn a_certificate_that_the_server_asked_for_is_named() {
     let plan = || secured(closed(1).requests(5));
     let result = run(plan(), World::of(server.clone().asks_for_certificate()));
     failures(&result.summary, &[(Outcome::Closed, 5)]);
-    assert_eq!(message(&result.summary), NO_CERTIFICATE);
+    assert_eq!(message(&result.summary), requested);
     let result = run(plan(), World::of(server));
     assert_eq!(message(&result.summary), Outcome::Closed.words());
     // Over HTTP/2 the connection is not ready by then.
@@ -246,5 +247,5 @@ fn a_certificate_that_the_server_asked_for_is_named() {
     let plan = secured(closed(1).http2(1).requests(5));
     let result = run(plan, World::of(server.asks_for_certificate()));
     failures(&result.summary, &[(Outcome::ConnectReset, 5)]);
-    assert_eq!(message(&result.summary), NO_CERTIFICATE);
+    assert_eq!(message(&result.summary), requested);
 }

@@ -41,7 +41,7 @@ fn fails(result: &Simulated, outcome: Outcome, status: u16, told: &str) {
 fn words(result: &Simulated) -> String {
     let rows = result.summary.total.errors();
     assert_eq!(rows.len(), 1, "{rows:?}");
-    rows[0].message.clone()
+    rows[0].detail.to_string()
 }
 
 /// Takes messages that begin with an `o`.

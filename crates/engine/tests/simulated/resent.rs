@@ -63,7 +63,7 @@ fn repeated<'a>(heads: impl Iterator<Item = &'a str>) -> u64 {
 fn messages(summary: &Summary, outcome: Outcome) -> Vec<String> {
     let rows = summary.total.errors().into_iter();
     let rows = rows.filter(|row| row.outcome == outcome);
-    rows.map(|row| row.message).collect()
+    rows.map(|row| row.detail.to_string()).collect()
 }
 
 /// A server far away that takes one request of each connection, and gives the others back that were

@@ -277,7 +277,7 @@ fn a_stream_that_ends_too_soon_says_after_how_many_bytes() {
     );
     failures(&result.summary, &[(Outcome::Truncated, 10)]);
     let errors = result.summary.total.errors();
-    assert_eq!(errors[0].message, "the stream ended after 5 of 7 bytes");
+    assert_eq!(errors[0].detail.text, "the stream ended after 5 of 7 bytes");
     assert_eq!(result.log.connections, 1);
 }
 

@@ -9,7 +9,7 @@
 //! | iterations | if the facts of the run have them |
 //! | scenarios | iterations of each scenario in the facts of the run |
 //! | messages, connections | their own forms |
-//! | messages of failures | their number, then for each: outcome, text, count |
+//! | messages of failures | their number, then for each: outcome, cause, text, count |
 //!
 //! The bytes do not contain the list of series: the decoder receives the facts of the pool, and
 //! refuses bytes of a run with other steps. Sums are not stored either but computed again, which
@@ -57,8 +57,8 @@ pub(crate) fn encode(figures: &Figures, out: &mut Vec<u8>) {
     form::write(&figures.connections, out);
     let errors: Vec<_> = figures.error_table().messages().collect();
     put(out, errors.len() as u64);
-    for (outcome, text, count) in errors {
-        form::write(&outcome, out);
+    for (kind, text, count) in errors {
+        form::write(&kind, out);
         put_text(out, text);
         put(out, count);
     }
@@ -244,9 +244,9 @@ impl Form for Iterations {
 fn read_errors(errors: &mut ErrorTable, input: &mut Input<'_>) -> Result<(), FormError> {
     errors.reset();
     for _ in 0..input.length()? {
-        let outcome = form::read(input)?;
+        let kind = form::read(input)?;
         let (text, count) = (input.text()?, input.number()?);
-        if !errors.push(outcome, text, count) {
+        if !errors.push(kind, text, count) {
             return Err(FormError::Malformed("messages of failures"));
         }
     }

@@ -87,7 +87,7 @@ macro_rules! texts {
     };
 }
 
-texts!(String, Arc<str>, Box<str>);
+texts!(String, Arc<str>);
 
 /// A text of at most `N` bytes.
 #[derive(Debug)]

@@ -3,9 +3,9 @@
 use crate::asked;
 use crate::samples::{self, healthy};
 use drumfire_measure::{
-    Asked, AskedLoad, AskedSequence, Cause, Closing, FOUND, Figures, GeneratorHealth, Interval,
-    LoadAnswer, Model, NO_CERTIFICATE, Outcome, PoolInfo, Reading, Reason, Remedy, RunInfo, Sample,
-    TargetAnswer, TargetState, Validity,
+    Asked, AskedLoad, AskedSequence, Cause, Closing, Figures, GeneratorHealth, Interval,
+    LoadAnswer, Model, Outcome, PoolInfo, Reading, Reason, Remedy, RunInfo, Sample, TargetAnswer,
+    TargetState, Validity,
 };
 use drumfire_plan::{Arrivals, Growth, LatePolicy};
 use drumfire_units::Nanos;
@@ -283,15 +283,15 @@ fn a_target_is_told_by_what_failed() {
     }
 }
 
-/// A code that no server has sent is named with the mistake for which it stands, and a cause that all
-/// messages show has its own remedy.
+/// A code that no server has sent is named with the mistake for which it stands, and a common cause
+/// has its own remedy.
 #[test]
-fn what_the_messages_show_is_in_the_answer() {
-    let answer = |outcome, messages: &[&str]| {
+fn what_the_causes_show_is_in_the_answer() {
+    let answer = |outcome, details: &[(Option<Cause>, &str)]| {
         let mut figures = Figures::new(&[]);
-        for (n, message) in (0..).zip(messages) {
+        for (n, (cause, message)) in (0..).zip(details) {
             figures.record(&samples::failed(ms(n), ms(1), outcome));
-            figures.record_error_detail(outcome, message);
+            figures.record_error_detail(outcome, *cause, message);
         }
         let answer = TargetAnswer::of(&pool(5), &figures);
         let [reason] = &answer.reasons[..] else {
@@ -299,16 +299,17 @@ fn what_the_messages_show_is_in_the_answer() {
         };
         (reason.text.clone(), reason.remedies.clone())
     };
-    let found = format!("{FOUND}no message");
-    let (text, _) = answer(Outcome::GrpcUnimplemented, &[&found]);
+    let found = (Some(Cause::Found), "no message");
+    let (text, _) = answer(Outcome::GrpcUnimplemented, &[found]);
     let expected = "every request failed: grpc:unimplemented (found by drumfire: no message)";
     assert_eq!(text, expected);
-    let (text, _) = answer(Outcome::GrpcUnimplemented, &["not here"]);
+    let (text, _) = answer(Outcome::GrpcUnimplemented, &[(None, "not here")]);
     assert_eq!(text, "every request failed: grpc:unimplemented");
     let reset = Outcome::ConnectReset;
-    let (_, remedies) = answer(reset, &[NO_CERTIFICATE, NO_CERTIFICATE]);
+    let requested = (Some(Cause::NoCertificate), "requested");
+    let (_, remedies) = answer(reset, &[requested, requested]);
     assert_eq!(remedies, [Remedy::Remove(Cause::NoCertificate)]);
-    let (_, remedies) = answer(reset, &[NO_CERTIFICATE, "another"]);
+    let (_, remedies) = answer(reset, &[requested, (None, "another")]);
     assert_eq!(remedies, [Remedy::Against(reset)]);
 }
 
@@ -486,26 +487,24 @@ fn a_run_is_as_its_pools_are() {
     );
 }
 
-/// A message that says what to do stands in place of the usual remedy, which is of another failure.
+/// A cause whose message contains the remedy needs no other one.
 #[test]
 fn a_message_with_a_remedy_is_enough() {
-    let judged = |details: &[&str]| {
+    let judged = |details: &[(Option<Cause>, &str)]| {
         let mut figures = Figures::new(&[]);
-        for detail in details {
+        for (cause, text) in details {
             let failed = samples::failed(ms(1), ms(1), Outcome::TlsUntrusted);
             figures.record(&failed);
-            figures.record_error_detail(Outcome::TlsUntrusted, detail);
+            figures.record_error_detail(Outcome::TlsUntrusted, *cause, text);
         }
         TargetAnswer::of(&pool(5), &figures).reasons[0]
             .remedies
             .clone()
     };
     let usual = [Remedy::Against(Outcome::TlsUntrusted)];
-    assert_eq!(judged(&["its issuer is unknown"]), usual);
-    assert_eq!(judged(&["it is of version 1; issue it as version 3"]), []);
-    let both = [
-        "it is of version 1; issue it as version 3",
-        "its issuer is unknown",
-    ];
-    assert_eq!(judged(&both), usual);
+    let unknown = (None, "its issuer is unknown");
+    let remedied = (Some(Cause::Remedied), "it is of version 1; use version 3");
+    assert_eq!(judged(&[unknown]), usual);
+    assert_eq!(judged(&[remedied]), []);
+    assert_eq!(judged(&[remedied, unknown]), usual);
 }

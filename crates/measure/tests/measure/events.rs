@@ -6,8 +6,8 @@ use crate::merge::{Seen, seen};
 use crate::samples;
 use drumfire_measure::form::FormError;
 use drumfire_measure::{
-    EventReader, Excerpt, FailedBody, Field, Kept, Leniencies, Outcome, Particulars, Reading,
-    RunEvent, Sample, Side, Transcript, encode_event,
+    Cause, Detail, EventReader, Excerpt, FailedBody, Field, Kept, Leniencies, Outcome, Particulars,
+    Reading, RunEvent, Sample, Side, Transcript, encode_event,
 };
 use drumfire_plan::{Change, Command, Finding, StopReason, Warmup};
 use drumfire_units::Nanos;
@@ -33,7 +33,9 @@ fn kept(seen: &Seen, numbers: [u64; 4]) -> Kept {
             began: Nanos(numbers[1]),
             written: Nanos(numbers[2]),
         },
-        detail: numbers[3].is_multiple_of(2).then(|| "as it was".into()),
+        detail: numbers[3]
+            .is_multiple_of(2)
+            .then(|| Box::new(Detail::new("as it was", Some(Cause::Found)))),
         pool: numbers[3] as u16,
     }
 }
@@ -64,7 +66,7 @@ fn transcript(seen: &Seen, numbers: [u64; 4]) -> Transcript {
         sample: sample(seen, numbers),
         request: side(numbers),
         response: numbers[1].is_multiple_of(2).then(|| side(numbers)),
-        detail: numbers[2].is_multiple_of(2).then(String::new),
+        detail: numbers[2].is_multiple_of(2).then(|| Detail::from("")),
         findings: vec![
             finding(Ok(None)),
             finding(Ok(Some("7".to_owned()))),

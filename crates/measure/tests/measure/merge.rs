@@ -70,7 +70,7 @@ pub(crate) fn record_figures(figures: &mut Figures, seen: &Seen) {
     }
     record_iteration(figures, seen);
     if let (Some(detail), true) = (seen.detail, seen.sample.outcome != Outcome::Ok) {
-        figures.record_error_detail(seen.sample.outcome, &format!("detail {detail}"));
+        figures.record_error_detail(seen.sample.outcome, None, &format!("detail {detail}"));
     }
 }
 
@@ -133,7 +133,7 @@ fn outcomes_without_room_for_a_message_leave_nothing() {
         let mut interval = Interval::new(&names(1));
         for outcome in outcomes {
             let figures = interval.pool_mut(0);
-            figures.record_error_detail(*outcome, "only");
+            figures.record_error_detail(*outcome, None, "only");
         }
         interval
     };
@@ -320,7 +320,7 @@ fn reset_leaves_an_empty_interval() {
         .record(&samples::failed(Nanos(1), Nanos(2), Outcome::Reset));
     interval
         .total
-        .record_error_detail(Outcome::Reset, "by peer");
+        .record_error_detail(Outcome::Reset, None, "by peer");
     interval.total.connections.record_opened(Nanos(5));
     interval.health.loop_turn.record(Nanos(9));
     interval.reset(0, Nanos::ZERO);
@@ -336,17 +336,17 @@ fn one_talkative_outcome_does_not_silence_the_others() {
             .record(&samples::failed(Nanos(1), Nanos(1), Outcome::HttpStatus));
         interval
             .total
-            .record_error_detail(Outcome::HttpStatus, &format!("{n:04}"));
+            .record_error_detail(Outcome::HttpStatus, None, &format!("{n:04}"));
     }
     interval
         .total
         .record(&samples::failed(Nanos(1), Nanos(1), Outcome::TlsName));
     interval
         .total
-        .record_error_detail(Outcome::TlsName, "for example.org");
+        .record_error_detail(Outcome::TlsName, None, "for example.org");
     let rows = interval.total.errors();
-    assert!(rows.iter().any(|row| row.message == "for example.org"));
-    assert_eq!(rows[0].message, Outcome::HttpStatus.words());
+    assert!(rows.iter().any(|row| row.detail.text == "for example.org"));
+    assert_eq!(rows[0].detail.text, Outcome::HttpStatus.words());
     assert_eq!(rows[0].count, 1000 - 63);
     assert_eq!(rows.len(), 65);
 }
@@ -359,16 +359,20 @@ fn a_message_is_printable_and_short() {
         .record(&samples::failed(Nanos(1), Nanos(1), Outcome::Decode));
     interval
         .total
-        .record_error_detail(Outcome::Decode, "\u{1b}[31mred\n");
+        .record_error_detail(Outcome::Decode, None, "\u{1b}[31mred\n");
     interval
         .total
         .record(&samples::failed(Nanos(1), Nanos(1), Outcome::Reset));
     interval
         .total
-        .record_error_detail(Outcome::Reset, &"ü\n".repeat(500));
+        .record_error_detail(Outcome::Reset, None, &"ü\n".repeat(500));
     for row in interval.total.errors() {
-        assert!(!row.message.contains(char::is_control), "{}", row.message);
-        assert!(row.message.len() <= drumfire_measure::MESSAGE_BYTES);
+        assert!(
+            !row.detail.text.contains(char::is_control),
+            "{}",
+            row.detail.text
+        );
+        assert!(row.detail.text.len() <= drumfire_measure::MESSAGE_BYTES);
     }
 }
 

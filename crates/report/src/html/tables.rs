@@ -206,7 +206,7 @@ fn failures(summary: &Summary) -> Grid {
         vec![
             Cell::Text(error.outcome.name().to_owned()),
             Cell::Text(count(error.count)),
-            Cell::Text(foreign(&error.message, Unicode::On)),
+            Cell::Text(foreign(&error.detail.to_string(), Unicode::On)),
         ]
     });
     Grid {

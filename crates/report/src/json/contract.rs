@@ -807,7 +807,7 @@ impl Error {
         Self {
             blame: row.blame.name(),
             kind: row.outcome.name(),
-            message: prose(&row.message),
+            message: prose(&row.detail.to_string()),
             count: row.count,
         }
     }

@@ -247,14 +247,14 @@ struct FailureKind {
 impl FailureKind {
     /// The remedy for failures of this kind: that of the most frequent message.
     fn remedy(&self, naming: Naming) -> Option<Cow<'static, str>> {
-        let messages = self.messages.iter().map(|row| row.message.as_str());
+        let causes = self.messages.iter().map(|row| row.detail.cause);
         match self.outcome {
             Outcome::ClosedReused if self.closes_each => {
                 let text = "the server closes its connections after one or two requests; use \
                             --no-keepalive";
                 Some(naming.named(text))
             }
-            outcome => remedy_beside(outcome, messages, naming),
+            outcome => remedy_beside(outcome, causes, naming),
         }
     }
 }
@@ -431,12 +431,12 @@ fn kind_lines(mut head: Line, kind: &FailureKind, page: &Page<'_>) -> Vec<Line> 
     let style = page.style;
     head.trim_end();
     let indent = head.width() - kind.outcome.name().len();
-    let say = |row: &ErrorRow| foreign(&row.message, style.unicode);
+    let say = |row: &ErrorRow| foreign(&row.detail.to_string(), style.unicode);
     if kind.outcome == Outcome::HttpStatus && !kind.statuses.is_empty() {
         let text = kind.statuses.join(", ");
         let mut rows = described(head, indent, &text, Ink::Plain, page);
         let lacks = kind.messages.iter();
-        let lacks = lacks.filter(|row| row.message != kind.outcome.words());
+        let lacks = lacks.filter(|row| row.detail.text != kind.outcome.words());
         for row in lacks.take(MESSAGES_MAX) {
             let text = format!("{} with {}", count(row.count), say(row));
             rows.extend(below(&text, indent, "", Ink::Dim, page));

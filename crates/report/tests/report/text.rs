@@ -348,7 +348,7 @@ fn errors_have_what_their_messages_show() {
         let mut run = fixture::closed();
         let failed = fixture::ended(fixture::sample(Nanos::ZERO), outcome, status);
         run.total.record(&failed);
-        run.total.record_error_detail(outcome, message);
+        run.total.record_error_detail(outcome, None, message);
         for _ in 0..10 {
             let connections = &mut run.total.connections;
             connections.record_closed(closing, Nanos::from_secs(1), 1);
@@ -488,7 +488,7 @@ proptest! {
             text: text.clone(),
             remedies: Vec::new(),
         }];
-        run.total.record_error_detail(Outcome::ConnectRefused, &text);
+        run.total.record_error_detail(Outcome::ConnectRefused, None, &text);
         for unicode in [Unicode::On, Unicode::Off] {
             let style = Style::new(width, Color::On, unicode);
             check_page("foreign", &text::summary_explained(&run, &style), &style);

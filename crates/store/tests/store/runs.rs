@@ -73,7 +73,7 @@ pub(crate) fn interval(info: &RunInfo, n: u64) -> Interval {
             let figures = interval.pool_mut(pool);
             figures.record(&sample);
             if k == 5 {
-                figures.record_error_detail(Outcome::HttpStatus, "503");
+                figures.record_error_detail(Outcome::HttpStatus, None, "503");
             }
         }
     }

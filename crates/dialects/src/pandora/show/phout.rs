@@ -1,7 +1,7 @@
 //! Rows of results: phout's twelve columns, and the same as JSON.
 
 use crate::grpc_code;
-use drumfire_measure::{Kept, Outcome, Sample, bare_message};
+use drumfire_measure::{Kept, Outcome, Sample};
 use drumfire_units::Nanos;
 use serde_json::json;
 use std::io::Write as _;
@@ -75,7 +75,7 @@ impl<'a> Row<'a> {
         let error = match sample.outcome {
             Outcome::Ok => "",
             outcome => match &kept.detail {
-                Some(detail) => bare_message(detail),
+                Some(detail) => &detail.text,
                 None => outcome.words(),
             },
         };

@@ -367,7 +367,5 @@ fn refusal(error: &drumfire_http1::Error) -> String {
 
 /// The words for an error of a socket in one phase of opening.
 fn words_of(error: IoError, during: During) -> String {
-    let failure = io_failure(error, during);
-    let words = failure.outcome.words().to_owned();
-    failure.detail.unwrap_or(words)
+    io_failure(error, during).words().into_owned()
 }

@@ -6,7 +6,7 @@
 use crate::blame::{Failure, by_server};
 use crate::wire::{Refusal, Resend};
 use drumfire_http2::ErrorCode;
-use drumfire_measure::Outcome;
+use drumfire_measure::{Detail, Outcome};
 use drumfire_units::Nanos;
 
 /// The debug data of gRPC servers' GOAWAY for a client that pings too often.
@@ -48,11 +48,11 @@ impl GoingAway {
         match self.is_error() {
             false => Failure {
                 outcome: Outcome::H2GoAway,
-                detail: words.map(str::to_owned),
+                detail: words.map(Detail::from),
             },
             true => Failure {
                 outcome: Outcome::h2_connection(self.code.0),
-                detail: Some(by_server(self.code, words)),
+                detail: Some(by_server(self.code, words).into()),
             },
         }
     }
