@@ -104,7 +104,7 @@ impl Books<'_> {
             ClusterEvent::Lost(loss) => self.losses.push(loss),
             ClusterEvent::Note(note) => self.notes.push(note),
             ClusterEvent::Kept => self.relay.keep(),
-            ClusterEvent::Aborted => self.stop(StopReason::Command),
+            ClusterEvent::Aborted => self.stop(StopReason::AgentLost),
             ClusterEvent::Gathered(..) | ClusterEvent::Over { .. } | ClusterEvent::Failed(_) => {}
         }
     }

@@ -207,6 +207,11 @@ impl Compared {
             (_, Some(StopReason::Threshold)) => {
                 return Some("a rule ended it early, so a part of its load is missing");
             }
+            (_, Some(StopReason::AgentLost)) => {
+                return Some(
+                    "the loss of an agent ended it early, so a part of its load is missing",
+                );
+            }
             (_, Some(StopReason::Lost)) => {
                 return Some("it lost all agents, so a part of its load is missing");
             }

@@ -13,9 +13,6 @@ use crate::{FailedBodies, Slowest, ThresholdResult};
 use drumfire_plan::StopReason;
 use drumfire_units::Nanos;
 
-/// The end of the note on a run, or a part of one, that something ended early.
-pub const ENDED_EARLY: &str = "ended the run before its planned end";
-
 /// The end of a run's load, behind which it drains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LoadEnd {

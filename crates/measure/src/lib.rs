@@ -95,7 +95,7 @@ pub use coverage::Coverage;
 pub use digest::{Digest, DigestLatency, DigestTime, PlanKey};
 pub use drift::{ChangePoint, DRIFT_LEVEL, Drift, DriftFigure, Movement, Trend};
 pub use encoding::{Beside, DecodeError, decode_v2, decode_v2_beside, encode_v2};
-pub use ending::{Doubt, ENDED_EARLY, Ending, LoadEnd};
+pub use ending::{Doubt, Ending, LoadEnd};
 pub use errors::{Cause, Detail, ErrorRow, MESSAGE_BYTES, MESSAGES};
 pub use event::RunEvent;
 pub use event_stream::{EventReader, decode_event, encode_event, interval_of_event};

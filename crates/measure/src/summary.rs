@@ -174,12 +174,12 @@ impl Summary {
         }
     }
 
-    /// Whether a signal or a command ended the load before the plan did.
+    /// Whether a signal, a command or the loss of an agent ended the load before the plan did.
     #[must_use]
     pub const fn is_cut_short(&self) -> bool {
         matches!(
             self.load_end.reason,
-            Some(StopReason::Signal | StopReason::Command)
+            Some(StopReason::Signal | StopReason::Command | StopReason::AgentLost)
         )
     }
 

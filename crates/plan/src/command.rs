@@ -133,18 +133,20 @@ pub enum StopReason {
     Command,
     /// All processes that were to carry it out are lost.
     Lost,
+    /// One of them is lost, and the load stops by that.
+    AgentLost,
 }
 
 impl StopReason {
-    /// All of them, in an order that stays: their places are numbers in stored runs and between
-    /// machines. A new one goes to the end.
-    pub const ALL: [Self; 6] = [
+    /// All reasons.
+    pub const ALL: [Self; 7] = [
         Self::Signal,
         Self::Duration,
         Self::Counted,
         Self::Threshold,
         Self::Command,
         Self::Lost,
+        Self::AgentLost,
     ];
 
     /// The word for it, as programs read it.
@@ -157,7 +159,21 @@ impl StopReason {
             Self::Threshold => "threshold",
             Self::Command => "command",
             Self::Lost => "lost",
+            Self::AgentLost => "agent_lost",
         }
+    }
+
+    /// The sentence about a load that ended before its plan; `None` for the plan's own ends.
+    #[must_use]
+    pub const fn early_note(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Signal => "a signal ended the run before its planned end",
+            Self::Threshold => "a threshold ended the run before its planned end",
+            Self::Command => "a command ended the run before its planned end",
+            Self::Lost => "the loss of all agents ended the run before its planned end",
+            Self::AgentLost => "the loss of an agent ended the run before its planned end",
+            Self::Duration | Self::Counted => return None,
+        })
     }
 }
 

@@ -255,6 +255,7 @@ impl Frame<'_> {
                 StopReason::Signal | StopReason::Command => "stopping",
                 StopReason::Threshold => "a threshold ended the load",
                 StopReason::Lost => "all agents are lost",
+                StopReason::AgentLost => "the loss of an agent ended the load",
                 StopReason::Duration | StopReason::Counted => "the load is over",
             };
             let text = format!("{why}: waiting for {in_flight} in flight (q to report now)");

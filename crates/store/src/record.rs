@@ -6,9 +6,9 @@ use crate::log::{Entries, Entry};
 use crate::teardown::TeardownFailure;
 use crate::{StoreError, directory};
 use drumfire_measure::{
-    Changed, Coverage, ENDED_EARLY, Ending, Interval, Reading, Reason, RunEvent, RunInfo, Summary,
+    Changed, Coverage, Ending, Interval, Reading, Reason, RunEvent, RunInfo, Summary,
 };
-use drumfire_plan::Warmup;
+use drumfire_plan::{StopReason, Warmup};
 use drumfire_units::{Nanos, rounded};
 use std::ffi::OsStr;
 use std::fs;
@@ -419,9 +419,10 @@ fn merged(mut reading: Reading, parts: &[Part], endings: &[Ending]) -> Summary {
     let info = Arc::make_mut(&mut summary.info);
     let parts_before = endings.len() - usize::from(is_ended && !endings.is_empty());
     for (part, ending) in endings.iter().enumerate() {
+        let end = ending.load_end.reason.and_then(StopReason::early_note);
         for note in &ending.notes {
             // A part that ended early was resumed, which has a note of its own.
-            let is_over = part < parts_before && note.ends_with(ENDED_EARLY);
+            let is_over = part < parts_before && end == Some(note);
             if !is_over && !info.notes.contains(note) {
                 info.notes.push(note.clone());
             }

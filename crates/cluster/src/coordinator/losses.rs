@@ -67,7 +67,7 @@ impl Coordinator {
             actions.push(CoordinatorAction::Tell(ClusterEvent::Note(note)));
             actions.push(CoordinatorAction::Tell(ClusterEvent::Aborted));
             self.halt = Some(Halt {
-                reason: StopReason::Command,
+                reason: StopReason::AgentLost,
                 ends: is_early,
                 at,
                 by_loss: true,

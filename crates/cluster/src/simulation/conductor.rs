@@ -71,7 +71,7 @@ impl Seen {
                 self.lost_at = lost_at;
             }
             ClusterEvent::Run(RunEvent::Stopping { reason }) => self.stops.push(reason),
-            ClusterEvent::Aborted => self.stops.push(StopReason::Command),
+            ClusterEvent::Aborted => self.stops.push(StopReason::AgentLost),
             ClusterEvent::Failed(reason) => self.over = Some(Err(reason)),
             ClusterEvent::Run(_) | ClusterEvent::Gathered(..) | ClusterEvent::Kept => {}
         }

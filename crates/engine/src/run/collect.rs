@@ -102,9 +102,10 @@ const fn weight(reason: StopReason) -> u8 {
         StopReason::Duration => 1,
         StopReason::Threshold => 2,
         StopReason::Command => 3,
-        StopReason::Signal => 4,
+        StopReason::AgentLost => 4,
+        StopReason::Signal => 5,
         // Of several processes, none of which is here.
-        StopReason::Lost => 5,
+        StopReason::Lost => 6,
     }
 }
 

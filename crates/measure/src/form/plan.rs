@@ -143,6 +143,7 @@ form! {
         3 => Threshold,
         4 => Command,
         5 => Lost,
+        6 => AgentLost,
     }
 }
 
