@@ -212,7 +212,7 @@ fn metrics() -> Table {
 fn keys(table: &KeyTable) -> Table {
     let rows = table.keys.iter().map(|key| {
         let value = value(key.value);
-        let flag = key.flag.map_or_else(String::new, code);
+        let flag = key.flag.map_or_else(String::new, |flag| code(flag.name()));
         vec![code(key.name), value, flag, key.words.to_owned()]
     });
     Table {

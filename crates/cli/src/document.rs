@@ -1,40 +1,31 @@
 //! From flags to a document: each value as given, with its flag as its place.
 //!
-//! Only values that a document can't hold are refused here; the compiler checks the rest.
+//! The rows of keys say what a flag sets, and `drumfire_document::flags` reads them. Here are only
+//! the special flags, and what a command line has in addition to settings. The compiler checks the
+//! values.
 
 mod form;
 mod grpc;
 mod http;
-mod load;
 mod once;
-mod transport;
 
 use crate::exit::Failure;
+use crate::flags::SettingFlags;
 use crate::input;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use drumfire_document::flags::Given;
 use drumfire_document::{
-    Ask, Count, Document, Feed, FeedRows, Field, Generator, Monitoring, Outputs, Payload, Place,
-    Placed, Pool, Stop, Switch, Text,
+    Ask, Diagnostic, Document, Feed, FeedRows, Layer as _, Outputs, Payload, Place, Placed, Stop,
+    Text, names::flag,
 };
-use drumfire_document::{Diagnostic, Layer as _, names::flag};
-use drumfire_plan::secret;
 use drumfire_report::Naming;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 pub(crate) use grpc::of as of_grpc;
 pub(crate) use http::of as of_http;
-pub(crate) use load::put as put_load;
 pub(crate) use once::once;
-
-use crate::flags::{
-    DataFlags, FileFlags, IntervalFlags, LoadFlags, MeteringFlags, OutputFlags, ReportFlags,
-    ResumeFlags,
-};
-
-/// The name of the one pool that a command line makes.
-const POOL: &str = "main";
 
 /// A document, and what its report says of how it came about.
 pub(crate) struct Written {
@@ -70,58 +61,6 @@ fn text(key: &str, value: &impl Display) -> Text {
     Placed::new(value.to_string(), at(key))
 }
 
-/// The same of a flag that may be missing.
-fn some(key: &str, value: Option<&impl Display>) -> Option<Text> {
-    value.map(|value| text(key, value))
-}
-
-/// The same of a flag that may be given several times.
-fn texts<T: Display>(key: &str, values: &[T]) -> Vec<Text> {
-    values.iter().map(|value| text(key, value)).collect()
-}
-
-/// The value of a flag with a number.
-fn count<T: Into<u64>>(key: &str, value: Option<T>) -> Option<Count> {
-    value.map(|value| Placed::new(value.into(), at(key)))
-}
-
-/// The value of a flag without an argument: `means` when it is given, none when it is not.
-fn switch(key: &str, given: bool, means: bool) -> Option<Switch> {
-    given.then(|| Placed::new(means, at(key)))
-}
-
-/// `Name: value`.
-fn field(key: &str, line: &str) -> Result<Field, Failure> {
-    // Names of HTTP/2's own fields begin with a colon; they are refused later, by name.
-    let rest = line.strip_prefix(':').unwrap_or(line);
-    let start = line.len() - rest.len();
-    let Some(at) = rest.find(':') else {
-        let (file, line) = match line.strip_prefix('@') {
-            Some(file) => (true, file),
-            None => (false, line),
-        };
-        let shown = secret::line_without_colon(line);
-        let shown = shown.replace(char::is_control, " ");
-        let message = match file {
-            true => format!(
-                "`@{shown}` would read a file, which is not supported; write each field as `Name: value`"
-            ),
-            false => format!("`{shown}` has no colon; write `Name: value`"),
-        };
-        return Err(Failure::usage(Diagnostic::new(&at(key), message)));
-    };
-    let (name, value) = (&line[..start + at], &line[start + at + 1..]);
-    Ok(Field {
-        name: text(key, &name.trim()),
-        value: text(key, &value.trim_matches(|c: char| c.is_ascii_whitespace())),
-    })
-}
-
-/// `Name: value`, several times.
-fn fields(key: &str, lines: &[String]) -> Result<Vec<Field>, Failure> {
-    lines.iter().map(|line| field(key, line)).collect()
-}
-
 /// A value that is a file's content after `@`, standard input after `@-`, or the text itself.
 /// Standard input is copied into the document, for it can't be read again.
 fn payload(key: &str, value: &str) -> Result<Payload, Failure> {
@@ -145,9 +84,10 @@ fn payload(key: &str, value: &str) -> Result<Payload, Failure> {
 }
 
 /// The feeds that flags name.
-fn feeds(flags: &DataFlags) -> Result<Vec<Feed>, Failure> {
-    let order = flags.feed_order.as_deref();
-    flags.feed.iter().map(|given| feed(given, order)).collect()
+fn feeds<const ON: u8>(flags: &SettingFlags<ON>) -> Result<Vec<Feed>, Failure> {
+    let order = flags.value("feed-order");
+    let feeds = flags.values("feed").iter();
+    feeds.map(|given| feed(given, order)).collect()
 }
 
 /// `NAME=FILE`; the file's extension is its format.
@@ -187,127 +127,106 @@ fn feed(given: &str, order: Option<&str>) -> Result<Feed, Failure> {
     })
 }
 
-/// The parts of a document that every kind of load has beside its pool.
-fn document(pool: Pool, load: &LoadFlags, output: &OutputFlags) -> Result<Document, Failure> {
-    let document = Document {
-        pools: vec![Pool {
-            name: Placed::new(POOL.to_owned(), Place::Nowhere),
-            load: load::load(load),
-            ..pool
-        }],
-        stop: Stop {
-            abort: texts("abort", &output.abort_on),
-            max_errors: count("max_errors", output.max_errors),
-            ..load::stop(load)
-        },
-        thresholds: texts("thresholds", &output.threshold),
-        outputs: outputs(output)?,
-        generator: generator(load, output.interval.as_ref()),
-        ..Document::default()
-    };
-    Ok(match output.show {
-        true => once(document),
-        false => document,
-    })
-}
-
-/// The program that sends.
-fn generator(load: &LoadFlags, interval: Option<&String>) -> Generator {
-    Generator {
-        threads: count("threads", load.threads),
-        seed: count("seed", load.seed),
-        warmup: some("warmup", load.warmup.as_ref()),
-        spin: switch("spin", load.spin, true),
-        clock: some("clock", load.clock.as_ref()),
-        interval: some("interval", interval),
-        i_own_this_target: switch("i_own_this_target", load.i_own_this_target, true),
-    }
-}
-
-/// Where results go.
-fn outputs(flags: &OutputFlags) -> Result<Outputs, Failure> {
-    let own = Outputs {
-        explain: switch("explain", flags.explain, true),
-        brief: switch("brief", flags.brief, true),
-        live: switch("live", flags.no_tui, false),
-        github: switch("github", flags.no_github, false),
-        quiet: switch("quiet", flags.quiet, true),
-        rows: path("rows", flags.rows.as_ref()),
-        strict: switch("strict", flags.strict, true),
-        ..file_outputs(&flags.files, &flags.intervals)
-    };
-    with_metering(own, &flags.metering)
-}
-
-fn path(key: &'static str, path: Option<&PathBuf>) -> Option<Text> {
-    path.map(|path| text(key, &path.display()))
-}
-
-/// Where the results of the whole run go, and the figures of each interval.
-fn file_outputs(files: &FileFlags, flags: &IntervalFlags) -> Outputs {
-    Outputs {
-        json: path("json", files.json.as_ref()),
-        csv: path("csv", files.csv.as_ref()),
-        html: path("html", files.html.as_ref()),
-        markdown: path("markdown", files.markdown.as_ref()),
-        junit: path("junit", files.junit.as_ref()),
-        hlog: path("hlog", files.hlog.as_ref()),
-        svg: path("svg", files.svg.as_ref()),
-        baseline: some("baseline", files.baseline.as_ref()),
-        lines: some("lines", flags.lines.as_ref()),
-        json_lines: path("json_lines", flags.json_lines.as_ref()),
-        csv_intervals: path("csv_intervals", flags.csv_intervals.as_ref()),
-        ..Outputs::default()
-    }
-}
-
-/// The outputs with those of metrics added.
-fn with_metering(outputs: Outputs, flags: &MeteringFlags) -> Result<Outputs, Failure> {
-    let monitoring = Monitoring {
-        metrics: some("metrics", flags.metrics.as_ref()),
-        metrics_linger: some("metrics_linger", flags.metrics_linger.as_ref()),
-        ui: some("ui", flags.ui.as_ref()),
-        remote_write: some("remote_write", flags.remote_write.as_ref()),
-        influx: some("influx", flags.influx.as_ref()),
-        otlp: some("otlp", flags.otlp.as_ref()),
-        push_headers: fields("push_headers", &flags.push_header)?,
-    };
-    Ok(Outputs {
-        monitoring,
-        ..outputs
+/// The document of a command's settings, apart from its requests.
+fn document<const ON: u8>(flags: &SettingFlags<ON>) -> Result<Document, Failure> {
+    let document = flags.document().map_err(|found| Failure::of(&found))?;
+    Ok(Document {
+        feeds: feeds(flags)?,
+        ..document
     })
 }
 
 /// Where the results of a stored run go.
-pub(crate) fn report_outputs(flags: &ReportFlags) -> Outputs {
-    Outputs {
-        explain: switch("explain", flags.explain, true),
-        brief: switch("brief", flags.brief, true),
-        ..file_outputs(&flags.files, &flags.intervals)
+pub(crate) fn outputs<const ON: u8>(flags: &SettingFlags<ON>) -> Result<Outputs, Failure> {
+    let document = flags.document().map_err(|found| Failure::of(&found))?;
+    Ok(document.outputs)
+}
+
+/// Puts the settings that flags give above those of a plan.
+///
+/// The end holds for every pool, in the place of its own. Thresholds, conditions and header fields of
+/// pushes are added to the plan's. The settings of a pool are those of the only one.
+pub(crate) fn put<const ON: u8>(
+    document: &mut Document,
+    flags: &SettingFlags<ON>,
+) -> Result<(), Failure> {
+    let given = flags.document().map_err(|found| Failure::of(&found))?;
+    let mut outputs = given.outputs;
+    let headers = std::mem::take(&mut outputs.monitoring.push_headers);
+    outputs.fill(&document.outputs);
+    outputs.monitoring.push_headers.extend(headers);
+    document.outputs = outputs;
+    let mut generator = given.generator;
+    generator.fill(&document.generator);
+    document.generator = generator;
+    document.thresholds.extend(given.thresholds);
+    for pool in &mut document.pools {
+        without(&mut pool.stop.after, &given.stop.after);
+        without(&mut pool.stop.requests, &given.stop.requests);
+        without(&mut pool.stop.iterations, &given.stop.iterations);
+    }
+    let plans = std::mem::take(&mut document.stop);
+    let abort = [&*plans.abort, &given.stop.abort].concat();
+    document.stop = Stop {
+        abort,
+        ..given.stop
+    };
+    document.stop.fill(&plans);
+    let speed = flags
+        .given()
+        .iter()
+        .find(|given| given.row.flag.long() == "speed");
+    if let Some(speed) = speed.and_then(|given| given.values.last()) {
+        set_speed(document, speed)?;
+    }
+    let Some(given_pool) = given.pools.into_iter().next() else {
+        return Ok(());
+    };
+    let Some(first) = flags.given().iter().find(|given| given.row.is_of_pool()) else {
+        return Ok(());
+    };
+    match document.pools.as_mut_slice() {
+        // Which is wrong by itself, and is said of the plan.
+        [] => {}
+        [pool] => {
+            let (mut load, mut settings) = (given_pool.load, given_pool.settings);
+            load.fill(&pool.load);
+            settings.fill(&pool.settings);
+            (pool.load, pool.settings) = (load, settings);
+        }
+        pools => return Err(several(pools.len(), &pools[0].name.value, first)),
+    }
+    Ok(())
+}
+
+/// The mistake of a pool's flag above a plan with several pools.
+fn several(count: usize, name: &str, first: &Given) -> Failure {
+    let key = first.row.plan_key();
+    let value = first.values.last().map(String::as_str);
+    let value = value.unwrap_or_else(|| first.row.switch_value());
+    let message = format!(
+        "the plan has {count} pools; for one of them, use --set 'pools.{name}.{key}={value}'"
+    );
+    let place = Place::Flag {
+        name: first.row.flag.name(),
+    };
+    Failure::usage(Diagnostic::new(&place, message))
+}
+
+/// Takes a value away where one was given for all.
+fn without<T>(own: &mut Option<T>, given: &Option<T>) {
+    if given.is_some() {
+        *own = None;
     }
 }
 
-/// Where the results of a run that goes on go.
-pub(crate) fn resume_outputs(flags: &ResumeFlags) -> Result<Outputs, Failure> {
-    let outputs = Outputs {
-        live: switch("live", flags.no_tui, false),
-        github: switch("github", flags.no_github, false),
-        quiet: switch("quiet", flags.quiet, true),
-        ..report_outputs(&flags.report)
-    };
-    with_metering(outputs, &flags.metering)
-}
-
-/// A plan whose files of requests are sent with their own timing, this much faster.
-pub(crate) fn set_speed(document: &mut Document, speed: &str) -> Result<(), Failure> {
-    let requests = document
-        .pools
-        .iter_mut()
-        .flat_map(|pool| &mut pool.requests);
+/// Makes a plan's files of requests keep their own timing, this much faster.
+fn set_speed(document: &mut Document, speed: &str) -> Result<(), Failure> {
+    let pools = document.pools.iter_mut();
     let mut is_set = false;
-    for request in requests {
+    for request in pools.flat_map(|pool| &mut pool.requests) {
         if let Ask::Ammo(ammo) = &mut request.ask {
-            ammo.speed = some("speed", Some(&speed));
+            ammo.speed = Some(text("speed", &speed));
             is_set = true;
         }
     }
@@ -316,27 +235,4 @@ pub(crate) fn set_speed(document: &mut Document, speed: &str) -> Result<(), Fail
         true => Ok(()),
         false => Err(Failure::usage(Diagnostic::new(&at("speed"), message))),
     }
-}
-
-/// A document with the outputs and thresholds of `drumfire run`'s flags added to its own. An output
-/// that a flag names stands above the document's, and header fields of pushes beside them.
-pub(crate) fn with_outputs(
-    mut document: Document,
-    flags: &OutputFlags,
-) -> Result<Document, Failure> {
-    let mut outputs = outputs(flags)?;
-    let given = std::mem::take(&mut outputs.monitoring.push_headers);
-    outputs.fill(&document.outputs);
-    outputs.monitoring.push_headers.extend(given);
-    document.outputs = outputs;
-    let interval = some("interval", flags.interval.as_ref());
-    document.generator.interval = interval.or(document.generator.interval);
-    document
-        .thresholds
-        .extend(texts("thresholds", &flags.threshold));
-    let conditions = texts("abort", &flags.abort_on);
-    document.stop.abort.extend(conditions);
-    let most = count("max_errors", flags.max_errors);
-    document.stop.max_errors = most.or(document.stop.max_errors);
-    Ok(document)
 }

@@ -1,17 +1,15 @@
-//! The command line: one field a flag, its help beside it.
+//! The command line. A flag that sets a key is made from the key's row ([`settings`]); any other is
+//! one field, with its help beside it.
 
 mod ab;
 mod capacity;
 mod cluster;
 mod compare;
-mod data;
-mod files;
 mod grpc;
 mod http;
-mod intervals;
-mod metering;
 mod number;
 mod serve;
+mod settings;
 mod ui;
 
 pub(crate) use ab::AbFlags;
@@ -21,17 +19,17 @@ pub(crate) use cluster::{
     LocalAgentsChoice, LossChoice, NATS_VARIABLES, NatsFlags,
 };
 pub(crate) use compare::CompareFlags;
-pub(crate) use data::DataFlags;
-pub(crate) use files::{FileFlags, RESULTS};
 pub(crate) use grpc::GrpcFlags;
-pub(crate) use http::{HttpFlags, LoadFlags, OutputFlags, TransportFlags};
-pub(crate) use intervals::IntervalFlags;
-pub(crate) use metering::MeteringFlags;
+pub(crate) use http::HttpFlags;
 pub(crate) use serve::ServeFlags;
+pub(crate) use settings::{
+    AttachSettings, GrpcSettings, HttpSettings, ReportSettings, ResumeSettings, RunSettings,
+    SettingFlags, result_flags, with_choices,
+};
 pub(crate) use ui::UiFlags;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Arg, ArgGroup, Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
+use clap::{Arg, ArgAction, ArgGroup, Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use drumfire_document::form::Setting;
 use drumfire_plan::ChangeKind;
 use std::ffi::OsString;
@@ -229,35 +227,9 @@ pub(crate) enum Shell {
     Fish,
 }
 
-/// Flags that stay in `-h`: those of a first day.
-const FIRST: [&str; 27] = [
-    "slos",
-    "from",
-    "max",
-    "hold",
-    "confirm",
-    "urls",
-    "method",
-    "headers",
-    "data",
-    "http2",
-    "rate",
-    "connections",
-    "users",
-    "duration",
-    "requests",
-    "timeout",
-    "insecure",
-    "json",
-    "threshold",
-    "target",
-    "plaintext",
-    "list",
-    "call",
-    "proto",
-    "explain",
-    "show",
-    "help",
+/// Flags and arguments without a key that stay in `-h`: those of a first day.
+const FIRST: [&str; 10] = [
+    "slos", "from", "max", "hold", "confirm", "urls", "target", "list", "show", "help",
 ];
 
 /// The program, with the flags of a first day alone in the help of commands that have many.
@@ -267,7 +239,8 @@ pub(crate) fn short_help() -> clap::Command {
         cli = cli.mut_subcommand(name, |command| {
             let more = format!("All flags: drumfire {name} --help");
             command.after_help(more).mut_args(|arg| {
-                let first = FIRST.contains(&arg.get_id().as_str());
+                let id = arg.get_id().as_str();
+                let first = FIRST.contains(&id) || settings::is_first(id);
                 let hidden = arg.is_hide_set();
                 arg.hide(hidden || !first)
             })
@@ -311,6 +284,34 @@ pub(crate) fn spellings(command: &str) -> Vec<(char, String)> {
     command.get_arguments().filter_map(both).collect()
 }
 
+/// Where a run is stored and how it is shown.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct OutputFlags {
+    /// Store the run in this directory [default: a new one, listed by `drumfire runs`]
+    #[arg(short = 'o', long, value_name = "DIR", conflicts_with = "show")]
+    pub(crate) store: Option<PathBuf>,
+    /// Don't store the run
+    #[arg(long, conflicts_with = "store")]
+    pub(crate) no_store: bool,
+    /// Send one request, or one iteration of a scenario, and print the full exchange
+    #[arg(long)]
+    pub(crate) show: bool,
+    /// When to use colour: auto (on a terminal, unless NO_COLOR is set), always or never [default:
+    /// auto]
+    #[arg(
+        long,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_default_value = true
+    )]
+    #[arg(hide_possible_values = true)]
+    pub(crate) color: ColorChoice,
+    /// Print help: the most used flags with -h, all flags with --help
+    #[arg(short = 'h', long, action = ArgAction::Help)]
+    pub(crate) help: Option<bool>,
+}
+
 /// Flags of `run`.
 #[derive(Args, Debug)]
 #[command(disable_help_flag = true)]
@@ -323,14 +324,11 @@ pub(crate) struct RunFlags {
     /// The plan: YAML, JSON, or TOML if the name ends in .toml; - reads it from stdin
     #[arg(value_name = "PLAN")]
     pub(crate) plan: String,
-    /// Replay request files that have their own timing FACTOR times as fast, such as 2
-    #[arg(long, value_name = "FACTOR")]
-    pub(crate) speed: Option<String>,
     /// Set a key of the plan, such as pools.buy.users=10; repeatable
     #[arg(long = "set", value_name = "PATH=VALUE", help_heading = "Plan")]
     pub(crate) settings: Vec<Setting>,
     #[command(flatten)]
-    pub(crate) load: LoadFlags,
+    pub(crate) keys: RunSettings,
     #[command(flatten)]
     pub(crate) output: OutputFlags,
     /// Print the effective plan and exit
@@ -352,18 +350,7 @@ pub(crate) struct ReportFlags {
     #[arg(value_name = "RUN")]
     pub(crate) run: String,
     #[command(flatten)]
-    pub(crate) files: FileFlags,
-    #[command(flatten)]
-    pub(crate) intervals: IntervalFlags,
-    /// Explain each part of the summary
-    #[arg(long)]
-    pub(crate) explain: bool,
-    /// Print the summary on one line
-    #[arg(long, conflicts_with = "explain")]
-    pub(crate) brief: bool,
-    /// Exit with code 3 unless the run is valid and kept its load
-    #[arg(long)]
-    pub(crate) strict: bool,
+    pub(crate) settings: ReportSettings,
     /// When to use colour: auto, always or never
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     #[arg(hide_possible_values = true)]
@@ -381,16 +368,7 @@ pub(crate) struct ResumeFlags {
     #[command(flatten)]
     pub(crate) report: ReportFlags,
     #[command(flatten)]
-    pub(crate) metering: MeteringFlags,
-    /// Disable the live display
-    #[arg(long)]
-    pub(crate) no_tui: bool,
-    /// In GitHub Actions, write no job summary and no annotations
-    #[arg(long)]
-    pub(crate) no_github: bool,
-    /// Print only the result
-    #[arg(short = 'q', long)]
-    pub(crate) quiet: bool,
+    pub(crate) settings: ResumeSettings,
 }
 
 /// The commands on stored runs.
@@ -569,7 +547,7 @@ mod tests {
         for command in ["http", "grpc", "run"] {
             let longs = longs(command);
             let is_flag = |flag: &&str| longs.iter().any(|long| flag[2..] == **long);
-            assert!(RESULTS.iter().all(is_flag), "{command}");
+            assert!(result_flags().all(|flag| is_flag(&flag)), "{command}");
         }
     }
 

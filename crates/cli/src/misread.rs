@@ -2,7 +2,7 @@
 
 use crate::bare_url;
 use crate::exit::Failure;
-use crate::flags::RESULTS;
+use crate::flags::result_flags;
 use clap::error::ErrorKind;
 
 /// The mistake as a failure. The first argument is the command.
@@ -48,7 +48,7 @@ fn tip(error: &clap::Error, text: &str, args: &[String]) -> Option<String> {
     }
     match error.kind() {
         ErrorKind::InvalidValue => {
-            let flag = RESULTS.iter().find(|flag| {
+            let flag = result_flags().find(|flag| {
                 text.starts_with(&format!("a value is required for '{flag} <FILE>'"))
             })?;
             Some(format!("{flag} - writes to standard output"))
@@ -57,7 +57,7 @@ fn tip(error: &clap::Error, text: &str, args: &[String]) -> Option<String> {
             let is_url = |text: &str| text.contains("://") || bare_url::completed(text).is_some();
             let pair = args
                 .windows(2)
-                .find(|pair| RESULTS.contains(&&*pair[0]) && is_url(&pair[1]))?;
+                .find(|pair| result_flags().any(|flag| flag == pair[0]) && is_url(&pair[1]))?;
             let (flag, url) = (&pair[0], pair[1].escape_default());
             Some(format!(
                 "{flag} takes a file name, but got the URL; to write to standard output, use {flag} - {url}"

@@ -92,11 +92,18 @@ const FINDINGS_MAX: usize = 1_000;
 
 /// Diagnostics, as they are found, of which the first [`FINDINGS_MAX`] are kept.
 #[derive(Debug, Default)]
-pub struct Findings(Vec<Diagnostic>);
+pub struct Findings {
+    list: Vec<Diagnostic>,
+    /// The keys of a pool, for the advice on an unknown key of another mapping.
+    pub(crate) pool_keys: Vec<&'static str>,
+}
 
 impl From<Vec<Diagnostic>> for Findings {
-    fn from(found: Vec<Diagnostic>) -> Self {
-        Self(found)
+    fn from(list: Vec<Diagnostic>) -> Self {
+        Self {
+            list,
+            pool_keys: Vec::new(),
+        }
     }
 }
 
@@ -116,10 +123,10 @@ impl Findings {
     /// Notes a diagnostic, once: a value that many requests share is wrong once. The last one that
     /// there is room for says that there may be more.
     pub fn push(&mut self, diagnostic: Diagnostic) {
-        if self.0.len() >= FINDINGS_MAX || self.0.contains(&diagnostic) {
+        if self.list.len() >= FINDINGS_MAX || self.list.contains(&diagnostic) {
             return;
         }
-        self.0.push(match self.0.len() + 1 {
+        self.list.push(match self.list.len() + 1 {
             FINDINGS_MAX => Diagnostic::new(
                 &Place::Nowhere,
                 format!("there may be more mistakes; these are the first {FINDINGS_MAX}"),
@@ -163,14 +170,14 @@ impl Findings {
 
     /// The number of findings.
     pub const fn len(&self) -> usize {
-        self.0.len()
+        self.list.len()
     }
 
     /// Leaves those from `first` on that are of a value that was written: a value that seems to be
     /// missing may stand in a part that could not be read.
     pub fn keep_values_from(&mut self, first: usize) {
         let mut n = 0;
-        self.0.retain(|found| {
+        self.list.retain(|found| {
             n += 1;
             n <= first || matches!(&found.place, Place::File { key, .. } if !key.is_empty())
         });
@@ -179,7 +186,7 @@ impl Findings {
     /// Leaves out those from `first` on that stand at one of these places.
     pub fn drop_from(&mut self, first: usize, places: &[Place]) {
         let mut n = 0;
-        self.0.retain(|found| {
+        self.list.retain(|found| {
             n += 1;
             n <= first || !places.contains(&found.place)
         });
@@ -192,7 +199,7 @@ impl Findings {
             .map(|name| format!("no variable `{name}`"))
             .collect();
         let mut n = 0;
-        self.0.retain(|found| {
+        self.list.retain(|found| {
             n += 1;
             n <= first || !wanted.iter().any(|wanted| found.message.contains(wanted))
         });
@@ -200,12 +207,12 @@ impl Findings {
 
     /// Whether nothing was found.
     pub const fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.list.is_empty()
     }
 
     /// The findings.
     pub fn into_inner(self) -> Vec<Diagnostic> {
-        self.0
+        self.list
     }
 }
 

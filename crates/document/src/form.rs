@@ -7,7 +7,7 @@
 //!   text ◄──────────────────── tree to print ◄───────────────────────────────────┘
 //! ```
 //!
-//! Both ways go through the same tables of keys ([`mod@fields`]), so a key stands in one place, and
+//! Both ways go through the same tables of keys ([`table!`](crate::keys::fields)), so a key stands in one place, and
 //! everything that is printed reads back. A text of a stranger is bounded in its values, bytes and
 //! depth before the tree is made; a mistake of its syntax is the only finding then, since nothing
 //! behind it can be trusted.
@@ -18,25 +18,23 @@
 
 mod ammo;
 mod feeds;
-mod fields;
-mod key;
 mod multipart;
-mod node;
 mod payload;
 mod pools;
 mod reference;
 mod request;
 mod scenario;
-mod schema;
 mod secrets;
 mod setting;
 mod setup_values;
-mod tables;
 mod toml;
-mod tree;
-mod unquoted;
 
 use crate::diagnostic::Findings;
+use crate::keys::fields::{self, Fields as _, table};
+use crate::keys::node::{self, Node};
+use crate::keys::schema;
+pub use crate::keys::tree::Tree;
+pub use crate::keys::{Key, KeyTable, KeyValue};
 use crate::{Bare, Diagnostic, Environment};
 use crate::{
     CallOptions, CommonBody, CommonFields, Connections, Document, Expect, Generator, Http, Kept,
@@ -45,18 +43,13 @@ use crate::{
 };
 pub(crate) use ammo::AmmoKeys;
 pub(crate) use feeds::Keys as FeedKeys;
-pub(crate) use fields::Fields;
-use fields::fields;
-pub use key::{Key, KeyTable, KeyValue};
 use multipart::PartKeys;
-use node::Node;
 pub(crate) use payload::{BODY, CallPayload, DATA};
 use reference::References;
 use request::Verbs;
 pub(crate) use request::{Coding, Keys as RequestKeys};
 use scenario::{ScenarioKeys, StepKeys};
 pub use setting::Setting;
-pub use tree::Tree;
 
 /// The version of the form.
 const VERSION: &str = "1";
@@ -78,16 +71,14 @@ pub struct Draft {
     pub is_checkable: bool,
 }
 
-/// A document's mapping: its version, and its keys.
-#[derive(Default)]
-struct Root {
-    version: Option<Text>,
-    document: Document,
+table! {
+    /// A document's mapping: its version, and its keys.
+    struct Root [] {
+        "drumfire" => version: Option<Text> = "Version of the plan format: `1`; required";
+    } [
+        document: Document,
+    ]
 }
-
-fields!(Root [] {
-    "drumfire" => version: "Version of the plan format: `1`; required",
-} [document]);
 
 /// The parts of a document whose names the others use.
 const NAMED_BY_OTHERS: [&str; 1] = ["feeds"];
@@ -153,6 +144,7 @@ pub fn draft(source: &Source<'_>) -> Draft {
         }
     };
     let mut found = Findings::default();
+    Pool::keys(&mut found.pool_keys);
     setting::apply_all(source.settings, &mut root, &mut found);
     root.value.note_repeated(&mut found);
     let mut references = References::new(&root, source.environment);
@@ -209,44 +201,40 @@ fn check_version(version: Option<&Text>, root: &Placed<Node>, found: &mut Findin
 /// Every key that a document may have, in tables for the manual.
 #[must_use]
 pub fn key_tables() -> Vec<KeyTable> {
-    type Rows = fn(&mut Vec<Key>);
-    let tables: [(&str, &[Rows]); 26] = [
-        ("plan", &[Root::rows, Document::rows]),
-        ("stop", &[Stop::rows]),
-        ("outputs", &[Outputs::rows]),
-        ("monitoring", &[Monitoring::rows]),
-        ("generator", &[Generator::rows]),
-        ("pools", &[Pool::rows]),
-        ("load", &[Load::rows]),
-        ("scenarios", &[ScenarioKeys::rows]),
-        ("steps", &[StepKeys::rows]),
-        ("requests", &[Verbs::rows, RequestKeys::rows, Coding::rows]),
-        ("messages", &[CallPayload::rows]),
-        ("stream", &[Stream::rows]),
-        ("files of requests", &[AmmoKeys::rows]),
-        ("expect", &[Expect::rows]),
+    let tables: [(&str, &[&[Key]]); 26] = [
+        ("plan", &[Root::KEYS, Document::KEYS]),
+        ("stop", &[Stop::KEYS]),
+        ("outputs", &[Outputs::KEYS]),
+        ("monitoring", &[Monitoring::KEYS]),
+        ("generator", &[Generator::KEYS]),
+        ("pools", &[Pool::KEYS]),
+        ("load", &[Load::KEYS]),
+        ("scenarios", &[ScenarioKeys::KEYS]),
+        ("steps", &[StepKeys::KEYS]),
+        ("requests", &[Verbs::KEYS, RequestKeys::KEYS, Coding::KEYS]),
+        ("messages", &[CallPayload::KEYS]),
+        ("stream", &[Stream::KEYS]),
+        ("files of requests", &[AmmoKeys::KEYS]),
+        ("expect", &[Expect::KEYS]),
         (
             "defaults",
-            &[Settings::rows, CommonFields::rows, Kept::rows],
+            &[Settings::KEYS, CommonFields::KEYS, Kept::KEYS],
         ),
-        ("bodies", &[Option::<Payload>::rows, CommonBody::rows]),
-        ("parts", &[PartKeys::rows]),
-        ("targets", &[Reach::rows]),
-        ("http", &[Http::rows]),
-        ("connections", &[Connections::rows]),
-        ("timeouts", &[Timeouts::rows]),
-        ("tls", &[Tls::rows]),
-        ("grpc", &[CallOptions::rows]),
-        ("schemas", &[Schema::rows]),
-        ("reflection", &[Reflection::rows]),
-        ("feeds", &[FeedKeys::rows]),
+        ("bodies", &[Option::<Payload>::KEYS, CommonBody::KEYS]),
+        ("parts", &[PartKeys::KEYS]),
+        ("targets", &[Reach::KEYS]),
+        ("http", &[Http::KEYS]),
+        ("connections", &[Connections::KEYS]),
+        ("timeouts", &[Timeouts::KEYS]),
+        ("tls", &[Tls::KEYS]),
+        ("grpc", &[CallOptions::KEYS]),
+        ("schemas", &[Schema::KEYS]),
+        ("reflection", &[Reflection::KEYS]),
+        ("feeds", &[FeedKeys::KEYS]),
     ];
-    let tables = tables.into_iter().map(|(name, parts)| {
-        let mut keys = Vec::new();
-        for rows in parts {
-            rows(&mut keys);
-        }
-        KeyTable { name, keys }
+    let tables = tables.into_iter().map(|(name, parts)| KeyTable {
+        name,
+        keys: parts.concat(),
     });
     tables.collect()
 }
@@ -296,9 +284,10 @@ fn tree(document: &Document) -> Tree {
 #[cfg(test)]
 mod tests {
     use super::{
-        Expect, FeedKeys, Fields, Generator, KeyValue, Outputs, PartKeys, Pool, Reflection, Root,
+        Expect, FeedKeys, Generator, KeyValue, Outputs, PartKeys, Pool, Reflection, Root,
         ScenarioKeys, StepKeys, Stop, Stream, Tls, key_tables,
     };
+    use crate::keys::fields::Fields as _;
     use std::collections::BTreeSet;
 
     /// A struct whose table is missing would have keys that the manual lacks.

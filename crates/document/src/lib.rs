@@ -12,17 +12,28 @@
 mod diagnostic;
 mod document;
 mod environment;
+mod field;
+pub mod flags;
 pub mod form;
 pub mod json_strings;
+mod keys;
 mod layer;
 pub mod names;
+mod payload;
+mod place;
+mod settings;
 
 pub use diagnostic::{Diagnostic, Fault, Findings, Mark};
 pub use document::{
-    Ammo, Ask, Branch, CallOptions, CommonBody, CommonFields, Connections, Count, Data, Document,
-    Expect, Feed, FeedRows, Field, Fields, Generator, Http, Kept, Load, Loop, Monitoring, Outputs,
-    Part, PartContent, Payload, Phase, Place, Placed, Pool, Reach, Reflection, Request,
-    RequestStep, Scenario, Schema, Settings, Step, Stop, Stream, Switch, Text, Timeouts, Tls,
+    Ammo, Ask, Branch, Data, Document, Feed, FeedRows, Loop, Phase, Pool, Request, RequestStep,
+    Scenario, Step,
 };
 pub use environment::{Bare, Environment};
+pub use field::{Field, Fields};
 pub use layer::Layer;
+pub use payload::{Part, PartContent, Payload};
+pub use place::{Count, Place, Placed, Switch, Text};
+pub use settings::{
+    CallOptions, CommonBody, CommonFields, Connections, Expect, Generator, Http, Kept, Load,
+    Monitoring, Outputs, Reach, Reflection, Schema, Settings, Stop, Stream, Timeouts, Tls,
+};

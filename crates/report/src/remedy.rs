@@ -2,9 +2,7 @@
 //!
 //! A [`Remedy`] is a value, such as more connections; how it is written depends on whether the run
 //! was asked for by flags or by a plan. Texts are written once, with flags, and [`Naming::named`]
-//! puts keys in their place; so the table of flags and keys serves sentences that name a flag in
-//! passing as well. A flag that a text names and that has a key must be in [`KEYS`], or a plan's
-//! reader is sent to a command line that was not used.
+//! puts keys in their place, by the rows of settings in `document`.
 //!
 //! [`sentence`] is what outputs call: a reason and its remedies in one sentence. [`remedy`] is for
 //! a failure that stands alone, as in a list of errors or below one exchange. Both give text of our
@@ -20,6 +18,7 @@
 //! of them may be enough. An outcome with many causes has none, rather than advice that fits
 //! always.
 
+use drumfire_document::flags::plan_setting;
 use drumfire_measure::{Cause, Outcome, Reason, Remedy};
 use std::borrow::Cow;
 
@@ -33,37 +32,6 @@ pub enum Naming {
     Keys,
 }
 
-/// The flags that remedies name, and the keys that do the same in a plan.
-///
-/// A flag is found as a word of its own, with punctuation around it; the longest match is no
-/// question, since words are compared whole.
-const KEYS: [(&str, &str); 24] = [
-    ("--cacert", "`tls.cacert`"),
-    ("--cert", "`tls.cert`"),
-    ("--connect-backoff", "`connect_backoff`"),
-    ("--connect-timeout", "`connect_timeout`"),
-    ("--deadline", "`deadline`"),
-    ("--head-timeout", "`head_timeout`"),
-    ("--http2", "`http: 2`"),
-    ("--key", "`tls.key`"),
-    ("--max-receive", "`max_receive`"),
-    ("--no-keepalive", "`keepalive: false`"),
-    ("--ping-timeout", "`ping_timeout`"),
-    ("--plaintext", "`plaintext`"),
-    ("--proto", "`proto`"),
-    ("--protoset", "`protoset`"),
-    ("--resolve", "`resolve`"),
-    ("--source-ip", "`source_ip`"),
-    ("--threads", "`generator.threads`"),
-    ("--threshold", "`thresholds`"),
-    ("--timeout", "`timeout`"),
-    ("--tls-timeout", "`tls_timeout`"),
-    ("-L", "`redirects`"),
-    ("-c", "`connections`"),
-    ("-k", "`tls.insecure`"),
-    ("-u", "`users`"),
-];
-
 impl Naming {
     /// A text with its flags named in this way. A word in backticks is left as it is: it is a
     /// command, not a setting.
@@ -74,9 +42,10 @@ impl Naming {
         }
         let words = text.split(' ').map(|word| {
             let bare = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '-');
-            match KEYS.iter().find(|(flag, _)| *flag == bare) {
-                Some((flag, key)) if !word.contains('`') => word.replacen(flag, key, 1),
-                _ => word.to_owned(),
+            let key = Some(bare).filter(|_| bare.starts_with('-') && !word.contains('`'));
+            match key.and_then(plan_setting) {
+                Some(key) => word.replacen(bare, &format!("`{key}`"), 1),
+                None => word.to_owned(),
             }
         });
         Cow::Owned(words.collect::<Vec<_>>().join(" "))
@@ -85,9 +54,8 @@ impl Naming {
     /// A setting with a value: `-c 20`, or `connections: 20` in backticks. It is what a reader
     /// copies, so the backticks stand around the whole of it.
     fn set(self, flag: &str, value: u64) -> String {
-        let key = KEYS.iter().find(|(known, _)| *known == flag);
-        match (self, key) {
-            (Self::Keys, Some((_, key))) => format!("`{}: {value}`", key.trim_matches('`')),
+        match (self, plan_setting(flag)) {
+            (Self::Keys, Some(key)) => format!("`{key}: {value}`"),
             _ => format!("{flag} {value}"),
         }
     }
@@ -251,7 +219,8 @@ const fn by_flags(outcome: Outcome) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{KEYS, Naming, against, by_flags, remedy, remedy_beside};
+    use super::{Naming, against, by_flags, remedy, remedy_beside};
+    use drumfire_document::flags::plan_setting;
     use drumfire_measure::{Cause, Outcome};
 
     #[test]
@@ -307,7 +276,7 @@ mod tests {
         for text in by_outcome.chain(causes.into_iter().filter_map(against)) {
             for word in text.split(' ').filter(|word| !word.contains('`')) {
                 let bare = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '-');
-                let is_known = KEYS.iter().any(|(flag, _)| *flag == bare);
+                let is_known = plan_setting(bare).is_some();
                 assert!(!bare.starts_with('-') || is_known, "{bare} in: {text}");
             }
         }

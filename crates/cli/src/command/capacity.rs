@@ -94,8 +94,7 @@ fn of_plan(
     let pool = std::cell::Cell::new(0);
     let read = |host: &Arc<dyn Host>| {
         let mut draft = file.draft(&[], host, output);
-        draft.document = document::with_outputs(draft.document, &flags.http.output)?;
-        document::put_load(&mut draft.document, &flags.http.load)?;
+        document::put(&mut draft.document, &flags.http.settings)?;
         pool.set(wanted.pool(&draft.document, flags.pool.as_deref())?);
         wanted.put(&mut draft.document, pool.get())?;
         let plan = compile_draft(&draft, host).map_err(|found| file.failure(&found))?;

@@ -30,7 +30,7 @@ pub(crate) fn run(flags: &GrpcFlags, output: &Output) -> Result<Exit, Failure> {
         output.print_foreign(&lines)?;
         return Ok(Exit::Done);
     }
-    if flags.call.is_none() {
+    if !flags.settings.has("call") {
         return Err(Failure::usage(
             "set the method with --call package.Service/Method; --list prints all methods",
         ));

@@ -1,25 +1,14 @@
 //! `drumfire completions` and `drumfire man`: what an installation puts beside the program.
 
 use crate::exit::{Exit, Failure};
-use crate::flags::{Cli, Shell};
+use crate::flags::{Cli, Shell, with_choices};
 use crate::output::Output;
 use clap::CommandFactory as _;
-use clap::builder::PossibleValuesParser;
 use clap_complete::aot;
 use std::path::Path;
 
 /// The program's name in completions and pages.
 const NAME: &str = "drumfire";
-
-/// Flags whose values are words of a list, by their ids. They are parsed as other texts are, for the
-/// sake of their messages.
-const CHOICES: [(&str, &[&str]); 5] = [
-    ("arrivals", &["constant", "poisson"]),
-    ("feed_order", &["turn", "random", "once"]),
-    ("late", &["queue", "skip", "drop"]),
-    ("lookup", &["ttl"]),
-    ("order", &["turn", "random", "once"]),
-];
 
 /// The completions that the library can't make in bash: the runs that are stored, those that go on, and files behind
 /// an `@`. The `@` is a word of its own in `COMP_WORDS` where `COMP_WORDBREAKS` has it, as it does by default, but what
@@ -124,19 +113,6 @@ pub(crate) fn completions(shell: Shell, output: &Output) -> Result<Exit, Failure
     };
     output.print(script.as_bytes())?;
     Ok(Exit::Done)
-}
-
-/// A command whose flags of [`CHOICES`] have their words.
-fn with_choices(command: clap::Command) -> clap::Command {
-    CHOICES.into_iter().fold(command, |command, (flag, words)| {
-        let has_it = command.get_arguments().any(|arg| arg.get_id() == flag);
-        match has_it {
-            true => command.mut_arg(flag, |arg| {
-                arg.value_parser(PossibleValuesParser::new(words))
-            }),
-            false => command,
-        }
-    })
 }
 
 /// The script of zsh, in which arguments that are runs have them.

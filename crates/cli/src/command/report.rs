@@ -1,7 +1,7 @@
 //! `drumfire report`.
 
 use super::baseline;
-use super::results::{Destinations, Report};
+use super::results::{Destinations, Report, is_on};
 use super::stored::failure;
 use crate::exit::{Exit, Failure};
 use crate::flags::ReportFlags;
@@ -12,7 +12,7 @@ use drumfire_store::Record;
 
 /// Writes the results of a stored run, as the run itself did.
 pub(crate) fn run(flags: &ReportFlags, output: &Output) -> Result<Exit, Failure> {
-    let outputs = document::report_outputs(flags);
+    let outputs = document::outputs(&flags.settings)?;
     let destinations = Destinations::of(&outputs)?;
     let path = runs_folder::find(&flags.run)?;
     let destinations = destinations
@@ -29,7 +29,7 @@ pub(crate) fn run(flags: &ReportFlags, output: &Output) -> Result<Exit, Failure>
     let summary = stored(record);
     let message = teardown.as_ref().map(|failure| failure.message.clone());
     let destinations = destinations.of_teardown(message);
-    let exit = session::exit_of(&summary, flags.strict);
+    let exit = session::exit_of(&summary, is_on(&outputs.strict));
     let written = destinations.write(&summary, Report::of(&outputs), &style, output);
     written.map_err(|failure| failure.of_run(exit))?;
     for note in streamed {

@@ -341,7 +341,7 @@ pub(super) fn is_quiet(outputs: &Outputs) -> bool {
 }
 
 /// Whether a switch is on.
-fn is_on(switch: &Option<Switch>) -> bool {
+pub(super) fn is_on(switch: &Option<Switch>) -> bool {
     switch.as_ref().is_some_and(|switch| switch.value)
 }
 

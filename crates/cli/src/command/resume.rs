@@ -3,7 +3,7 @@
 use super::baseline;
 use super::phases::{self, Compiled, Phases};
 use super::plan_file::PlanFile;
-use super::results::{self, Carried, Destinations, Observers, Report, shown};
+use super::results::{self, Carried, Destinations, Observers, Report, is_on, shown};
 use super::stored::failure;
 use super::ui;
 use crate::display::Display;
@@ -14,7 +14,7 @@ use crate::output::Output;
 use crate::signals::Signals;
 use crate::{document, intervals, runs_folder, session, terminal};
 use drumfire_compile::{Host, compile_draft};
-use drumfire_document::{Document, Pool, Request, form};
+use drumfire_document::{Document, Layer as _, Outputs, Pool, Request, form};
 use drumfire_engine::Prepared;
 use drumfire_measure::{Asked, AskedBody, Figures, LISTED_MAX, Model, RunInfo};
 use drumfire_plan::{Done, Load, Plan, Url, rest};
@@ -31,7 +31,7 @@ pub(crate) fn run(flags: &ResumeFlags, output: &Output) -> Result<Exit, Failure>
     let directory = Directory::open(&path).map_err(failure)?;
     let record = Record::read(&path).map_err(failure)?;
     let file = PlanFile::of_stored(&path)?;
-    let outputs = document::resume_outputs(flags)?;
+    let outputs = outputs_of(flags)?;
     let read = |host: &Arc<dyn Host>| {
         let mut rest = rest_of(&file, host, &record, output)?;
         rest.draft.document.outputs = outputs.clone();
@@ -40,6 +40,13 @@ pub(crate) fn run(flags: &ResumeFlags, output: &Output) -> Result<Exit, Failure>
     phases::around(&file, Phases::Run, output, read, |rest, signals| {
         go_on(rest, directory, &path, flags, signals, output)
     })
+}
+
+/// Where the results of a run that continues go.
+fn outputs_of(flags: &ResumeFlags) -> Result<Outputs, Failure> {
+    let mut outputs = document::outputs(&flags.settings)?;
+    outputs.fill(&document::outputs(&flags.report.settings)?);
+    Ok(outputs)
 }
 
 /// Carries out the rest of a run's plan.
@@ -51,7 +58,7 @@ fn go_on(
     signals: &Signals,
     output: &Output,
 ) -> Result<Carried, Failure> {
-    let outputs = document::resume_outputs(flags)?;
+    let outputs = outputs_of(flags)?;
     let record = Record::read(path).map_err(failure)?;
     let baseline = baseline::of(&outputs, output)?;
     if let Some(baseline) = &baseline {
@@ -100,7 +107,7 @@ fn go_on(
     });
     github.show(&summary, naming, destinations.stdout(), output);
     let lacking = || session::lacking(&outcome);
-    let exit = session::exit_of(&summary, flags.report.strict);
+    let exit = session::exit_of(&summary, is_on(&outputs.strict));
     let ended = results.and_then(|()| lacking()).map(|()| exit);
     Ok(Carried {
         goes_on: false,

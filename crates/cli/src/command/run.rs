@@ -46,11 +46,7 @@ pub(super) fn compiled(
     output: &Output,
 ) -> Result<Compiled, Failure> {
     let mut draft = file.draft(&flags.settings, host, output);
-    draft.document = document::with_outputs(draft.document, &flags.output)?;
-    document::put_load(&mut draft.document, &flags.load)?;
-    if let Some(speed) = &flags.speed {
-        document::set_speed(&mut draft.document, speed)?;
-    }
+    document::put(&mut draft.document, &flags.keys)?;
     if flags.output.show {
         draft.document = document::once(draft.document);
     }

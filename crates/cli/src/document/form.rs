@@ -1,6 +1,6 @@
 //! The parts that `-F` names, in the form that curl has made known.
 
-use super::{at, some, text};
+use super::{at, text};
 use crate::exit::Failure;
 use drumfire_document::{Diagnostic, Part, PartContent, Payload};
 
@@ -36,8 +36,8 @@ fn part(given: &str) -> Result<Part, Failure> {
     };
     for option in options {
         match option.trim().split_once('=') {
-            Some(("type", value)) => part.media_type = some(KEY, Some(&value)),
-            Some(("filename", value)) => part.file_name = some(KEY, Some(&value)),
+            Some(("type", value)) => part.media_type = Some(text(KEY, &value)),
+            Some(("filename", value)) => part.file_name = Some(text(KEY, &value)),
             _ => {
                 let shown = option.trim().escape_default();
                 return Err(wrong(format!(

@@ -1,18 +1,13 @@
 //! `drumfire http`.
 
-use super::form;
-use super::{Written, document, feeds, fields, payload, some, switch, text, texts, transport};
+use super::{Written, document, form, once, payload, text};
 use crate::exit::Failure;
-use crate::flags::{HttpFlags, LoadFlags};
+use crate::flags::HttpFlags;
 use crate::{bare_url, habits, input};
 use drumfire_compile::{HashedLine, lines};
-use drumfire_document::Diagnostic;
-use drumfire_document::{
-    Ask, CommonBody, CommonFields, Document, Expect, Http, Place, Placed, Pool, Request, Settings,
-    Text,
-};
-use drumfire_report::{Naming, secret};
-use std::path::{Path, PathBuf};
+use drumfire_document::{Ask, Diagnostic, Place, Placed, Request, Text};
+use drumfire_report::secret;
+use std::path::Path;
 
 /// The name of a list of URLs in error messages.
 const LIST: Place = Place::Flag { name: "URL list" };
@@ -20,67 +15,45 @@ const LIST: Place = Place::Flag { name: "URL list" };
 /// The document of the flags.
 pub(crate) fn of(flags: &HttpFlags) -> Result<Written, Failure> {
     check_habits(flags)?;
-    let has_body = flags.data.is_some() || !flags.form.is_empty();
-    let usual = if has_body { "POST" } else { "GET" };
-    let method = some("method", flags.method.as_ref());
-    let method = method.unwrap_or_else(|| Placed::new(usual.to_owned(), Place::Nowhere));
-    let body = match &flags.data {
+    let settings = &flags.settings;
+    let body = match settings.value("data") {
         Some(data) => Some(payload("body", data)?),
-        None => form::payload(&flags.form)?,
+        None => form::payload(settings.values("form"))?,
     };
+    let usual = if body.is_some() { "POST" } else { "GET" };
+    let method = settings
+        .value("method")
+        .map(|method| text("method", &method));
+    let method = method.unwrap_or_else(|| Placed::new(usual.to_owned(), Place::Nowhere));
     let mut notes = Vec::new();
-    let pool = Pool {
-        settings: Settings {
-            http: Http {
-                http: flags.http2.then(|| text("http", &2)),
-                compressed: flags.compressed.then(|| text("compressed", &true)),
-                redirects: some("redirects", flags.redirects.as_ref()),
-                expect_continue: switch("expect_continue", flags.expect_continue, true),
-                expect: expect(flags)?,
-                ..Http::default()
-            },
-            fields: CommonFields {
-                headers: fields("headers", &flags.headers)?,
-                traceparent: switch("traceparent", flags.transport.traceparent, true),
-                ..CommonFields::default()
-            },
-            body: CommonBody {
-                payload: body,
-                lines: switch("body_lines", flags.body_lines, true),
-                order: some("order", flags.varying.order.as_ref()),
-            },
-            templates: flags
-                .varying
-                .no_templates
-                .then(|| text("templates", &"none")),
-            ..transport::settings(&flags.load, &flags.transport)
-        },
-        requests: requests(&flags.urls, &method, &mut notes)?,
-        ..Pool::default()
+    let mut document = document(settings)?;
+    let requests = requests(&flags.urls, &method, &mut notes)?;
+    for pool in &mut document.pools {
+        pool.settings.body.payload.clone_from(&body);
+        pool.requests.clone_from(&requests);
+    }
+    let document = match flags.output.show {
+        true => once(document),
+        false => document,
     };
     Ok(Written {
-        document: Document {
-            feeds: feeds(&flags.varying)?,
-            ..document(pool, &flags.load, &flags.output)?
-        },
         notes,
-        naming: Naming::Flags,
-        folder: PathBuf::new(),
+        ..document.into()
     })
 }
 
 /// Refuses what is right on another tool's command line and means something else here.
 fn check_habits(flags: &HttpFlags) -> Result<(), Failure> {
-    let LoadFlags { duration, .. } = &flags.load;
-    if let Some(data) = &flags.data
-        && duration.is_none()
-        && flags.method.is_none()
+    let settings = &flags.settings;
+    if let Some(data) = settings.value("data")
+        && !settings.has("duration")
+        && !settings.has("method")
         && let Some(mistake) = habits::duration_as_body(data)
     {
         return Err(Failure::usage(mistake));
     }
-    if let Some(data) = &flags.data
-        && !flags.varying.no_templates
+    if let Some(data) = settings.value("data")
+        && !settings.has("no-templates")
         && !data.contains(char::is_whitespace)
         && Path::new(data).is_file()
     {
@@ -90,15 +63,16 @@ fn check_habits(flags: &HttpFlags) -> Result<(), Failure> {
              to send its name"
         )));
     }
-    let users = flags.load.users.as_deref();
+    let users = settings.value("users");
     if let Some(mistake) = users.and_then(habits::credentials_as_users) {
         return Err(Failure::usage(mistake));
     }
+    let is_quiet = settings.has("quiet");
     for url in &flags.urls {
         let shown = url.escape_default();
         let mistake = match url.as_str() {
-            number if habits::rate_as_url(number, flags.output.quiet).is_some() => {
-                habits::rate_as_url(number, flags.output.quiet)
+            number if habits::rate_as_url(number, is_quiet).is_some() => {
+                habits::rate_as_url(number, is_quiet)
             }
             "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS" => {
                 Some(format!("to set the method, use -X {shown}"))
@@ -113,17 +87,6 @@ fn check_habits(flags: &HttpFlags) -> Result<(), Failure> {
         }
     }
     Ok(())
-}
-
-/// When a response is ok.
-fn expect(flags: &HttpFlags) -> Result<Expect, Failure> {
-    Ok(Expect {
-        status: some("expect.status", flags.expect_status.as_ref()),
-        header: fields("expect.header", &flags.expect_header)?,
-        body: texts("expect.body", &flags.expect_body),
-        body_hash: some("expect.body_hash", flags.expect_hash.as_ref()),
-        ..Expect::default()
-    })
 }
 
 /// A URL, with its scheme and a note on it where it had none.

@@ -19,7 +19,7 @@ const MARKDOWN: &str = "Write the result as Markdown, for a comment; - is stdout
 #[command(mut_arg("markdown", |arg| arg.help(MARKDOWN)))]
 #[command(mut_arg("rate", |arg| arg.hide(true)))]
 #[command(mut_arg("users", |arg| arg.hide(true)))]
-#[command(mut_arg("think_time", |arg| arg.hide(true)))]
+#[command(mut_arg("think-time", |arg| arg.hide(true)))]
 #[command(mut_arg("duration", |arg| arg.hide(true)))]
 #[command(mut_arg("requests", |arg| arg.hide(true)))]
 #[command(mut_arg("iterations", |arg| arg.hide(true)))]
@@ -33,8 +33,8 @@ const MARKDOWN: &str = "Write the result as Markdown, for a comment; - is stdout
 #[command(mut_arg("junit", |arg| arg.hide(true)))]
 #[command(mut_arg("baseline", |arg| arg.hide(true)))]
 #[command(mut_arg("print_plan", |arg| arg.hide(true)))]
-#[command(mut_arg("no_tui", |arg| arg.hide(true)))]
-#[command(mut_arg("no_github", |arg| arg.hide(true)))]
+#[command(mut_arg("no-tui", |arg| arg.hide(true)))]
+#[command(mut_arg("no-github", |arg| arg.hide(true)))]
 #[command(mut_arg("interval", |arg| arg.hide(true)))]
 pub(crate) struct CapacityFlags {
     /// Objective that the rate must keep: a quantile such as `p99<50ms`, or `failed<0.1%`;

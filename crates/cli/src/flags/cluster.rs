@@ -1,6 +1,6 @@
 //! The flags of agents and of runs on several machines.
 
-use super::{OutputFlags, RunFlags, number};
+use super::{AttachSettings, OutputFlags, RunFlags, number};
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use drumfire_units::ByteSize;
 use std::net::IpAddr;
@@ -161,6 +161,8 @@ pub(crate) struct AttachFlags {
     /// Take over the run even if its coordinator's process still exists, such as when it hangs
     #[arg(long, help_heading = "Cluster")]
     pub(crate) take_over: bool,
+    #[command(flatten)]
+    pub(crate) settings: AttachSettings,
     #[command(flatten)]
     pub(crate) output: OutputFlags,
 }

@@ -49,6 +49,12 @@ pub(crate) fn failures(text: &str) -> Result<u64, String> {
     }
 }
 
+/// The number of redirects to follow, which curl's `-L` does not take.
+pub(crate) fn redirects(text: &str) -> Result<u32, String> {
+    text.parse()
+        .map_err(|_| "-L takes the number of redirects to follow, such as -L 10".to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,7 +3,7 @@
 //! A file becomes many requests, by one of several formats of other tools; which settings a format
 //! takes is the compiler's to say.
 
-use super::{Count, Switch, Text};
+use crate::{Count, Switch, Text};
 
 /// A file whose every entry is a request.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -4,7 +4,7 @@
 //! its columns. The rows come from one source, and each setting is for some of the sources alone,
 //! which the compiler checks.
 
-use super::{Count, Field, Switch, Text};
+use crate::{Count, Field, Switch, Text};
 
 /// A table that templates draw on.
 #[derive(Clone, Debug, Default, PartialEq)]

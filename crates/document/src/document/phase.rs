@@ -7,10 +7,8 @@
 //! it. The values that the setup takes are known only when it has ended: the document of the load
 //! is resolved once more then, and the setup's own document is the one in which they do not occur.
 
-use super::{
-    CommonFields, Document, Field, Generator, Kept, Load, Place, Placed, Pool, Settings, Step,
-    Stop, Text,
-};
+use super::{Document, Pool, Step};
+use crate::{CommonFields, Field, Generator, Kept, Load, Place, Placed, Settings, Stop, Text};
 
 /// A part of a run beside its load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

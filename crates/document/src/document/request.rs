@@ -4,7 +4,8 @@
 //! largely the same. Keys that do not fit its kind are mistakes, which the reader of the form
 //! notes.
 
-use super::{Ammo, CallOptions, Count, Expect, Field, Fields, Payload, Stream, Switch, Text};
+use super::Ammo;
+use crate::{CallOptions, Count, Expect, Field, Fields, Payload, Stream, Switch, Text};
 
 /// A request, or a list of them.
 #[derive(Clone, Debug, PartialEq)]

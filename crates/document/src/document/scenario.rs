@@ -3,7 +3,8 @@
 //! Steps form a tree: a branch and a loop hold steps of their own. The compiler makes a flat list
 //! of it, whose length is bounded.
 
-use super::{Count, Field, Request, Text};
+use super::Request;
+use crate::{Count, Field, Text};
 
 /// One step of a scenario.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,45 +1,35 @@
 //! The keys of a file of requests, which stand beside those of a request.
 
-use super::fields::fields;
+use crate::keys::fields::table;
+use crate::keys::{Flag, Group};
 use crate::{Ammo, Count, Switch, Text};
 
-/// The keys, as they stand in a mapping. They are read in one go and taken apart afterwards, for a
-/// request may have one of `ammo` and `ammo_lines`.
-#[derive(Debug, Default)]
-pub(crate) struct AmmoKeys {
-    ammo: Option<Text>,
-    lines: Vec<Text>,
-    format: Option<Text>,
-    limit: Option<Count>,
-    passes: Option<Count>,
-    chosen: Vec<Text>,
-    override_headers: Option<Switch>,
-    auto_tag: Option<Count>,
-    auto_tag_all: Option<Switch>,
-    preload: Option<Switch>,
-    speed: Option<Text>,
+table! {
+    /// The keys, as they stand in a mapping. They are read in one go and taken apart afterwards, for a
+    /// request may have one of `ammo` and `ammo_lines`.
+    pub(crate) struct AmmoKeys [] {
+        ammo: Option<Text> = "File of requests, sent in its order";
+        "ammo_lines" => lines: Vec<Text> =
+            "Lines of a file of requests, in the plan itself: a list, or one text with several lines";
+        format: Option<Text> =
+            "Format of the file: `uri`, `uripost`, `raw`, `jsonline`, `access-log`, `har` or `grpc-json`; by default, the file name decides, and lines in the plan are `uri`";
+        limit: Option<Count> = "Maximum number of requests to send; the pool then ends";
+        passes: Option<Count> =
+            "Maximum number of passes through the file; the pool then ends. Without a limit, the file is repeated endlessly";
+        chosen: Vec<Text> = "Send only entries with one of these tags";
+        override_headers: Option<Switch> =
+            "Let the header fields next to `ammo` override the file's; the pool's fields still do not override them";
+        auto_tag: Option<Count> =
+            "Tag an entry without a tag with this many elements of its path: `2` turns `/a/b/c?d` into `/a/b`";
+        auto_tag_all: Option<Switch> =
+            "Append the path elements to existing tags, too, after a vertical bar";
+        preload: Option<Switch> = "Keep all entries in memory";
+        speed: Option<Text> =
+            "Send entries at their recorded times instead of at a rate: `1` at the original speed, `2` twice as fast. The file is used once",
+            Flag::new(Group::Plan, "--speed <FACTOR>",
+                "Replay request files that have their own timing FACTOR times as fast, such as 2");
+    } []
 }
-
-fields!(AmmoKeys {
-    "ammo" => ammo: "File of requests, sent in its order",
-    "ammo_lines" => lines:
-        "Lines of a file of requests, in the plan itself: a list, or one text with several lines",
-    "format" => format:
-        "Format of the file: `uri`, `uripost`, `raw`, `jsonline`, `access-log`, `har` or `grpc-json`; by default, the file name decides, and lines in the plan are `uri`",
-    "limit" => limit: "Maximum number of requests to send; the pool then ends",
-    "passes" => passes:
-        "Maximum number of passes through the file; the pool then ends. Without a limit, the file is repeated endlessly",
-    "chosen" => chosen: "Send only entries with one of these tags",
-    "override_headers" => override_headers:
-        "Let the header fields next to `ammo` override the file's; the pool's fields still do not override them",
-    "auto_tag" => auto_tag:
-        "Tag an entry without a tag with this many elements of its path: `2` turns `/a/b/c?d` into `/a/b`",
-    "auto_tag_all" => auto_tag_all:
-        "Append the path elements to existing tags, too, after a vertical bar",
-    "preload" => preload: "Keep all entries in memory",
-    "speed" / "--speed" => speed:
-        "Send entries at their recorded times instead of at a rate: `1` at the original speed, `2` twice as fast. The file is used once",
-});
 
 impl AmmoKeys {
     /// The keys beside `ammo`.

@@ -1,62 +1,50 @@
 //! Feeds: a mapping of names that the user gives to the sources of their rows.
 
-use super::fields::{Entry, entries, fields, fields_schema, items, read_fields, show_fields, text};
-use super::key::KeyValue;
-use super::node::Node;
 use super::payload::json_text;
-use super::schema::{self, Definitions};
-use super::tree::Tree;
 use crate::diagnostic::Findings;
+use crate::keys::fields::{
+    Entry, entries, fields_schema, items, read_fields, show_fields, table, text,
+};
+use crate::keys::node::Node;
+use crate::keys::schema::{self, Definitions};
+use crate::keys::tree::Tree;
+use crate::keys::{Flag, Group, KeyValue};
 use crate::{Count, Feed, FeedRows, Field, Place, Placed, Switch, Text};
 use serde_json::{Value, json};
 
-/// A feed's keys, as they stand in a mapping.
-#[derive(Debug, Default)]
-pub(crate) struct Keys {
-    csv: Option<Text>,
-    json: Option<Text>,
-    jsonl: Option<Text>,
-    lines: Option<Text>,
-    inline: Inline,
-    range: Option<Text>,
-    generated: Columns,
-    fields: Vec<Text>,
-    delimiter: Option<Text>,
-    quote: Option<Text>,
-    header: Option<Switch>,
-    rows: Option<Count>,
-    seed: Option<Count>,
-    order: Option<Text>,
-    at_end: Option<Text>,
+table! {
+    /// A feed's keys, as they stand in a mapping.
+    pub(crate) struct Keys [] {
+        csv: Option<Text> =
+            "File of comma-separated values; its first line contains the column names";
+        json: Option<Text> = "File with an array of objects, or with objects one after another";
+        jsonl: Option<Text> = "File with one JSON object per line";
+        lines: Option<Text> = "File with one value per line; empty lines are skipped";
+        inline: Inline =
+            "Rows in the plan itself: a list of objects, of values, or of lists whose columns are in `fields`";
+        range: Option<Text> =
+            "Whole numbers, with both ends, such as `1..1000`, `0..100 by 5` or `10..1`; `0001..1000` writes all of them with four digits";
+        generated: Columns =
+            "Generated values: a mapping of columns to kinds, such as `name`, `email` or `int 1..9`, or a list of kinds";
+        fields: Vec<Text> =
+            "Names of the columns of `csv` or `inline`; the first line of a CSV file is then a row of data";
+        delimiter: Option<Text> = "Character between CSV values, or `tab`";
+        quote: Option<Text> = "Character that quotes CSV values, or `none`";
+        header: Option<Switch> = "With `fields`: skip the first line of the CSV file";
+        rows: Option<Count> = "Maximum number of rows to generate";
+        seed: Option<Count> = "Seed of the generated values, instead of the plan's";
+        order: Option<Text> =
+            "Which row an iteration takes: `in_order` (the default), `random`, `unique` or `once`",
+            Flag::new(Group::Data, "--feed-order <ORDER>",
+                "Order of the feeds' rows: turn, random, or once [default: turn]").needs("feed").choices(&["turn", "random", "once"]);
+        at_end: Option<Text> =
+            "What to do after the last row: `wrap` (the default), `stop` (the default for `once`) or `fail`";
+    } []
 }
 
-fields!(Keys {
-    "csv" => csv: "File of comma-separated values; its first line contains the column names",
-    "json" => json: "File with an array of objects, or with objects one after another",
-    "jsonl" => jsonl: "File with one JSON object per line",
-    "lines" => lines: "File with one value per line; empty lines are skipped",
-    "inline" => inline:
-        "Rows in the plan itself: a list of objects, of values, or of lists whose columns are in `fields`",
-    "range" => range:
-        "Whole numbers, with both ends, such as `1..1000`, `0..100 by 5` or `10..1`; `0001..1000` writes all of them with four digits",
-    "generated" => generated:
-        "Generated values: a mapping of columns to kinds, such as `name`, `email` or `int 1..9`, or a list of kinds",
-    "fields" => fields:
-        "Names of the columns of `csv` or `inline`; the first line of a CSV file is then a row of data",
-    "delimiter" => delimiter: "Character between CSV values, or `tab`",
-    "quote" => quote: "Character that quotes CSV values, or `none`",
-    "header" => header: "With `fields`: skip the first line of the CSV file",
-    "rows" => rows: "Maximum number of rows to generate",
-    "seed" => seed: "Seed of the generated values, instead of the plan's",
-    "order" / "--feed-order" => order:
-        "Which row an iteration takes: `in_order` (the default), `random`, `unique` or `once`",
-    "at_end" => at_end:
-        "What to do after the last row: `wrap` (the default), `stop` (the default for `once`) or `fail`",
-});
-
 /// Rows in the plan, as JSON.
-#[derive(Debug, Default)]
-struct Inline(Option<Text>);
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Inline(Option<Text>);
 
 impl Entry for Inline {
     const VALUE: KeyValue = KeyValue::Tree;
@@ -82,8 +70,8 @@ impl Entry for Inline {
 
 /// The columns of generated rows: a mapping of names to kinds, or a list of kinds, each of which
 /// names its column.
-#[derive(Debug, Default)]
-struct Columns(Option<Vec<Field>>);
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Columns(Option<Vec<Field>>);
 
 impl Entry for Columns {
     const VALUE: KeyValue = KeyValue::Mapping;

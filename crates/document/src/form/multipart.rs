@@ -1,29 +1,25 @@
 //! The parts of a body of several parts: `{ note: hello, upload: { file: a.png, type: image/png } }`.
 
-use super::fields::{Entry, entries, fields, fields_schema, items, read_fields, show_fields, text};
-use super::key::KeyValue;
-use super::node::Node;
-use super::schema::{self, Definitions};
-use super::tree::Tree;
 use crate::diagnostic::Findings;
+use crate::keys::KeyValue;
+use crate::keys::fields::{
+    Entry, entries, fields_schema, items, read_fields, show_fields, table, text,
+};
+use crate::keys::node::Node;
+use crate::keys::schema::{self, Definitions};
+use crate::keys::tree::Tree;
 use crate::{Part, PartContent, Place, Placed, Text};
 use serde_json::{Value, json};
 
-/// The keys of one part.
-#[derive(Debug, Default)]
-pub(super) struct PartKeys {
-    text: Option<Text>,
-    file: Option<Text>,
-    file_name: Option<Text>,
-    media_type: Option<Text>,
+table! {
+    /// The keys of one part.
+    pub(super) struct PartKeys [] {
+        text: Option<Text> = "Content of the part, as a string";
+        file: Option<Text> = "File with the content";
+        "filename" => file_name: Option<Text> = "File name to send to the server";
+        "type" => media_type: Option<Text> = "Media type, such as `image/png`";
+    } []
 }
-
-fields!(PartKeys {
-    "text" => text: "Content of the part, as a string",
-    "file" => file: "File with the content",
-    "filename" => file_name: "File name to send to the server",
-    "type" => media_type: "Media type, such as `image/png`",
-});
 
 impl PartKeys {
     /// The part that the keys make.

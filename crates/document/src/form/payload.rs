@@ -4,39 +4,87 @@
 //! the one with their values, which is sent, and the one with the references, which is printed.
 //! Keys keep their order and numbers their digits, since a server may mind either.
 
-use super::fields::{Entry as _, Fields, Known, text};
-use super::key::{Key, KeyValue};
-use super::node::Node;
-use super::reference::escaped;
-use super::schema::{self, Definitions, Properties};
-use super::tree::Tree;
 use crate::diagnostic::Findings;
 use crate::json_strings::literal;
+use crate::keys::fields::{Entry as _, Fields, Known, text};
+use crate::keys::node::Node;
+use crate::keys::schema::{self, Definitions, Properties};
+use crate::keys::tree::{Tree, escaped};
+use crate::keys::{Flag, Group, Key, KeyValue};
 use crate::{Field, Layer, Part, Payload, Place, Placed, Text};
 use serde_json::{Number, Value};
 
-/// The keys of one payload.
+/// The keys of one payload, of which a document has one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PayloadKeys {
     text: &'static str,
     file: &'static str,
     base64: &'static str,
-    /// JSON as a tree, and a web form; bodies have them.
-    others: &'static [&'static str],
-    /// The flags that set its keys.
-    pub(crate) flags: &'static [(&'static str, &'static str)],
+    pub(crate) keys: &'static [Key],
 }
 
-/// The keys of bodies that have a media type of their own.
-const OTHERS: [&str; 3] = ["json", "form", "multipart"];
-
-/// The body of an HTTP request.
+/// The body of an HTTP request: bytes, JSON as a tree, or a web form.
 pub(crate) const BODY: PayloadKeys = PayloadKeys {
     text: "body",
     file: "body_file",
     base64: "body_base64",
-    others: &OTHERS,
-    flags: &[("body", "-d"), ("multipart", "-F")],
+    keys: &[
+        Key {
+            name: "body",
+            flag: Some(
+                Flag::new(
+                    Group::Request,
+                    "-d, --data <DATA>",
+                    "Body; @FILE reads a file, @- reads stdin. No Content-Type is added. URLs, headers \
+                     and bodies are templates: {{request_number}}, {{uuid}} and others",
+                )
+                .first(),
+            ),
+            value: KeyValue::Scalar,
+            words: "Body as a string",
+        },
+        Key {
+            name: "body_file",
+            flag: None,
+            value: KeyValue::Scalar,
+            words: "File with the content",
+        },
+        Key {
+            name: "body_base64",
+            flag: None,
+            value: KeyValue::Scalar,
+            words: "Content in base64",
+        },
+        Key {
+            name: "json",
+            flag: None,
+            value: KeyValue::Tree,
+            words: "Body as JSON, written as a tree; its strings are templates. The default \
+                    `Content-Type` is `application/json`",
+        },
+        Key {
+            name: "form",
+            flag: None,
+            value: Vec::<Field>::VALUE,
+            words: "Fields of a web form; their values are templates, which drumfire encodes. The \
+                    default `Content-Type` is `application/x-www-form-urlencoded`",
+        },
+        Key {
+            name: "multipart",
+            flag: Some(
+                Flag::new(
+                    Group::Request,
+                    "-F, --form <PART>",
+                    "Part of a multipart body: NAME=VALUE, or NAME=@FILE, which may end in ;type= and \
+                     ;filename=; repeatable",
+                )
+                .excludes(&["data"]),
+            ),
+            value: Vec::<Part>::VALUE,
+            words: "Parts of a web form with files: strings, which are templates, or mappings. The \
+                    default `Content-Type` is `multipart/form-data` with a boundary",
+        },
+    ],
 };
 
 /// The data of a call.
@@ -44,15 +92,42 @@ pub(crate) const DATA: PayloadKeys = PayloadKeys {
     text: "data",
     file: "data_file",
     base64: "data_base64",
-    others: &[],
-    flags: &[("data", "-d")],
+    keys: &[
+        Key {
+            name: "data",
+            flag: Some(
+                Flag::new(
+                    Group::Call,
+                    "-d, --data <JSON>",
+                    "The message as JSON, or an array of messages; @FILE reads a file, @- reads stdin. \
+                     Templates work: {{request_number}}, {{uuid}} and others [default: an empty \
+                     message]",
+                )
+                .first(),
+            ),
+            value: KeyValue::Tree,
+            words: "Message as JSON, written as a tree or as a string; its strings are templates. A \
+                    list has several messages",
+        },
+        Key {
+            name: "data_file",
+            flag: None,
+            value: KeyValue::Scalar,
+            words: "File with the content",
+        },
+        Key {
+            name: "data_base64",
+            flag: None,
+            value: KeyValue::Scalar,
+            words: "Content in base64",
+        },
+    ],
 };
 
 impl PayloadKeys {
     /// Its names.
     pub(crate) fn names(self) -> impl Iterator<Item = &'static str> {
-        let three = [self.text, self.file, self.base64];
-        three.into_iter().chain(self.others.iter().copied())
+        self.keys.iter().map(|key| key.name)
     }
 
     /// Reads one of the keys; two of them contradict each other.
@@ -109,55 +184,16 @@ impl PayloadKeys {
         }
     }
 
-    /// Appends its keys for a reference.
-    pub(super) fn rows(self, out: &mut Vec<Key>) {
-        out.extend(self.names().map(|name| {
-            let mut flags = self.flags.iter();
-            Key {
-                name,
-                flag: flags.find(|(key, _)| *key == name).map(|(_, flag)| *flag),
-                value: match name {
-                    "form" => Vec::<Field>::VALUE,
-                    "multipart" => Vec::<Part>::VALUE,
-                    name if name == OTHERS[0] || name == DATA.text => KeyValue::Tree,
-                    _ => KeyValue::Scalar,
-                },
-                words: self.words(name),
-            }
-        }));
-    }
-
     /// Appends its keys with the schemas of their values.
     fn properties(self, out: &mut Properties, definitions: &mut Definitions) {
-        for name in self.names() {
-            let schema = match name {
-                "form" => Vec::<Field>::schema(definitions),
-                "multipart" => Vec::<Part>::schema(definitions),
-                name if name == OTHERS[0] || name == DATA.text => Value::Bool(true),
+        for key in self.keys {
+            let schema = match key.value {
+                KeyValue::Tree => Value::Bool(true),
+                KeyValue::Mapping => Vec::<Field>::schema(definitions),
+                KeyValue::NamedOf(_) => Vec::<Part>::schema(definitions),
                 _ => schema::scalar(),
             };
-            out.insert(name.to_owned(), schema::described(schema, self.words(name)));
-        }
-    }
-
-    /// The description of a key for editors.
-    fn words(self, key: &str) -> &'static str {
-        match key {
-            "json" => {
-                "Body as JSON, written as a tree; its strings are templates. The default `Content-Type` is `application/json`"
-            }
-            "form" => {
-                "Fields of a web form; their values are templates, which drumfire encodes. The default `Content-Type` is `application/x-www-form-urlencoded`"
-            }
-            "multipart" => {
-                "Parts of a web form with files: strings, which are templates, or mappings. The default `Content-Type` is `multipart/form-data` with a boundary"
-            }
-            "data" => {
-                "Message as JSON, written as a tree or as a string; its strings are templates. A list has several messages"
-            }
-            key if key == self.file => "File with the content",
-            key if key == self.base64 => "Content in base64",
-            _ => "Body as a string",
+            out.insert(key.name.to_owned(), schema::described(schema, key.words));
         }
     }
 
@@ -171,13 +207,13 @@ impl PayloadKeys {
             Payload::File(text) => (self.file, Tree::scalar(text)),
             Payload::Base64(text) => (self.base64, Tree::scalar(text)),
             Payload::Json(text) if self.text == DATA.text => (self.text, Tree::json(text)),
-            Payload::Json(text) => (OTHERS[0], Tree::json(text)),
+            Payload::Json(text) => ("json", Tree::json(text)),
             Payload::Form(fields) => match fields.show() {
-                Some(tree) => (OTHERS[1], tree),
+                Some(tree) => ("form", tree),
                 None => return,
             },
             Payload::Multipart(parts) => match parts.show() {
-                Some(tree) => (OTHERS[2], tree),
+                Some(tree) => ("multipart", tree),
                 None => return,
             },
         };
@@ -298,13 +334,7 @@ impl Json {
 
 /// The body that a pool's requests have.
 impl Fields for Option<Payload> {
-    fn keys(out: &mut Vec<&'static str>) {
-        out.extend(BODY.names());
-    }
-
-    fn rows(out: &mut Vec<Key>) {
-        BODY.rows(out);
-    }
+    const KEYS: &'static [Key] = BODY.keys;
 
     fn set(&mut self, key: &str, node: &Placed<Node>, found: &mut Findings) -> Known {
         BODY.set(self, key, node, found)
@@ -336,13 +366,7 @@ impl Layer for Option<Payload> {
 pub(crate) struct CallPayload(pub(crate) Option<Payload>);
 
 impl Fields for CallPayload {
-    fn keys(out: &mut Vec<&'static str>) {
-        out.extend(DATA.names());
-    }
-
-    fn rows(out: &mut Vec<Key>) {
-        DATA.rows(out);
-    }
+    const KEYS: &'static [Key] = DATA.keys;
 
     fn set(&mut self, key: &str, node: &Placed<Node>, found: &mut Findings) -> Known {
         DATA.set(&mut self.0, key, node, found)
@@ -372,7 +396,7 @@ impl Layer for CallPayload {
 #[cfg(test)]
 mod tests {
     use super::{View, json_of};
-    use crate::form::node::read;
+    use crate::keys::node::read;
 
     #[test]
     fn data_may_be_written_as_a_tree() {

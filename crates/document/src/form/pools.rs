@@ -1,11 +1,11 @@
 //! Pools: a mapping whose keys are names that the user gives.
 
-use super::fields::{Entry, entries, fields_schema, read_fields, show_fields};
-use super::key::KeyValue;
-use super::node::Node;
-use super::schema::{self, Definitions};
-use super::tree::Tree;
 use crate::diagnostic::Findings;
+use crate::keys::KeyValue;
+use crate::keys::fields::{Entry, entries, fields_schema, read_fields, show_fields};
+use crate::keys::node::Node;
+use crate::keys::schema::{self, Definitions};
+use crate::keys::tree::Tree;
 use crate::{Place, Placed, Pool};
 use serde_json::Value;
 

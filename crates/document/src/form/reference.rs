@@ -10,19 +10,16 @@
 //! comes out of a reference is not searched for references again, so that a file or a variable of
 //! the environment can't smuggle one in. `$${` stands for the two characters themselves.
 
-use super::node::Node;
 use super::setup_values::{STAND_IN, SetupValues, makes_template};
 use crate::Environment;
 use crate::diagnostic::Findings;
+use crate::keys::node::Node;
+use crate::keys::tree::{OPEN, escaped};
 use crate::{Place, Placed, Text};
 use drumfire_plan::suggestion;
 use drumfire_units::utf8;
 use std::collections::HashMap;
 
-/// The beginning of a reference.
-const OPEN: &str = "${";
-/// The same as a text of its own.
-const ESCAPED: &str = "$${";
 /// All values that references stand for in a document, together, in bytes.
 const BYTES_MAX: usize = 64 << 20;
 /// The longest chain of variables that lead from one to the next.
@@ -31,11 +28,6 @@ const CHAIN_MAX: u32 = 100;
 const SECRET_MIN: usize = 4;
 /// The sign before the default of a variable of the environment.
 const DEFAULT: &str = ":-";
-
-/// The text with everything escaped that a reader would take for a reference.
-pub(crate) fn escaped(text: &str) -> String {
-    text.replace(OPEN, ESCAPED)
-}
 
 /// The values that references stand for.
 pub(super) struct References<'a> {
@@ -506,7 +498,7 @@ mod tests {
     use super::{References, escaped};
     use crate::Environment;
     use crate::diagnostic::Findings;
-    use crate::form::node::{Node, read};
+    use crate::keys::node::{Node, read};
     use std::io;
 
     /// A machine with a file and a few variables.

@@ -1,16 +1,16 @@
 //! Requests as mappings: `get: /`, `call: package.Service/Method`, `list: urls.txt`.
 
 use super::ammo::AmmoKeys;
-use super::fields::{
-    Entry, Fields, entries, fields, fields_schema, items, read_fields, show_fields,
-};
-use super::key::KeyValue;
-use super::node::Node;
 use super::payload::CallPayload;
-use super::schema::{self, Definitions};
-use super::tree::Tree;
 use crate::Layer as _;
 use crate::diagnostic::Findings;
+use crate::keys::fields::{
+    Entry, Fields, entries, fields_schema, items, read_fields, show_fields, table,
+};
+use crate::keys::node::Node;
+use crate::keys::schema::{self, Definitions};
+use crate::keys::tree::Tree;
+use crate::keys::{Flag, Group, KeyValue, On};
 use crate::{
     Ask, CallOptions, Count, Data, Expect, Field, Fields as Carried, Payload, Place, Placed,
     Request, Stream, Switch, Text,
@@ -40,96 +40,75 @@ pub(super) const ASKS: [&str; 13] = [
     "call",
 ];
 
-/// A request's keys, as they stand in a mapping. All are read, whatever kind of request it is, so
-/// that a key that does not fit is named rather than unknown.
-#[derive(Debug, Default)]
-pub(crate) struct Keys {
-    verbs: Verbs,
-    method: Option<Text>,
-    url: Option<Text>,
-    list: Option<Text>,
-    call: Option<Text>,
-    ammo: AmmoKeys,
-    name: Option<Text>,
-    weight: Option<Count>,
-    headers: Vec<Field>,
-    metadata: Vec<Field>,
-    metadata_file: Option<Text>,
-    body: Option<Payload>,
-    data: CallPayload,
-    coding: Coding,
-    options: CallOptions,
-    expect: Expect,
-    timeout: Option<Text>,
-    take: Vec<Field>,
+table! {
+    /// A request's keys, as they stand in a mapping. All are read, whatever kind of request it is, so
+    /// that a key that does not fit is named rather than unknown.
+    pub(crate) struct Keys [
+        verbs: Verbs,
+    ] {
+        list: Option<Text> = "File with one URL, or path on the target, per line";
+        method: Option<Text> = "Method of `url` or `list`",
+            Flag::new(Group::Request, "-X, --method <METHOD>",
+                "Method [default: GET, or POST with -d]").first();
+        url: Option<Text> = "URL, or path on the target";
+        call: Option<Text> = "gRPC method, as `package.Service/Method`",
+            Flag::new(Group::Call, "--call <METHOD>",
+                "The method, as package.Service/Method").first();
+        name: Option<Text> =
+            "Name under which its figures are reported; by default its URL or path as written, or the method of a call";
+        weight: Option<Count> = "Share among the requests of the list, by default 1";
+        headers: Vec<Field> =
+            "Header fields of an HTTP request, or of all requests of a file; they override the pool's fields of the same name";
+        metadata: Vec<Field> = "Metadata of a call, or of all calls of a file",
+            Flag::new(Group::Call, "-H, --metadata <METADATA>",
+                "Metadata `key: value`; the value is a template; repeatable");
+        metadata_file: Option<Text> = "File with the metadata of a call, as a JSON object";
+        expect: Expect = "What the response must be to count as ok; absent keys come from the pool";
+        timeout: Option<Text> =
+            "Maximum total time of this HTTP request, such as `5s`, instead of the pool's; `0` means no limit. For a call, use `deadline`";
+        take: Vec<Field> =
+            "In a scenario: variables to take from the response, such as `json $.id` or `header Location`";
+    } [
+        body: Option<Payload>,
+        data: CallPayload,
+        coding: Coding,
+        options: CallOptions,
+        ammo: AmmoKeys,
+    ]
 }
 
-/// Methods that are keys; others are written with `method` and `url`.
-#[derive(Debug, Default)]
-pub(super) struct Verbs {
-    get: Option<Text>,
-    head: Option<Text>,
-    post: Option<Text>,
-    put: Option<Text>,
-    patch: Option<Text>,
-    delete: Option<Text>,
-    options: Option<Text>,
-    trace: Option<Text>,
+table! {
+    /// Methods that are keys; others are written with `method` and `url`.
+    pub(crate) struct Verbs [] {
+        get: Option<Text> = "URL, or path on the target, to request with GET";
+        head: Option<Text> = "URL, or path on the target, to request with HEAD";
+        post: Option<Text> = "URL, or path on the target, to request with POST";
+        put: Option<Text> = "URL, or path on the target, to request with PUT";
+        patch: Option<Text> = "URL, or path on the target, to request with PATCH";
+        delete: Option<Text> = "URL, or path on the target, to request with DELETE";
+        options: Option<Text> = "URL, or path on the target, to request with OPTIONS";
+        trace: Option<Text> = "URL, or path on the target, to request with TRACE";
+    } []
 }
 
-/// The settings of the payload.
-#[derive(Debug, Default)]
-pub(crate) struct Coding {
-    binary: Option<Switch>,
-    lines: Option<Switch>,
-    templates: Option<Text>,
-    order: Option<Text>,
-    worker_name: Option<Text>,
-    workers: Option<Count>,
-    stream: Stream,
+table! {
+    /// The settings of the payload.
+    pub(crate) struct Coding [] {
+        binary: Option<Switch> = "Treat the data as encoded messages",
+            Flag::new(Group::Call, "--binary",
+                "The data is one encoded message, or several, each preceded by its length").needs("data");
+        "body_lines" => lines: Option<Switch> = "Use each line of the body as a separate body";
+        templates: Option<Text> = "Template language of this request, instead of the pool's";
+        order: Option<Text> =
+            "Order in which HTTP requests use the lines of a body, or calls the messages of a list: `turn`, `random` or `once`",
+            Flag::new(Group::Data, "--order <ORDER>",
+                "Order of the data of -d, if it is a list: turn, random, or once [default: turn]").on(On::GRPC).choices(&["turn", "random", "once"]);
+        worker_name: Option<Text> = "For Go templates: text before each `{{.WorkerID}}`";
+        workers: Option<Count> =
+            "For Go templates: number of workers to which calls are assigned in turn, instead of the users";
+        stream: Stream = "How to send the messages of a stream";
+    } []
 }
-
-fields!(Verbs {
-    "get" => get: "URL, or path on the target, to request with GET",
-    "head" => head: "URL, or path on the target, to request with HEAD",
-    "post" => post: "URL, or path on the target, to request with POST",
-    "put" => put: "URL, or path on the target, to request with PUT",
-    "patch" => patch: "URL, or path on the target, to request with PATCH",
-    "delete" => delete: "URL, or path on the target, to request with DELETE",
-    "options" => options: "URL, or path on the target, to request with OPTIONS",
-    "trace" => trace: "URL, or path on the target, to request with TRACE",
-});
-
-fields!(Coding {
-    "binary" / "--binary" => binary: "Treat the data as encoded messages",
-    "body_lines" => lines: "Use each line of the body as a separate body",
-    "templates" => templates: "Template language of this request, instead of the pool's",
-    "order" => order:
-        "Order in which HTTP requests use the lines of a body, or calls the messages of a list: `turn`, `random` or `once`",
-    "worker_name" => worker_name: "For Go templates: text before each `{{.WorkerID}}`",
-    "workers" => workers:
-        "For Go templates: number of workers to which calls are assigned in turn, instead of the users",
-    "stream" => stream: "How to send the messages of a stream",
-});
-
-fields!(Keys [verbs] {
-    "list" => list: "File with one URL, or path on the target, per line",
-    "method" / "-X" => method: "Method of `url` or `list`",
-    "url" => url: "URL, or path on the target",
-    "call" / "--call" => call: "gRPC method, as `package.Service/Method`",
-    "name" => name:
-        "Name under which its figures are reported; by default its URL or path as written, or the method of a call",
-    "weight" => weight: "Share among the requests of the list, by default 1",
-    "headers" => headers:
-        "Header fields of an HTTP request, or of all requests of a file; they override the pool's fields of the same name",
-    "metadata" => metadata: "Metadata of a call, or of all calls of a file",
-    "metadata_file" => metadata_file: "File with the metadata of a call, as a JSON object",
-    "expect" => expect: "What the response must be to count as ok; absent keys come from the pool",
-    "timeout" => timeout:
-        "Maximum total time of this HTTP request, such as `5s`, instead of the pool's; `0` means no limit. For a call, use `deadline`",
-    "take" => take:
-        "In a scenario: variables to take from the response, such as `json $.id` or `header Location`",
-} [body, data, coding, options, ammo]);
 
 impl Verbs {
     /// Each method with its URL's place.

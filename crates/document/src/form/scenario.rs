@@ -1,50 +1,40 @@
 //! The steps of a scenario as mappings: a request, `pause: 200ms..1s`, `set: { order: "{{ uuid }}" }`.
 
-use super::fields::{
-    Entry, Fields as _, entries, fields, fields_schema, items, read_fields, show_fields,
-};
-use super::key::KeyValue;
-use super::node::Node;
 use super::request::{ASKS, Keys as RequestKeys};
-use super::schema::{self, Definitions};
-use super::tree::Tree;
 use crate::diagnostic::Findings;
+use crate::keys::KeyValue;
+use crate::keys::fields::{
+    Entry, Fields as _, entries, fields_schema, items, read_fields, show_fields, table,
+};
+use crate::keys::node::Node;
+use crate::keys::schema::{self, Definitions};
+use crate::keys::tree::Tree;
 use crate::{Branch, Count, Field, Loop, Place, Placed, RequestStep, Scenario, Step, Text};
 use serde_json::{Value, json};
 
 /// The name of a mapping in messages.
 const WHAT: &str = "a step";
 
-/// A step's keys, as they stand in a mapping: those of a request, and others.
-#[derive(Debug, Default)]
-pub(super) struct StepKeys {
-    request: RequestKeys,
-    pause: Option<Text>,
-    set: Vec<Field>,
-    condition: Option<Text>,
-    otherwise: Vec<Step>,
-    passes: Option<Text>,
-    index: Option<Text>,
-    until: Option<Text>,
-    steps: Vec<Step>,
-    on_fail: Option<Text>,
+table! {
+    /// A step's keys, as they stand in a mapping: those of a request, and others.
+    pub(super) struct StepKeys [
+        request: RequestKeys,
+    ] {
+        pause: Option<Text> =
+            "Wait: `200ms`, `200ms..1s`, `exponential(1s)`, `lognormal(1s,0.5)`, `until 5s` or `at least 5s`";
+        set: Vec<Field> = "Set variables: names and templates, evaluated in order";
+        "if" => condition: Option<Text> =
+            "Condition, such as `total > 10 and state == 'new'`: run the steps of `do` if it holds, and the steps of `else` if it does not";
+        "repeat" => passes: Option<Text> =
+            "How many times to run the steps of `do`: a number, or a template whose value is a number of at most 1,000";
+        "as" => index: Option<Text> = "Variable that counts the passes, from 0";
+        until: Option<Text> = "Condition that ends the loop, checked after each pass";
+        "do" => steps: Vec<Step> = "Steps to run";
+        "else" => otherwise: Vec<Step> = "Steps to run if the condition is false";
+        on_fail: Option<Text> =
+            "What to do after a failure: `continue` (the default), `end_iteration` or `stop_user`, optionally with retries before it, as in `retry(2,500ms)`";
+    } []
 }
-
-fields!(StepKeys [request] {
-    "pause" => pause:
-        "Wait: `200ms`, `200ms..1s`, `exponential(1s)`, `lognormal(1s,0.5)`, `until 5s` or `at least 5s`",
-    "set" => set: "Set variables: names and templates, evaluated in order",
-    "if" => condition:
-        "Condition, such as `total > 10 and state == 'new'`: run the steps of `do` if it holds, and the steps of `else` if it does not",
-    "repeat" => passes:
-        "How many times to run the steps of `do`: a number, or a template whose value is a number of at most 1,000",
-    "as" => index: "Variable that counts the passes, from 0",
-    "until" => until: "Condition that ends the loop, checked after each pass",
-    "do" => steps: "Steps to run",
-    "else" => otherwise: "Steps to run if the condition is false",
-    "on_fail" => on_fail:
-        "What to do after a failure: `continue` (the default), `end_iteration` or `stop_user`, optionally with retries before it, as in `retry(2,500ms)`",
-} []);
 
 /// The keys that make steps of other kinds than a request, each with those that may stand beside it.
 const KINDS: [(&str, &[&str]); 4] = [
@@ -231,17 +221,13 @@ impl Entry for Vec<Step> {
     }
 }
 
-/// The keys of one of several scenarios.
-#[derive(Debug, Default)]
-pub(super) struct ScenarioKeys {
-    weight: Option<Count>,
-    steps: Vec<Step>,
+table! {
+    /// The keys of one of several scenarios.
+    pub(super) struct ScenarioKeys [] {
+        weight: Option<Count> = "Share among the scenarios";
+        steps: Vec<Step> = "Steps, in order";
+    } []
 }
-
-fields!(ScenarioKeys {
-    "weight" => weight: "Share among the scenarios",
-    "steps" => steps: "Steps, in order",
-});
 
 impl Entry for Vec<Scenario> {
     const VALUE: KeyValue = KeyValue::NamedOf("scenarios");

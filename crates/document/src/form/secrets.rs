@@ -7,8 +7,7 @@
 //! back, unless the mask has taken one for a part of a secret: then the whole is masked. In doubt a
 //! value is hidden.
 
-use super::reference::escaped;
-use super::tree::Tree;
+use crate::keys::tree::{Tree, escaped};
 use drumfire_plan::secret::{self, MASK};
 
 /// Keys whose mappings have names that the document gives.

@@ -6,8 +6,8 @@
 //! variable, for a misspelt name would else be a new one. The value is a scalar of the text's own
 //! kind, or YAML in brackets or quotes.
 
-use super::node::{self, Node};
 use crate::diagnostic::Findings;
+use crate::keys::node::{self, Node};
 use crate::{Place, Placed};
 use drumfire_plan::suggestion;
 

@@ -10,8 +10,8 @@
 //! a template in it, or begin one where it meets the text beside it: the server would else write
 //! expressions that this program evaluates.
 
-use super::node::Node;
 use crate::diagnostic::Findings;
+use crate::keys::node::Node;
 use crate::{Environment, Phase, Place, Placed};
 use drumfire_plan::suggestion_of;
 

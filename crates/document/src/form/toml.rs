@@ -3,8 +3,8 @@
 //! TOML has no references, anchors or tags, so that the tree is the parser's, with places computed
 //! from its spans. Dates are texts: no key takes one.
 
-use super::node::Node;
 use crate::Diagnostic;
+use crate::keys::node::Node;
 use crate::{Place, Placed};
 use std::cell::Cell;
 use std::ops::Range;
@@ -121,7 +121,7 @@ impl Reader<'_> {
 #[cfg(test)]
 mod tests {
     use super::read;
-    use crate::form::node::Node;
+    use crate::keys::node::Node;
 
     #[test]
     fn values_have_their_places_and_tables_their_order() {

@@ -2,7 +2,7 @@
 
 use super::process::RunProcess;
 use crate::exit::Failure;
-use crate::flags::RESULTS;
+use crate::flags::result_flags;
 use drumfire_import::shell_words;
 use drumfire_measure::{RunInfo, form};
 use std::ffi::OsString;
@@ -11,7 +11,7 @@ use std::path::Path;
 /// The commands that run a load.
 const COMMANDS: [&str; 3] = ["http", "grpc", "run"];
 /// Flags that the experiment gives each run, or that each run would write anew, beside those of
-/// [`RESULTS`].
+/// [`result_flags`].
 const OWN: [&str; 8] = [
     "-o",
     "--store",
@@ -63,7 +63,7 @@ impl Side {
         }
         let is_own = |word: &&String| {
             let name = word.split_once('=').map_or(&***word, |(name, _)| name);
-            OWN.contains(&name) || RESULTS.contains(&name)
+            OWN.contains(&name) || result_flags().any(|flag| flag == name)
         };
         if let Some(own) = words.iter().find(is_own) {
             let own = own.split_once('=').map_or(&**own, |(name, _)| name);

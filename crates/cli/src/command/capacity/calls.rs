@@ -30,8 +30,7 @@ pub(super) fn of_line(line: &str, flags: &CapacityFlags) -> Result<Written, Fail
         ..failure
     })?;
     let mut document = document::of_grpc(&calls)?;
-    document = document::with_outputs(document, &flags.http.output)?;
-    document::put_load(&mut document, &flags.http.load)?;
+    document::put(&mut document, &flags.http.settings)?;
     Ok(document.into())
 }
 
@@ -47,9 +46,9 @@ fn parsed(words: &[String]) -> Result<GrpcFlags, Failure> {
     if flags.output.show || flags.print_plan {
         return Err(Failure::usage("leave out --show and --print-plan"));
     }
-    match flags.call {
-        Some(_) => Ok(flags),
-        None => Err(Failure::usage(
+    match flags.settings.has("call") {
+        true => Ok(flags),
+        false => Err(Failure::usage(
             "set the method with --call package.Service/Method",
         )),
     }

@@ -167,56 +167,55 @@ fn check_pool(pool: &Pool) -> Result<(), Failure> {
 
 /// Refuses the flags of a load that has a rate, users or an end of its own.
 fn check(flags: &HttpFlags) -> Result<(), Failure> {
-    let HttpFlags { load, output, .. } = flags;
     let closed = "a capacity search uses the open model; to limit the connections, use -c";
     let ends = "a search ends by itself; to set its times, use --hold and --confirm";
     let whole = "figures of the whole run mean little, because its rate changes; to set objectives, \
                  use --slo";
-    let given = [
+    let refused = [
         (
-            load.rate.is_some(),
-            "-r",
+            "rate",
             "the search sets the rate; to set the first and the maximum rate, use --from and --max",
         ),
-        (load.users.is_some(), "-u", closed),
-        (load.think_time.is_some(), "--think-time", closed),
-        (load.duration.is_some(), "-z", ends),
-        (load.requests.is_some(), "-n", ends),
-        (load.iterations.is_some(), "--iterations", ends),
+        ("users", closed),
+        ("think-time", closed),
+        ("duration", ends),
+        ("requests", ends),
+        ("iterations", ends),
         (
-            load.warmup.is_some(),
-            "--warmup",
+            "warmup",
             "the search doubles the rate before it counts anything",
         ),
         (
-            load.late.is_some(),
-            "--late",
+            "late",
             "requests wait for a free connection, and their response time includes the wait",
         ),
-        (!output.threshold.is_empty(), "--threshold", whole),
-        (output.strict, "--strict", whole),
-        (output.explain, "--explain", whole),
-        (output.brief, "--brief", whole),
-        (output.files.junit.is_some(), "--junit", whole),
-        (output.files.baseline.is_some(), "--baseline", whole),
-        (
-            output.show,
+        ("threshold", whole),
+        ("strict", whole),
+        ("explain", whole),
+        ("brief", whole),
+        ("junit", whole),
+        ("baseline", whole),
+        ("interval", "the search checks the load every second"),
+    ];
+    let mut given = flags.settings.given().iter();
+    let of_setting = given.find_map(|given| {
+        let flag = given.row.flag;
+        let (_, why) = refused.iter().find(|(long, _)| *long == flag.long())?;
+        Some((flag.name(), *why))
+    });
+    let found = match (of_setting, flags.output.show, flags.print_plan) {
+        (Some(found), ..) => Some(found),
+        (None, true, _) => Some((
             "--show",
             "to send one request and print it, use `drumfire http --show`",
-        ),
-        (
-            flags.print_plan,
+        )),
+        (None, false, true) => Some((
             "--print-plan",
             "to print the plan of the requests, use `drumfire http --print-plan`",
-        ),
-        (
-            output.interval.is_some(),
-            "--interval",
-            "the search checks the load every second",
-        ),
-    ];
-    let found = given.into_iter().find(|(is_given, ..)| *is_given);
-    found.map_or(Ok(()), |(_, flag, why)| {
+        )),
+        (None, false, false) => None,
+    };
+    found.map_or(Ok(()), |(flag, why)| {
         Err(Failure::usage(format!("leave out {flag}: {why}")))
     })
 }

@@ -46,7 +46,7 @@ pub(crate) fn run(mut flags: AttachFlags, output: &Output) -> Result<Exit, Failu
     }
     let read = |host: &Arc<dyn Host>| {
         let mut draft = file.draft(&[], host, output);
-        draft.document = document::with_outputs(draft.document, &flags.output)?;
+        document::put(&mut draft.document, &flags.settings)?;
         let plan = compile_draft(&draft, host).map_err(|found| file.failure(&found))?;
         Ok(Compiled { draft, plan })
     };

@@ -1,6 +1,6 @@
 //! Header fields, and the keys of metadata.
 
-use super::Text;
+use crate::Text;
 
 /// One header field or one key of metadata.
 #[derive(Clone, Debug, PartialEq)]

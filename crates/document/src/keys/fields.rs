@@ -1,6 +1,6 @@
 //! The value of a key: how it is read, printed, and filled in from defaults.
 //!
-//! [`fields!`] makes a struct of a document from the table of its keys, so that a key stands in one
+//! [`table!`] makes a struct of a document and its form from one table, so that a key stands in one
 //! place.
 //!
 //! An [`Entry`] is the type of one value, a [`Fields`] a struct whose keys stand in one mapping; a
@@ -14,7 +14,7 @@ use super::node::Node;
 use super::schema::{self, Definitions, Properties};
 use super::tree::Tree;
 use crate::diagnostic::Findings;
-use crate::{Count, Field, Layer, Place, Placed, Pool, Switch, Text};
+use crate::{Count, Field, Layer, Place, Placed, Switch, Text};
 use drumfire_plan::nearest;
 use serde_json::Value;
 
@@ -40,12 +40,12 @@ pub(crate) trait Entry: Sized {
 
 /// A struct whose fields are keys of one mapping.
 pub(crate) trait Fields: Default + Layer {
-    /// The flags that set its own keys, each behind its key.
-    const FLAGS: &'static [(&'static str, &'static str)] = &[];
+    /// Its own keys, without those of structs whose keys stand beside them.
+    const KEYS: &'static [Key];
     /// Appends the names of its keys.
-    fn keys(out: &mut Vec<&'static str>);
-    /// Appends its keys for a reference, without those of structs whose keys stand beside its own.
-    fn rows(out: &mut Vec<Key>);
+    fn keys(out: &mut Vec<&'static str>) {
+        out.extend(Self::KEYS.iter().map(|key| key.name));
+    }
     /// Reads the value of a key that it has.
     fn set(&mut self, key: &str, node: &Placed<Node>, found: &mut Findings) -> Known;
     /// Appends keys with the trees to be printed.
@@ -61,25 +61,55 @@ pub(crate) enum Known {
     No,
 }
 
-/// The keys of a struct in their order, each with the flag that sets it, where one does, the field
-/// that it sets, and a description for the manual and for editors: those of structs whose keys stand beside its own, its own,
-/// and again those of such structs.
-macro_rules! fields {
-    ($type:ty [$($before:ident),*] { $($key:literal $(/ $flag:literal)? => $field:ident: $words:literal),* $(,)? } [$($after:ident),*]) => {
-        impl $crate::Layer for $type {
+/// A struct of a document with the table of its keys, in the order in which they are printed.
+///
+/// A row is a field, its type, its description for the manual and for editors and, if a flag sets
+/// it, the [`Flag`](super::Flag). The key has the field's name, unless another one stands before it:
+///
+/// ```text
+/// table! {
+///     /// Pings of idle connections.
+///     pub struct Pings [] {
+///         ping: Option<Text> = "Ping a connection that has been silent for this time";
+///         "ping_timeout" => timeout: Option<Text> = "How long to wait for the reply to a ping",
+///             Flag::new(Group::Connections, "--ping-timeout <TIME>", "Close …").needs("ping");
+///     } []
+/// }
+/// ```
+///
+/// The brackets before and after the rows have the fields whose own keys stand beside these, in the
+/// same mapping. Parentheses before them have fields without a key.
+macro_rules! table {
+    (
+        $(#[$attribute:meta])*
+        $vis:vis struct $name:ident
+        $(($($(#[$unkeyed_attribute:meta])* $unkeyed:ident: $unkeyed_type:ty),* $(,)?))?
+        [$($(#[$before_attribute:meta])* $before:ident: $before_type:ty),* $(,)?] {
+            $($($key:literal =>)? $field:ident: $type:ty = $words:literal $(, $flag:expr)?;)*
+        } [$($(#[$after_attribute:meta])* $after:ident: $after_type:ty),* $(,)?]
+    ) => {
+        $(#[$attribute])*
+        #[derive(Clone, Debug, Default, PartialEq)]
+        $vis struct $name {
+            $($($(#[$unkeyed_attribute])* $vis $unkeyed: $unkeyed_type,)*)?
+            $($(#[$before_attribute])* $vis $before: $before_type,)*
+            $(#[doc = $words] $vis $field: $type,)*
+            $($(#[$after_attribute])* $vis $after: $after_type,)*
+        }
+
+        impl $crate::Layer for $name {
             fn fill(&mut self, below: &Self) {
-                use $crate::form::fields::Entry;
+                use $crate::keys::fields::Entry;
                 $($crate::Layer::fill(&mut self.$before, &below.$before);)*
                 $(Entry::fill(&mut self.$field, &below.$field);)*
                 $($crate::Layer::fill(&mut self.$after, &below.$after);)*
             }
 
             fn place(&self, key: &str) -> Option<&$crate::Place> {
-                use $crate::form::fields::Entry;
-                match key {
-                    $($key => return Entry::place(&self.$field),)*
-                    _ => {}
-                }
+                use $crate::keys::fields::{Entry, key_name};
+                $(if key == key_name!($($key)? $field) {
+                    return Entry::place(&self.$field);
+                })*
                 let places = [
                     $($crate::Layer::place(&self.$before, key),)*
                     $($crate::Layer::place(&self.$after, key),)*
@@ -89,101 +119,87 @@ macro_rules! fields {
             }
         }
 
-        impl $crate::form::fields::Fields for $type {
-            const FLAGS: &'static [(&'static str, &'static str)] = &[$($(($key, $flag),)?)*];
+        impl $crate::keys::fields::Fields for $name {
+            const KEYS: &'static [$crate::keys::Key] = &[$($crate::keys::Key {
+                name: $crate::keys::fields::key_name!($($key)? $field),
+                flag: $crate::keys::fields::flag_of_row!($($flag)?),
+                value: <$type as $crate::keys::fields::Entry>::VALUE,
+                words: $words,
+            }),*];
 
             fn keys(out: &mut Vec<&'static str>) {
-                $($crate::form::fields::keys_of(|whole: &Self| &whole.$before, out);)*
-                out.extend([$($key),*] as [&str; _]);
-                $($crate::form::fields::keys_of(|whole: &Self| &whole.$after, out);)*
-            }
-
-            fn rows(out: &mut Vec<$crate::form::Key>) {
-                out.extend([$($crate::form::Key {
-                    name: $key,
-                    flag: None$(.or(Some($flag)))?,
-                    value: $crate::form::fields::value_of(|whole: &Self| &whole.$field),
-                    words: $words,
-                }),*] as [$crate::form::Key; _]);
+                $(<$before_type as $crate::keys::fields::Fields>::keys(out);)*
+                out.extend(Self::KEYS.iter().map(|key| key.name));
+                $(<$after_type as $crate::keys::fields::Fields>::keys(out);)*
             }
 
             fn set(
                 &mut self,
                 key: &str,
-                node: &$crate::Placed<$crate::form::node::Node>,
+                node: &$crate::Placed<$crate::keys::node::Node>,
                 found: &mut $crate::Findings,
-            ) -> $crate::form::fields::Known {
-                use $crate::form::fields::{Entry, Known};
-                match key {
-                    $($key => {
-                        self.$field = Entry::read(node, found);
-                        return Known::Yes;
-                    })*
-                    _ => {}
-                }
+            ) -> $crate::keys::fields::Known {
+                use $crate::keys::fields::{Entry, Known, key_name};
+                $(if key == key_name!($($key)? $field) {
+                    self.$field = Entry::read(node, found);
+                    return Known::Yes;
+                })*
                 let known = [
-                    $($crate::form::fields::Fields::set(&mut self.$before, key, node, found),)*
-                    $($crate::form::fields::Fields::set(&mut self.$after, key, node, found),)*
+                    $($crate::keys::fields::Fields::set(&mut self.$before, key, node, found),)*
+                    $($crate::keys::fields::Fields::set(&mut self.$after, key, node, found),)*
                     Known::No,
                 ];
                 known.into_iter().find(|known| *known == Known::Yes).unwrap_or(Known::No)
             }
 
-            fn show(&self, out: &mut Vec<(String, $crate::form::tree::Tree)>) {
-                use $crate::form::fields::Entry;
-                $($crate::form::fields::Fields::show(&self.$before, out);)*
+            fn show(&self, out: &mut Vec<(String, $crate::keys::tree::Tree)>) {
+                use $crate::keys::fields::{Entry, key_name};
+                $($crate::keys::fields::Fields::show(&self.$before, out);)*
                 $(if let Some(tree) = Entry::show(&self.$field) {
-                    out.push(($key.to_owned(), tree));
+                    out.push((key_name!($($key)? $field).to_owned(), tree));
                 })*
-                $($crate::form::fields::Fields::show(&self.$after, out);)*
+                $($crate::keys::fields::Fields::show(&self.$after, out);)*
             }
 
             fn properties(
-                out: &mut $crate::form::schema::Properties,
-                definitions: &mut $crate::form::schema::Definitions,
+                out: &mut $crate::keys::schema::Properties,
+                definitions: &mut $crate::keys::schema::Definitions,
             ) {
-                use $crate::form::{fields, schema};
-                $(fields::properties_of(|whole: &Self| &whole.$before, out, definitions);)*
+                use $crate::keys::fields::{Entry, key_name};
+                $(<$before_type as $crate::keys::fields::Fields>::properties(out, definitions);)*
                 $(
-                    let value = fields::schema_of(|whole: &Self| &whole.$field, definitions);
-                    out.insert($key.to_owned(), schema::described(value, $words));
+                    let value = <$type as Entry>::schema(definitions);
+                    let value = $crate::keys::schema::described(value, $words);
+                    out.insert(key_name!($($key)? $field).to_owned(), value);
                 )*
-                $(fields::properties_of(|whole: &Self| &whole.$after, out, definitions);)*
+                $(<$after_type as $crate::keys::fields::Fields>::properties(out, definitions);)*
             }
         }
     };
-    ($type:ty { $($table:tt)* }) => {
-        $crate::form::fields::fields!($type [] { $($table)* } []);
+}
+pub(crate) use table;
+
+/// The key of a row: the one that it has, or the name of its field.
+macro_rules! key_name {
+    ($key:literal $field:ident) => {
+        $key
+    };
+    ($field:ident) => {
+        stringify!($field)
     };
 }
-pub(crate) use fields;
+pub(crate) use key_name;
 
-/// The keys of the struct that a field holds.
-pub(crate) fn keys_of<Whole, Part: Fields>(_: fn(&Whole) -> &Part, out: &mut Vec<&'static str>) {
-    Part::keys(out);
+/// The flag of a row, if it has one.
+macro_rules! flag_of_row {
+    () => {
+        None
+    };
+    ($flag:expr) => {
+        Some($flag)
+    };
 }
-
-/// Appends the keys of the struct that a field holds, with their schemas.
-pub(crate) fn properties_of<Whole, Part: Fields>(
-    _: fn(&Whole) -> &Part,
-    out: &mut Properties,
-    definitions: &mut Definitions,
-) {
-    Part::properties(out, definitions);
-}
-
-/// The kind of the value of a field.
-pub(crate) fn value_of<Whole, Part: Entry>(_: fn(&Whole) -> &Part) -> KeyValue {
-    Part::VALUE
-}
-
-/// The schema of the value of a field.
-pub(crate) fn schema_of<Whole, Part: Entry>(
-    _: fn(&Whole) -> &Part,
-    definitions: &mut Definitions,
-) -> Value {
-    Part::schema(definitions)
-}
+pub(crate) use flag_of_row;
 
 /// The schema of a mapping with the keys of a struct and no others.
 pub(crate) fn fields_schema<T: Fields>(definitions: &mut Definitions) -> Value {
@@ -231,8 +247,7 @@ pub(crate) fn unknown<'a>(
         return None;
     }
     let near = nearest(&key.value, known.iter().copied());
-    let mut of_pool = Vec::new();
-    Pool::keys(&mut of_pool);
+    let of_pool = found.pool_keys.iter().copied();
     let advice = match (near, nearest(&key.value, of_pool)) {
         (Some(near), _) => format!("; did you mean `{near}`?"),
         (None, Some(near)) => format!("; a pool has `{near}`"),
@@ -344,18 +359,18 @@ pub(crate) fn show_fields(value: &impl Fields) -> Option<Tree> {
 /// A struct that is the value of a key of its own, with the name of its table.
 macro_rules! nested {
     ($($type:ty => $table:literal),* $(,)?) => {
-        $(impl $crate::form::fields::Entry for $type {
-            const VALUE: $crate::form::KeyValue = $crate::form::KeyValue::Keys($table);
+        $(impl $crate::keys::fields::Entry for $type {
+            const VALUE: $crate::keys::KeyValue = $crate::keys::KeyValue::Keys($table);
 
             fn read(
-                node: &$crate::Placed<$crate::form::node::Node>,
+                node: &$crate::Placed<$crate::keys::node::Node>,
                 found: &mut $crate::Findings,
             ) -> Self {
-                $crate::form::fields::read_fields(node, concat!("`", $table, "`"), found)
+                $crate::keys::fields::read_fields(node, concat!("`", $table, "`"), found)
             }
 
-            fn show(&self) -> Option<$crate::form::tree::Tree> {
-                $crate::form::fields::show_fields(self)
+            fn show(&self) -> Option<$crate::keys::tree::Tree> {
+                $crate::keys::fields::show_fields(self)
             }
 
             fn fill(&mut self, below: &Self) {
@@ -366,8 +381,8 @@ macro_rules! nested {
                 None
             }
 
-            fn schema(definitions: &mut $crate::form::schema::Definitions) -> serde_json::Value {
-                $crate::form::fields::fields_schema::<Self>(definitions)
+            fn schema(definitions: &mut $crate::keys::schema::Definitions) -> serde_json::Value {
+                $crate::keys::fields::fields_schema::<Self>(definitions)
             }
         })*
     };

@@ -1,5 +1,7 @@
 //! Keys as a reference lists them: name, flag, kind of value, and description.
 
+use super::Flag;
+
 /// Keys that are explained together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyTable {
@@ -15,7 +17,7 @@ pub struct Key {
     /// The key itself.
     pub name: &'static str,
     /// The flag that sets it, if one does.
-    pub flag: Option<&'static str>,
+    pub flag: Option<Flag>,
     /// The kind of its value.
     pub value: KeyValue,
     /// Its meaning, for the manual and for editors.

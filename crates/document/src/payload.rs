@@ -4,7 +4,7 @@
 //! JSON as a tree, a form as its fields. The compiler makes the bytes, and with some forms the
 //! media type.
 
-use super::{Field, Text};
+use crate::{Field, Text};
 
 /// The source of bytes.
 #[derive(Clone, Debug, PartialEq)]

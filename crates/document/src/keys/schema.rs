@@ -13,12 +13,12 @@ const ID: &str = "https://drumfire.dev/schema/drumfire.plan.v1.json";
 const REFERENCE: &str = r"\$\{";
 
 /// The keys of a mapping, each with the schema of its value.
-pub(super) type Properties = Map<String, Value>;
+pub(crate) type Properties = Map<String, Value>;
 /// Schemas that others refer to by name: those of mappings that hold themselves.
-pub(super) type Definitions = Map<String, Value>;
+pub(crate) type Definitions = Map<String, Value>;
 
 /// A schema with the description that an editor shows.
-pub(super) fn described(schema: Value, words: &str) -> Value {
+pub(crate) fn described(schema: Value, words: &str) -> Value {
     let mut schema = match schema {
         Value::Object(schema) => schema,
         // Any value.
@@ -29,17 +29,17 @@ pub(super) fn described(schema: Value, words: &str) -> Value {
 }
 
 /// A mapping with these keys and no others.
-pub(super) fn mapping(properties: Properties) -> Value {
+pub(crate) fn mapping(properties: Properties) -> Value {
     json!({ "type": "object", "properties": properties, "additionalProperties": false })
 }
 
 /// A mapping of names that the user gives.
-pub(super) fn named(value: &Value) -> Value {
+pub(crate) fn named(value: &Value) -> Value {
     json!({ "type": "object", "additionalProperties": value, "minProperties": 1 })
 }
 
 /// A mapping that has exactly one of these keys.
-pub(super) fn with_one_of(mut mapping: Value, keys: &[&str]) -> Value {
+pub(crate) fn with_one_of(mut mapping: Value, keys: &[&str]) -> Value {
     let kinds: Vec<Value> = keys
         .iter()
         .map(|key| json!({ "required": [key] }))
@@ -49,7 +49,7 @@ pub(super) fn with_one_of(mut mapping: Value, keys: &[&str]) -> Value {
 }
 
 /// A schema by its name, which is made where it is not there yet.
-pub(super) fn defined(
+pub(crate) fn defined(
     name: &str,
     definitions: &mut Definitions,
     make: impl FnOnce(&mut Definitions) -> Value,
@@ -64,17 +64,17 @@ pub(super) fn defined(
 }
 
 /// A single value.
-pub(super) fn scalar() -> Value {
+pub(crate) fn scalar() -> Value {
     json!({ "type": ["string", "number", "boolean"] })
 }
 
 /// One value, or a list of them.
-pub(super) fn one_or_many(value: &Value) -> Value {
+pub(crate) fn one_or_many(value: &Value) -> Value {
     json!({ "anyOf": [value, { "type": "array", "items": value }] })
 }
 
 /// A whole number.
-pub(super) fn count() -> Value {
+pub(crate) fn count() -> Value {
     json!({ "anyOf": [
         { "type": "integer", "minimum": 0 },
         { "type": "string", "pattern": format!("^[0-9]+$|{REFERENCE}") },
@@ -82,19 +82,19 @@ pub(super) fn count() -> Value {
 }
 
 /// Yes or no.
-pub(super) fn switch() -> Value {
+pub(crate) fn switch() -> Value {
     json!({ "anyOf": [{ "type": "boolean" }, { "type": "string", "pattern": REFERENCE }] })
 }
 
 /// A mapping of names to values, or a list of such mappings where a name comes twice.
-pub(super) fn listed() -> Value {
+pub(crate) fn listed() -> Value {
     let value = json!({ "type": ["string", "number", "boolean", "null"] });
     let mapping = json!({ "type": "object", "additionalProperties": one_or_many(&value) });
     one_or_many(&mapping)
 }
 
 /// The schema of a document, given that of its mapping and those that it refers to.
-pub(super) fn document(mut root: Value, definitions: Definitions) -> String {
+pub(crate) fn document(mut root: Value, definitions: Definitions) -> String {
     root["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
     root["$id"] = ID.into();
     root["title"] = "drumfire.plan.v1".into();

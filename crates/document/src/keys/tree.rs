@@ -4,12 +4,21 @@
 //! that text; lines stand as a block; all else is quoted. Nothing is folded or aligned, so that two
 //! documents that differ in a value differ in its lines.
 
-use super::reference::escaped;
 use crate::json_strings;
 use crate::{Placed, Text};
 use drumfire_plan::is_dangerous;
 use serde::de::IgnoredAny;
 use std::fmt::Write as _;
+
+/// The beginning of a reference.
+pub(crate) const OPEN: &str = "${";
+/// The same as a text of its own.
+const ESCAPED: &str = "$${";
+
+/// The text with everything escaped that a reader would take for a reference.
+pub(crate) fn escaped(text: &str) -> String {
+    text.replace(OPEN, ESCAPED)
+}
 
 /// Words that some readers of YAML take for another kind of value than a text.
 const WORDS: [&str; 9] = ["null", "true", "false", "yes", "no", "on", "off", "y", "n"];
@@ -253,7 +262,7 @@ fn push_quoted(text: &str, out: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::Tree;
-    use crate::form::node::{Node, read};
+    use crate::keys::node::{Node, read};
     use proptest::prelude::*;
 
     fn scalar(text: &str) -> Tree {

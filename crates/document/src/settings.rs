@@ -1,0 +1,55 @@
+//! The settings of a pool, or of every pool, beside its load and its requests.
+//!
+//! They are in groups, each of which is a layer: a pool's group takes the values that it lacks from
+//! the same group of the defaults, value by value. A list (of header fields, of rules) is one
+//! value, unless its key says otherwise.
+
+mod calls;
+mod http;
+mod load;
+mod outputs;
+mod transport;
+
+pub use calls::{CallOptions, Reflection, Schema, Stream};
+pub use http::{CommonBody, CommonFields, Expect, Http, Kept};
+pub use load::{Generator, Load, Stop};
+pub use outputs::{Monitoring, Outputs};
+pub use transport::{Connections, Reach, Timeouts, Tls};
+
+use crate::Text;
+use crate::keys::fields::{nested, table};
+use crate::keys::{Flag, Group};
+
+table! {
+    /// The settings of a pool, or of every pool, beside its load and its requests.
+    pub struct Settings [
+        /// The target, and the way to it.
+        reach: Reach,
+        /// The protocol.
+        http: Http,
+        /// The connections.
+        connections: Connections,
+        /// The time that each phase may take.
+        timeouts: Timeouts,
+    ] {
+        tls: Tls = "Certificates and TLS sessions";
+        templates: Option<Text> =
+            "Template language: `jinja` (the default) or `none`; for calls also `go` (Go's templates with sprig and ghz's variables), `go-builtin` (the same without sprig) and `go-none` (no templates, and JSON is read as Go reads it). The flag sets `none`",
+            Flag::new(Group::Data, "--no-templates",
+                "Send everything as written, without expanding templates").sets("none").alias("no-template");
+        script: Option<Text> = "File with JavaScript functions";
+    } [
+        /// The source of the schema of calls.
+        schema: Schema,
+        /// The options of every call.
+        options: CallOptions,
+        /// The fields of every request and every call.
+        fields: CommonFields,
+        /// The body of every HTTP request that has none of its own.
+        body: CommonBody,
+        /// The records of exchanges that outputs are given beside figures.
+        kept: Kept,
+    ]
+}
+
+nested!(Settings => "defaults");

@@ -1,0 +1,88 @@
+//! When requests start, when they end, and the program that sends them.
+
+use crate::keys::fields::{nested, table};
+use crate::keys::{Flag, Group, Number, On};
+use crate::{Count, Switch, Text};
+
+table! {
+    /// The law by which requests start.
+    pub struct Load [] {
+        rate: Option<Text> =
+            "Requests or iterations per second (open model), such as `500/s`, or a law such as `line(5,200,1m) const(200,5m)`",
+            Flag::new(Group::Load, "-r, --rate <RATE>",
+                "Open model: a rate (500/s, 90/m, 0.2/s) or a law such as `line(5,200,60s) const(200,5m)` [default: 10/s if -c, -u and -n are absent]").first();
+        rate_per: Option<Text> =
+            "`all` (the default): the rate is for all users together; `user`: each of the `users` follows the rate on its own, from its start";
+        arrivals: Option<Text> = "How arrivals are spaced at the rate: `constant` or `poisson`",
+            Flag::new(Group::Load, "--arrivals <KIND>",
+                "Spacing of arrivals: constant or poisson [default: constant]").choices(&["constant", "poisson"]);
+        late: Option<Text> =
+            "When no connection is free: `queue` the request, `skip` it, or drop it after a time, as in `drop(2s)`",
+            Flag::new(Group::Load, "--late <POLICY>",
+                "When no connection is free: queue the request, skip it, or drop(TIME) it after TIME [default: queue]").choices(&["queue", "skip", "drop"]);
+        users: Option<Text> = "Number of users, or a law for it",
+            Flag::new(Group::Load, "-u, --users <N>",
+                "Users, each with one request at a time: a number, or a law such as `line(1,200,60s)`. Without -r, a user sends the next request when the response arrives [default: as many as -c and --streams carry]").first();
+        start: Option<Text> =
+            "Law by which users start one by one: `once(n)`, `const(rate,time)`, `line(…)`, `step(…)`";
+        think: Option<Text> =
+            "Pause of a user between two iterations: `200ms`, `200ms..1s`, `exponential(1s)` or `lognormal(1s,0.5)`",
+            Flag::new(Group::Load, "--think-time <TIME>",
+                "Closed model: a user's pause between a response and the next request").excludes(&["rate"]);
+        pace: Option<Text> = "Minimum time between the starts of a user's iterations, such as `5s`";
+    } []
+}
+
+table! {
+    /// The end of a run.
+    pub struct Stop [] {
+        after: Option<Text> = "Stop after this time, such as `30s`",
+            Flag::new(Group::Load, "-z, --duration <TIME>",
+                "Length of the run [default: 10s, unless -n, --iterations or the law ends it]").first();
+        requests: Option<Count> = "Stop after this many requests",
+            Flag::new(Group::Load, "-n, --requests <N>",
+                "Send exactly N requests, such as 200 or 10k; without -r, -c and -u, one after another").first();
+        iterations: Option<Count> = "Stop after this many iterations",
+            Flag::new(Group::Load, "--iterations <N>",
+                "Send the list of URLs exactly N times").hidden(On::GRPC);
+        drain: Option<Text> =
+            "Requests that are in flight at the end: `wait` for them (the default); `close`: abort them and count them as failed; `ignore`: count them as in flight";
+        abort: Vec<Text> =
+            "Conditions that end the whole run, such as `failed>50% over 30s`; only in the plan's `stop`",
+            Flag::new(Group::Output, "--abort-on <CONDITION>",
+                "Condition that stops the run, such as `failed>50% over 30s`; repeatable");
+        max_errors: Option<Count> =
+            "End the whole run when more than this many requests have failed; only in the plan's `stop`",
+            Flag::new(Group::Output, "--max-errors <N>",
+                "Stop the run when more than N requests have failed").number(Number::Failures);
+    } []
+}
+
+table! {
+    /// The program that sends.
+    pub struct Generator [] {
+        threads: Option<Count> = "Number of threads that send",
+            Flag::new(Group::Load, "--threads <N>", "Worker threads [default: one per core]");
+        seed: Option<Count> = "Seed of all random values",
+            Flag::new(Group::Load, "--seed <N>", "Seed for all random values [default: 1]");
+        warmup: Option<Text> =
+            "Time at the start that is not measured, such as `5s`; `auto`: until latencies settle",
+            Flag::new(Group::Load, "--warmup <TIME>",
+                "Send load for this time before measuring; auto excludes the time until latencies settle");
+        spin: Option<Switch> = "Busy-wait before a request is due, for times below 50 µs",
+            Flag::new(Group::Load, "--spin",
+                "Busy-wait shortly before a request is due: microseconds of lag, at the cost of a CPU core");
+        clock: Option<Text> =
+            "Clock for exchanges: `program`, drumfire's own; `receive`, kernel timestamps of responses; `wire`, also kernel timestamps of requests",
+            Flag::new(Group::Load, "--clock <CLOCK>",
+                "Time responses when drumfire reads them (program) or when the kernel receives them (receive); wire also times requests when they leave [default: program]");
+        interval: Option<Text> = "Length of an interval of figures, such as `1s`",
+            Flag::new(Group::Output, "--interval <TIME>",
+                "Length of an interval in the report and in the live display [default: 1s]");
+        i_own_this_target: Option<Switch> = "Allow more than a modest load on public addresses",
+            Flag::new(Group::Load, "--i-own-this-target",
+                "Allow more than 100 requests/s, or 1,000 in total, to public addresses");
+    } []
+}
+
+nested!(Stop => "stop", Generator => "generator");
