@@ -10,8 +10,10 @@
 
 use crate::{Finding, Repository};
 use drumfire_document::form::{KeyTable, KeyValue, key_tables};
+use drumfire_document::habits::{HABITS, On};
 use drumfire_measure::{Leniency, Outcome, OutcomeGroup};
 use drumfire_metrics::{Books, MetricKind};
+
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -154,7 +156,37 @@ fn tables() -> Vec<Table> {
     tables.push(leniencies());
     tables.push(metrics());
     tables.extend(key_tables().iter().map(keys));
+    tables.extend(HABIT_TABLES.map(habits));
     tables
+}
+
+/// The tables of other tools' names: the place of the names, and the name of the table.
+const HABIT_TABLES: [(On, &str); 6] = [
+    (On::Load, "flags"),
+    (On::Http, "flags of http"),
+    (On::Grpc, "flags of grpc"),
+    (On::Run, "flags of run"),
+    (On::Command, "commands"),
+    (On::Key, "keys"),
+];
+
+/// The names that other tools have at a place, and what to write instead.
+fn habits((on, name): (On, &str)) -> Table {
+    let rows = HABITS.iter().filter(|habit| habit.on == on);
+    let rows = rows.map(|habit| {
+        let typed: Vec<String> = habit.typed.split(' ').map(code).collect();
+        let ours = match on {
+            // Braces are a mapping there.
+            On::Key => habit.ours.to_owned(),
+            _ => habit.advice(None),
+        };
+        vec![typed.join(", "), ours]
+    });
+    Table {
+        name: format!("habits {name}"),
+        header: &["elsewhere", "here"],
+        rows: rows.collect(),
+    }
 }
 
 /// The outcomes of a group.

@@ -1,577 +1,53 @@
-//! Flags that users of other tools type by habit, and what says the same here.
+//! What users of other tools type by habit, and what says the same here.
 //!
-//! One table for curl, hey, oha, wrk, ab, vegeta, h2load, k6, ghz and grpcurl. Only flags that the
-//! command lacks are in it; those that mean something else here are looked at one by one.
+//! The names that drumfire lacks are in [`drumfire_document::habits`]; here are the command lines in
+//! which they stand, and flags that mean something else here, which are looked at one by one.
 
+use drumfire_document::habits::{Habit, On, find};
 use drumfire_plan::secret;
 use drumfire_units::Nanos;
 use std::net::Ipv4Addr;
 use std::str::FromStr as _;
 
-/// The commands that know a habit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum On {
-    Http,
-    Grpc,
-    Both,
-}
-
-/// What is typed elsewhere, and what to write here.
-struct Habit {
-    on: On,
-    typed: &'static [&'static str],
-    /// A clause; `{VALUE}` stands for what was typed behind the flag.
-    ours: &'static str,
-}
-
-const fn habit(on: On, typed: &'static [&'static str], ours: &'static str) -> Habit {
-    Habit { on, typed, ours }
-}
-
-use On::{Both, Grpc, Http};
-
-const URL_LISTS: &str = "pass URLs as arguments: URL, or @FILE for a list of them";
-const FORM: &str = "for a part of a multipart body, use `-F {name=value}`";
-const CREDENTIALS: &str =
-    "put credentials in the URL, http://user:password@host/, or in -H 'Authorization: …'";
-const BODY_FILE: &str = "to read the body from a file, use `-d @{FILE}`";
-const RESULTS: &str = "for the summary, use `--json {FILE}`; for histograms, --csv FILE; for a row per request, \
-                       --rows FILE";
 /// What other tools' flags of results take in place of a file.
 const FORMS: [&str; 7] = [
     "json", "csv", "html", "text", "summary", "pretty", "hdrplot",
 ];
-const SHOWN: &str = "to send one of each request and print the exchange, use `--show`";
-const RAMP: &str = "for a load that changes, use a law: `-r 'line(5,200,60s) const(200,5m)'` or -u";
-const RAMP_OF_PLAN: &str =
-    "for a load that changes, use a law: `-r 'line(5,200,60s) const(200,5m)'`";
-const BURSTS: &str =
-    "for a burst, use a rate law such as -r 'const(50,30s) once(500) const(50,30s)'";
-const KEEP_ALIVE: &str = "to open a connection for each request, use `--no-keepalive`";
-const VARIABLE: &str = "to set a variable of the plan, use `--set vars.{NAME=VALUE}`; to read the environment \
-                        in a plan, use ${env:NAME}";
-const TIMEOUT: &str = "to set the timeout of a request, use `--timeout {5s}`";
-
-const HABITS: &[Habit] = &[
-    habit(Http, &["-m"], "to set the method, use `-X {POST}`"),
-    habit(Grpc, &["-m"], "to send metadata, use `-H {'key: value'}`"),
-    habit(
-        Both,
-        &["-t"],
-        "to set the timeout of a request, use --timeout; to set the number of threads, use --threads",
-    ),
-    habit(
-        Both,
-        &["-D"],
-        "to read data from a file, use `-d @{FILE}`; to set the duration, use -z",
-    ),
-    habit(Both, &["-a"], CREDENTIALS),
-    habit(
-        Both,
-        &["-A"],
-        "to send headers, use `-H 'Accept: …'` or `-H 'User-Agent: …'`",
-    ),
-    habit(
-        Http,
-        &["-T"],
-        "to set the content type, use `-H 'Content-Type: …'`; to set a timeout, use --timeout",
-    ),
-    habit(
-        Http,
-        &["-U"],
-        "to set the user agent, use `-H 'User-Agent: …'`",
-    ),
-    habit(
-        Http,
-        &["-b", "-C"],
-        "to send cookies, use `-H 'Cookie: {name=value}'`",
-    ),
-    habit(Both, &["-O"], RESULTS),
-    habit(Http, &["-p"], BODY_FILE),
-    habit(
-        Both,
-        &["-w"],
-        "`--json FILE` has every figure; at the end, drumfire always waits for requests in flight",
-    ),
-    habit(Both, &["-R"], "to set the rate, use `-r {RATE}`"),
-    habit(
-        Both,
-        &["-s"],
-        "for varying values, use templates such as {{uuid}}, or JavaScript functions with `script:` \
-         in a plan; to print only the result, use -q",
-    ),
-    habit(
-        Http,
-        &["-i"],
-        "to send exactly N requests, use `-n {N}`; to see a response, use --show",
-    ),
-    habit(
-        Grpc,
-        &["-i"],
-        "to set the directory of imports, use `--import-path {FOLDER}`",
-    ),
-    habit(Both, &["-v", "--verbose", "--debug", "--http-debug"], SHOWN),
-    habit(Http, &["--dump", "--print", "--include"], SHOWN),
-    habit(Http, &["-I", "--head"], "for a HEAD request, use `-X HEAD`"),
-    habit(
-        Both,
-        &["-E"],
-        "for a client certificate, use --cert FILE with --key FILE",
-    ),
-    habit(
-        Both,
-        &["-4", "-6", "--ipv4", "--ipv6"],
-        "to choose the address, use `--resolve HOST:PORT:ADDRESS`",
-    ),
-    habit(
-        Http,
-        &["-h2", "--h2", "--http2-prior-knowledge"],
-        "for HTTP/2, use `--http2`",
-    ),
-    habit(
-        Http,
-        &["--http1.1", "--http1.0", "--h1"],
-        "HTTP/1.1 is the default; to request it explicitly, use `--http1`",
-    ),
-    habit(
-        Http,
-        &["--http3", "--h3"],
-        "HTTP/3 is not supported; for HTTP/2, use --http2",
-    ),
-    habit(
-        Http,
-        &["--http-version", "--alpn"],
-        "for HTTP/2, use `--http2`; HTTP/1.1 is the default",
-    ),
-    habit(
-        Both,
-        &[
-            "--qps",
-            "--rps",
-            "--rate-limit",
-            "--requests-per-second",
-            "--throughput",
-        ],
-        "to set the rate, use `-r {RATE}`",
-    ),
-    habit(
-        Both,
-        &["--vus", "--vu", "--virtual-users"],
-        "to set the number of users, use `-u {N}`",
-    ),
-    habit(
-        Both,
-        &[
-            "--concurrency",
-            "--clients",
-            "--workers",
-            "--max-workers",
-            "--conns",
-        ],
-        "to set the concurrency, use `-c {N}`",
-    ),
-    habit(
-        Http,
-        &["--host"],
-        "to set the Host header, use `-H 'Host: {NAME}'`",
-    ),
-    habit(
-        Grpc,
-        &["--host", "--cname", "--servername", "--server-name"],
-        "to set the server name, use `--authority {NAME}`",
-    ),
-    habit(
-        Http,
-        &["--cookie", "--cookies"],
-        "to send cookies, use `-H 'Cookie: {name=value}'`",
-    ),
-    habit(Http, &["--form-string"], FORM),
-    habit(
-        Both,
-        &[
-            "--body-file",
-            "--data-file",
-            "--payload-file",
-            "--body-path",
-            "--upload-file",
-        ],
-        BODY_FILE,
-    ),
-    habit(
-        Both,
-        &[
-            "--body",
-            "--payload",
-            "--data-raw",
-            "--data-binary",
-            "--data-urlencode",
-            "--data-ascii",
-        ],
-        "to set the body, use `-d {DATA}`, or -d @FILE to read it from a file",
-    ),
-    habit(
-        Both,
-        &[
-            "--disable-keepalive",
-            "--disable-keep-alive",
-            "--no-keep-alive",
-            "--keepalive",
-        ],
-        KEEP_ALIVE,
-    ),
-    habit(
-        Http,
-        &["--no-vu-connection-reuse", "--no-connection-reuse"],
-        KEEP_ALIVE,
-    ),
-    habit(
-        Http,
-        &["--disable-compression", "--gzip"],
-        "bodies are compressed only with `--compressed`",
-    ),
-    habit(
-        Http,
-        &[
-            "--redirect",
-            "--redirects",
-            "--max-redirects",
-            "--max-redirs",
-            "--follow",
-        ],
-        "to follow redirects, use `-L {N}`",
-    ),
-    habit(
-        Http,
-        &["--disable-redirects", "--no-follow"],
-        "redirects are followed only with -L N",
-    ),
-    habit(
-        Both,
-        &[
-            "--output",
-            "--out",
-            "--output-format",
-            "--format",
-            "--summary-export",
-        ],
-        RESULTS,
-    ),
-    habit(
-        Both,
-        &[
-            "--no-color",
-            "--disable-color",
-            "--no-colour",
-            "--monochrome",
-        ],
-        "for text without colour, use `--color never`",
-    ),
-    habit(
-        Both,
-        &["--basic", "--basic-auth", "--auth", "--user"],
-        CREDENTIALS,
-    ),
-    habit(
-        Both,
-        &["--oauth2-bearer", "--bearer"],
-        "to send a token, use `-H 'Authorization: Bearer …'`",
-    ),
-    habit(
-        Both,
-        &[
-            "--max-time",
-            "--time-limit",
-            "--request-timeout",
-            "--socket-timeout",
-        ],
-        TIMEOUT,
-    ),
-    habit(
-        Http,
-        &["--content-type"],
-        "to set the content type, use `-H 'Content-Type: {TYPE}'`",
-    ),
-    habit(
-        Http,
-        &["--accept"],
-        "to set the Accept header, use `-H 'Accept: {TYPE}'`",
-    ),
-    habit(
-        Http,
-        &["--user-agent"],
-        "to set the user agent, use `-H 'User-Agent: {NAME}'`",
-    ),
-    habit(
-        Http,
-        &["--referer"],
-        "to set the referrer, use `-H 'Referer: {URL}'`",
-    ),
-    habit(
-        Both,
-        &["--total", "--number", "--num-requests", "--max-requests"],
-        "to send exactly N requests, use `-n {N}`",
-    ),
-    habit(
-        Both,
-        &[
-            "--time",
-            "--run-time",
-            "--test-duration",
-            "--max-duration",
-            "--seconds",
-        ],
-        "to set the duration, use `-z {10s}`",
-    ),
-    habit(
-        Both,
-        &[
-            "--stages",
-            "--stage",
-            "--ramp",
-            "--ramp-up",
-            "--rampup",
-            "--load-schedule",
-            "--spawn-rate",
-        ],
-        RAMP,
-    ),
-    habit(
-        Both,
-        &[
-            "--insecure-skip-tls-verify",
-            "--skip-tls-verify",
-            "--skip-verify",
-            "--no-verify",
-        ],
-        "to skip the verification of certificates, use `-k`",
-    ),
-    habit(
-        Grpc,
-        &["--skipTLS", "--skip-tls"],
-        "to skip the verification of certificates, use `-k`",
-    ),
-    habit(
-        Both,
-        &["--ca", "--cafile", "--ca-cert", "--root-certs"],
-        "to set trusted certificates, use `--cacert {FILE}`",
-    ),
-    habit(
-        Both,
-        &["--connect-to"],
-        "to connect to another address, use `--resolve HOST:PORT:ADDRESS`",
-    ),
-    habit(
-        Both,
-        &["--interface", "--local-ips", "--laddr"],
-        "to set the local address, use `--source-ip {ADDRESS}`",
-    ),
-    habit(
-        Both,
-        &["--unix", "--sock"],
-        "to connect to a Unix socket, use `--unix-socket {PATH}`",
-    ),
-    habit(
-        Http,
-        &["--urls-from-file", "--targets", "--input-file", "--urls"],
-        URL_LISTS,
-    ),
-    habit(
-        Http,
-        &["--rand-regex-url"],
-        "for varying URLs, use templates such as http://host/{{uuid}}",
-    ),
-    habit(
-        Both,
-        &[
-            "--latency-correction",
-            "--disable-latency-correction",
-            "--latency",
-            "--u_latency",
-        ],
-        "latencies are always shown; with -r, they are measured from when a request was due",
-    ),
-    habit(Http, &["-l", "--latencies"], "latencies are always shown"),
-    habit(
-        Both,
-        &["--script"],
-        "for varying values, use templates such as {{uuid}}, or JavaScript functions with `script:` \
-         in a plan",
-    ),
-    habit(Both, &["--silent"], "to print only the result, use `-q`"),
-    habit(
-        Both,
-        &["--cpus", "--cores"],
-        "to set the number of worker threads, use `--threads {N}`",
-    ),
-    habit(
-        Http,
-        &["--pipeline", "--pipelining"],
-        "pipelining is not supported; for concurrent requests on a connection, use --http2 with `--streams {N}`",
-    ),
-    habit(
-        Http,
-        &["--proxy-header", "--proxy-user"],
-        "for a proxy, use -x http://user:password@host:port",
-    ),
-    habit(
-        Http,
-        &["-e"],
-        "to set the referrer, use `-H 'Referer: {URL}'`",
-    ),
-    habit(Http, &["-G", "--get"], "put query parameters in the URL"),
-    habit(
-        Http,
-        &["-f", "--fail"],
-        "to set the statuses that count as ok, use `--expect-status {200}`",
-    ),
-    habit(Both, &["-j"], RESULTS),
-    habit(Http, &["--burst-delay", "--burst-rate"], BURSTS),
-    habit(
-        Both,
-        &["--compare"],
-        "to compare with a stored run, use `--baseline {RUN}`; to compare stored runs, use `drumfire compare`",
-    ),
-    habit(
-        Both,
-        &["--name", "--tag"],
-        "to tag a stored run, use `drumfire runs tag last {NAME}`",
-    ),
-    habit(
-        Both,
-        &["--note"],
-        "to write a note on a stored run, use `drumfire runs note last {TEXT}`",
-    ),
-    habit(
-        Both,
-        &["--set"],
-        "to set keys, use a plan: --print-plan prints one, and `drumfire run` runs it",
-    ),
-    habit(
-        Grpc,
-        &["--rpc-header"],
-        "to send metadata, use `-H {'key: value'}`",
-    ),
-    habit(
-        Grpc,
-        &["--reflect-header"],
-        "to send metadata for reflection, use `--reflect-metadata {'key: value'}`",
-    ),
-    habit(
-        Grpc,
-        &["--max-msg-sz", "--max-recv-message-size"],
-        "to set the maximum message size, use `--max-receive {SIZE}`",
-    ),
-    habit(
-        Grpc,
-        &["--import-paths"],
-        "to set the directory of imports, use `--import-path {FOLDER}`",
-    ),
-    habit(
-        Grpc,
-        &["--method", "--rpc"],
-        "to set the method, use `--call {package.Service/Method}`",
-    ),
-    habit(
-        Grpc,
-        &["--stream-call-count"],
-        "to set the number of messages per call, use `--stream-count {N}`",
-    ),
-    habit(
-        Grpc,
-        &["--stream-call-duration"],
-        "to set how long a stream sends, use `--stream-duration {TIME}`",
-    ),
-];
-
-/// Other tools whose name may be typed as a command, and those whose command lines are understood.
-const TOOLS: [&str; 15] = [
-    "attack",
-    "autocannon",
-    "bench",
-    "bombardier",
-    "curl",
-    "fortio",
-    "get",
-    "h2load",
-    "hey",
-    "k6",
-    "load",
-    "oha",
-    "vegeta",
-    "wrk",
-    "wrk2",
-];
+/// The example of a time, whose number is in seconds without a unit in other tools.
+const TIME: &str = "5s";
 
 /// What to write in place of a command that drumfire has not.
 pub(crate) fn mistaken_command(typed: &str) -> Option<String> {
-    let instead = match typed {
-        "list" | "ls" | "ps" | "status" => {
-            "`drumfire ctl` lists active runs, `drumfire runs` lists stored runs"
-        }
-        "stop" | "kill" | "pause" | "scale" => {
-            "to stop an active run, use `drumfire ctl RUN stop`; `drumfire ctl -h` lists its other commands"
-        }
-        "validate" | "lint" | "verify" => "to validate a plan, use `drumfire check PLAN`",
-        "show" | "inspect" => "to print the results of a stored run, use `drumfire report RUN`",
-        "diff" => "to compare stored runs, use `drumfire compare BASE CANDIDATE`",
-        "search" | "saturate" | "breakpoint" | "max" => {
-            "to find the maximum rate that keeps objectives, use `drumfire capacity`"
-        }
-        _ => "",
-    };
-    if !instead.is_empty() {
-        return Some(format!("unknown command `{typed}`; {instead}"));
-    }
-    let ours = match typed {
-        "grpcurl" => "drumfire grpc",
-        typed if TOOLS.contains(&typed) => "drumfire http",
-        _ => return None,
-    };
-    Some(format!(
-        "unknown command `{typed}`; use `{ours}` instead, and `{ours} -h` to list its flags"
-    ))
+    let habit = find(On::Command, typed)?;
+    Some(format!("unknown command `{typed}`; {}", habit.ours))
 }
 
-/// The row for a flag of a command.
+/// The habit of a flag of a command.
 fn row(command: &str, typed: &str) -> Option<&'static Habit> {
-    let suits = |habit: &&Habit| match habit.on {
-        Http => command == "http",
-        Grpc => command == "grpc",
-        Both => matches!(command, "http" | "grpc"),
-    };
-    let mut rows = HABITS.iter().filter(suits);
-    rows.find(|habit| habit.typed.contains(&typed))
+    match command {
+        "http" => find(On::Http, typed),
+        "grpc" => find(On::Grpc, typed),
+        _ => None,
+    }
 }
 
-/// The clause with the value that was typed in its place.
-fn filled(ours: &str, value: Option<&str>) -> String {
-    // `{{uuid}}` is a template and no place.
-    let place = ours.find("`").and_then(|tick| {
-        let from = tick + ours[tick..].find('{')?;
-        let to = from + ours[from..].find('}')?;
-        (!ours[from..].starts_with("{{")).then_some((from, to))
-    });
-    let Some((from, to)) = place else {
-        return ours.to_owned();
-    };
+/// The advice with the value that was typed, unless it may be a secret or is no such value.
+fn filled(habit: &Habit, value: Option<&str>) -> String {
     // A cookie is a secret under any name.
-    let may_show = |value: &&str| secret::excerpt(value) == **value && !ours.contains("Cookie");
+    let may_show =
+        |value: &&str| secret::excerpt(value) == **value && !habit.ours.contains("Cookie");
     // A form of results, as other tools' flags take it, is no file's name.
-    let is_place = |value: &&str| match ours {
-        RESULTS => !FORMS.contains(value),
-        VARIABLE => value.contains('='),
+    let fits = |value: &&str| match habit.example() {
+        Some("FILE") => !FORMS.contains(value),
+        Some("NAME=VALUE") => value.contains('='),
         _ => true,
     };
-    let value = match value.filter(may_show).filter(is_place) {
-        Some(value) => value,
-        None => &ours[from + 1..to],
-    };
-    // Other tools' times are seconds, and have no unit.
-    let unit = match ours == TIMEOUT && value.parse::<f64>().is_ok() {
-        true => "s",
-        false => "",
-    };
-    format!("{}{value}{unit}{}", &ours[..from], &ours[to + 1..])
+    let value = value.filter(may_show).filter(fits);
+    let is_number = |value: &str| value.parse::<f64>().is_ok();
+    match value.filter(|value| habit.example() == Some(TIME) && is_number(value)) {
+        Some(seconds) => habit.advice(Some(&format!("{seconds}s"))),
+        None => habit.advice(value),
+    }
 }
 
 /// What is wrong with a command line that was written for another tool, and what to write.
@@ -714,6 +190,10 @@ fn with_colon(place: &str) -> String {
 /// The letters of the flags of `drumfire run`.
 const OF_RUN: [char; 8] = ['c', 'h', 'n', 'o', 'q', 'r', 'u', 'z'];
 
+/// The advice on any other flag of a load.
+const OF_PLAN: &str = "the plan defines the load; to set any of its keys, use `--set PATH=VALUE`; \
+                       `drumfire run -h` lists the flags that override it";
+
 /// A flag of a load, which stands in a plan.
 fn load_of_plan(args: &[&str], flags: &[String]) -> Option<String> {
     let of_load = args.iter().find_map(|arg| {
@@ -732,7 +212,10 @@ fn load_of_plan(args: &[&str], flags: &[String]) -> Option<String> {
         None => args.get(at + 1).copied(),
     });
     let value = value.filter(|value| !value.starts_with('-'));
-    let ours = filled(of_run(of_load), value);
+    let ours = match find(On::Run, of_load) {
+        Some(habit) => filled(habit, value),
+        None => OF_PLAN.to_owned(),
+    };
     // The clause on the environment names the variable, too, unless it may be a secret.
     let name = value.and_then(|value| value.split_once('='));
     let ours = match name {
@@ -742,29 +225,6 @@ fn load_of_plan(args: &[&str], flags: &[String]) -> Option<String> {
         _ => ours,
     };
     Some(format!("unknown flag `{of_load}`; {ours}"))
-}
-
-/// What says the same of a plan.
-fn of_run(typed: &str) -> &'static str {
-    match typed {
-        "--vus" | "--vu" | "--virtual-users" | "--max-vus" => {
-            "to set the number of users, use `-u {N}`"
-        }
-        "--rps" | "--qps" | "--rate-limit" => "to set the rate, use `-r {RATE}`",
-        "-d" | "-t" | "--time" | "--run-time" => "to set the duration, use `-z {TIME}`",
-        "-i" => "to set the number of iterations, use `--iterations {N}`",
-        "-s" | "--stage" | "--stages" => RAMP_OF_PLAN,
-        "--out" | "--output" | "--summary-export" => RESULTS,
-        "-e" | "--env" | "--var" | "--variable" | "--variables" => VARIABLE,
-        "-v" | "--verbose" | "--debug" | "--http-debug" => SHOWN,
-        "--timeout" | "--max-time" | "--time-limit" | "--request-timeout" | "--socket-timeout" => {
-            "to set the timeout of a request, use `--set defaults.timeout=5s`"
-        }
-        _ => {
-            "the plan defines the load; to set any of its keys, use `--set {PATH=VALUE}`; \
-             `drumfire run -h` lists the flags that override it"
-        }
-    }
 }
 
 /// The same of one argument.
@@ -779,9 +239,9 @@ fn of_flag(command: &str, arg: &str, next: Option<&str>, flags: &[String]) -> Op
             ("-t", Some(value)) => threads_or_timeout(value),
             // curl's time limit, where it is no method.
             ("-m", Some(value)) if command == "http" && is_time(value) => {
-                filled(TIMEOUT, Some(value))
+                filled(row(command, "--max-time")?, Some(value))
             }
-            _ => filled(row(command, typed)?.ours, value),
+            _ => filled(row(command, typed)?, value),
         };
         Some(format!("unknown flag `{typed}`; {ours}"))
     };
@@ -808,7 +268,7 @@ fn of_flag(command: &str, arg: &str, next: Option<&str>, flags: &[String]) -> Op
             return Some(format!("`{name}` needs two hyphens: write `{full}`"));
         }
         if let Some(habit) = row(command, &long) {
-            let ours = filled(habit.ours, value);
+            let ours = filled(habit, value);
             return Some(format!("unknown flag `{name}`; {ours}"));
         }
     }
@@ -861,7 +321,8 @@ pub(crate) fn rate_as_url(url: &str, is_quiet: bool) -> Option<String> {
 /// curl's `-u user:password`: users that would be no number.
 pub(crate) fn credentials_as_users(users: &str) -> Option<String> {
     let is_pair = users.contains(':') && !users.contains(['(', '[']);
-    is_pair.then(|| format!("-u is the number of users; {CREDENTIALS}"))
+    let habit = find(On::Http, "--user").filter(|_| is_pair)?;
+    Some(format!("-u is the number of users; {}", habit.ours))
 }
 
 /// wrk's `-d 10s`: a duration that would be sent as a body.
@@ -882,6 +343,7 @@ mod tests {
     use super::*;
     use crate::flags::{Cli, longs};
     use clap::CommandFactory as _;
+    use drumfire_document::habits::HABITS;
 
     fn said(line: &str) -> String {
         let args: Vec<String> = line.split(' ').map(str::to_owned).collect();
@@ -961,16 +423,17 @@ mod tests {
     fn every_habit_names_a_flag_that_exists() {
         for habit in HABITS {
             let commands = match habit.on {
-                Http => &["http"][..],
-                Grpc => &["grpc"],
-                Both => &["http", "grpc"],
+                On::Http => &["http"][..],
+                On::Grpc => &["grpc"],
+                On::Load => &["http", "grpc"],
+                _ => continue,
             };
             for command in commands {
                 let cli = Cli::command();
                 let command = cli.find_subcommand(command).unwrap();
                 let long = |name: &str| command.get_arguments().any(|a| a.get_long() == Some(name));
                 let short = |c: char| command.get_arguments().any(|a| a.get_short() == Some(c));
-                for typed in habit.typed {
+                for typed in habit.typed.split(' ') {
                     let name = typed.trim_start_matches('-');
                     let known = match typed.starts_with("--") {
                         true => long(name),
@@ -1001,11 +464,7 @@ mod tests {
 
     #[test]
     fn what_is_denied_is_absent() {
-        let runs = [
-            "--vus", "--rps", "-d", "-i", "-s", "--out", "-e", "-v", "--none",
-        ];
-        let of_runs = runs.map(of_run);
-        let all = HABITS.iter().map(|habit| habit.ours).chain(of_runs);
+        let all = HABITS.iter().map(|habit| habit.ours).chain([OF_PLAN]);
         for ours in all.filter(|ours| ours.contains(" not ") || ours.contains("no ")) {
             let denial = DENIALS.iter().find(|(words, _)| ours.contains(words));
             let (_, flag) = denial.unwrap_or_else(|| panic!("`{ours}` denies, and is not proven"));
@@ -1019,10 +478,9 @@ mod tests {
     fn what_is_said_of_run_names_its_flags() {
         let cli = Cli::command();
         let run = cli.find_subcommand("run").unwrap();
-        for typed in [
-            "--vus", "--rps", "-d", "-i", "-s", "--out", "-e", "-v", "--none",
-        ] {
-            let words = of_run(typed).split([' ', '`', ',', ';', '(', ')', ':']);
+        let of_run = HABITS.iter().filter(|habit| habit.on == On::Run);
+        for ours in of_run.map(|habit| habit.ours).chain([OF_PLAN]) {
+            let words = ours.split([' ', '`', ',', ';', '(', ')', ':']);
             for word in words.filter(|word| word.len() > 1 && word.starts_with('-')) {
                 let name = word.trim_start_matches('-');
                 let known = match word.starts_with("--") {
@@ -1031,7 +489,7 @@ mod tests {
                         .chars()
                         .all(|c| c == 'h' || run.get_arguments().any(|a| a.get_short() == Some(c))),
                 };
-                assert!(known, "{word} of `{}` is no flag of run", of_run(typed));
+                assert!(known, "{word} of `{ours}` is no flag of run");
             }
         }
     }

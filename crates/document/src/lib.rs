@@ -15,6 +15,7 @@ mod environment;
 mod field;
 pub mod flags;
 pub mod form;
+pub mod habits;
 pub mod json_strings;
 mod keys;
 mod layer;

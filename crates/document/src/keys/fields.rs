@@ -14,6 +14,7 @@ use super::node::Node;
 use super::schema::{self, Definitions, Properties};
 use super::tree::Tree;
 use crate::diagnostic::Findings;
+use crate::habits::{self, On};
 use crate::{Count, Field, Layer, Place, Placed, Switch, Text};
 use drumfire_plan::nearest;
 use serde_json::Value;
@@ -241,8 +242,8 @@ pub(crate) fn unknown<'a>(
     found: &mut Findings,
 ) -> Option<&'a str> {
     let name = key.value.escape_debug();
-    if let Some((_, ours)) = FOREIGN.iter().find(|(theirs, _)| *theirs == key.value) {
-        let message = format!("{what} has no key `{name}`; {ours}");
+    if let Some(habit) = habits::find(On::Key, &key.value) {
+        let message = format!("{what} has no key `{name}`; {}", habit.ours);
         found.add(&key.place, message);
         return None;
     }
@@ -257,66 +258,6 @@ pub(crate) fn unknown<'a>(
     found.add(&key.place, format!("{what} has no key `{name}`{advice}"));
     near
 }
-
-/// Keys of other tools' plans, and the keys for the same in ours.
-const FOREIGN: [(&str, &str); 36] = [
-    ("sleep", A_PAUSE),
-    ("wait", A_PAUSE),
-    ("delay", A_PAUSE),
-    ("think_time", A_THOUGHT),
-    ("thinktime", A_THOUGHT),
-    ("thinkTime", A_THOUGHT),
-    ("duration", AN_END),
-    ("run_time", AN_END),
-    ("loop", A_LOOP),
-    ("foreach", A_LOOP),
-    ("q", A_QUERY),
-    ("query", A_QUERY),
-    ("params", A_QUERY),
-    ("insecure", UNVERIFIED),
-    ("skip_verify", UNVERIFIED),
-    ("setup", AT_THE_TOP),
-    ("teardown", AT_THE_TOP),
-    ("path", A_METHOD),
-    ("uri", A_METHOD),
-    ("max_time", A_TIMEOUT),
-    ("maxtime", A_TIMEOUT),
-    ("request_timeout", A_TIMEOUT),
-    ("vus", "write `users: 10`"),
-    ("concurrency", "write `users: 10`"),
-    ("rps", "write `rate: 100/s`"),
-    ("qps", "write `rate: 100/s`"),
-    ("arrivalRate", "write `rate: 100/s`"),
-    (
-        "stages",
-        "for a load that changes, write a law: `rate: \"line(5,200,60s) const(200,5m)\"`",
-    ),
-    ("assert", A_CHECK),
-    ("assertions", A_CHECK),
-    ("checks", A_CHECK),
-    ("validate", A_CHECK),
-    ("extract", A_VALUE),
-    ("capture", A_VALUE),
-    (
-        "variables",
-        "write variables as `vars: { name: value }`, at the top of the plan",
-    ),
-    (
-        "env",
-        "write variables as `vars: { name: value }`, and environment variables as ${env:NAME}",
-    ),
-];
-const A_LOOP: &str = "to repeat steps, write `repeat: 3`, with the steps in `do`";
-const A_QUERY: &str = "write the query after the path, as in `get: /search?q=tea`";
-const A_METHOD: &str = "write the path with its method, as in `get: /search`";
-const UNVERIFIED: &str = "to skip certificate verification, write `tls: { insecure: true }`";
-const AT_THE_TOP: &str = "`setup` and `teardown` belong at the top of the plan, for all pools";
-const A_TIMEOUT: &str = "to limit the time of a request, write `timeout: 5s`";
-const A_PAUSE: &str = "write a pause as a step of a scenario: `- pause: 1s` or `- pause: 1s..2s`";
-const A_THOUGHT: &str = "for a pause between a user's iterations, write `think: 1s`";
-const AN_END: &str = "to end a load, write `stop: { after: 10s }`";
-const A_CHECK: &str = "to check a response, write `expect: { status: 200 }`";
-const A_VALUE: &str = "to take a value from a response, write `take: { name: json $.id }`";
 
 /// Sets the values of the keys of a mapping. A misspelt key is read as the one that was probably
 /// meant, so that nothing else is found wrong for its sake.

@@ -1,0 +1,255 @@
+//! What users of other tools write by habit, and what to write here.
+//!
+//! One table for curl, hey, oha, wrk, ab, vegeta, h2load, k6, ghz and grpcurl: for flags, commands and
+//! keys of plans. The manual's tables for newcomers are generated from it. Only
+//! names that drumfire lacks are in it. A name that means something else here needs a look at its
+//! value, and is up to its reader.
+
+/// The place at which a habit is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum On {
+    /// A flag of `drumfire http`.
+    Http,
+    /// A flag of `drumfire grpc`.
+    Grpc,
+    /// A flag of both.
+    Load,
+    /// A flag of `drumfire run`.
+    Run,
+    /// A command of the program.
+    Command,
+    /// A key of a plan.
+    Key,
+}
+
+/// What is written elsewhere, and what to write here.
+#[derive(Clone, Copy, Debug)]
+pub struct Habit {
+    /// The place.
+    pub on: On,
+    /// The names, with spaces between them.
+    pub typed: &'static str,
+    /// The advice as a clause. Braces within backticks stand around an example of a value, in whose
+    /// place the value may be written that was typed: `-X {POST}`.
+    pub ours: &'static str,
+}
+
+impl Habit {
+    /// The advice with a value in the place of its example, or with the example.
+    #[must_use]
+    pub fn advice(&self, value: Option<&str>) -> String {
+        match self.place() {
+            None => self.ours.to_owned(),
+            Some((from, to)) => {
+                let (before, example, after) = (
+                    &self.ours[..from],
+                    &self.ours[from + 1..to],
+                    &self.ours[to + 1..],
+                );
+                format!("{before}{}{after}", value.unwrap_or(example))
+            }
+        }
+    }
+
+    /// The example of a value, if the advice has one.
+    #[must_use]
+    pub fn example(&self) -> Option<&'static str> {
+        let (from, to) = self.place()?;
+        Some(&self.ours[from + 1..to])
+    }
+
+    /// The braces around the example; `{{uuid}}` is a template and none.
+    fn place(&self) -> Option<(usize, usize)> {
+        let tick = self.ours.find('`')?;
+        let from = tick + self.ours[tick..].find('{')?;
+        let to = from + self.ours[from..].find('}')?;
+        (!self.ours[from..].starts_with("{{")).then_some((from, to))
+    }
+}
+
+/// The habit of a name at a place.
+#[must_use]
+pub fn find(on: On, typed: &str) -> Option<&'static Habit> {
+    let suits = |habit: &&Habit| match on {
+        On::Http | On::Grpc => habit.on == on || habit.on == On::Load,
+        _ => habit.on == on,
+    };
+    let mut habits = HABITS.iter().filter(suits);
+    habits.find(|habit| habit.typed.split(' ').any(|name| name == typed))
+}
+
+macro_rules! habits {
+    ($($on:ident $typed:literal => $ours:expr;)*) => {
+        &[$(Habit { on: On::$on, typed: $typed, ours: $ours }),*]
+    };
+}
+
+const URL_LISTS: &str = "pass URLs as arguments: URL, or @FILE for a list of them";
+const FORM: &str = "for a part of a multipart body, use `-F {name=value}`";
+const CREDENTIALS: &str =
+    "put credentials in the URL, http://user:password@host/, or in -H 'Authorization: …'";
+const BODY_FILE: &str = "to read the body from a file, use `-d @{FILE}`";
+const RESULTS: &str = "for the summary, use `--json {FILE}`; for histograms, --csv FILE; for a row per request, --rows FILE";
+const SHOWN: &str = "to send one of each request and print the exchange, use `--show`";
+const RAMP: &str = "for a load that changes, use a law: `-r 'line(5,200,60s) const(200,5m)'` or -u";
+const RAMP_OF_PLAN: &str =
+    "for a load that changes, use a law: `-r 'line(5,200,60s) const(200,5m)'`";
+const BURSTS: &str =
+    "for a burst, use a rate law such as -r 'const(50,30s) once(500) const(50,30s)'";
+const KEEP_ALIVE: &str = "to open a connection for each request, use `--no-keepalive`";
+const VARIABLE: &str = "to set a variable of the plan, use `--set vars.{NAME=VALUE}`; to read the environment in a plan, use ${env:NAME}";
+const TIMEOUT: &str = "to set the timeout of a request, use `--timeout {5s}`";
+
+/// Every habit.
+pub const HABITS: &[Habit] = habits! {
+    Http "-m" => "to set the method, use `-X {POST}`";
+    Grpc "-m" => "to send metadata, use `-H {'key: value'}`";
+    Load "-t" =>
+        "to set the timeout of a request, use --timeout; to set the number of threads, use --threads";
+    Load "-D" => "to read data from a file, use `-d @{FILE}`; to set the duration, use -z";
+    Load "-a" => CREDENTIALS;
+    Load "-A" => "to send headers, use `-H 'Accept: …'` or `-H 'User-Agent: …'`";
+    Http "-T" =>
+        "to set the content type, use `-H 'Content-Type: …'`; to set a timeout, use --timeout";
+    Http "-U" => "to set the user agent, use `-H 'User-Agent: …'`";
+    Http "-b -C" => "to send cookies, use `-H 'Cookie: {name=value}'`";
+    Load "-O" => RESULTS;
+    Http "-p" => BODY_FILE;
+    Load "-w" =>
+        "`--json FILE` has every figure; at the end, drumfire always waits for requests in flight";
+    Load "-R" => "to set the rate, use `-r {RATE}`";
+    Load "-s" =>
+        "for varying values, use templates such as {{uuid}}, or JavaScript functions with `script:` in a plan; to print only the result, use -q";
+    Http "-i" => "to send exactly N requests, use `-n {N}`; to see a response, use --show";
+    Grpc "-i" => "to set the directory of imports, use `--import-path {FOLDER}`";
+    Load "-v --verbose --debug --http-debug" => SHOWN;
+    Http "--dump --print --include" => SHOWN;
+    Http "-I --head" => "for a HEAD request, use `-X HEAD`";
+    Load "-E" => "for a client certificate, use --cert FILE with --key FILE";
+    Load "-4 -6 --ipv4 --ipv6" => "to choose the address, use `--resolve HOST:PORT:ADDRESS`";
+    Http "-h2 --h2 --http2-prior-knowledge" => "for HTTP/2, use `--http2`";
+    Http "--http1.1 --http1.0 --h1" =>
+        "HTTP/1.1 is the default; to request it explicitly, use `--http1`";
+    Http "--http3 --h3" => "HTTP/3 is not supported; for HTTP/2, use --http2";
+    Http "--http-version --alpn" => "for HTTP/2, use `--http2`; HTTP/1.1 is the default";
+    Load "--qps --rps --rate-limit --requests-per-second --throughput" =>
+        "to set the rate, use `-r {RATE}`";
+    Load "--vus --vu --virtual-users" => "to set the number of users, use `-u {N}`";
+    Load "--concurrency --clients --workers --max-workers --conns" =>
+        "to set the concurrency, use `-c {N}`";
+    Http "--host" => "to set the Host header, use `-H 'Host: {NAME}'`";
+    Grpc "--host --cname --servername --server-name" =>
+        "to set the server name, use `--authority {NAME}`";
+    Http "--cookie --cookies" => "to send cookies, use `-H 'Cookie: {name=value}'`";
+    Http "--form-string" => FORM;
+    Load "--body-file --data-file --payload-file --body-path --upload-file" => BODY_FILE;
+    Load "--body --payload --data-raw --data-binary --data-urlencode --data-ascii" =>
+        "to set the body, use `-d {DATA}`, or -d @FILE to read it from a file";
+    Load "--disable-keepalive --disable-keep-alive --no-keep-alive --keepalive" => KEEP_ALIVE;
+    Http "--no-vu-connection-reuse --no-connection-reuse" => KEEP_ALIVE;
+    Http "--disable-compression --gzip" => "bodies are compressed only with `--compressed`";
+    Http "--redirect --redirects --max-redirects --max-redirs --follow" =>
+        "to follow redirects, use `-L {N}`";
+    Http "--disable-redirects --no-follow" => "redirects are followed only with -L N";
+    Load "--output --out --output-format --format --summary-export" => RESULTS;
+    Load "--no-color --disable-color --no-colour --monochrome" =>
+        "for text without colour, use `--color never`";
+    Load "--basic --basic-auth --auth --user" => CREDENTIALS;
+    Load "--oauth2-bearer --bearer" => "to send a token, use `-H 'Authorization: Bearer …'`";
+    Load "--max-time --time-limit --request-timeout --socket-timeout" => TIMEOUT;
+    Http "--content-type" => "to set the content type, use `-H 'Content-Type: {TYPE}'`";
+    Http "--accept" => "to set the Accept header, use `-H 'Accept: {TYPE}'`";
+    Http "--user-agent" => "to set the user agent, use `-H 'User-Agent: {NAME}'`";
+    Http "--referer" => "to set the referrer, use `-H 'Referer: {URL}'`";
+    Load "--total --number --num-requests --max-requests" =>
+        "to send exactly N requests, use `-n {N}`";
+    Load "--time --run-time --test-duration --max-duration --seconds" =>
+        "to set the duration, use `-z {10s}`";
+    Load "--stages --stage --ramp --ramp-up --rampup --load-schedule --spawn-rate" => RAMP;
+    Load "--insecure-skip-tls-verify --skip-tls-verify --skip-verify --no-verify" =>
+        "to skip the verification of certificates, use `-k`";
+    Grpc "--skipTLS --skip-tls" => "to skip the verification of certificates, use `-k`";
+    Load "--ca --cafile --ca-cert --root-certs" =>
+        "to set trusted certificates, use `--cacert {FILE}`";
+    Load "--connect-to" => "to connect to another address, use `--resolve HOST:PORT:ADDRESS`";
+    Load "--interface --local-ips --laddr" =>
+        "to set the local address, use `--source-ip {ADDRESS}`";
+    Load "--unix --sock" => "to connect to a Unix socket, use `--unix-socket {PATH}`";
+    Http "--urls-from-file --targets --input-file --urls" => URL_LISTS;
+    Http "--rand-regex-url" => "for varying URLs, use templates such as http://host/{{uuid}}";
+    Load "--latency-correction --disable-latency-correction --latency --u_latency" =>
+        "latencies are always shown; with -r, they are measured from when a request was due";
+    Http "-l --latencies" => "latencies are always shown";
+    Load "--script" =>
+        "for varying values, use templates such as {{uuid}}, or JavaScript functions with `script:` in a plan";
+    Load "--silent" => "to print only the result, use `-q`";
+    Load "--cpus --cores" => "to set the number of worker threads, use `--threads {N}`";
+    Http "--pipeline --pipelining" =>
+        "pipelining is not supported; for concurrent requests on a connection, use --http2 with `--streams {N}`";
+    Http "--proxy-header --proxy-user" => "for a proxy, use -x http://user:password@host:port";
+    Http "-e" => "to set the referrer, use `-H 'Referer: {URL}'`";
+    Http "-G --get" => "put query parameters in the URL";
+    Http "-f --fail" => "to set the statuses that count as ok, use `--expect-status {200}`";
+    Load "-j" => RESULTS;
+    Http "--burst-delay --burst-rate" => BURSTS;
+    Load "--compare" =>
+        "to compare with a stored run, use `--baseline {RUN}`; to compare stored runs, use `drumfire compare`";
+    Load "--name --tag" => "to tag a stored run, use `drumfire runs tag last {NAME}`";
+    Load "--note" => "to write a note on a stored run, use `drumfire runs note last {TEXT}`";
+    Load "--set" => "to set keys, use a plan: --print-plan prints one, and `drumfire run` runs it";
+    Grpc "--rpc-header" => "to send metadata, use `-H {'key: value'}`";
+    Grpc "--reflect-header" =>
+        "to send metadata for reflection, use `--reflect-metadata {'key: value'}`";
+    Grpc "--max-msg-sz --max-recv-message-size" =>
+        "to set the maximum message size, use `--max-receive {SIZE}`";
+    Grpc "--import-paths" => "to set the directory of imports, use `--import-path {FOLDER}`";
+    Grpc "--method --rpc" => "to set the method, use `--call {package.Service/Method}`";
+    Grpc "--stream-call-count" =>
+        "to set the number of messages per call, use `--stream-count {N}`";
+    Grpc "--stream-call-duration" =>
+        "to set how long a stream sends, use `--stream-duration {TIME}`";
+    Run "--vus --vu --virtual-users --max-vus" => "to set the number of users, use `-u {N}`";
+    Run "--rps --qps --rate-limit" => "to set the rate, use `-r {RATE}`";
+    Run "-d -t --time --run-time" => "to set the duration, use `-z {TIME}`";
+    Run "-i" => "to set the number of iterations, use `--iterations {N}`";
+    Run "-s --stage --stages" => RAMP_OF_PLAN;
+    Run "--out --output --summary-export" => RESULTS;
+    Run "-e --env --var --variable --variables" => VARIABLE;
+    Run "-v --verbose --debug --http-debug" => SHOWN;
+    Run "--timeout --max-time --time-limit --request-timeout --socket-timeout" =>
+        "to set the timeout of a request, use `--set defaults.timeout=5s`";
+    Command "list ls ps status" =>
+        "`drumfire ctl` lists active runs, `drumfire runs` lists stored runs";
+    Command "stop kill pause scale" =>
+        "to stop an active run, use `drumfire ctl RUN stop`; `drumfire ctl -h` lists its other commands";
+    Command "validate lint verify" => "to validate a plan, use `drumfire check PLAN`";
+    Command "show inspect" => "to print the results of a stored run, use `drumfire report RUN`";
+    Command "diff" => "to compare stored runs, use `drumfire compare BASE CANDIDATE`";
+    Command "search saturate breakpoint max" =>
+        "to find the maximum rate that keeps objectives, use `drumfire capacity`";
+    Command "attack autocannon bench bombardier curl fortio get h2load hey k6 load oha vegeta wrk wrk2" =>
+        "use `drumfire http` instead, and `drumfire http -h` to list its flags";
+    Command "grpcurl" => "use `drumfire grpc` instead, and `drumfire grpc -h` to list its flags";
+    Key "sleep wait delay" =>
+        "write a pause as a step of a scenario: `- pause: 1s` or `- pause: 1s..2s`";
+    Key "think_time thinktime thinkTime" =>
+        "for a pause between a user's iterations, write `think: 1s`";
+    Key "duration run_time" => "to end a load, write `stop: { after: 10s }`";
+    Key "loop foreach" => "to repeat steps, write `repeat: 3`, with the steps in `do`";
+    Key "q query params" => "write the query after the path, as in `get: /search?q=tea`";
+    Key "insecure skip_verify" =>
+        "to skip certificate verification, write `tls: { insecure: true }`";
+    Key "setup teardown" => "`setup` and `teardown` belong at the top of the plan, for all pools";
+    Key "path uri" => "write the path with its method, as in `get: /search`";
+    Key "max_time maxtime request_timeout" => "to limit the time of a request, write `timeout: 5s`";
+    Key "vus concurrency" => "write `users: 10`";
+    Key "rps qps arrivalRate" => "write `rate: 100/s`";
+    Key "stages" =>
+        "for a load that changes, write a law: `rate: \"line(5,200,60s) const(200,5m)\"`";
+    Key "assert assertions checks validate" =>
+        "to check a response, write `expect: { status: 200 }`";
+    Key "extract capture" => "to take a value from a response, write `take: { name: json $.id }`";
+    Key "variables" => "write variables as `vars: { name: value }`, at the top of the plan";
+    Key "env" =>
+        "write variables as `vars: { name: value }`, and environment variables as ${env:NAME}";
+};
