@@ -1,8 +1,7 @@
 //! From flags to a document: each value as given, with its flag as its place.
 //!
-//! The rows of keys say what a flag sets, and `drumfire_document::flags` reads them. Here are only
-//! the special flags, and what a command line has in addition to settings. The compiler checks the
-//! values.
+//! `drumfire_document::flags` reads the flags of settings. This module reads the special flags and the
+//! requests of a command line. The compiler checks the values.
 
 mod form;
 mod grpc;
@@ -27,13 +26,13 @@ pub(crate) use grpc::of as of_grpc;
 pub(crate) use http::of as of_http;
 pub(crate) use once::once;
 
-/// A document, and what its report says of how it came about.
+/// A document with the notes on its origin for the report.
 pub(crate) struct Written {
     pub(crate) document: Document,
     pub(crate) notes: Vec<String>,
     /// How its settings are named.
     pub(crate) naming: Naming,
-    /// Where its relative paths lead from; empty stands for where the program was started.
+    /// The folder of its relative paths; empty is the one in which the program was started.
     pub(crate) folder: PathBuf,
 }
 
@@ -48,8 +47,7 @@ impl From<Document> for Written {
     }
 }
 
-/// The place of a flag's value. A key without a flag in its row has none, and messages about the
-/// value would name nothing.
+/// The place of a flag's value. The row of the key must have a flag, which messages name.
 fn at(key: &str) -> Place {
     let place = flag(key);
     debug_assert!(place != Place::Nowhere, "the row of `{key}` has no flag");
@@ -144,8 +142,8 @@ pub(crate) fn outputs<const ON: u8>(flags: &SettingFlags<ON>) -> Result<Outputs,
 
 /// Puts the settings that flags give above those of a plan.
 ///
-/// The end holds for every pool, in the place of its own. Thresholds, conditions and header fields of
-/// pushes are added to the plan's. The settings of a pool are those of the only one.
+/// The end replaces that of every pool. Thresholds, conditions and header fields of pushes are added to
+/// the plan's. Settings of a pool apply to the only pool; a plan with several is refused.
 pub(crate) fn put<const ON: u8>(
     document: &mut Document,
     flags: &SettingFlags<ON>,
@@ -186,7 +184,7 @@ pub(crate) fn put<const ON: u8>(
         return Ok(());
     };
     match document.pools.as_mut_slice() {
-        // Which is wrong by itself, and is said of the plan.
+        // The compiler reports a plan without pools.
         [] => {}
         [pool] => {
             let (mut load, mut settings) = (given_pool.load, given_pool.settings);
@@ -213,7 +211,7 @@ fn several(count: usize, name: &str, first: &Given) -> Failure {
     Failure::usage(Diagnostic::new(&place, message))
 }
 
-/// Takes a value away where one was given for all.
+/// Removes a value if one was given for all.
 fn without<T>(own: &mut Option<T>, given: &Option<T>) {
     if given.is_some() {
         *own = None;

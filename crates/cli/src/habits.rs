@@ -9,14 +9,14 @@ use drumfire_units::Nanos;
 use std::net::Ipv4Addr;
 use std::str::FromStr as _;
 
-/// What other tools' flags of results take in place of a file.
+/// Values that other tools' flags of results take instead of a file.
 const FORMS: [&str; 7] = [
     "json", "csv", "html", "text", "summary", "pretty", "hdrplot",
 ];
 /// The example of a time, whose number is in seconds without a unit in other tools.
 const TIME: &str = "5s";
 
-/// What to write in place of a command that drumfire has not.
+/// The advice on an unknown command of other tools or of other programs like this one.
 pub(crate) fn mistaken_command(typed: &str) -> Option<String> {
     let habit = find(On::Command, typed)?;
     Some(format!("unknown command `{typed}`; {}", habit.ours))
@@ -31,12 +31,12 @@ fn row(command: &str, typed: &str) -> Option<&'static Habit> {
     }
 }
 
-/// The advice with the value that was typed, unless it may be a secret or is no such value.
+/// The advice with the value that was typed, unless it may be a secret or does not fit.
 fn filled(habit: &Habit, value: Option<&str>) -> String {
     // A cookie is a secret under any name.
     let may_show =
         |value: &&str| secret::excerpt(value) == **value && !habit.ours.contains("Cookie");
-    // A form of results, as other tools' flags take it, is no file's name.
+    // Other tools' flags take a form of results, which is not the name of a file.
     let fits = |value: &&str| match habit.example() {
         Some("FILE") => !FORMS.contains(value),
         Some("NAME=VALUE") => value.contains('='),
@@ -50,7 +50,7 @@ fn filled(habit: &Habit, value: Option<&str>) -> String {
     }
 }
 
-/// What is wrong with a command line that was written for another tool, and what to write.
+/// The mistake of a command line that was written for another tool, and the advice on it.
 /// `flags` are the command's own long flags.
 pub(crate) fn mistake(command: &str, args: &[String], flags: &[String]) -> Option<String> {
     let args = args.iter().map(String::as_str);

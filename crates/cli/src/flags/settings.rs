@@ -8,7 +8,7 @@ use drumfire_document::flags::{self, Flag, FlagRow, Given, Number, On};
 use drumfire_document::form::KeyValue;
 use drumfire_document::{Diagnostic, Document};
 
-/// Flags whose readers say what is wrong with a number below 0, by their long names.
+/// Flags whose readers report a number below 0, by their long names.
 const SIGNED: [&str; 6] = [
     "rate",
     "connections",
