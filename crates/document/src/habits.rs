@@ -1,9 +1,8 @@
-//! What users of other tools write by habit, and what to write here.
+//! Names that users of other tools write by habit, and what to write here.
 //!
-//! One table for curl, hey, oha, wrk, ab, vegeta, h2load, k6, ghz and grpcurl: for flags, commands and
-//! keys of plans. The manual's tables for newcomers are generated from it. Only
-//! names that drumfire lacks are in it. A name that means something else here needs a look at its
-//! value, and is up to its reader.
+//! One table for curl, hey, oha, wrk, ab, vegeta, h2load, k6, ghz and grpcurl: flags, commands and keys
+//! of plans that drumfire lacks. The manual's tables for newcomers are generated from it. Names that
+//! mean something else here are not in the table, because their readers must look at the value.
 
 /// The place at which a habit is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +21,7 @@ pub enum On {
     Key,
 }
 
-/// What is written elsewhere, and what to write here.
+/// Names in other tools, and the advice on them.
 #[derive(Clone, Copy, Debug)]
 pub struct Habit {
     /// The place.

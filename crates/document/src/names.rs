@@ -1,7 +1,7 @@
 //! The names of settings: the key in a plan file, and the flag on the command line.
 //!
 //! A message names a setting as its user knows it: by the flag on a command line, by the key in a
-//! file. The flag that sets a key stands in the key's row.
+//! file. The key's row has the flag.
 
 use crate::{Place, flags};
 
@@ -21,7 +21,7 @@ pub fn name(place: &Place, key: &str) -> String {
     }
 }
 
-/// The same for a setting with a value: a flag alone implies it.
+/// A setting with a value, by its name at a place: the flag alone, which implies the value, or the key.
 pub fn setting(place: &Place, key: &str, value: &str) -> String {
     match (place.is_flag(), flag(key)) {
         (true, Place::Flag { name }) => name.to_owned(),

@@ -1,7 +1,7 @@
-//! The settings of a pool, or of every pool, beside its load and its requests.
+//! The settings of a pool, or of every pool, apart from its load and its requests.
 //!
-//! They are in groups, each of which is a layer: a pool's group takes the values that it lacks from
-//! the same group of the defaults, value by value. A list (of header fields, of rules) is one
+//! Each group is a layer: a pool's group takes absent values from the same group of the defaults, value
+//! by value. A list (of header fields, of rules) is one
 //! value, unless its key says otherwise.
 
 mod calls;
@@ -21,7 +21,7 @@ use crate::keys::fields::{nested, table};
 use crate::keys::{Flag, Group};
 
 table! {
-    /// The settings of a pool, or of every pool, beside its load and its requests.
+    /// The settings of a pool, or of every pool, apart from its load and its requests.
     pub struct Settings [
         /// The target, and the way to it.
         reach: Reach,
@@ -45,9 +45,9 @@ table! {
         options: CallOptions,
         /// The fields of every request and every call.
         fields: CommonFields,
-        /// The body of every HTTP request that has none of its own.
+        /// The body of every HTTP request without its own.
         body: CommonBody,
-        /// The records of exchanges that outputs are given beside figures.
+        /// The exchanges that outputs receive in addition to figures.
         kept: Kept,
     ]
 }

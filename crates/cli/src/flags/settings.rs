@@ -127,9 +127,18 @@ fn argument(row: &FlagRow, on: On) -> Arg {
         .help_heading(heading)
         .hide(flag.hidden_on.has(on))
         .conflicts_with_all(flag.excludes.iter().copied());
-    let arg = flag.short().map_or(arg.clone(), |letter| arg.short(letter));
-    let arg = flag.alias.map_or(arg.clone(), |alias| arg.alias(alias));
-    let arg = flag.needs.map_or(arg.clone(), |other| arg.requires(other));
+    let arg = match flag.short() {
+        Some(letter) => arg.short(letter),
+        None => arg,
+    };
+    let arg = match flag.alias {
+        Some(alias) => arg.alias(alias),
+        None => arg,
+    };
+    let arg = match flag.needs {
+        Some(other) => arg.requires(other),
+        None => arg,
+    };
     let Some(value) = flag.value() else {
         return arg.action(ArgAction::SetTrue);
     };

@@ -1,13 +1,11 @@
 //! The value of a key: how it is read, printed, and filled in from defaults.
 //!
-//! [`table!`] makes a struct of a document and its form from one table, so that a key stands in one
-//! place.
+//! [`table!`] makes a struct of a document and its form from one table.
 //!
-//! An [`Entry`] is the type of one value, a [`Fields`] a struct whose keys stand in one mapping; a
-//! struct is both where it is the value of a key (`nested!`). Reading never fails: a mistake is
-//! noted, and the value is absent. Printing gives nothing for an absent value, so that a document
-//! has no more keys than were written. An unknown key is a finding with the nearest known one, and
-//! is read as that.
+//! An [`Entry`] is the type of one value, a [`Fields`] a struct whose keys are in one mapping. A struct
+//! that is the value of a key is both (`nested!`). Reading never fails: a mistake is noted, and the
+//! value is absent. Absent values are not printed. An unknown key is noted with the nearest known key,
+//! and read as that one.
 
 use super::key::{Key, KeyValue};
 use super::node::Node;
@@ -64,8 +62,9 @@ pub(crate) enum Known {
 
 /// A struct of a document with the table of its keys, in the order in which they are printed.
 ///
-/// A row is a field, its type, its description for the manual and for editors and, if a flag sets
-/// it, the [`Flag`](super::Flag). The key has the field's name, unless another one stands before it:
+/// A row has a field, its type, its description for the manual and for editors, and the
+/// [`Flag`](super::Flag) that sets it, if any. The key has the field's name, unless the row begins with
+/// another one:
 ///
 /// ```text
 /// table! {
@@ -445,7 +444,7 @@ impl Entry for Option<Switch> {
         match &node.value {
             Node::Null => None,
             Node::Switch(value) => Some(node.with(*value)),
-            // What a reference stands for is a text.
+            // The value of a reference is a text.
             Node::Text(text) if node.written.is_some() && ["true", "false"].contains(&&**text) => {
                 Some(node.with(text == "true"))
             }

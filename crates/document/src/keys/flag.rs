@@ -105,7 +105,7 @@ impl Flag {
         letter.chars().next()
     }
 
-    /// The name behind the two dashes.
+    /// The name after the two dashes.
     #[must_use]
     pub fn long(&self) -> &'static str {
         let long = self.usage.split_once("--").map_or("", |(_, long)| long);
@@ -137,7 +137,7 @@ pub enum Group {
     Schema,
     /// The streams of calls.
     Streams,
-    /// HTTP requests, and calls as far as they are ones.
+    /// Requests.
     Request,
     /// Values that vary.
     Data,

@@ -69,7 +69,7 @@ table! {
 }
 
 table! {
-    /// The body of every HTTP request that has none of its own.
+    /// The body of every HTTP request without its own.
     pub struct CommonBody [
         /// The bytes.
         payload: Option<Payload>,

@@ -69,13 +69,13 @@ table! {
             Flag::new(Group::Output, "--strict",
                 "Exit with code 3 unless the run is valid and kept its load").on(On::RESULTS);
     } [
-        /// The figures for monitoring while the run goes on.
+        /// The figures for monitoring during the run.
         monitoring: Monitoring,
     ]
 }
 
 table! {
-    /// The figures of a run while it goes on: where they are served, and where they are sent.
+    /// The servers and receivers of a run's figures during the run.
     pub struct Monitoring [] {
         metrics: Option<Text> =
             "Address that serves live metrics to Prometheus, as `HOST:PORT` or `:PORT`",

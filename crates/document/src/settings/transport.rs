@@ -104,7 +104,7 @@ table! {
 }
 
 table! {
-    /// The time that each phase of an exchange may take; 0 is no limit.
+    /// The limits of the phases of an exchange in time; 0 means no limit.
     pub struct Timeouts [] {
         timeout: Option<Text> = "Maximum total time of a request, such as `5s`; `0` means no limit",
             Flag::new(Group::Timeouts, "--timeout <TIME>",
