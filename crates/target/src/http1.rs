@@ -6,7 +6,8 @@
 //! stays open.
 //!
 //! Nor does hyper wait for long: its buffers take 14 kB, and tens of thousands of requests may wait. A
-//! connection whose request is due later gives hyper up, and repeats the request when its time has come.
+//! connection whose request is due later gives hyper up, repeats the request when its time has come, and
+//! gives hyper up again after the answer.
 
 mod body;
 mod exchange;
@@ -38,8 +39,11 @@ pub(crate) async fn serve(hub: &Rc<Hub>, mut wire: Wire) {
             return;
         };
         wire = given_back;
-        if let Some(due) = link.held_until() {
-            hub.sleeps.until(due).await;
+        match link.held_until() {
+            Some(due) => hub.sleeps.until(due).await,
+            None if wire.fill().await.is_ok() => {}
+            // The client is gone.
+            None => return,
         }
     }
 }
@@ -56,8 +60,13 @@ async fn converse(hub: &Rc<Hub>, wire: Wire, link: &Rc<Link>) -> Option<Wire> {
         .serve_connection(TokioIo::new(port), service);
     let result = poll_fn(|cx| Pin::new(&mut connection).poll(cx)).await;
     let parts = connection.into_parts();
-    let (mut wire, request) = parts.io.into_inner().into_parts();
+    let port = parts.io.into_inner();
+    let is_resting = port.is_resting();
+    let (mut wire, request) = port.into_parts();
     wire.unread(&parts.read_buf);
+    if is_resting {
+        return Some(wire);
+    }
     if link.held_until().is_some() {
         wire.unread(&request);
         return Some(wire);

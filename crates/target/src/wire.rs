@@ -158,6 +158,20 @@ impl Wire {
         }
     }
 
+    /// Waits for bytes, which are read again; if there are some already, does nothing.
+    ///
+    /// # Errors
+    /// If the connection breaks or ends.
+    pub(crate) async fn fill(&mut self) -> io::Result<()> {
+        if self.ahead.is_empty() {
+            self.ahead.reserve(FIRST_READ);
+            if self.transport.read_buf(&mut self.ahead).await? == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+        }
+        Ok(())
+    }
+
     /// Bytes that will be read again, before those of the socket.
     pub(crate) fn unread(&mut self, bytes: &[u8]) {
         let read_later = std::mem::replace(&mut self.ahead, BytesMut::from(bytes));

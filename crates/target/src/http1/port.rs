@@ -28,6 +28,8 @@ pub(super) struct Link {
     is_repeatable: Cell<bool>,
     /// The plan of a request that waits, and the time when it is due.
     held: RefCell<Option<(Plan, Nanos)>>,
+    /// Whether hyper is given up once it is idle.
+    rests: Cell<bool>,
     /// Whether the connection ends once hyper's bytes are sent.
     is_cut: Cell<bool>,
     /// What is to be sent instead of an answer.
@@ -75,9 +77,12 @@ impl Link {
         self.held.borrow().as_ref().map(|(_, due)| *due)
     }
 
-    /// The plan that was held, when its request comes again.
+    /// The plan that was held, when its request comes again. hyper is given up after its answer, too:
+    /// all connections of a load with long delays may be idle.
     pub(super) fn take_held(&self) -> Option<Plan> {
-        self.held.take().map(|(plan, _)| plan)
+        let (plan, _) = self.held.take()?;
+        self.rests.set(true);
+        Some(plan)
     }
 
     /// The answer that hyper is about to write never varies, or does.
@@ -96,6 +101,7 @@ pub(super) struct Port {
     out: Vec<u8>,
     /// The number of these answers.
     out_count: u64,
+    is_resting: bool,
 }
 
 impl Port {
@@ -107,7 +113,13 @@ impl Port {
             stage: Stage::default(),
             out: Vec::new(),
             out_count: 0,
+            is_resting: false,
         }
+    }
+
+    /// Whether hyper saw the end of a stream that has not ended.
+    pub(super) fn is_resting(&self) -> bool {
+        self.is_resting
     }
 
     /// The wire once hyper is gone, and the request that hyper had not answered, if it can be repeated.
@@ -195,7 +207,12 @@ impl AsyncRead for Port {
         loop {
             ready!(this.poll_out(cx))?;
             let before = buffer.filled().len();
-            ready!(Pin::new(&mut this.wire).poll_read(cx, buffer))?;
+            let result = Pin::new(&mut this.wire).poll_read(cx, buffer);
+            if result.is_pending() && matches!(this.stage, Stage::Idle) && this.link.rests.take() {
+                this.is_resting = true;
+                return Poll::Ready(Ok(()));
+            }
+            ready!(result)?;
             let read = buffer.filled().len();
             this.answer_known(buffer, before);
             if buffer.filled().len() > before || read == before {
