@@ -160,7 +160,12 @@ impl PageServer {
             match ready.try_io(|listener| listener.get_ref().accept()) {
                 Ok(Ok((stream, _))) => {
                     // Beyond the limit, closed without an answer: to write one might wait.
-                    if let Ok(client) = Arc::clone(&clients).try_acquire_owned() {
+                    let stream = stream
+                        .set_nonblocking(true)
+                        .and_then(|()| TcpStream::from_std(stream));
+                    if let (Ok(stream), Ok(client)) =
+                        (stream, Arc::clone(&clients).try_acquire_owned())
+                    {
                         let pages = Arc::clone(&self.pages);
                         tokio::spawn(async move {
                             // A client that disconnects needs no answer.
@@ -230,9 +235,8 @@ fn listen(address: &str) -> io::Result<Vec<TcpListener>> {
 }
 
 /// Reads a request and answers it.
-async fn answer(stream: std::net::TcpStream, pages: &Pages) -> io::Result<()> {
-    stream.set_nonblocking(true)?;
-    let stream = TokioIo::new(TcpStream::from_std(stream)?);
+async fn answer(stream: TcpStream, pages: &Pages) -> io::Result<()> {
+    let stream = TokioIo::new(stream);
     let taken = OnceLock::new();
     let service = service_fn(|request| Box::pin(respond(request, pages, &taken)));
     let mut connection = http1::Builder::new()
@@ -318,6 +322,7 @@ fn content(media_type: &'static str, content: Bytes) -> Response<Full<Bytes>> {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_types, reason = "clients in a test")]
 mod tests {
     use super::*;
     use std::io::{Read as _, Write as _};
@@ -382,6 +387,10 @@ mod tests {
     /// The policy of the thread that makes a page.
     #[test]
     #[cfg(target_os = "linux")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the kernel has policies in a file"
+    )]
     fn pages_after_a_run_have_a_thread_of_usual_weight() {
         let pages = |_: &PageRequest<'_>| {
             let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap();

@@ -42,7 +42,7 @@ pub(crate) async fn serve(hub: &Rc<Hub>, mut wire: Wire) {
         match link.held_until() {
             Some(due) => hub.sleeps.until(due).await,
             None if wire.fill().await.is_ok() => {}
-            // The client is gone.
+            // The client has disconnected.
             None => return,
         }
     }
@@ -82,7 +82,7 @@ async fn converse(hub: &Rc<Hub>, wire: Wire, link: &Rc<Link>) -> Option<Wire> {
             hub.desk.own().tallies.refused.add(1);
             RawEnd::Closed
         }
-        // The client is gone.
+        // The client has disconnected.
         (None, Err(_)) => return None,
     };
     match end {

@@ -168,6 +168,7 @@ mod tests {
             for _ in 0..20 {
                 let at = clock::now() + Nanos::from_micros(300);
                 sleeps.until(at).await;
+                assert!(clock::now() >= at);
                 lateness.push((clock::now() - at).0);
             }
             // A timer of milliseconds would make each at least 700 µs late.

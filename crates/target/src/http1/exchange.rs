@@ -151,11 +151,11 @@ fn target(head: &Parts) -> Result<&str, Refusal> {
         let reason = "this server is not a proxy";
         return Err(Refusal::new(StatusCode::NOT_IMPLEMENTED, reason));
     }
-    let target = head.uri.path_and_query().map(|target| target.as_str());
-    target.ok_or(Refusal::new(
-        StatusCode::BAD_REQUEST,
-        "the request target is neither a path nor a URL",
-    ))
+    let Some(target) = head.uri.path_and_query() else {
+        let reason = "the request target is neither a path nor a URL";
+        return Err(Refusal::new(StatusCode::BAD_REQUEST, reason));
+    };
+    Ok(target.as_str())
 }
 
 /// Exactly one Host in HTTP/1.1 (RFC 9112 §3.2).
