@@ -8,8 +8,7 @@
 
 mod read;
 
-pub use read::SUMMARY_SCHEMA;
-
+use crate::contract::summary::Document;
 use crate::plan_facts;
 use drumfire_measure::{
     ArrivalClock, Coverage, IntervalRow, LatencyKind, Reading, RunInfo, Summary,
@@ -23,28 +22,8 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Compared {
     summary: Arc<Summary>,
-    /// What JSON has beside that; `None` of a whole run.
-    read: Option<Arc<Read>>,
-}
-
-/// What the JSON of a run has, as far as a summary has no place for it.
-#[derive(Clone, Debug)]
-struct Read {
-    rows: Vec<IntervalRow>,
-    /// The keys of its plan with their texts.
-    plan: BTreeMap<String, String>,
-    /// The names of the quantiles that are only lower bounds, as `0.99`: of response times, and of
-    /// service times.
-    at_least: [Vec<String>; 2],
-    /// The orders that changed its load.
-    load_changes: u64,
-    /// The share of its load of which nothing is known.
-    unaccounted_share: f64,
-    /// Whether certificates were verified; `None` without TLS.
-    tls_verified: Option<bool>,
-    spin: bool,
-    /// Failures by their kinds.
-    failures: Vec<(String, u64)>,
+    /// The JSON of the run; `None` for a stored run.
+    read: Option<Arc<Document>>,
 }
 
 impl Compared {
@@ -62,10 +41,10 @@ impl Compared {
     /// # Errors
     /// When the bytes are no such JSON; the text says what they are, or which key is wrong.
     pub fn from_json(json: &[u8]) -> Result<Self, String> {
-        let (summary, read) = read::summary(json)?;
+        let document = read::document(json)?;
         Ok(Self {
-            summary: Arc::new(summary),
-            read: Some(Arc::new(read)),
+            summary: Arc::new(read::summary(&document)?),
+            read: Some(Arc::new(document)),
         })
     }
 
@@ -100,7 +79,11 @@ impl Compared {
     #[must_use]
     pub fn rows(&self) -> Vec<IntervalRow> {
         match &self.read {
-            Some(read) => read.rows.clone(),
+            Some(read) => {
+                let started = self.summary.info.started_at_unix_ns;
+                let intervals = read.intervals.iter();
+                intervals.map(|it| read::row(it, started)).collect()
+            }
             None => self.summary.intervals(),
         }
     }
@@ -123,12 +106,11 @@ impl Compared {
             // The names are exact where they are, and quantiles without one are judged by the least
             // lower bound.
             Some(read) if read::is_named(q) => {
-                let [response, service] = &read.at_least;
-                let names = match kind {
-                    LatencyKind::Response => response,
-                    LatencyKind::Service => service,
+                let of_kind = match kind {
+                    LatencyKind::Response => &read.latency.response_time,
+                    LatencyKind::Service => &read.latency.service_time,
                 };
-                names.contains(&q.to_string())
+                of_kind.at_least.contains(&q.to_string())
             }
             _ => times.is_at_least(q),
         };
@@ -146,7 +128,12 @@ impl Compared {
     /// The keys of its plan with their texts.
     fn plan(&self) -> BTreeMap<String, String> {
         match &self.read {
-            Some(read) => read.plan.clone(),
+            Some(read) => {
+                let texts = read.run.plan.0.iter();
+                texts
+                    .map(|(key, texts)| (key.clone(), texts.joined()))
+                    .collect()
+            }
             None => {
                 let texts = plan_facts::texts(&self.summary.info).into_iter();
                 texts.map(|(key, texts)| (key, texts.join(", "))).collect()
@@ -176,7 +163,7 @@ impl Compared {
         }
         let info = &self.summary.info;
         let (verified, spins) = match &self.read {
-            Some(read) => (read.tls_verified, read.spin),
+            Some(read) => (read.generator.tls_verified, read.generator.spin),
             None => (info.tls_verified, info.spin),
         };
         let verified = verified.map(|is| ("tls_verified", switch(is)));
@@ -193,7 +180,7 @@ impl Compared {
     pub(crate) fn fault(&self) -> Option<&'static str> {
         let run = &self.summary;
         let (changes, unaccounted) = match &self.read {
-            Some(read) => (read.load_changes, read.unaccounted_share),
+            Some(read) => (read.run.load_changes, read.run.unaccounted_share),
             None => (run.load_changes(), run.unaccounted_share()),
         };
         match (run.coverage, run.load_end.reason) {
@@ -227,7 +214,17 @@ impl Compared {
     #[must_use]
     pub fn failures(&self) -> Vec<(String, u64)> {
         match &self.read {
-            Some(read) => read.failures.clone(),
+            Some(read) => {
+                let mut kinds: BTreeMap<&str, u64> = BTreeMap::new();
+                for error in &read.errors {
+                    let count = kinds.entry(&error.kind).or_default();
+                    *count = count.saturating_add(error.count);
+                }
+                let kinds = kinds.into_iter();
+                kinds
+                    .map(|(kind, count)| (kind.to_owned(), count))
+                    .collect()
+            }
             None => {
                 let failures = self.summary.total.outcomes().failures();
                 let named = failures.map(|(outcome, count)| (outcome.name().to_owned(), count));

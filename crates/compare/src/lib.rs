@@ -9,12 +9,14 @@
 //! - [`Comparison`] tests a base against a candidate, and [`Baseline`] is a run that is checked
 //!   before the load and compared after it.
 //! - [`History`] searches the runs of one plan for changes.
+//! - [`contract`] has the JSON documents of summaries, comparisons and histories.
 //! - [`plan_facts`] lists the facts of a plan as keys and texts, by which runs from JSON are
 //!   compared.
 
 mod baseline;
 mod compared;
 mod comparison;
+pub mod contract;
 mod differences;
 mod figure;
 mod history;
@@ -25,7 +27,7 @@ mod rounds;
 mod sets;
 
 pub use baseline::{Against, Baseline};
-pub use compared::{Compared, SUMMARY_SCHEMA};
+pub use compared::Compared;
 pub use comparison::{Answer, CONFIDENCE, Comparison, Row, Runs, Terms};
 pub use differences::Difference;
 pub use figure::Figure;

@@ -6,7 +6,7 @@ mod json;
 mod markdown;
 mod text;
 
-pub use json::{SCHEMA, json, json_of_baseline};
+pub use json::{json, json_of_baseline};
 pub use markdown::{markdown, markdown_of_baseline};
 pub(crate) use text::{Cells, answer, cells, difference, percent, remarks, signed, value, words};
 pub use text::{foreseen, text};

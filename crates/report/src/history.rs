@@ -6,7 +6,7 @@ mod text;
 use crate::listing::Listed;
 use drumfire_compare::History;
 
-pub use json::{SCHEMA, json};
+pub use json::json;
 pub use text::text;
 pub(crate) use text::{runs_words, sentences};
 

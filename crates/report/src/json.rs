@@ -1,28 +1,18 @@
-//! The JSON contracts `drumfire.summary.v1` and `drumfire.interval.v1`, described by
-//! `docs/schema/drumfire.summary.v1.json` and `docs/schema/drumfire.interval.v1.json`.
+//! JSON documents. [`drumfire_compare::contract`] has the types of those that are read again, with
+//! the rules of all; a renamed field in `measure` changes no output.
 //!
-//! The types of `contract` are copies of those of `measure`, field by field, and derive their
-//! form. So a renamed field in `measure` changes no output, and a changed output is seen in this
-//! folder. Fields are only ever added, and readers must ignore those that they do not know.
-//!
-//! Two rules hold in every document. A quantity has its unit in its name (`_ns`, `_per_s`,
-//! `_share`) or is a count, and a figure that is not known is `null` or absent and never 0. Texts
-//! in which a URL or a header may stand are masked by the rules of [`crate::secret`], for these
-//! documents are kept, sent and attached to issues.
+//! Texts that may contain a URL or a header are masked by the rules of [`crate::secret`], because
+//! these documents are kept, sent and attached to issues.
 
 mod cluster;
-mod connections;
-mod contract;
-mod distribution;
-mod drift;
-mod interval;
 mod listing;
-mod plan_facts;
+mod parts;
 mod record;
+mod summary;
 
 use crate::secret;
 use crate::untrusted::is_dangerous;
-use contract::Document;
+use drumfire_compare::contract::summary::Document;
 use drumfire_measure::{IntervalRow, RunInfo, Summary};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -31,7 +21,7 @@ pub use cluster::{ClusterAgent, ClusterRun, cluster};
 pub use listing::runs;
 pub use record::{event, facts};
 
-pub use drumfire_compare::SUMMARY_SCHEMA as SCHEMA;
+pub use drumfire_compare::contract::{INTERVAL_SCHEMA, SUMMARY_SCHEMA as SCHEMA};
 
 /// The summary of a run as one JSON object, indented, with a line feed at its end.
 ///
@@ -39,7 +29,7 @@ pub use drumfire_compare::SUMMARY_SCHEMA as SCHEMA;
 /// terminal are written as `\u` escapes, so the text is safe to look at.
 #[must_use]
 pub fn summary(summary: &Summary) -> Vec<u8> {
-    bytes(&Document::of(summary))
+    bytes(&document(summary))
 }
 
 /// A document as one JSON object, indented, with a line feed at its end, and safe to look at.
@@ -53,8 +43,8 @@ pub(crate) fn bytes(document: &impl Serialize) -> Vec<u8> {
 }
 
 /// The document of a summary, for one that has it within itself.
-pub(crate) fn document(summary: &Summary) -> impl Serialize {
-    Document::of(summary)
+pub(crate) fn document(summary: &Summary) -> Document {
+    summary::document(summary)
 }
 
 /// A text that others wrote, without what looks like a secret in a URL or a header within it.
@@ -83,9 +73,6 @@ pub(crate) fn escaped(text: &str) -> String {
     out
 }
 
-/// The name and version of the contract of [`interval()`].
-pub const INTERVAL_SCHEMA: &str = "drumfire.interval.v1";
-
 /// An interval of a run as one JSON object on one line, with a line feed at its end, so that a
 /// reader can follow a file that grows.
 #[must_use]
@@ -94,7 +81,7 @@ pub const INTERVAL_SCHEMA: &str = "drumfire.interval.v1";
     reason = "the contract has string keys only, and its own types never fail to serialize"
 )]
 pub fn interval(row: &IntervalRow, info: &RunInfo) -> Vec<u8> {
-    let line = interval::Line::of(row, info);
+    let line = parts::line(row, info);
     let mut json = serde_json::to_vec(&line).expect("string keys only");
     json.push(b'\n');
     json

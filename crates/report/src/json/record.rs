@@ -20,10 +20,11 @@
 //! by [`prose`] and control characters are spelled with numbers by [`escaped`], so that a file can
 //! be printed to a terminal as it is.
 
-use super::plan_facts::PlanFacts;
+use super::summary::plan;
 use super::{bytes, escaped, prose};
 use crate::calendar::rfc3339;
 use crate::secret;
+use drumfire_compare::contract::PlanTexts;
 use drumfire_measure::{RunEvent, RunInfo};
 use drumfire_plan::Change;
 use serde::Serialize;
@@ -41,7 +42,7 @@ struct Facts<'a> {
     threads: u32,
     interval_ns: u64,
     pools: Vec<String>,
-    plan: PlanFacts<'a>,
+    plan: PlanTexts,
     notes: Vec<String>,
 }
 
@@ -62,7 +63,7 @@ pub fn facts(info: &RunInfo) -> Vec<u8> {
         threads: info.threads,
         interval_ns: info.interval.0,
         pools: info.pools.iter().map(|pool| prose(&pool.name)).collect(),
-        plan: PlanFacts(info),
+        plan: plan(info),
         notes: info.notes.iter().map(prose).collect(),
     };
     bytes(&facts)

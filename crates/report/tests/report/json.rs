@@ -59,7 +59,7 @@ fn every_run_satisfies_the_schema() {
 #[test]
 fn the_schema_has_every_outcome() {
     let mut schema: Value = serde_json::from_str(SCHEMA).unwrap();
-    let kind = &mut schema["$defs"]["error"]["properties"]["kind"];
+    let kind = &mut schema["$defs"]["Error"]["properties"]["kind"];
     let validator = jsonschema::validator_for(kind).unwrap();
     for outcome in Outcome::ALL {
         assert!(
