@@ -51,6 +51,14 @@ pub struct Capacity {
     pub why: Option<Why>,
 }
 
+impl Capacity {
+    /// The confirmation, if it proved that all objectives are kept.
+    #[must_use]
+    pub fn confirmed(&self) -> Option<&Confirmation> {
+        self.confirmation.as_ref().filter(|it| it.is_kept)
+    }
+}
+
 /// A rate below the capacity, held without control.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Confirmation {

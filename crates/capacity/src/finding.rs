@@ -1,6 +1,6 @@
 //! The result of a search, filled while its run is active.
 
-use crate::{Answer, Capacity, Confirmation, Stage, Trend, Why};
+use crate::{Answer, Stage, Trend, Why};
 use drumfire_measure::{Histogram, Objective};
 use drumfire_units::Nanos;
 
@@ -111,13 +111,5 @@ impl Finding {
             },
             _ => None,
         }
-    }
-}
-
-impl Capacity {
-    /// The confirmation, if it proved that all objectives are kept.
-    #[must_use]
-    pub fn confirmed(&self) -> Option<&Confirmation> {
-        self.confirmation.as_ref().filter(|it| it.is_kept)
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Targets may differ, since a baseline is named by hand; the comparison then says so.
 
-use crate::{Compared, Comparison, Terms, likeness};
+use crate::compared::Compared;
+use crate::comparison::{Comparison, Terms, likeness};
 use drumfire_measure::{RunInfo, Summary};
 use drumfire_plan::secret;
 use std::slice;

@@ -12,12 +12,18 @@
 //! positive shift of a time or of failures is a candidate that is worse; of a rate, one that is
 //! better.
 
-use crate::{Compared, Difference, Figure, Rounds, UnsoundRound, likeness, pair, rounds, sets};
+pub(crate) mod likeness;
+mod pair;
+mod rounds;
+mod sets;
+
+use crate::answer::{Answer, CONFIDENCE};
+use crate::compared::Compared;
+use crate::differences::Difference;
+use crate::figure::Figure;
+use crate::round::{Rounds, UnsoundRound};
 use drumfire_measure::{RunInfo, Summary, TargetState};
 use drumfire_stats::{RUNS_MAX, RankSum};
-
-/// The confidence of every interval.
-pub const CONFIDENCE: f64 = 0.95;
 
 /// The terms of a comparison.
 #[derive(Clone, Copy, Debug)]
@@ -82,19 +88,6 @@ pub struct Row {
     pub detectable: Option<f64>,
     /// Whether the candidate is worse; `None` for one pair.
     pub answer: Option<Answer>,
-}
-
-/// The answer of a figure about the candidate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
-    /// A shift for the worse is shown.
-    Worse,
-    /// A shift for the better is shown.
-    Better,
-    /// The whole interval is within the smallest shift that matters.
-    Equal,
-    /// Neither a shift nor its absence is shown.
-    Open,
 }
 
 impl Comparison {
@@ -220,54 +213,21 @@ impl Comparison {
     #[must_use]
     pub fn answer(&self) -> Option<Answer> {
         let is_equal = |row: &Row| row.answer == Some(Answer::Equal);
-        match () {
-            () if self.is_pair() => None,
-            () if self.has(Answer::Worse) => Some(Answer::Worse),
-            () if self.has(Answer::Better) => Some(Answer::Better),
-            () if self.rows.iter().all(is_equal) => Some(Answer::Equal),
-            () => Some(Answer::Open),
+        if self.is_pair() {
+            return None;
         }
+        let decides = [Answer::Worse, Answer::Better];
+        let decided = decides.into_iter().find(|answer| self.has(*answer));
+        Some(decided.unwrap_or(match self.rows.iter().all(is_equal) {
+            true => Answer::Equal,
+            false => Answer::Open,
+        }))
     }
 
     /// Whether any figure has this answer.
     #[must_use]
     pub fn has(&self, answer: Answer) -> bool {
         self.rows.iter().any(|row| row.answer == Some(answer))
-    }
-}
-
-impl Answer {
-    /// The word of the answer in JSON.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Worse => "worse",
-            Self::Better => "better",
-            Self::Equal => "equal",
-            Self::Open => "nothing shown",
-        }
-    }
-
-    /// Judges one figure: equal if the whole interval is within the least shift (two
-    /// one-sided tests at once), a direction if equal sets are improbable and the shift matters.
-    pub(crate) fn judge(
-        figure: Figure,
-        shift: f64,
-        interval: Option<(f64, f64)>,
-        is_improbable: bool,
-        least: f64,
-    ) -> Self {
-        let is_within = |(low, high): (f64, f64)| -least <= low && high <= least;
-        if interval.is_some_and(is_within) {
-            return Self::Equal;
-        }
-        if !is_improbable || shift.abs() < least {
-            return Self::Open;
-        }
-        match (shift > 0.0) == figure.is_better_greater() {
-            true => Self::Better,
-            false => Self::Worse,
-        }
     }
 }
 
@@ -287,5 +247,27 @@ impl Runs {
                 .collect(),
             states: ordered.iter().map(|run| run.target.state).collect(),
         }
+    }
+}
+
+/// Judges one figure: equal if the whole interval is within the least shift (two one-sided tests at
+/// once), a direction if equal sets are improbable and the shift matters.
+fn judge(
+    figure: Figure,
+    shift: f64,
+    interval: Option<(f64, f64)>,
+    is_improbable: bool,
+    least: f64,
+) -> Answer {
+    let is_within = |(low, high): (f64, f64)| -least <= low && high <= least;
+    if interval.is_some_and(is_within) {
+        return Answer::Equal;
+    }
+    if !is_improbable || shift.abs() < least {
+        return Answer::Open;
+    }
+    match (shift > 0.0) == figure.is_better_greater() {
+        true => Answer::Better,
+        false => Answer::Worse,
     }
 }

@@ -5,7 +5,7 @@
 //! JSON have the same. Thresholds are left out, since they change nothing that is measured, and of a
 //! URL its authority, which the sides show as their targets.
 
-use crate::Compared;
+use crate::compared::Compared;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The text of a fact that a plan does not have.

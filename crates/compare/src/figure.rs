@@ -1,6 +1,6 @@
 //! The figures that are compared, and their value in one run.
 
-use crate::Compared;
+use crate::compared::Compared;
 use drumfire_measure::{Digest, LatencyKind};
 
 /// The least difference of the shares of failures that matters.

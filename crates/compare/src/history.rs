@@ -7,7 +7,7 @@
 //! A shift is a ratio, less 1, for times and rates, and a difference of shares for failures, as in a
 //! comparison.
 
-use crate::Figure;
+use crate::figure::Figure;
 use drumfire_measure::{Digest, Validity};
 use drumfire_stats::{ChangePoint, Divisive, Track as Tested, median};
 

@@ -13,6 +13,7 @@
 //! - [`plan_facts`] lists the facts of a plan as keys and texts, by which runs from JSON are
 //!   compared.
 
+mod answer;
 mod baseline;
 mod compared;
 mod comparison;
@@ -20,19 +21,17 @@ pub mod contract;
 mod differences;
 mod figure;
 mod history;
-mod likeness;
-mod pair;
 pub mod plan_facts;
-mod rounds;
-mod sets;
+mod round;
 
+pub use answer::{Answer, CONFIDENCE};
 pub use baseline::{Against, Baseline};
 pub use compared::Compared;
-pub use comparison::{Answer, CONFIDENCE, Comparison, Row, Runs, Terms};
+pub use comparison::{Comparison, Row, Runs, Terms};
 pub use differences::Difference;
 pub use figure::Figure;
 pub use history::{Change, HISTORY_MAX, HISTORY_MIN, History, Track};
-pub use rounds::{ROUNDS_MAX, ROUNDS_MIN, RoundForm, Rounds, RoundsEnd, UnsoundRound};
+pub use round::{ROUNDS_MAX, ROUNDS_MIN, RoundForm, Rounds, RoundsEnd, UnsoundRound};
 
 pub use drumfire_stats::RUNS_MAX;
 

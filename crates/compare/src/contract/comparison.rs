@@ -1,7 +1,8 @@
 //! A comparison of runs.
 
 use super::Named;
-use crate::{Answer, RoundForm, RoundsEnd};
+use crate::answer::Answer;
+use crate::round::{RoundForm, RoundsEnd};
 use drumfire_measure::TargetState;
 #[cfg(test)]
 use schemars::JsonSchema;

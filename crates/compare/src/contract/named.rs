@@ -1,6 +1,7 @@
 //! Values of `plan` and `measure` as the words of the contract.
 
-use crate::{Answer, RoundForm, RoundsEnd};
+use crate::answer::Answer;
+use crate::round::{RoundForm, RoundsEnd};
 use drumfire_measure::{ArrivalClock, Coverage, LatencyKind, Model, TargetState, Validity};
 use drumfire_plan::StopReason;
 #[cfg(test)]

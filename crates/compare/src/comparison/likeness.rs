@@ -9,7 +9,7 @@
 //! The number of steps is compared and not their names, which are URLs where a plan gives none, and
 //! differ with the target.
 
-use crate::Compared;
+use crate::compared::Compared;
 use drumfire_measure::{ArrivalClock, PoolInfo, Summary, Validity};
 use drumfire_plan::{escaped_lines, secret};
 use drumfire_stats::RUNS_MAX;

@@ -9,120 +9,19 @@
 //! a duet had the same arrivals in the same seconds, so that a latency is compared second by second:
 //! what slows the machine for some of them moves no median.
 
-use crate::{Answer, CONFIDENCE, Compared, Figure, Row, counted};
+use super::{Row, judge};
+use crate::answer::CONFIDENCE;
+use crate::compared::Compared;
+use crate::counted;
+use crate::figure::Figure;
+use crate::round::{ROUNDS_MIN, RoundForm, Rounds, RoundsEnd};
 use drumfire_measure::{LatencyKind, Overview, Summary};
-use drumfire_stats::{Differences, Looks, SignedRank, median};
+use drumfire_stats::{Differences, SignedRank, median};
 
-/// The least number of rounds of an experiment: with fewer nothing could be found.
-pub const ROUNDS_MIN: usize = 6;
-/// The most rounds of an experiment.
-pub const ROUNDS_MAX: usize = drumfire_stats::RUNS_MAX;
-/// The rounds between two looks: as many of one order as of the other.
-const LOOK_EVERY: usize = 2;
 /// The least number of seconds that have a median worth the name.
 const SECONDS_MIN: usize = 5;
 /// The seed of the outcomes that are drawn. Any would do; one makes a comparison repeatable.
 const SEED: u64 = 1;
-
-/// An experiment of pairs: each round makes a run of either side.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rounds {
-    /// The number of rounds that were to be made, [`ROUNDS_MIN`] to [`ROUNDS_MAX`].
-    pub planned: usize,
-    /// The way in which a round is made.
-    pub form: RoundForm,
-    /// The reason for which no more rounds are made.
-    pub ended: RoundsEnd,
-}
-
-/// The way in which a round is made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RoundForm {
-    /// One run after the other, in the order A B B A.
-    Turns,
-    /// Both runs at the same time.
-    Duet,
-}
-
-/// The end of an experiment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RoundsEnd {
-    /// All rounds were made.
-    Planned,
-    /// A look before the last round showed an answer.
-    Shown,
-    /// A signal ended it.
-    Signal,
-    /// Too many rounds had a run that can't be compared.
-    Unsound,
-}
-
-/// A round that had a run which can't be compared.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnsoundRound {
-    /// The number of the round that was being made, from 1.
-    pub round: usize,
-    /// The side of the run: A is the base.
-    pub side: &'static str,
-    /// Why it can't be compared, in a sentence without a full stop.
-    pub reason: String,
-}
-
-impl UnsoundRound {
-    /// The round in a sentence.
-    #[must_use]
-    pub fn sentence(&self) -> String {
-        format!("Round {}, {}: {}.", self.round, self.side, self.reason)
-    }
-}
-
-impl Rounds {
-    /// Whether an experiment is looked at after so many rounds.
-    #[must_use]
-    pub const fn is_look(&self, made: usize) -> bool {
-        self.looks().is_look(made)
-    }
-
-    /// The least shift that four of five such experiments find, where runs of one program differ by
-    /// this share.
-    #[must_use]
-    pub fn resolution(&self, spread: f64) -> f64 {
-        self.looks().resolution() * spread
-    }
-
-    const fn looks(&self) -> Looks {
-        Looks {
-            pairs: self.planned,
-            first: ROUNDS_MIN,
-            every: LOOK_EVERY,
-            error: 1.0 - CONFIDENCE,
-        }
-    }
-}
-
-impl RoundForm {
-    /// The name of the form in JSON.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Turns => "turns",
-            Self::Duet => "duet",
-        }
-    }
-}
-
-impl RoundsEnd {
-    /// The name of the end in JSON.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Planned => "planned",
-            Self::Shown => "shown",
-            Self::Signal => "signal",
-            Self::Unsound => "unsound",
-        }
-    }
-}
 
 /// The runs of both sides, the time that is *the* latency of all of them, and how pairs were made.
 #[derive(Clone, Copy)]
@@ -175,7 +74,7 @@ pub(crate) fn rows(
             interval,
             p: Some(p),
             detectable: spread(of_pairs).map(|spread| figure.shift(rounds.resolution(spread))),
-            answer: Some(Answer::judge(
+            answer: Some(judge(
                 figure,
                 estimate,
                 interval,

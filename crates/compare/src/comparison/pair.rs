@@ -5,7 +5,10 @@
 //! (Politis and Romano 1992). Requests are never drawn by themselves, since those of one moment share
 //! its queue. The intervals are quantiles of the replicates.
 
-use crate::{CONFIDENCE, Compared, Figure, Row};
+use super::Row;
+use crate::answer::CONFIDENCE;
+use crate::compared::Compared;
+use crate::figure::Figure;
 use drumfire_measure::{IntervalRow, Overview, Summary};
 use drumfire_plan::Random;
 use drumfire_stats::{block_length, moving_blocks};

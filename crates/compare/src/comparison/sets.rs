@@ -8,7 +8,11 @@
 //! turned into shares behind it. Ranks are the same on both scales; intervals of a ratio are so
 //! those of its logarithm, and not symmetric.
 
-use crate::{Answer, CONFIDENCE, Compared, Figure, Row, counted};
+use super::{Row, judge};
+use crate::answer::CONFIDENCE;
+use crate::compared::Compared;
+use crate::counted;
+use crate::figure::Figure;
 use drumfire_stats::{RankSum, Shift, holm, median};
 
 /// A row for each figure that every run has, and what their reader has to know.
@@ -53,7 +57,7 @@ pub(crate) fn rows(
                 interval,
                 p: Some(p),
                 detectable: None,
-                answer: Some(Answer::judge(
+                answer: Some(judge(
                     figure,
                     estimate,
                     interval,
