@@ -96,8 +96,8 @@ pub(crate) fn run_in(folder: &Folder, line: &str) -> Run {
     Process::start(command.current_dir(folder.path())).finish(LIMIT)
 }
 
-/// `drumfire LINE`, which gets a signal when `count` more requests have come to the server, and its
-/// end.
+/// Runs `drumfire LINE`, sends a signal when `count` further requests have arrived at the server, and
+/// waits for the end.
 pub(crate) fn signalled(serve: &Serve, line: &str, count: u64, signal: Signal) -> Run {
     let before = serve.count("requests");
     let process = Process::start(&mut drumfire(words(line)));

@@ -1,4 +1,4 @@
-//! What a case expects of JSON: lines `PATH OPERATOR VALUE`.
+//! The lines about JSON in a case: `PATH OPERATOR VALUE`.
 //!
 //! A path has keys and indices between dots; `#` is a length, `*` every element, and `KEY=VALUE` the
 //! element with that value. In a summary, `errors(KIND)` is the count of a kind of failure, `kinds` the

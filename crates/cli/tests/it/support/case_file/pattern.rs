@@ -1,6 +1,6 @@
 //! Expected texts: `[..]` stands for any text within a line, a line `...` for any lines.
 
-/// Whether a text is as expected.
+/// Whether a text matches the expected one.
 pub(super) fn is_match(expected: &str, actual: &str) -> bool {
     let expected: Vec<&str> = expected.lines().collect();
     let actual: Vec<&str> = actual.lines().collect();
@@ -19,7 +19,7 @@ fn are_matches(expected: &[&str], actual: &[&str]) -> bool {
     }
 }
 
-/// Whether a line is as expected.
+/// Whether a line matches the expected one.
 fn is_line(expected: &str, actual: &str) -> bool {
     let parts: Vec<&str> = expected.split("[..]").collect();
     let [first, between @ .., last] = &parts[..] else {

@@ -49,7 +49,7 @@ pub(super) fn print(sections: &[Section]) -> String {
             .any(|start| title.starts_with(start));
         let is_judged = text
             .lines()
-            .last()
+            .next_back()
             .is_some_and(|line| !line.starts_with("== "));
         if is_step && is_judged {
             text.push('\n');

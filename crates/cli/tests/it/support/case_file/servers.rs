@@ -11,13 +11,13 @@ pub(super) struct Server {
 }
 
 enum Kind {
-    /// The built-in one.
+    /// `drumfire serve`.
     Target(Serve),
-    /// One that has the same response to every request, and keeps the requests.
+    /// A server that sends one response to every request, and keeps the requests.
     Script(Script, Arc<Mutex<Vec<WholeRequest>>>),
 }
 
-/// A name, where the first word is none of the flags, and the rest.
+/// The name and the rest of a line. A line that begins with a flag has no name.
 fn name_and_rest(line: &str) -> (&str, &str) {
     match line.split_once(' ').unwrap_or((line, "")) {
         (name, rest) if !name.starts_with('-') => (name, rest),
@@ -64,7 +64,7 @@ impl Server {
         }
     }
 
-    /// The words for its address and what they stand for, from the longest value on.
+    /// The words for the address with their values, the longest value first.
     pub(super) fn values(&self) -> [(String, String); 4] {
         let url = self.url();
         let base = url.trim_end_matches('/').to_owned();
@@ -103,7 +103,7 @@ impl Server {
         }
     }
 
-    /// What arrived since the last call, a line each. In the form, `{method}`, `{target}`, `{body}`,
+    /// The requests since the last call, a line each. In the form, `{method}`, `{target}`, `{body}`,
     /// `{bytes}` (the body with escapes), `{head}` and `{FIELD}` stand for parts of the request.
     pub(super) fn arrived(&self, form: &str) -> Option<Vec<String>> {
         let Kind::Script(_, requests) = &self.kind else {

@@ -17,7 +17,7 @@ const SECRETS: [&str; 2] = ["CANARY", "Q0FOQVJZ"];
 /// A step that was run.
 struct Step {
     run: Run,
-    /// What its sections have judged.
+    /// The outputs that a section has judged.
     judged: Judged,
 }
 
@@ -47,7 +47,7 @@ pub(super) struct Transcript {
 }
 
 impl Transcript {
-    /// Runs the sections: what they are with the actual texts, and what was wrong.
+    /// Runs the sections; returns them with the actual texts, and the failures.
     pub(super) fn replay(mut self, sections: &[Section]) -> (Vec<Section>, Vec<String>) {
         self.folder = Some(Folder::new());
         for section in sections {
@@ -105,7 +105,7 @@ impl Transcript {
             "let" => {
                 let (name, value) = rest
                     .split_once(" = ")
-                    .unwrap_or((rest.trim_end_matches(" ="), ""));
+                    .unwrap_or_else(|| (rest.trim_end_matches(" ="), ""));
                 let value = match section.body.as_str() {
                     "" => value.to_owned(),
                     body => body.trim_end_matches('\n').to_owned(),
@@ -113,13 +113,14 @@ impl Transcript {
                 self.values.retain(|(known, _)| known != name);
                 self.values.push((name.to_owned(), value));
             }
-            "$" => self.run(rest, section.line),
+            "$" => self.run(&format!("{rest}\n{}", section.body), section.line),
             _ => panic!("line {}: unknown section `{}`", section.line, section.title),
         }
     }
 
     /// Runs a step by a shell, in the folder of the case.
     fn run(&mut self, line: &str, number: usize) {
+        let line = line.trim_end();
         self.place = format!("line {number}: {line}");
         self.write_files();
         let mut command = neutral(Command::new("sh"));
@@ -233,12 +234,7 @@ impl Transcript {
             ("arrived", Some(_)) => again.body = self.judge_arrived(rest, &section.body),
             ("files", Some(_)) => {
                 let names = self.folder().names().into_iter();
-                let names: String = names
-                    .map(|name| {
-                        name + "
-"
-                    })
-                    .collect();
+                let names: String = names.map(|name| format!("{name}\n")).collect();
                 again.body = self.compare("files", "", &section.body, &names);
             }
             _ => return false,
@@ -264,7 +260,7 @@ impl Transcript {
                 self.fail(&format!(
                     "{what} differs\n--- expected\n{expected}--- actual\n{actual}"
                 ));
-                // What `...` leaves out is a person's decision.
+                // A person decides which lines `...` leaves out.
                 if expected.lines().any(|line| line == "...") {
                     return expected.to_owned();
                 }
@@ -324,7 +320,7 @@ impl Transcript {
         self.compare("arrived", "", expected, &text)
     }
 
-    /// Ends a step: what its sections have to judge and did not is wrong.
+    /// Ends a step. A required section that is missing is a failure, and is added.
     fn close_step(&mut self) {
         let Some(Step { run, judged }) = self.step.take() else {
             return;
