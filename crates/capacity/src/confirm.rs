@@ -6,6 +6,7 @@
 //! for several of the times between two bursts that the hold has shown: if they came at any rate,
 //! they would come now.
 
+use crate::answer::Why;
 use crate::medians::Medians;
 use crate::samples::{Sample, Samples, Sure};
 use crate::{Observation, Slo, Terms};
@@ -110,8 +111,8 @@ pub(crate) struct Trial {
     pub(crate) samples: Vec<Samples>,
     /// Whether it is at the greatest rate, before any hold.
     pub(crate) is_of_most: bool,
-    /// Whether there is no time for a proof, but only for a miss.
-    pub(crate) is_short: bool,
+    /// The reason if there is no time for a proof, but only for a miss.
+    pub(crate) short: Option<Why>,
     /// Its planned length, the longest one, and those of its seconds that do not count.
     pub(crate) planned: f64,
     longest: f64,
@@ -133,7 +134,7 @@ impl Trial {
             rate,
             samples: vec![Samples::default(); terms.slos.len()],
             is_of_most: false,
-            is_short: false,
+            short: None,
             planned: seconds,
             longest: seconds * LONGEST,
             settle: settle(terms, stay).min(seconds / 3.0),

@@ -609,23 +609,21 @@ impl Search {
         let left = self.left() - 1.0;
         let is_worth_it = self.is_far(&self.held) && left > self.terms.confirm.as_secs_f64();
         let is_short = need.seconds > left;
-        if is_short && is_worth_it {
-            need.seconds = left;
-        } else if is_short {
-            let why = match self.tried.is_empty() {
-                true => Why::TooShort {
-                    slo: need.slo,
-                    rate,
-                    requests: need.requests,
-                    gap: need.gap,
-                    seconds: need.seconds,
-                },
-                false => return self.end_after_confirmations(),
-            };
-            return self.end_unconfirmed(why);
+        let short = is_short.then_some(Why::TooShort {
+            slo: need.slo,
+            rate,
+            requests: need.requests,
+            gap: need.gap,
+            seconds: need.seconds,
+        });
+        match &short {
+            Some(_) if is_worth_it => need.seconds = left,
+            Some(_) if !self.tried.is_empty() => return self.end_after_confirmations(),
+            Some(why) => return self.end_unconfirmed(why.clone()),
+            None => {}
         }
         let mut trial = Trial::new(&self.terms, rate, need.seconds, self.bracket.stay);
-        trial.is_short = is_short;
+        trial.short = short;
         self.trial = Some(trial);
         self.begin(Stage::Confirm, rate)
     }
@@ -644,7 +642,7 @@ impl Search {
                 return Act::Stay;
             }
             Proof::Longer(_) => Proof::Unproven,
-            Proof::Kept if trial.is_short => Proof::Unproven,
+            Proof::Kept if trial.short.is_some() => Proof::Unproven,
             proof => proof,
         };
         if proof == Proof::Open {
@@ -725,7 +723,8 @@ impl Search {
             shares.is_some_and(|share| share > self.terms.slos[*slo].share)
         });
         let Some(slo) = missed else {
-            return self.end_unconfirmed(Why::Unproven);
+            let short = self.trial.as_ref().and_then(|trial| trial.short.clone());
+            return self.end_unconfirmed(short.unwrap_or(Why::Unproven));
         };
         let (tried, trend) = (self.tried_at(slo), self.trend());
         let samples = &self.held[slo];

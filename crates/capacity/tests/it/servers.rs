@@ -794,6 +794,33 @@ fn servers_without_a_capacity_get_the_reason() {
     );
 }
 
+/// A confirmation in which nothing missed an objective lacks time, and not a margin.
+#[test]
+fn a_confirmation_without_a_miss_lacks_only_time() {
+    let mut count = 0;
+    for law in queues().iter().chain(&others()) {
+        for seed in 1..=10 {
+            let target = Target::new((law.server)(), law.arrivals, seed);
+            let Answer::Found(capacity) = run(target, law.terms.clone()).answer else {
+                continue;
+            };
+            let Some(tried) = capacity.confirmation.filter(|tried| !tried.is_kept) else {
+                continue;
+            };
+            if tried.shares.iter().all(|share| *share == 0.0) {
+                count += 1;
+                let why = &capacity.why;
+                assert!(
+                    matches!(why, Some(Why::TooShort { .. })),
+                    "{}: {why:?}",
+                    law.name
+                );
+            }
+        }
+    }
+    assert!(count > 0);
+}
+
 #[test]
 #[ignore = "finds the capacities that the laws name"]
 fn capacities_by_simulation() {
