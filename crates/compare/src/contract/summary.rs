@@ -135,7 +135,8 @@ pub struct Run {
 #[cfg_attr(test, derive(JsonSchema))]
 pub struct Ended {
     /// Why the load ended. duration and counted are the ends of the plan; the others are earlier: a
-    /// signal, a threshold or condition, a command, the loss of all agents.
+    /// signal, a threshold or condition, a command, the loss of all agents, the loss of one agent
+    /// with --on-loss abort.
     pub reason: Named<StopReason>,
     /// When it ended, from the run's start; null if that is not known.
     pub at_ns: Option<u64>,
