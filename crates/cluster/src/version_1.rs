@@ -253,6 +253,7 @@ fn lines<T: Form + Debug>(all: &[T], encode: fn(&T) -> Vec<u8>, out: &mut String
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the kept bytes are a file")]
 fn messages_and_journals_have_the_bytes_of_version_1() {
     let mut all = String::new();
     lines(&beats(), Message::encode, &mut all);

@@ -218,10 +218,12 @@ impl Comparison {
         }
         let decides = [Answer::Worse, Answer::Better];
         let decided = decides.into_iter().find(|answer| self.has(*answer));
-        Some(decided.unwrap_or(match self.rows.iter().all(is_equal) {
-            true => Answer::Equal,
-            false => Answer::Open,
-        }))
+        Some(
+            decided.unwrap_or_else(|| match self.rows.iter().all(is_equal) {
+                true => Answer::Equal,
+                false => Answer::Open,
+            }),
+        )
     }
 
     /// Whether any figure has this answer.

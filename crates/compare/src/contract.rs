@@ -41,6 +41,7 @@ mod tests {
     use std::path::Path;
 
     /// Compares the schema of a type with its file; with `DRUMFIRE_BLESS=1`, writes the file.
+    #[expect(clippy::disallowed_methods, reason = "schemas are files")]
     fn check<T: JsonSchema>(name: &str) {
         let settings = SchemaSettings::draft2020_12().for_serialize();
         let mut schema = settings.into_generator().into_root_schema_for::<T>();

@@ -387,10 +387,6 @@ mod tests {
     /// The policy of the thread that makes a page.
     #[test]
     #[cfg(target_os = "linux")]
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the kernel has policies in a file"
-    )]
     fn pages_after_a_run_have_a_thread_of_usual_weight() {
         let pages = |_: &PageRequest<'_>| {
             let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap();

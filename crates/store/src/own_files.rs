@@ -148,10 +148,6 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     #[test]
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the place of a test's own folder"
-    )]
     fn a_folder_is_ones_own_or_refused() {
         let within = env::temp_dir().join(format!("drumfire-own-{}", std::process::id()));
         let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;

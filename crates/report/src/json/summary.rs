@@ -275,7 +275,7 @@ fn errors(figures: &Figures) -> Vec<Error> {
     rows.map(|row| Error {
         blame: row.blame.name().to_owned(),
         kind: row.outcome.name().to_owned(),
-        message: prose(&row.detail.to_string()),
+        message: prose(row.detail.to_string()),
         count: row.count,
     })
     .collect()

@@ -66,7 +66,7 @@ impl AnswerBody {
         if framing == Framing::Cut {
             body.halve();
         }
-        let mut body = Self {
+        let body = Self {
             body,
             piece_max: chunk.map_or(PIECE_MAX, |size| size.get().into()),
             framing,
@@ -91,7 +91,7 @@ impl AnswerBody {
     }
 
     /// Notes the end of the body when nothing of it is left.
-    fn conclude(&mut self) {
+    fn conclude(&self) {
         match (self.framing, self.counting) {
             _ if !self.body.is_empty() => {}
             (Framing::Cut, _) => self.link.cut(),
