@@ -75,7 +75,7 @@ pub(crate) struct PoolRun {
     pub(crate) transport: Transport,
     pub(crate) timers: Timers,
     lookup: Lookup,
-    /// Of this worker's own users.
+    /// The times by which stops have moved this worker's own users.
     delays: Delays,
     peers: PoolPeers,
     affinity: Affinity,
