@@ -19,7 +19,7 @@ pinned() {
   sed -n "s/^$1==\([^ ]*\).*/\1/p" "$requirements"
 }
 zigbuild=$(pinned cargo-zigbuild) zig=$(pinned ziglang) wheel=$(pinned wheel)
-targets=(x86_64-unknown-linux-musl x86_64-unknown-linux-gnu)
+targets=({x86_64,aarch64}-unknown-linux-{musl,gnu})
 # Later versions of nfpm have a dependency that the proxy does not give out.
 mkdir -p "$tools/bin"
 
