@@ -87,6 +87,7 @@ pub(crate) fn compile_in(
     mut scope: Scope<'_>,
 ) -> Result<Plan, Vec<Diagnostic>> {
     let generator = generator(&document.generator, &mut scope);
+    let before = scope.found.len();
     let sources = feeds::sources(document, generator.seed, &mut scope);
     let known = scope.found.len();
     let thresholds = thresholds(document, &mut scope);
@@ -104,7 +105,10 @@ pub(crate) fn compile_in(
         dealer.made(made.as_ref(), &mut scope);
         pools.extend(made);
     }
-    dealer.note_idle(&mut scope);
+    // A feed with a mistyped name or an unreadable file is one mistake, not a second one here.
+    if scope.found.len() == before {
+        dealer.note_idle(&mut scope);
+    }
     scope
         .found
         .drop_missing_from(known, &lost(document, &sources));
