@@ -290,19 +290,21 @@ impl Connection {
         if let Some((found, consumed)) = self.usual(input) {
             return Ok(Step {
                 consumed,
+                frame_bytes: consumed,
                 event: self.event(Some(found), &input[..consumed]),
             });
         }
         self.handle_any_input(input)
     }
 
-    /// The same for input that is not as usual.
+    /// Consumes a prefix of the input as [`Connection::handle_input`] does, in the general way.
     fn handle_any_input<'a>(&'a mut self, input: &'a [u8]) -> Result<Step<'a>, Error> {
         let mut consumed = 0;
         match self.advance(input, &mut consumed) {
             Ok(found) => Ok(Step {
                 consumed,
-                event: self.event(found, &input[..consumed]),
+                frame_bytes: found.map_or(0, |(_, bytes)| bytes),
+                event: self.event(found.map(|(found, _)| found), &input[..consumed]),
             }),
             Err(error) => {
                 self.fail(&error);
@@ -403,22 +405,27 @@ impl Connection {
         self.shutdown.is_due() || self.sending.is_due()
     }
 
-    /// Goes over the input until something is found; `None` when all is consumed.
+    /// Goes over the input until something is found, with the bytes of its frames; `None` when all
+    /// is consumed.
     #[inline(never)]
-    fn advance(&mut self, input: &[u8], at: &mut usize) -> Result<Option<Found>, Error> {
+    fn advance(&mut self, input: &[u8], at: &mut usize) -> Result<Option<(Found, usize)>, Error> {
         loop {
             if self.has_event()
                 && let Some(found) = self.due_event()?
             {
-                return Ok(Some(found));
+                return Ok(Some((found, 0)));
             }
             let rest = &input[*at..];
             let found = match self.input.reading {
                 Reading::First | Reading::Frame => {
                     match self.input.next_frame(rest, at, &self.heads)? {
                         NextFrame::Starved => return Ok(None),
-                        NextFrame::Whole(header, payload) => self.frame(header, payload)?,
+                        NextFrame::Whole(header, payload) => {
+                            self.input.count(header, payload);
+                            self.frame(header, payload)?
+                        }
                         NextFrame::Collected(header, bytes) => {
+                            self.input.count(header, &bytes[HEADER_BYTES..]);
                             let found = self.frame(header, &bytes[HEADER_BYTES..])?;
                             self.input.reuse(bytes);
                             found
@@ -427,8 +434,10 @@ impl Connection {
                 }
                 _ if rest.is_empty() => return Ok(None),
                 Reading::Data { .. } => {
-                    let reading = &mut self.input.reading;
-                    Bodies::data(&mut self.shared, reading, rest.len(), at)
+                    let (before, reading) = (*at, &mut self.input.reading);
+                    let found = Bodies::data(&mut self.shared, reading, rest.len(), at);
+                    self.input.frame_bytes += *at - before;
+                    found
                 }
                 Reading::Skip(count) => {
                     let skipped = rest.len().min(count as usize);
@@ -441,8 +450,8 @@ impl Connection {
                     return Ok(None);
                 }
             };
-            if found.is_some() {
-                return Ok(found);
+            if let Some(found) = found {
+                return Ok(Some((found, std::mem::take(&mut self.input.frame_bytes))));
             }
         }
     }

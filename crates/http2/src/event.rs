@@ -7,7 +7,10 @@ use crate::{ErrorCode, Headers, StreamError};
 pub struct Step<'a> {
     /// The number of bytes from the input's start that are done with.
     pub consumed: usize,
-    /// Their meaning.
+    /// The bytes of the frames that brought the event of a stream, wherever the input was cut.
+    /// Frames of the connection and padding do not count.
+    pub frame_bytes: usize,
+    /// The meaning of the consumed bytes.
     pub event: Event<'a>,
 }
 

@@ -477,8 +477,8 @@ impl Http2 {
                     return;
                 }
             };
-            let size = step.consumed;
-            bytes = &bytes[size..];
+            let size = step.frame_bytes;
+            bytes = &bytes[step.consumed..];
             let (token, event) = match step.event {
                 Event::NeedInput => return,
                 Event::Head {

@@ -57,6 +57,8 @@ pub(super) struct Input {
     pub(super) reading: Reading,
     /// A frame that has not arrived whole; its header at least.
     partial: Vec<u8>,
+    /// The bytes of the current frame, and of those that it continues, that no event has brought.
+    pub(super) frame_bytes: usize,
 }
 
 /// A frame as far as it is read as a whole: of DATA, no more than the padding's length.
@@ -74,7 +76,17 @@ impl Input {
         Self {
             reading: Reading::First,
             partial: Vec::new(),
+            frame_bytes: 0,
         }
+    }
+
+    /// Counts the part of a frame that is read as a whole.
+    #[inline]
+    pub(super) fn count(&mut self, header: FrameHeader, payload: &[u8]) {
+        if header.kind != kind::CONTINUATION {
+            self.frame_bytes = 0;
+        }
+        self.frame_bytes += HEADER_BYTES + payload.len();
     }
 
     /// Whether the next byte begins a frame, which any may be.

@@ -119,6 +119,8 @@ pub(crate) enum Act {
 pub(crate) struct Transcript {
     pub(crate) seen: Vec<String>,
     pub(crate) sent: Vec<String>,
+    /// The bytes of the frames that brought responses.
+    pub(crate) frame_bytes: usize,
     pub(crate) error: Option<Error>,
 }
 
@@ -185,6 +187,7 @@ pub(crate) fn feed(connection: &mut Connection, mut input: &[u8], transcript: &m
     loop {
         if let Some(whole) = connection.whole(input) {
             note_whole(&whole, &mut transcript.seen);
+            transcript.frame_bytes += whole.consumed;
             input = &input[whole.consumed..];
             continue;
         }
@@ -200,6 +203,9 @@ pub(crate) fn feed(connection: &mut Connection, mut input: &[u8], transcript: &m
         if let Event::NeedInput = step.event {
             assert!(input.is_empty(), "all is consumed");
             return;
+        }
+        if let Event::Head { .. } | Event::Data { .. } | Event::Trailers { .. } = step.event {
+            transcript.frame_bytes += step.frame_bytes;
         }
         note(&step.event, &mut transcript.seen);
     }
