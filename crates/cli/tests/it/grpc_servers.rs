@@ -207,7 +207,7 @@ fn cancels_of(server: SocketAddr, line: &str) -> Result<(), String> {
     let mut process = start(&format!("127.0.0.1:{port} {flags} {line}"));
     let mut memory = 0;
     while process.is_running() {
-        memory = memory.max(process.memory_most().unwrap_or(0));
+        memory = process.memory_most().unwrap_or(memory);
         sleep(Duration::from_millis(5));
     }
     let report = load_of(process);

@@ -96,7 +96,8 @@ impl Process {
         rustix::process::kill_process(id, signal).unwrap();
     }
 
-    /// The largest resident memory so far, in bytes; `None` when it has ended.
+    /// The largest resident memory so far, in bytes; `None` when it has ended. The value can be that of
+    /// the test's own process for a moment after the start, so only the last one before the end counts.
     pub(crate) fn memory_most(&self) -> Option<u64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.id())).ok()?;
         let line = status.lines().find(|line| line.starts_with("VmHWM"))?;
