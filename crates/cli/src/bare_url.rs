@@ -1,7 +1,7 @@
-//! A URL as a browser's address line takes it: without its scheme.
+//! URLs without a scheme, as a browser's address bar accepts them.
 
-/// The URL with `http://` before it, and a host where there is only a port; `None` where it has a
-/// scheme, or is no such address.
+/// Adds `http://`, and the host `localhost` if the text has only a port. `None` if the text has a
+/// scheme or is not such an address.
 pub(crate) fn completed(text: &str) -> Option<String> {
     let is_scheme = |scheme: &str| {
         let mut chars = scheme.chars();
@@ -23,7 +23,7 @@ pub(crate) fn completed(text: &str) -> Option<String> {
         let number = !port.is_empty() && port.chars().all(|c| c.is_ascii_digit());
         return number.then(|| format!("http://localhost{text}"));
     }
-    // A scheme behind which slashes are missing is no host.
+    // A scheme without its slashes, as in `http:example.org`, is not a host.
     let (before, _) = host.split_once(':').unwrap_or_default();
     if ["http", "https"].contains(&before.to_ascii_lowercase().as_str()) {
         return None;

@@ -1,5 +1,5 @@
-//! What a person sees of a run before its report: a screen where the terminal has room for one, the
-//! live line or a heartbeat elsewhere.
+//! The display of a run before its report: the screen if the terminal is large enough, otherwise
+//! the live line or a heartbeat.
 
 use crate::output::Output;
 use drumfire_plan::Plan;
@@ -16,7 +16,7 @@ pub(crate) enum Display {
 }
 
 impl Display {
-    /// The display of a plan's run, and the output that its session writes messages to.
+    /// The display of a plan's run, and the output to which its session writes messages.
     pub(crate) fn of(plan: &Plan, shown: Shown, naming: Naming, output: &Output) -> (Self, Output) {
         if shown == Shown::Live && fitness() == Fitness::Fits {
             let screen = Screen::new(plan, naming, output.redactor(), output.console());
@@ -27,7 +27,7 @@ impl Display {
         (Self::Line(Box::new(watch)), output.clone())
     }
 
-    /// A session with this display.
+    /// Attaches this display to a session.
     pub(crate) fn attached_to<'a>(self, session: Session<'a>) -> Session<'a> {
         match self {
             Self::Line(watch) => session.observed_by(*watch),
@@ -44,7 +44,8 @@ impl Display {
     }
 }
 
-/// A defect for the tests of the terminal's ends: it panics when an interval closes.
+/// A deliberate defect for the tests of how the terminal is restored: panics when an interval
+/// closes.
 #[cfg(debug_assertions)]
 struct Panics;
 

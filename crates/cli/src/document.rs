@@ -1,4 +1,4 @@
-//! From flags to a document: each value as given, with its flag as its place.
+//! Converts flags to a document: each value as given, with its flag as its place.
 //!
 //! `drumfire_document::flags` reads the flags of settings. This module reads the special flags and the
 //! requests of a command line. The compiler checks the values.
@@ -26,13 +26,13 @@ pub(crate) use grpc::of as of_grpc;
 pub(crate) use http::of as of_http;
 pub(crate) use once::once;
 
-/// A document with the notes on its origin for the report.
+/// A document with notes on its origin for the report.
 pub(crate) struct Written {
     pub(crate) document: Document,
     pub(crate) notes: Vec<String>,
-    /// How its settings are named.
+    /// How messages name the settings.
     pub(crate) naming: Naming,
-    /// The folder of its relative paths; empty is the one in which the program was started.
+    /// The folder to which relative paths refer; if empty, the working directory.
     pub(crate) folder: PathBuf,
 }
 
@@ -47,7 +47,7 @@ impl From<Document> for Written {
     }
 }
 
-/// The place of a flag's value. The row of the key must have a flag, which messages name.
+/// The place of a flag's value. The key's row must have a flag, because messages name it.
 fn at(key: &str) -> Place {
     let place = flag(key);
     debug_assert!(place != Place::Nowhere, "the row of `{key}` has no flag");
@@ -59,8 +59,8 @@ fn text(key: &str, value: &impl Display) -> Text {
     Placed::new(value.to_string(), at(key))
 }
 
-/// A value that is a file's content after `@`, standard input after `@-`, or the text itself.
-/// Standard input is copied into the document, for it can't be read again.
+/// A value: the content of a file after `@`, standard input after `@-`, or the text itself.
+/// Standard input is copied into the document, because it cannot be read again.
 fn payload(key: &str, value: &str) -> Result<Payload, Failure> {
     match value.strip_prefix('@') {
         None => Ok(Payload::Text(text(key, &value))),
@@ -81,14 +81,14 @@ fn payload(key: &str, value: &str) -> Result<Payload, Failure> {
     }
 }
 
-/// The feeds that flags name.
+/// The feeds of the flags.
 fn feeds<const ON: u8>(flags: &SettingFlags<ON>) -> Result<Vec<Feed>, Failure> {
     let order = flags.value("feed-order");
     let feeds = flags.values("feed").iter();
     feeds.map(|given| feed(given, order)).collect()
 }
 
-/// `NAME=FILE`; the file's extension is its format.
+/// Parses `NAME=FILE`; the file's extension is its format.
 fn feed(given: &str, order: Option<&str>) -> Result<Feed, Failure> {
     let parts = given.split_once('=');
     let Some((name, path)) = parts.filter(|(name, path)| !name.is_empty() && !path.is_empty())
@@ -134,16 +134,13 @@ fn document<const ON: u8>(flags: &SettingFlags<ON>) -> Result<Document, Failure>
     })
 }
 
-/// Where the results of a stored run go.
+/// The outputs for a stored run.
 pub(crate) fn outputs<const ON: u8>(flags: &SettingFlags<ON>) -> Result<Outputs, Failure> {
     let document = flags.document().map_err(|found| Failure::of(&found))?;
     Ok(document.outputs)
 }
 
-/// Puts the settings that flags give above those of a plan.
-///
-/// The end replaces that of every pool. Thresholds, conditions and header fields of pushes are added to
-/// the plan's. Settings of a pool apply to the only pool; a plan with several is refused.
+/// Overrides the settings of a plan with the settings of flags.
 pub(crate) fn put<const ON: u8>(
     document: &mut Document,
     flags: &SettingFlags<ON>,
@@ -197,7 +194,7 @@ pub(crate) fn put<const ON: u8>(
     Ok(())
 }
 
-/// The mistake of a pool's flag above a plan with several pools.
+/// The mistake of a pool's flag for a plan with several pools.
 fn several(count: usize, name: &str, first: &Given) -> Failure {
     let key = first.row.plan_key();
     let value = first.values.last().map(String::as_str);
@@ -218,7 +215,7 @@ fn without<T>(own: &mut Option<T>, given: &Option<T>) {
     }
 }
 
-/// Makes a plan's files of requests keep their own timing, this much faster.
+/// Sets the speed at which a plan's files of requests replay their own timing.
 fn set_speed(document: &mut Document, speed: &str) -> Result<(), Failure> {
     let pools = document.pools.iter_mut();
     let mut is_set = false;

@@ -6,39 +6,39 @@ use drumfire_store::TeardownFailure;
 use std::fmt;
 use std::process::ExitCode;
 
-/// How the program ends. The numbers are a stable interface.
+/// The exit code of the program. The numbers are a stable interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// Done.
     Done,
-    /// Nothing could be measured, or every request failed, or a result could not be written.
+    /// Nothing could be measured, every request failed, or a result could not be written.
     Failed,
-    /// The command line or a file that it names is wrong.
+    /// The command line, or a file that it names, is wrong.
     Usage,
-    /// `--strict` was asked for, and the run is not valid or its load was not kept; or a capacity was
-    /// not confirmed, or the generator was the limit.
+    /// With `--strict`, the run is not valid or its load was not kept. In a capacity search, the
+    /// capacity was not confirmed, or the generator was the limit.
     NotStrict,
     /// A signal or a command ended the run before its plan did.
     CutShort,
     /// A signal ended an experiment before its last round.
     RoundsCut,
-    /// The runs that were judged are worse than those they were compared with.
+    /// The judged runs are worse than the runs they were compared with.
     Worse,
     /// A threshold failed, or the first rate of a search misses its objectives.
     Threshold,
-    /// As another tool would.
+    /// The code of another tool.
     Dialect(u8),
 }
 
 impl Exit {
-    /// The code that a run deserves.
+    /// The exit code of a run.
     pub(crate) fn of(run: &Digest, strict: bool) -> Self {
         if run.thresholds_failed > 0 {
             Self::Threshold
         } else if strict && (run.validity != Validity::Valid || !run.load_kept) {
             Self::NotStrict
         } else if run.is_cut_short && run.requests == 0 {
-            // Nothing was sent that could have failed.
+            // Nothing was sent, so nothing could fail.
             Self::CutShort
         } else if run.ok == 0 || run.is_lost {
             Self::Failed
@@ -49,7 +49,8 @@ impl Exit {
         }
     }
 
-    /// The same where the teardown of a stored run failed: a failure of the load says more.
+    /// The exit code if the teardown of a stored run failed. A failure of the load takes
+    /// precedence.
     pub(crate) fn with_teardown(self, failure: Option<&TeardownFailure>) -> Self {
         match (self, failure) {
             (Self::Done, Some(failure)) if failure.is_cut_short => Self::CutShort,
@@ -58,7 +59,7 @@ impl Exit {
         }
     }
 
-    /// The code that another tool would have ended with.
+    /// The exit code of another tool.
     pub(crate) fn from_dialect(code: u8) -> Self {
         Self::Dialect(code)
     }
@@ -71,8 +72,8 @@ impl From<Exit> for u8 {
             Exit::Failed => 1,
             Exit::Usage => 2,
             Exit::NotStrict => 3,
-            // Commands that compare have a code of their own for a load that was ended, so that each
-            // has one of both.
+            // Commands that compare have a separate code for a load that was cut short, so that
+            // each code has one meaning per command.
             Exit::CutShort | Exit::Worse => 4,
             Exit::RoundsCut => 5,
             Exit::Threshold => 99,
@@ -92,8 +93,8 @@ impl From<Exit> for ExitCode {
 pub(crate) struct Failure {
     pub(crate) exit: Exit,
     pub(crate) message: String,
-    /// The remedy, in flags of our own; it follows the message, and other tools' command lines
-    /// leave it out.
+    /// The remedy, with our own flags. The remedy follows the message; other tools' command lines
+    /// omit it.
     pub(crate) remedy: String,
 }
 
@@ -107,33 +108,33 @@ impl Failure {
         }
     }
 
-    /// Everything that is wrong with a document, one a line.
+    /// All mistakes of a document, one per line.
     pub(crate) fn of(diagnostics: &[Diagnostic]) -> Self {
         Self::of_lines(diagnostics.iter().map(ToString::to_string), diagnostics)
     }
 
-    /// The same, each in words of its own.
+    /// A failure of these lines. The diagnostics determine the exit code.
     pub(crate) fn of_lines(
         lines: impl IntoIterator<Item = String>,
         diagnostics: &[Diagnostic],
     ) -> Self {
         let lines: Vec<String> = lines.into_iter().collect();
         let message = lines.join("\ndrumfire: ");
-        // A document that has a mistake of its own is wrong, whatever the world does.
+        // A document with its own mistake is wrong, even if the environment fails too.
         match diagnostics.iter().all(|found| found.fault == Fault::World) {
             true => Self::failed(message),
             false => Self::usage(message),
         }
     }
 
-    /// With what to try.
+    /// Adds a remedy to the message.
     pub(crate) fn with_remedy(self, remedy: impl Into<String>) -> Self {
         let remedy = remedy.into();
         Self { remedy, ..self }
     }
 
-    /// The same of a result that could not be written, of a run that deserves this code: a failed
-    /// threshold, and `--strict`, say more.
+    /// The failure to write a result of a run with this exit code. A failed threshold and
+    /// `--strict` take precedence.
     pub(crate) fn of_run(self, deserved: Exit) -> Self {
         match (self.exit, deserved) {
             (Exit::Failed, Exit::Threshold | Exit::NotStrict) => Self {

@@ -1,5 +1,5 @@
-//! The command line. A flag that sets a key is made from the key's row ([`settings`]); any other is
-//! one field, with its help beside it.
+//! The command line. A flag that sets a key is made from the key's row ([`settings`]); any other
+//! flag is a field with its help.
 
 mod ab;
 mod capacity;
@@ -35,8 +35,8 @@ use drumfire_plan::ChangeKind;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// The version, with the commit and its date where the build was given them (`tools/version.sh`). A
-/// build script that asked git would compile this crate again after each commit.
+/// The version, with the commit and its date if the build was given them (`tools/version.sh`). A
+/// build script that queried git would recompile this crate after each commit.
 const VERSION: &str = match option_env!("DRUMFIRE_VERSION") {
     Some(version) if !version.is_empty() => version,
     _ => env!("CARGO_PKG_VERSION"),
@@ -227,12 +227,12 @@ pub(crate) enum Shell {
     Fish,
 }
 
-/// Flags and arguments without a key that stay in `-h`: those of a first day.
+/// Flags and arguments without a key that stay in `-h`, because a first-time user needs them.
 const FIRST: [&str; 10] = [
     "slos", "from", "max", "hold", "confirm", "urls", "target", "list", "show", "help",
 ];
 
-/// The program, with the flags of a first day alone in the help of commands that have many.
+/// The program with short help: commands with many flags list only the most important ones.
 pub(crate) fn short_help() -> clap::Command {
     let mut cli = Cli::command();
     for name in ["http", "grpc", "capacity"] {
@@ -249,8 +249,8 @@ pub(crate) fn short_help() -> clap::Command {
     cli
 }
 
-/// The program with the one command that is named, where it is one that puts a load on a server:
-/// what it parses, the whole program parses alike.
+/// The program with only the given command, if the command runs a load. The result parses a command
+/// line as the whole program does.
 pub(crate) fn alone(command: &str) -> Option<clap::Command> {
     let command = match command {
         "http" => HttpFlags::augment_args(clap::Command::new("http")),
@@ -558,7 +558,7 @@ mod tests {
         for name in ["http", "grpc", "run"] {
             let mut cli = alone(name).unwrap();
             cli.build();
-            // How an argument is parsed, and its words.
+            // How an argument is parsed, and its texts.
             let args = |cli: &clap::Command| -> Vec<String> {
                 let command = cli.find_subcommand(name).unwrap();
                 command.get_arguments().map(|a| format!("{a:?}")).collect()

@@ -1,8 +1,9 @@
-//! What a step of GitHub Actions shows of a run beside its log: the summary in Markdown on the page of
-//! the job, and an annotation for each bad answer and failed threshold.
+//! The results of a run in a step of GitHub Actions, in addition to the log: the summary in
+//! Markdown on the page of the job, and an annotation for each bad outcome and failed threshold.
 //!
-//! GitHub says by variables that it wants both. `--no-github`, or `github: false` in a plan, leaves
-//! them out; a command line of another tool never has them, since its output is the original's.
+//! GitHub requests both through environment variables. `--no-github`, or `github: false` in a plan,
+//! disables them. The command line of another tool never shows them, because its output is the
+//! original tool's.
 
 use crate::output::Output;
 use drumfire_document::Outputs;
@@ -17,13 +18,13 @@ use std::path::{Path, PathBuf};
 /// Whether standard output is free for annotations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stdout {
-    /// It has the report for people.
+    /// Standard output has the report for people.
     Text,
-    /// It has another result, among which a line of ours would be a mistake.
+    /// Standard output has another result, which an annotation would corrupt.
     Taken,
 }
 
-/// The places that GitHub names for what it shows; none elsewhere.
+/// The destinations that GitHub provides; empty outside of GitHub Actions.
 #[derive(Debug, Default)]
 pub(crate) struct Github {
     /// The file to which the summary is appended.
@@ -32,7 +33,7 @@ pub(crate) struct Github {
 }
 
 impl Github {
-    /// What the environment asks for, unless the outputs leave it out.
+    /// Reads the destinations from the environment, unless the outputs disable them.
     pub(crate) fn of(outputs: &Outputs) -> Self {
         if outputs.github.as_ref().is_some_and(|switch| !switch.value) {
             return Self::default();
@@ -44,9 +45,9 @@ impl Github {
         }
     }
 
-    /// Prints a report among whose lines none is a command to GitHub, whatever a server has put into
-    /// them: the log obeys lines that begin with `::`, also behind blanks, unless it was told a word
-    /// before that nothing in the report can know.
+    /// Prints a report in which GitHub ignores commands, because the text may come from a server.
+    /// The log executes lines that begin with `::`, even after blanks, unless a stop command with a
+    /// random word precedes them.
     pub(crate) fn quoting<T>(
         &self,
         stdout: Stdout,
@@ -56,17 +57,17 @@ impl Github {
         if !self.annotates || stdout == Stdout::Taken {
             return report();
         }
-        // Its keys are the system's random numbers.
+        // The keys of a `RandomState` are random numbers of the system.
         let word = format!("{:016x}", RandomState::new().hash_one(()));
-        // A closed standard output is complained of with the report.
+        // A closed standard output is reported with the report.
         let _closed = output.print(format!("::stop-commands::{word}\n").as_bytes());
         let printed = report();
         let _closed = output.print(format!("::{word}::\n").as_bytes());
         printed
     }
 
-    /// Shows a run behind its report. A summary that can't be written is a remark, for it was not
-    /// asked for by name.
+    /// Shows the annotations and the summary of a run after its report. A summary that cannot be
+    /// written is only a remark, because the user did not request it explicitly.
     pub(crate) fn show(&self, summary: &Summary, naming: Naming, stdout: Stdout, output: &Output) {
         if let Some(path) = &self.summary {
             let text = output
@@ -79,13 +80,13 @@ impl Github {
             }
         }
         if self.annotates && stdout == Stdout::Text {
-            // A closed standard output has been complained of with the report.
+            // A closed standard output was reported with the report.
             let _closed = output.print(github::annotations(summary, naming).as_bytes());
         }
     }
 }
 
-/// Appends a text to a file that other commands of the step append to as well.
+/// Appends a text to a file to which other commands of the step append as well.
 fn append(path: &Path, text: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().append(true).create(true).open(path)?;
     file.write_all(text)

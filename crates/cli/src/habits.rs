@@ -1,7 +1,7 @@
-//! What users of other tools type by habit, and what says the same here.
+//! Arguments that users of other tools type by habit, and their equivalents here.
 //!
-//! The names that drumfire lacks are in [`drumfire_document::habits`]; here are the command lines in
-//! which they stand, and flags that mean something else here, which are looked at one by one.
+//! The names that drumfire lacks are in [`drumfire_document::habits`]. This module finds them in
+//! command lines, and handles flags that mean something else here one by one.
 
 use drumfire_document::habits::{Habit, On, find};
 use drumfire_plan::secret;
@@ -9,20 +9,20 @@ use drumfire_units::Nanos;
 use std::net::Ipv4Addr;
 use std::str::FromStr as _;
 
-/// Values that other tools' flags of results take instead of a file.
+/// Values of other tools' result flags that are not files.
 const FORMS: [&str; 7] = [
     "json", "csv", "html", "text", "summary", "pretty", "hdrplot",
 ];
-/// The example of a time, whose number is in seconds without a unit in other tools.
+/// The example of a time. Other tools take a number of seconds without a unit.
 const TIME: &str = "5s";
 
-/// The advice on an unknown command of other tools or of other programs like this one.
+/// The advice on an unknown command that exists in other tools.
 pub(crate) fn mistaken_command(typed: &str) -> Option<String> {
     let habit = find(On::Command, typed)?;
     Some(format!("unknown command `{typed}`; {}", habit.ours))
 }
 
-/// The habit of a flag of a command.
+/// The habit for a flag of a command.
 fn row(command: &str, typed: &str) -> Option<&'static Habit> {
     match command {
         "http" => find(On::Http, typed),
@@ -31,12 +31,12 @@ fn row(command: &str, typed: &str) -> Option<&'static Habit> {
     }
 }
 
-/// The advice with the value that was typed, unless it may be a secret or does not fit.
+/// The advice with the value that the user typed, unless the value may be a secret or does not fit.
 fn filled(habit: &Habit, value: Option<&str>) -> String {
     // A cookie is a secret under any name.
     let may_show =
         |value: &&str| secret::excerpt(value) == **value && !habit.ours.contains("Cookie");
-    // Other tools' flags take a form of results, which is not the name of a file.
+    // Other tools' flags take a format of results instead of a file name.
     let fits = |value: &&str| match habit.example() {
         Some("FILE") => !FORMS.contains(value),
         Some("NAME=VALUE") => value.contains('='),
@@ -50,8 +50,8 @@ fn filled(habit: &Habit, value: Option<&str>) -> String {
     }
 }
 
-/// The mistake of a command line that was written for another tool, and the advice on it.
-/// `flags` are the command's own long flags.
+/// The mistakes of a command line that was written for another tool, with advice. `flags` are the
+/// command's own long flags.
 pub(crate) fn mistake(command: &str, args: &[String], flags: &[String]) -> Option<String> {
     let args = args.iter().map(String::as_str);
     let own: Vec<&str> = args.take_while(|arg| *arg != "--").collect();
@@ -73,10 +73,10 @@ pub(crate) fn mistake(command: &str, args: &[String], flags: &[String]) -> Optio
                 port_of_server(before, arg)
             });
         }
-        // The dialects take their own tools' flags.
+        // The dialects accept the flags of their own tools.
         _ => return None,
     }
-    // All at once: a line of another tool seldom has one such flag.
+    // Report all of them at once, because a line for another tool usually has several such flags.
     let mut said: Vec<String> = Vec::new();
     for (at, arg) in own.iter().enumerate() {
         let next = own.get(at + 1).filter(|next| !next.starts_with('-'));
@@ -89,8 +89,9 @@ pub(crate) fn mistake(command: &str, args: &[String], flags: &[String]) -> Optio
     (!said.is_empty()).then(|| said.join("\ndrumfire: "))
 }
 
-/// A file behind `--lines`, which may stand without one, so that the file would be a URL or a plan.
-/// It is known by its ending, or by standing before an argument that is a URL.
+/// A file after `--lines` without an `=`. The flag may stand alone, so the file would be read as a
+/// URL or a plan. The file is recognised by its extension, or because it precedes an argument that
+/// is a URL.
 fn lines_without_equals(own: &[&str]) -> Option<String> {
     const ENDINGS: [&str; 10] = [
         ".txt", ".log", ".out", ".lines", ".dat", ".tsv", ".csv", ".jsonl", ".ndjson", ".md",
@@ -117,7 +118,7 @@ fn lines_without_equals(own: &[&str]) -> Option<String> {
     })
 }
 
-/// A command line of Apache's program of the same name, which measures one load.
+/// A command line of Apache's `ab`, which measures one load.
 fn own_of_apache(own: &[&str]) -> Option<String> {
     let is_ours = |arg: &&str| {
         ["--a", "--b", "-h", "--h"]
@@ -133,7 +134,7 @@ fn own_of_apache(own: &[&str]) -> Option<String> {
     })
 }
 
-/// What is to be imported, without its form before it.
+/// An imported file without the format before it.
 fn import_without_form(own: &[&str]) -> Option<String> {
     let first = own.iter().find(|arg| !arg.starts_with("--"))?;
     let ends = |ending| first.to_ascii_lowercase().ends_with(ending);
@@ -151,7 +152,7 @@ fn import_without_form(own: &[&str]) -> Option<String> {
     ))
 }
 
-/// A port as other servers take it.
+/// The port of a server, as other servers accept it.
 fn port_of_server(before: &str, arg: &str) -> Option<String> {
     let is_port = |text: &str| text.parse::<u16>().is_ok();
     let port = match arg.split_once('=') {
@@ -162,7 +163,7 @@ fn port_of_server(before: &str, arg: &str) -> Option<String> {
     is_port(port).then(|| format!("to set the port, use `-l {port}`"))
 }
 
-/// The state of a run as an act, as other programs have it.
+/// `status` as an action on a run, as other programs have it.
 fn status_of_run(own: &[&str]) -> Option<String> {
     let (run, act) = (own.first()?, own.get(1)?);
     (*act == "status").then(|| {
@@ -171,7 +172,7 @@ fn status_of_run(own: &[&str]) -> Option<String> {
     })
 }
 
-/// A port behind `drumfire ui`, as an argument.
+/// A port as an argument of `drumfire ui`.
 fn port_of_ui(own: &[&str]) -> Option<String> {
     let (first, rest) = own.split_first()?;
     let port = first.rsplit(':').next()?;
@@ -179,7 +180,7 @@ fn port_of_ui(own: &[&str]) -> Option<String> {
         .then(|| format!("to set the address, use `--listen {}`", with_colon(first)))
 }
 
-/// A place to listen at: a port alone has a colon before it.
+/// An address to listen on: a port alone gets a colon before it.
 fn with_colon(place: &str) -> String {
     match place.contains(':') {
         true => place.to_owned(),
@@ -194,7 +195,7 @@ const OF_RUN: [char; 8] = ['c', 'h', 'n', 'o', 'q', 'r', 'u', 'z'];
 const OF_PLAN: &str = "the plan defines the load; to set any of its keys, use `--set PATH=VALUE`; \
                        `drumfire run -h` lists the flags that override it";
 
-/// A flag of a load, which stands in a plan.
+/// A flag of a load on the command line of `drumfire run`; the load belongs in the plan.
 fn load_of_plan(args: &[&str], flags: &[String]) -> Option<String> {
     let of_load = args.iter().find_map(|arg| {
         let name = arg.split('=').next()?;
@@ -216,7 +217,7 @@ fn load_of_plan(args: &[&str], flags: &[String]) -> Option<String> {
         Some(habit) => filled(habit, value),
         None => OF_PLAN.to_owned(),
     };
-    // The clause on the environment names the variable, too, unless it may be a secret.
+    // The part about the environment also contains the variable, unless it may be a secret.
     let name = value.and_then(|value| value.split_once('='));
     let ours = match name {
         Some((name, _)) if ours.contains(&format!("--set vars.{name}=")) => {
@@ -227,7 +228,7 @@ fn load_of_plan(args: &[&str], flags: &[String]) -> Option<String> {
     Some(format!("unknown flag `{of_load}`; {ours}"))
 }
 
-/// The same of one argument.
+/// The advice on one argument.
 fn of_flag(command: &str, arg: &str, next: Option<&str>, flags: &[String]) -> Option<String> {
     let (name, given) = match arg.split_once('=') {
         Some((name, value)) => (name, Some(value)),
@@ -237,7 +238,7 @@ fn of_flag(command: &str, arg: &str, next: Option<&str>, flags: &[String]) -> Op
     let unknown = |typed: &str, value: Option<&str>| {
         let ours = match (typed, value) {
             ("-t", Some(value)) => threads_or_timeout(value),
-            // curl's time limit, where it is no method.
+            // curl's time limit, unless the value is a method.
             ("-m", Some(value)) if command == "http" && is_time(value) => {
                 filled(row(command, "--max-time")?, Some(value))
             }
@@ -257,7 +258,7 @@ fn of_flag(command: &str, arg: &str, next: Option<&str>, flags: &[String]) -> Op
     if let Some(said) = unknown(name, value) {
         return Some(said);
     }
-    // A long flag behind one hyphen, as programs in Go and ab take it.
+    // A long flag with one hyphen, as Go programs and `ab` accept it.
     if letters.len() > 2 {
         let long = format!("--{letters}");
         if flags.iter().any(|flag| flag == letters) {
@@ -272,7 +273,7 @@ fn of_flag(command: &str, arg: &str, next: Option<&str>, flags: &[String]) -> Op
             return Some(format!("unknown flag `{name}`; {ours}"));
         }
     }
-    // A letter with its value behind it, such as -t5s.
+    // A letter followed by its value, such as -t5s.
     let end = letters.chars().next()?.len_utf8();
     unknown(
         &name[..=end],
@@ -286,7 +287,7 @@ fn is_time(value: &str) -> bool {
         && (value.parse::<f64>().is_ok() || Nanos::from_str(value).is_ok())
 }
 
-/// `-t` has threads on the command line of wrk, and a time limit on that of hey.
+/// `-t` means threads in wrk, and a timeout in hey.
 fn threads_or_timeout(value: &str) -> String {
     match value.chars().all(|c| c.is_ascii_digit()) {
         true => format!(
@@ -296,7 +297,7 @@ fn threads_or_timeout(value: &str) -> String {
     }
 }
 
-/// What grpcurl takes as an argument behind the target.
+/// Arguments that grpcurl takes after the target.
 fn positional(before: &str, arg: &str) -> Option<String> {
     let target = before.contains(':') && !before.starts_with('-');
     match arg {
@@ -311,14 +312,14 @@ fn positional(before: &str, arg: &str) -> Option<String> {
     }
 }
 
-/// hey's and oha's `-q 100`: the flag is ours and has no value, so that the rate came out as a URL.
+/// hey's and oha's `-q 100`. drumfire's `-q` has no value, so the rate is read as a URL.
 pub(crate) fn rate_as_url(url: &str, is_quiet: bool) -> Option<String> {
     let number = f64::from_str(url).is_ok_and(f64::is_finite);
     (is_quiet && number)
         .then(|| format!("-q is --quiet and takes no value; to set the rate, use -r {url}"))
 }
 
-/// curl's `-u user:password`: users that would be no number.
+/// curl's `-u user:password`, which is not a valid number of users.
 pub(crate) fn credentials_as_users(users: &str) -> Option<String> {
     let is_pair = users.contains(':') && !users.contains(['(', '[']);
     let habit = find(On::Http, "--user").filter(|_| is_pair)?;
@@ -448,15 +449,15 @@ mod tests {
                         true => long(name),
                         false => name.chars().all(short),
                     };
-                    // Other commands' flags, such as -X, stand in rows of their own.
+                    // Flags of other commands, such as -X, have their own rows.
                     assert!(known, "{word} of `{}` is no flag", habit.ours);
                 }
             }
         }
     }
 
-    /// The parts of sentences that deny something, each with the proof that it is absent: a flag
-    /// that a command would have.
+    /// Parts of sentences that deny a feature, each with the flag that a command would have if the
+    /// feature existed.
     const DENIALS: [(&str, &str); 2] = [
         ("HTTP/3 is not supported", "http3"),
         ("pipelining is not supported", "pipeline"),

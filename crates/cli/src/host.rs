@@ -1,4 +1,4 @@
-//! The machine and its servers, as the compiler asks for them.
+//! The machine and its servers, as the compiler sees them.
 
 #[cfg(feature = "cluster")]
 mod noting;
@@ -37,29 +37,28 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 /// The machine that this program runs on.
 #[derive(Debug)]
 pub(crate) struct Machine {
-    /// Where relative paths lead from; the working directory when it is empty.
+    /// The folder to which relative paths refer; if empty, the working directory.
     folder: PathBuf,
-    /// `TZ`, or else the system's zone; `None` where there are no zone data. Found when a template
-    /// first shows a time, since it walks through the folders of all zones.
+    /// The zone in `TZ`, or the system's zone; `None` without zone data. Resolved when a template
+    /// first shows a time, because the search walks through the folders of all zones.
     local: LazyLock<Option<TimeZone>>,
     answers: Arc<Answers>,
-    /// The values that the setup of a plan has taken, by their names; none before it has ended.
+    /// The values that the setup of a plan produced, by name; empty before it has ended.
     taken: BTreeMap<String, String>,
-    /// Where it is said what is waited for.
+    /// The output for messages about waiting.
     output: Output,
 }
 
-/// The answers that are given once: a document that is compiled twice, as one with a setup is, asks
-/// for them once.
+/// Cached results. A document with a setup is compiled twice, and uses each result again.
 #[derive(Debug, Default)]
 pub(crate) struct Answers {
-    /// The answers of servers' reflection, by question.
+    /// The results of server reflection, by request.
     told: Mutex<Vec<Told>>,
-    /// The contents of pipes, which can't be read again.
+    /// The contents of pipes, which cannot be read again.
     passed: Mutex<HashMap<PathBuf, Vec<u8>>>,
 }
 
-/// One answer of a server's reflection.
+/// One result of server reflection.
 #[derive(Debug)]
 struct Told {
     server: Origin,
@@ -68,12 +67,12 @@ struct Told {
 }
 
 impl Machine {
-    /// The machine, seen from its working directory.
+    /// The machine as seen from the working directory.
     pub(crate) fn here(output: &Output) -> Arc<dyn Host> {
         Self::in_folder(PathBuf::new(), &Arc::default(), output)
     }
 
-    /// The machine, seen from a folder.
+    /// The machine as seen from a folder.
     pub(crate) fn in_folder(
         folder: PathBuf,
         answers: &Arc<Answers>,
@@ -82,7 +81,7 @@ impl Machine {
         Self::after_setup(folder, BTreeMap::new(), answers, output)
     }
 
-    /// The same after the setup of a plan, which has taken these values.
+    /// The machine after the setup of a plan, which produced these values.
     pub(crate) fn after_setup(
         folder: PathBuf,
         taken: BTreeMap<String, String>,
@@ -127,7 +126,8 @@ impl Environment for Machine {
 impl Host for Machine {
     fn open(&self, path: &str) -> io::Result<Arc<dyn ReadAt>> {
         let located = self.locate(path);
-        // What is no file can't be read from any place, and the kernel's files say no size.
+        // Only regular files can be read at any offset, and files such as those in `/proc` report a
+        // size of 0.
         let is_file = |found: Metadata| found.is_file() && found.len() > 0;
         match located.metadata().is_ok_and(is_file) {
             true => Ok(Arc::new(input::OpenFile::new(&located)?)),
@@ -213,7 +213,7 @@ fn host_error(failure: Failure) -> HostError {
     }
 }
 
-/// The folder that a plan's file lies in, which its paths are relative to.
+/// The folder of a plan's file, to which the plan's paths are relative.
 pub(crate) fn folder_of(plan: &Path) -> PathBuf {
     plan.parent().map(Path::to_owned).unwrap_or_default()
 }

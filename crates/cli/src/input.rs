@@ -8,7 +8,7 @@ use std::io::{self, Read as _};
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
-/// A file larger than this is not read into memory: 1 GiB.
+/// The maximum size of a file that is read into memory: 1 GiB.
 const FILE_BYTES_MAX: u64 = 1 << 30;
 
 /// Reads a whole file.
@@ -16,7 +16,7 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     read_bounded(fs::File::open(path)?)
 }
 
-/// A file that is read from any place while a run lasts.
+/// A file that can be read at any offset during a run.
 #[derive(Debug)]
 pub(crate) struct OpenFile {
     file: fs::File,
@@ -42,7 +42,7 @@ impl ReadAt for OpenFile {
     }
 }
 
-/// Reads standard input to its end; `wanted` names the content in errors.
+/// Reads standard input to its end; `wanted` describes the content in errors.
 pub(crate) fn stdin(wanted: &str) -> Result<Vec<u8>, Failure> {
     read_bounded(io::stdin().lock())
         .map_err(|error| Failure::usage(format!("{wanted}: can't read stdin: {error}")))
@@ -58,7 +58,7 @@ fn read_bounded(from: impl io::Read) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Arguments as text.
+/// Converts arguments to text.
 pub(crate) fn texts(args: impl IntoIterator<Item = OsString>) -> Result<Vec<String>, Failure> {
     args.into_iter()
         .map(|arg| {

@@ -1,4 +1,4 @@
-//! Where results of each interval go: files, or the terminal.
+//! The destinations of interval results: files, or the terminal.
 
 use crate::exit::Failure;
 use crate::output::Destination;
@@ -10,7 +10,7 @@ use drumfire_document::{Outputs, Text};
 use drumfire_session::{IntervalOutput, IntervalOutputs, IntervalShape};
 use std::path::Path;
 
-/// Opens the places that the outputs name, each of them another.
+/// Opens the places in the outputs, which must differ.
 pub(crate) fn open(outputs: &Outputs) -> Result<IntervalOutputs, Failure> {
     let mut places = Vec::new();
     for (row, path) in results::wanted(outputs) {
@@ -20,7 +20,7 @@ pub(crate) fn open(outputs: &Outputs) -> Result<IntervalOutputs, Failure> {
             places.push((shape, place));
         }
     }
-    // No file is emptied before all were found writable.
+    // No file is emptied before all are known to be writable.
     let opened = places.into_iter().map(|(shape, place)| {
         let place = streams::open_own(&place)?;
         Ok(IntervalOutput { shape, place })
@@ -29,7 +29,7 @@ pub(crate) fn open(outputs: &Outputs) -> Result<IntervalOutputs, Failure> {
     Ok(IntervalOutputs::start(opened)?)
 }
 
-/// The place of a result that can be written there.
+/// The place of an interval result, checked to be writable.
 fn place<'p>(path: &'p Text, shape: &IntervalShape) -> Result<StreamPlace<'p>, Failure> {
     Ok(match (&*path.value, shape) {
         (STDOUT, _) => StreamPlace::Stdout,

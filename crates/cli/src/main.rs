@@ -3,7 +3,7 @@
 //! Knows every other crate and the machine's files, environment and terminal. Must not know how
 //! anything is measured. Start reading at [`main`], then [`session`].
 //!
-//! Only this crate knows how a mistake is named in terms of flags, and which exit code it has.
+//! Only this crate knows which flag caused a mistake, and its exit code.
 
 #![cfg_attr(
     not(feature = "cluster"),
@@ -58,7 +58,7 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// The answer to `drumfire` alone.
+/// The output of `drumfire` without arguments.
 const FIRST_STEPS: &str = "\
 drumfire load-tests HTTP and gRPC services at an exact rate. To start:
   drumfire demo                            ten seconds of load on a built-in server, explained
@@ -67,7 +67,7 @@ drumfire load-tests HTTP and gRPC services at an exact rate. To start:
   drumfire --help                          list all commands
 ";
 
-/// Help is no wider than this: longer lines are hard to read.
+/// The maximum width of the help; longer lines are hard to read.
 const HELP_COLUMNS_MAX: usize = 100;
 
 fn main() -> ExitCode {
@@ -81,7 +81,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// By the program's name, then by the subcommand.
+/// Selects by the program's name, then by the subcommand.
 fn dispatch(output: &Output) -> Result<Exit, Failure> {
     let mut args = std::env::args_os();
     let program = args.next().unwrap_or_default();
@@ -97,7 +97,7 @@ fn dispatch(output: &Output) -> Result<Exit, Failure> {
         .iter()
         .map(|arg| arg.to_string_lossy().into_owned())
         .collect();
-    // Another tool's command line has that tool's own flags.
+    // A command line of another tool has that tool's own flags.
     if let Some((command, rest)) = texts.split_first()
         && drumfire_dialects::for_program(command).is_none()
         && let Some(mistake) = habits::mistake(command, rest, &flags::longs(command))
@@ -131,10 +131,10 @@ fn dispatch(output: &Output) -> Result<Exit, Failure> {
     }
 }
 
-/// The command and its flags.
+/// Parses the command and its flags.
 ///
-/// Describing the flags of all commands takes longer than the rest of a run's start. A load's own
-/// command is tried alone; help and mistakes need the others too.
+/// Describing the flags of all commands takes longer than the rest of a run's start. So a load's
+/// own command is tried alone first; help and mistakes need the other commands too.
 fn parsed(args: Vec<OsString>, texts: &[String]) -> Result<Cli, clap::Error> {
     let line: Vec<OsString> = std::iter::once(OsString::from("drumfire"))
         .chain(args)
@@ -194,7 +194,7 @@ fn run(command: Command, output: &Output) -> Result<Exit, Failure> {
     }
 }
 
-/// A command line that begins with a URL is one of `drumfire http`.
+/// A command line that begins with a URL means `drumfire http`.
 fn with_command(mut args: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
     let Some(first) = args.first().map(|arg| arg.to_string_lossy().into_owned()) else {
         return Ok(args);

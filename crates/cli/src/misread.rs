@@ -1,17 +1,17 @@
-//! Mistakes that the parser of the command line finds, in our own words and with our remedies.
+//! Mistakes that clap finds, with our own words and remedies.
 
 use crate::bare_url;
 use crate::exit::Failure;
 use crate::flags::result_flags;
 use clap::error::ErrorKind;
 
-/// The mistake as a failure. The first argument is the command.
+/// Converts the mistake to a failure. The first argument is the command.
 pub(crate) fn failure(error: &clap::Error, args: &[String]) -> Failure {
     if let Some(message) = negative_value(error, args) {
         return Failure::usage(message);
     }
     let text = error.render().to_string();
-    // An unknown flag is no URL, which `-- --flag` would make of it.
+    // Remove the tip to pass an unknown flag after `--`, which would make the flag a URL.
     let is_trap = |line: &str| line.trim_start().starts_with("tip: to pass '");
     let lines = text.lines().filter(|line| !is_trap(line));
     let text = lines
@@ -26,7 +26,7 @@ pub(crate) fn failure(error: &clap::Error, args: &[String]) -> Failure {
     Failure::usage(text).with_remedy(remedy)
 }
 
-/// What is wrong with a number below 0 behind a flag, which the parser takes for flags.
+/// A negative number after a flag, which clap reads as a flag.
 fn negative_value(error: &clap::Error, args: &[String]) -> Option<String> {
     let is_number = |arg: &str| {
         let digits = arg.strip_prefix('-');
@@ -41,7 +41,7 @@ fn negative_value(error: &clap::Error, args: &[String]) -> Option<String> {
     })
 }
 
-/// What would be right.
+/// The remedy.
 fn tip(error: &clap::Error, text: &str, args: &[String]) -> Option<String> {
     if text.contains("'--data <") && text.contains("multiple times") {
         return Some("join form fields as -d 'a=1&b=2'".to_owned());

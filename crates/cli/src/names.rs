@@ -1,6 +1,6 @@
-//! Names to addresses: by the system's resolver, or, where they are looked up again, by our own
-//! queries to the system's name servers, which tell how long an answer holds. And which of them
-//! may be loaded.
+//! Resolves names to addresses. Names that are resolved only once use the system's resolver. Names
+//! that are resolved again use our own queries to the system's name servers, which return how long
+//! an answer is valid. The module also reads which public hosts may be loaded.
 
 use drumfire_net::{NameServers, ResolveError, Resolved, in_hosts};
 use drumfire_plan::{Reach, Renewal};
@@ -9,10 +9,10 @@ use std::fs;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// The addresses of a name, as the plan says that targets are reached.
+/// The addresses of a name, resolved as the plan specifies.
 ///
 /// # Errors
-/// When there is none.
+/// If the name has no address or cannot be resolved.
 pub(crate) fn resolve(
     reach: &Reach,
     host: &str,
@@ -25,8 +25,8 @@ pub(crate) fn resolve(
     if let Some(server) = reach.name_server {
         return NameServers::one(server).resolve(host, port, timeout);
     }
-    // Both files may change while the run goes on. One that can't be read is as good as empty, as
-    // it is for the system's resolver.
+    // Both files may change during the run. A file that cannot be read counts as empty, as in the
+    // system's resolver.
     let file = |path| fs::read_to_string(path).unwrap_or_default();
     let known = in_hosts(&file("/etc/hosts"), host);
     if !known.is_empty() {
@@ -35,7 +35,8 @@ pub(crate) fn resolve(
     NameServers::of_file(&file("/etc/resolv.conf")).resolve(host, port, timeout)
 }
 
-/// The file in which a user lists the public hosts that may be loaded, by the XDG convention.
+/// The file in which a user lists the public hosts that may be loaded, following the XDG
+/// convention.
 pub(crate) fn allowed_file() -> Option<PathBuf> {
     let given = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);
     let given = given.filter(|folder| folder.is_absolute());
@@ -43,7 +44,7 @@ pub(crate) fn allowed_file() -> Option<PathBuf> {
     Some(given.or_else(home)?.join("drumfire/targets"))
 }
 
-/// What it says; nothing, where there is none.
+/// The content of that file, or an empty text if the file does not exist.
 pub(crate) fn allowed() -> String {
     let text = allowed_file().and_then(|path| fs::read_to_string(path).ok());
     text.unwrap_or_default()

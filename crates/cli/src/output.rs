@@ -14,12 +14,12 @@ use std::sync::Arc;
 
 /// Standard output and standard error of one command. Clones share the command's secrets.
 ///
-/// All text on standard error, of every thread, passes through [`Output::draw`].
+/// All text on standard error, from every thread, passes through [`Output::draw`].
 #[derive(Clone)]
 pub(crate) struct Output {
     redactor: Redactor,
     color: ColorChoice,
-    /// The console in front of standard error, while a screen is shown.
+    /// The console in front of standard error, while the screen is shown.
     front: Option<Arc<dyn Console>>,
 }
 
@@ -31,7 +31,7 @@ impl fmt::Debug for Output {
 }
 
 impl Output {
-    /// The output of a command, before its flags are known.
+    /// The output of a command whose flags are not parsed yet.
     pub(crate) fn new() -> Self {
         Self {
             redactor: Redactor::default(),
@@ -40,7 +40,7 @@ impl Output {
         }
     }
 
-    /// The same with colour as it is chosen.
+    /// A clone with this choice of colour.
     pub(crate) fn colored(&self, color: ColorChoice) -> Self {
         Self {
             color,
@@ -48,7 +48,7 @@ impl Output {
         }
     }
 
-    /// The secrets that nothing shows which is written here.
+    /// The secrets that are masked in all output.
     pub(crate) fn redactor(&self) -> &Redactor {
         &self.redactor
     }
@@ -58,7 +58,7 @@ impl Output {
         terminal::stdout_style(self.color)
     }
 
-    /// The same for threads of a session.
+    /// The console for threads of a session.
     pub(crate) fn console(&self) -> Arc<dyn Console> {
         match &self.front {
             Some(console) => Arc::clone(console),
@@ -66,7 +66,7 @@ impl Output {
         }
     }
 
-    /// The same with another console for threads of a session.
+    /// A clone whose sessions use another console.
     pub(crate) fn behind(&self, console: Arc<dyn Console>) -> Self {
         Self {
             front: Some(console),
@@ -74,13 +74,13 @@ impl Output {
         }
     }
 
-    /// Writes a plan to standard output: it has references in the place of secrets, and must stay
-    /// as it was written.
+    /// Writes a plan to standard output unmasked. A plan contains references instead of secrets,
+    /// and must be printed exactly as it was written.
     pub(crate) fn print_plan(&self, text: &str) -> Result<(), Failure> {
         print_as_it_is(text.as_bytes())
     }
 
-    /// Writes text to standard output, without secrets.
+    /// Writes text to standard output, with secrets masked.
     pub(crate) fn print(&self, bytes: &[u8]) -> Result<(), Failure> {
         print_as_it_is(&self.redactor.bytes(bytes))
     }
@@ -95,17 +95,17 @@ impl Output {
         self.print(lines.as_bytes())
     }
 
-    /// Writes to standard error as it is: what moves the terminal's cursor is our own.
+    /// Writes to standard error without escaping. Only our own text moves the terminal's cursor.
     pub(crate) fn draw(&self, text: &str) {
         let mut stderr = io::stderr().lock();
-        // Standard error is closed: the message has no other place.
+        // If standard error is closed, the message is lost.
         let _closed = stderr
             .write_all(self.redactor.text(text).as_bytes())
             .and_then(|()| stderr.flush());
     }
 
-    /// Writes a remark to standard error, without anything in it that a terminal would obey: parts
-    /// of it may come from a server.
+    /// Writes a remark to standard error. Control characters are escaped, because parts of the text
+    /// may come from a server.
     pub(crate) fn remark(&self, text: &str) {
         self.draw(&Untrusted::new(text).escaped_lines());
     }
@@ -134,8 +134,7 @@ impl Console for Output {
     }
 }
 
-/// Whether there is a standard output. A program that is begun without one (`>&-`) would write to
-/// `/dev/null` unnoticed, and a result must not be lost in that way.
+/// Fails if standard output is missing. A program started without one (`>&-`) would write to
 pub(crate) fn check_stdout() -> Result<(), Failure> {
     match drumfire_net::stdout_was_closed() {
         true => Err(Failure::failed("can't write to stdout: it is closed")),
@@ -143,7 +142,7 @@ pub(crate) fn check_stdout() -> Result<(), Failure> {
     }
 }
 
-/// Writes text to standard output. A reader that has gone away is no error.
+/// Writes text to standard output. A reader that closed the pipe is not an error.
 fn print_as_it_is(bytes: &[u8]) -> Result<(), Failure> {
     if !bytes.is_empty() {
         check_stdout()?;
@@ -151,17 +150,17 @@ fn print_as_it_is(bytes: &[u8]) -> Result<(), Failure> {
     stream_as_tool(&mut |out| out.write_all(bytes)).map(|_| ())
 }
 
-/// The reader of standard output.
+/// The state of standard output's reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reader {
-    /// All was written.
+    /// All data was written.
     There,
-    /// The pipe was closed at its other end.
+    /// The other end closed the pipe.
     Gone,
 }
 
-/// Writes to standard output as another tool does: one that was closed from the start takes
-/// everything, as Go's runtime has it, which opens `/dev/null` there.
+/// Writes to standard output as another tool does. An output that was closed from the start accepts
+/// everything, because Go's runtime opens `/dev/null` in its place.
 pub(crate) fn stream_as_tool(
     write: &mut dyn FnMut(&mut dyn io::Write) -> io::Result<()>,
 ) -> Result<Reader, Failure> {
@@ -173,18 +172,18 @@ pub(crate) fn stream_as_tool(
     }
 }
 
-/// A file that a result will be written to, found writable before the run.
+/// The destination of a result, found writable before the run.
 #[derive(Clone, Debug)]
 pub(crate) enum Destination {
-    /// Standard output, in place of the text.
+    /// Standard output, instead of the text.
     Stdout,
     /// A file.
     File(PathBuf),
 }
 
 impl Destination {
-    /// Looks whether a result can be written there. An existing file keeps its content until the
-    /// new one is complete.
+    /// Checks that a result can be written to this path. An existing file keeps its content until
+    /// the new file is complete.
     pub(crate) fn check(flag: &str, path: &Path) -> Result<Self, Failure> {
         if path == Path::new("-") {
             let closed = |failure: Failure| Failure::usage(format!("{flag}: {}", failure.message));
@@ -219,13 +218,13 @@ impl Destination {
         Ok(Self::File(path.to_owned()))
     }
 
-    /// Writes a result that has no secrets: beside the file first, then in its place, so that a full disk leaves the
-    /// previous file intact.
+    /// Writes a result without secrets. The result is written to a temporary file in the same
+    /// folder and then renamed, so that a full disk leaves the previous file intact.
     pub(crate) fn write(&self, bytes: &[u8]) -> Result<(), Failure> {
         self.stream(&mut |out| out.write_all(bytes))
     }
 
-    /// The same of a result that is made as it is written.
+    /// Writes a result that is produced while it is written, in the same way.
     pub(crate) fn stream(
         &self,
         write: &mut dyn FnMut(&mut dyn io::Write) -> io::Result<()>,
@@ -241,7 +240,7 @@ impl Destination {
             write(&mut file)?;
             file.flush()
         };
-        // Devices and pipes can't be replaced.
+        // Devices and pipes cannot be replaced.
         if path.exists() && !path.is_file() {
             return filled(path).map_err(wrong);
         }
@@ -250,7 +249,7 @@ impl Destination {
         let beside = PathBuf::from(beside);
         let written = filled(&beside).and_then(|()| fs::rename(&beside, path));
         written.map_err(|error| {
-            // The partial file is of no use; a failure to remove it changes nothing.
+            // The partial file is useless, and failing to remove it changes nothing.
             let _left = fs::remove_file(&beside);
             wrong(error)
         })

@@ -1,8 +1,8 @@
 //! A folder for a result that has several files.
 //!
-//! The folder is new or empty, or has files of such a result alone, which are replaced: a result
-//! never mixes with files of others, and what an earlier run left does not pass for this one's. A
-//! link is not followed, neither in the folder's place nor in that of a file.
+//! The folder must be new, empty, or contain only files of such a result, which are replaced. A
+//! result therefore never mixes with other files, and old files are never mistaken for new ones.
+//! Links are not followed, neither for the folder nor for a file.
 
 use crate::exit::Failure;
 use drumfire_report::NamedFile;
@@ -13,7 +13,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-/// A folder that a result will be written to, found fit before the run.
+/// A folder for a result, found suitable before the run.
 #[derive(Debug)]
 pub(crate) struct OutputFolder {
     path: PathBuf,
@@ -22,8 +22,8 @@ pub(crate) struct OutputFolder {
 }
 
 impl OutputFolder {
-    /// Looks whether a result can be written there. A folder that has to be made is made with the
-    /// result.
+    /// Checks that a result can be written there. A missing folder is created when the result is
+    /// written.
     pub(crate) fn check(
         flag: &str,
         path: &Path,
@@ -47,8 +47,8 @@ impl OutputFolder {
         Ok(folder)
     }
 
-    /// Writes the files, each beside its place first and then in it, and removes those of an earlier
-    /// result that have no successor.
+    /// Writes the files, each to a temporary file that is then renamed, and removes files of an
+    /// earlier result that are not replaced.
     pub(crate) fn write(&self, files: &[NamedFile]) -> Result<(), Failure> {
         self.fill(files).map_err(|error| {
             Failure::failed(format!("can't write {}: {error}", self.path.display()))
@@ -56,7 +56,7 @@ impl OutputFolder {
     }
 
     fn fill(&self, files: &[NamedFile]) -> io::Result<()> {
-        // Looked at again: a run may have lasted for hours.
+        // Check again, because a run may have lasted for hours.
         let earlier = match self.earlier()? {
             Some(earlier) => earlier,
             None => {
@@ -87,13 +87,13 @@ impl OutputFolder {
         written
             .and_then(|()| fs::rename(&beside, self.path.join(name)))
             .inspect_err(|_| {
-                // The partial file is of no use; a failure to remove it changes nothing.
+                // The partial file is useless, and failing to remove it changes nothing.
                 let _left = fs::remove_file(&beside);
             })
     }
 
-    /// The names of the files that an earlier result has left in the folder; `None` where there is
-    /// no folder.
+    /// The names of the files of an earlier result in the folder; `None` if the folder does not
+    /// exist.
     fn earlier(&self) -> io::Result<Option<Vec<OsString>>> {
         let facts = match fs::symlink_metadata(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -186,7 +186,7 @@ mod tests {
         fs::write(&kept, "kept").unwrap();
         symlink(&kept, place.join("a.svg")).unwrap();
         assert!(check(&place).unwrap_err().contains("such as a.svg"));
-        // One that comes to stand there while the run goes on is no way out either.
+        // A link that is created during the run is not followed either.
         fs::remove_file(place.join("a.svg")).unwrap();
         let folder = check(&place).unwrap();
         fs::remove_dir(&place).unwrap();

@@ -1,7 +1,7 @@
-//! The line on standard error that shows how far a long command is.
+//! The line on standard error that shows the progress of a long command.
 //!
-//! On a terminal the line replaces itself; elsewhere lines follow each other, fewer of them. Which
-//! of both it is holds for the whole command. A command that is to be quiet has neither.
+//! On a terminal the line replaces itself. Elsewhere lines follow each other, and are fewer. The
+//! form is fixed for the whole command. A quiet command shows neither.
 
 use crate::output::Output;
 use crate::terminal;
@@ -12,7 +12,7 @@ use drumfire_session::Console as _;
 pub(crate) enum ProgressForm {
     /// A line that replaces itself.
     Live,
-    /// A line for each thing that is done.
+    /// A line for each finished item.
     Lines,
     /// Nothing.
     Quiet,
@@ -36,12 +36,12 @@ impl ProgressLine {
         }
     }
 
-    /// How it is shown, so that nothing is worded in vain.
+    /// The form of the progress, so that callers format only visible text.
     pub(crate) const fn form(&self) -> ProgressForm {
         self.form
     }
 
-    /// Puts a text in the place of the line's last one, cut to the terminal's width.
+    /// Replaces the live line with a text, cut to the terminal's width.
     pub(crate) fn replace(&self, text: &str) {
         let columns = self.output.columns().saturating_sub(1);
         let line: String = text.chars().take(columns).collect();
@@ -53,14 +53,14 @@ impl ProgressLine {
         self.output.note(text);
     }
 
-    /// Takes the live line away.
+    /// Removes the live line.
     pub(crate) fn clear(&self) {
         if self.form == ProgressForm::Live {
             self.output.replace_line("");
         }
     }
 
-    /// A sentence that stays, in either form.
+    /// Prints a sentence that stays, in either form.
     pub(crate) fn remark(&self, sentence: &str) {
         if self.form != ProgressForm::Quiet {
             self.clear();

@@ -1,4 +1,4 @@
-//! A server's schema, from its own word.
+//! Fetches a server's schema through gRPC reflection.
 
 use crate::exit::Failure;
 use crate::output::Output;
@@ -16,10 +16,10 @@ use drumfire_schema::reflection::Session;
 use drumfire_session::Console as _;
 use drumfire_units::Nanos;
 
-/// The status of a server that has no such service.
+/// The status of a server without the reflection service.
 const UNIMPLEMENTED: &str = "UNIMPLEMENTED";
 
-/// A session as what speaks on a stream.
+/// Drives a reflection session on a stream.
 struct Asking<'a> {
     session: &'a mut Session,
     sends_one: bool,
@@ -45,7 +45,7 @@ impl Speaker for Asking<'_> {
     }
 }
 
-/// Asks a server for its schema. A terminal shows meanwhile what is waited for.
+/// Fetches the schema of a server. A terminal shows the server's place meanwhile.
 pub(crate) fn schema(question: &SchemaQuestion<'_>, output: &Output) -> Result<Schema, Failure> {
     if !terminal::is_live() {
         return asked(question);
@@ -57,11 +57,12 @@ pub(crate) fn schema(question: &SchemaQuestion<'_>, output: &Output) -> Result<S
     schema
 }
 
-/// Speaks with a server until its schema is known.
+/// Exchanges messages with a server until the schema is complete.
 fn asked(question: &SchemaQuestion<'_>) -> Result<Schema, Failure> {
     let server = question.server;
     let mut session = Session::new(question.wanted.clone());
-    // A server that has ended one stream after an answer ends all: each takes one question.
+    // A server that ends one stream after a response ends every stream so, and each stream takes
+    // one request.
     let mut sends_one = false;
     loop {
         let io = native()?;
@@ -96,7 +97,7 @@ fn asked(question: &SchemaQuestion<'_>) -> Result<Schema, Failure> {
     }
 }
 
-/// The server has no reflection, as it said.
+/// The failure for a server without reflection; `said` is the server's message.
 fn unsupported(said: &str) -> Failure {
     let said = match said {
         "" => String::new(),
@@ -107,7 +108,7 @@ fn unsupported(said: &str) -> Failure {
     ))
 }
 
-/// Whether the target of a plan's first request chooses HTTP/2 when it is offered in TLS.
+/// Whether the target of a plan's first request selects HTTP/2 when TLS offers it.
 pub(crate) fn chooses_http2(plan: &Plan, limit: Nanos) -> Result<bool, Failure> {
     Ok(drumfire_engine::chooses_http2(
         native()?,
@@ -129,7 +130,7 @@ fn native() -> Result<Native, Failure> {
         .map_err(|error| Failure::failed(format!("can't set up the event loop: {error}")))
 }
 
-/// A remedy, where one is known.
+/// A remedy, if one is known.
 fn advice(server: &Inquiry, error: &ConversationError) -> String {
     let outcome = match error {
         ConversationError::Failed(outcome, _) => *outcome,
@@ -161,15 +162,15 @@ fn advice(server: &Inquiry, error: &ConversationError) -> String {
     special.map_or_else(String::new, |remedy| format!("; {remedy}"))
 }
 
-/// Why there is no schema, and where it was asked for.
+/// The failure to fetch a schema, with the server's place.
 fn failed(server: &Inquiry, reason: &str) -> Failure {
     let place = place(server);
-    // The reason may be the server's own words.
+    // The reason may contain text from the server.
     let reason = Untrusted::new(reason).escaped(Unicode::On);
     Failure::failed(format!("could not fetch the schema from {place}: {reason}"))
 }
 
-/// Where an inquiry goes.
+/// The place of a server, for messages.
 fn place(server: &Inquiry) -> String {
     match &server.pool().reach.unix_socket {
         Some(socket) => format!("the socket {}", socket.display()),

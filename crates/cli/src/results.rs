@@ -1,6 +1,6 @@
 //! The results of a run that go to files or to standard output: one row each.
 //!
-//! A new result is a row here, its key in the document's outputs, and its flag.
+//! A new result needs a row here, a key in the document's outputs, and a flag.
 
 use crate::exit::Failure;
 use crate::flags::ColorChoice;
@@ -20,64 +20,64 @@ use std::ffi::OsStr;
 use std::io::{self, IsTerminal as _};
 use std::path::Path;
 
-/// A result that a document can ask for.
+/// A result that a document can request.
 pub(crate) struct ResultRow {
-    /// The flag that names its place.
+    /// The flag that sets the result's place.
     flag: &'static str,
-    /// Its key in the document.
+    /// The result's key in the document.
     place: fn(&Outputs) -> &Option<Text>,
-    /// What is written there.
+    /// The content that is written to the place.
     pub(crate) content: Content,
 }
 
 impl ResultRow {
-    /// Whether it is the page, which has the end of the teardown.
+    /// Whether the result is the page, which shows how the teardown ended.
     pub(crate) fn is_page(&self) -> bool {
         self.flag == "--html"
     }
 }
 
-/// What a result may have beside the summary.
+/// The data of a result besides the summary.
 #[derive(Clone, Copy)]
 pub(crate) struct Beside<'a> {
-    /// The way in which the run's caller names settings.
+    /// How the run's caller names settings.
     pub(crate) naming: Naming,
     /// The plan without secrets.
     pub(crate) plan: &'a str,
-    /// Why the teardown behind the run failed.
+    /// Why the teardown failed.
     pub(crate) teardown: Option<&'a str>,
-    /// The run beside its baseline.
+    /// The comparison with the baseline.
     pub(crate) against: Option<&'a Against>,
-    /// The secrets that no result shows.
+    /// The secrets to mask.
     pub(crate) redactor: &'a Redactor,
 }
 
-/// Bytes without secrets, as their format has it.
+/// Masks secrets in bytes according to their format.
 pub(crate) type Redact = for<'b> fn(&Redactor, &'b [u8]) -> Cow<'b, [u8]>;
 
 /// The content of a result.
 pub(crate) enum Content {
-    /// One result of the whole run, written behind its end.
+    /// One result of the whole run, written after its end.
     Whole {
         /// Its bytes.
         render: fn(&Summary, &Beside<'_>) -> Vec<u8>,
         redact: Redact,
     },
-    /// Several files of the whole run in a folder of their own.
+    /// Several files of the whole run in a separate folder.
     Folder {
         /// The files.
         render: fn(&Summary) -> Vec<NamedFile>,
-        /// Whether one of them may have this name.
+        /// Whether a file of the result may have this name.
         is_name: fn(&str) -> bool,
         redact: Redact,
     },
-    /// A line for each interval, written as the run goes on; the shape may depend on the place.
+    /// A line for each interval, written during the run; the shape may depend on the place.
     Intervals(fn(&Text) -> IntervalShape),
-    /// A row for each request, written as the run goes on; the form may depend on the place.
+    /// A row for each request, written during the run; the form may depend on the place.
     Requests(fn(&Text) -> RowForm),
 }
 
-/// All of them, in the order in which they are opened.
+/// All results, in the order in which they are opened.
 pub(crate) const RESULTS: &[ResultRow] = &[
     ResultRow {
         flag: "--json",
@@ -162,23 +162,23 @@ pub(crate) const RESULTS: &[ResultRow] = &[
 ];
 
 impl ResultRow {
-    /// Where the outputs want it, if they do.
+    /// The place in the outputs, if the result is requested.
     pub(crate) fn place<'o>(&self, outputs: &'o Outputs) -> Option<&'o Text> {
         (self.place)(outputs).as_ref()
     }
 }
 
-/// The results that outputs want, with their places.
+/// The requested results, with their places.
 pub(crate) fn wanted(outputs: &Outputs) -> impl Iterator<Item = (&'static ResultRow, &Text)> {
     let rows = RESULTS.iter();
     rows.filter_map(|row| Some((row, row.place(outputs)?)))
 }
 
-/// The most bytes of the documents together that a page offers for download: with them a page of a
-/// day with ten steps stays below two megabytes.
+/// The maximum total size of the documents that a page offers for download, in bytes. With them,
+/// the page of a run of one day with ten steps is smaller than 2 MB.
 const DOWNLOADS_MAX: usize = 1_100_000;
 
-/// The summary as JSON, with the comparison with a baseline where there is one.
+/// The summary as JSON, with the comparison with a baseline if there is one.
 fn json_of(summary: &Summary, beside: &Beside<'_>) -> Vec<u8> {
     match beside.against {
         Some(against) => comparison::json_of_baseline(against, summary),
@@ -186,7 +186,7 @@ fn json_of(summary: &Summary, beside: &Beside<'_>) -> Vec<u8> {
     }
 }
 
-/// The summary as Markdown, with the comparison with a baseline below.
+/// The summary as Markdown, followed by the comparison with a baseline.
 fn markdown_of(summary: &Summary, beside: &Beside<'_>) -> Vec<u8> {
     let mut text = markdown::summary(summary, beside.naming);
     if let Some(against) = beside.against {
@@ -196,7 +196,7 @@ fn markdown_of(summary: &Summary, beside: &Beside<'_>) -> Vec<u8> {
     text
 }
 
-/// The page, which has the documents of the run in itself.
+/// The HTML page, which embeds the documents of the run.
 pub(crate) fn page_of_html(summary: &Summary, beside: &Beside<'_>) -> Vec<u8> {
     let redactor = beside.redactor;
     let documents = [
@@ -213,7 +213,7 @@ pub(crate) fn page_of_html(summary: &Summary, beside: &Beside<'_>) -> Vec<u8> {
     let mut room = DOWNLOADS_MAX;
     let mut files = Vec::new();
     for (name, bytes) in documents {
-        // One that is too large takes no other with it.
+        // If one document is too large, smaller ones still fit.
         if let Some(rest) = room.checked_sub(bytes.len()) {
             room = rest;
             files.push(NamedFile {
@@ -232,7 +232,7 @@ pub(crate) fn page_of_html(summary: &Summary, beside: &Beside<'_>) -> Vec<u8> {
     html::page(summary, &origin)
 }
 
-/// Finds two results that name one place.
+/// Rejects two results with the same place.
 pub(crate) fn check_places(outputs: &Outputs) -> Result<(), Failure> {
     let named: Vec<_> = wanted(outputs).collect();
     for (at, (row, path)) in named.iter().enumerate() {
@@ -247,7 +247,7 @@ pub(crate) fn check_places(outputs: &Outputs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The form of rows in a file of this name.
+/// The form of rows in a file with this name.
 fn row_form(place: &Text) -> RowForm {
     let extension = Path::new(&place.value).extension();
     let extension = extension.map(|extension| extension.to_ascii_lowercase());
@@ -257,7 +257,7 @@ fn row_form(place: &Text) -> RowForm {
     }
 }
 
-/// How wide lines may be that go to a terminal.
+/// The style of lines that go to a terminal, which limits their width.
 fn page(place: &Text) -> Option<Style> {
     match &*place.value {
         STDOUT if io::stdout().is_terminal() => Some(terminal::stdout_style(ColorChoice::Never)),

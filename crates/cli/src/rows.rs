@@ -1,4 +1,4 @@
-//! Where the rows of requests go: a file, or standard output.
+//! The destination of request rows: a file, or standard output.
 
 use crate::exit::Failure;
 use crate::output::Destination;
@@ -10,7 +10,7 @@ use drumfire_document::Outputs;
 use drumfire_session::{Redactor, RequestRowsOutput};
 use std::path::Path;
 
-/// Opens the place that the outputs name, if they name one.
+/// Opens the place in the outputs, if there is one.
 pub(crate) fn open(
     outputs: &Outputs,
     redactor: &Redactor,

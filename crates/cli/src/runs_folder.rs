@@ -1,5 +1,5 @@
-//! The folders of all runs: of those that are stored without a directory of their own being named,
-//! and of the sockets of those that go on.
+//! The folder of all runs that are stored without `-o`, and the folder of the sockets of active
+//! runs.
 
 use crate::exit::Failure;
 use drumfire_store::{Record, own_folder};
@@ -9,36 +9,37 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The name that stands for the newest run.
+/// The name for the newest run.
 const LAST: &str = "last";
 
-/// The folder of runs: below `XDG_STATE_HOME`, or `~/.local/state`. `None` where there is no home.
+/// The folder of runs: below `XDG_STATE_HOME`, or `~/.local/state`. `None` without a home
+/// directory.
 pub(crate) fn runs() -> Option<PathBuf> {
     let folder = |name: &str| {
         let value = env::var_os(name).map(PathBuf::from);
-        // The XDG Base Directory Specification has relative paths ignored.
+        // The XDG Base Directory Specification requires that relative paths are ignored.
         value.filter(|path| path.is_absolute())
     };
     let state = folder("XDG_STATE_HOME").or_else(|| Some(folder("HOME")?.join(".local/state")));
     Some(state?.join("drumfire/runs"))
 }
 
-/// The folder of runs, to be written: what is around the runs is their user's alone, too, as far as
-/// that can be arranged.
+/// The folder of runs for writing. The folder around the runs is made private to its user, if
+/// possible.
 pub(crate) fn own_runs() -> Option<PathBuf> {
     let runs = runs()?;
     if let Some(state) = runs.parent() {
-        // Somebody else's home, as of a user who has become another one, is left as it is.
+        // The home directory of another user, such as after `su`, is left unchanged.
         let _as_it_is = own_folder(state);
     }
     Some(runs)
 }
 
-/// A folder beside that of runs which only its user may enter; where there is no home, among the
-/// temporary ones.
+/// A folder next to the folder of runs that only its user may enter; without a home directory, a
+/// temporary folder.
 ///
 /// # Errors
-/// If it can't be made, or is another user's.
+/// If the folder cannot be created, or belongs to another user.
 pub(crate) fn own_beside(name: &str) -> io::Result<PathBuf> {
     let folder = beside(name);
     if let Some(parent) = folder.parent().filter(|_| runs().is_none()) {
@@ -48,7 +49,7 @@ pub(crate) fn own_beside(name: &str) -> io::Result<PathBuf> {
     Ok(folder)
 }
 
-/// The place of such a folder.
+/// The path of such a folder.
 pub(crate) fn beside(name: &str) -> PathBuf {
     let temporary = || {
         let user = geteuid().as_raw();
@@ -57,22 +58,21 @@ pub(crate) fn beside(name: &str) -> PathBuf {
     own_runs().map_or_else(temporary, |runs| runs.with_file_name(name))
 }
 
-/// The folder of the sockets through which runs take commands.
+/// The folder of the sockets through which runs receive commands.
 ///
 /// # Errors
-/// When there is none that is the user's alone.
+/// If no folder is private to the user.
 pub(crate) fn sockets() -> io::Result<PathBuf> {
     let runtime = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
     drumfire_session::socket_folder(runtime, &env::temp_dir())
 }
 
-/// The index of the runs in this folder, beside it.
+/// The index of the runs in this folder; the index is next to the folder.
 pub(crate) fn index(runs: &Path) -> PathBuf {
     runs.with_file_name("index.sqlite")
 }
 
-/// The directory of a run that the user names: by its path, by its id or the beginning of one, or
-/// as the last one.
+/// The directory of the given run: by path, by id, by a prefix of its id, or `last`.
 pub(crate) fn find(given: &str) -> Result<PathBuf, Failure> {
     let path = Path::new(given);
     if path.is_dir() {
@@ -110,16 +110,16 @@ pub(crate) fn find(given: &str) -> Result<PathBuf, Failure> {
     }
 }
 
-/// The ids in the folder of all runs, the oldest first: an id begins with the time. A link leads to
-/// a run in a directory of its own, as long as that is there and no other run's.
+/// The ids in the folder of all runs, oldest first, because an id begins with the time. A link
+/// counts if its target exists and is the run with the link's name.
 fn own_ids(runs: &Path) -> Vec<String> {
     let mut ids = names(runs);
     ids.retain(|id| Record::is_named(&runs.join(id)));
     ids
 }
 
-/// The names of the directories in a folder, in their order, and of links to such, which a user may
-/// have named at will.
+/// The names of the directories in a folder, and of links to directories, sorted. A user may have
+/// chosen the names.
 pub(crate) fn names(runs: &Path) -> Vec<String> {
     let entries = fs::read_dir(runs).into_iter().flatten();
     let entries = entries.filter_map(|entry| entry.ok().filter(|entry| entry.path().is_dir()));

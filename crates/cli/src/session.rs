@@ -1,5 +1,5 @@
-//! A session of this program: what every run has beside its plan, the exit code that its summary
-//! deserves, and its mistakes in flags.
+//! A session of this program: the parts that every run has besides its plan, the exit code of its
+//! summary, and its mistakes in terms of flags.
 
 use crate::exit::{Exit, Failure};
 use crate::names;
@@ -16,11 +16,11 @@ use drumfire_session::{
 };
 use std::sync::Arc;
 
-/// A further remedy for a name that has no address.
+/// The remedy for a name without an address.
 pub(crate) const RESOLVE: &str = ", or give an address with --resolve HOST:PORT:ADDRESS";
 
-/// A session of a plan, whose report has these notes: the command's signals command it, and its
-/// certificates are read again. A command adds observers of its own.
+/// A session of a plan, with these notes in its report. The command's signals end the run, and
+/// certificates are read again. A command adds its own observers.
 pub(crate) fn of_dialect<'a>(
     plan: Plan,
     notes: &[String],
@@ -30,12 +30,12 @@ pub(crate) fn of_dialect<'a>(
     of_prepared(prepared(plan)?, notes, signals, output)
 }
 
-/// A plan that this machine can run: its names have addresses, and its certificates are good.
+/// A plan that this machine can run: its names have addresses, and its certificates are valid.
 fn prepared(plan: Plan) -> Result<Arc<Prepared>, Failure> {
     Ok(prepare(plan, Arc::new(names::resolve))?)
 }
 
-/// The same with the plan of a command of our own, whose targets are asked for certificates.
+/// A prepared plan of one of our own commands, which verify the certificates of targets.
 pub(crate) fn ready(plan: Plan) -> Result<Arc<Prepared>, Failure> {
     trust::check_for_targets(&plan)?;
     prepared(plan)
@@ -62,9 +62,9 @@ fn of_prepared<'a>(
     Ok(session.observed_by(certificates))
 }
 
-/// A session of a plan that is [`ready`], which other processes command too. Files that are written
-/// while it goes on are opened between the two, so that a run that can't begin leaves those of
-/// another run as they are.
+/// A session of a plan that is [`ready`]. Other processes can control the run. The caller opens
+/// files that are written during the run between `ready` and this call, so that a run that cannot
+/// start leaves the files of another run unchanged.
 pub(crate) fn of<'a>(
     prepared: Arc<Prepared>,
     notes: &[String],
@@ -79,13 +79,13 @@ pub(crate) fn of<'a>(
     Ok(of_prepared(prepared, notes, signals, output)?.observed_by(remote))
 }
 
-/// The first of the results that an outcome lacks.
+/// Fails with the first result that an outcome lacks.
 pub(crate) fn lacking(outcome: &Outcome) -> Result<(), Failure> {
     let first = outcome.failures.first();
     first.map_or(Ok(()), |failure| Err(Failure::failed(failure)))
 }
 
-/// The exit code that a summary deserves.
+/// The exit code of a summary.
 pub(crate) fn exit_of(summary: &Summary, strict: bool) -> Exit {
     Exit::of(&Digest::of(summary), strict)
 }
@@ -128,7 +128,7 @@ impl From<StreamError> for Failure {
     }
 }
 
-/// Every reason why this machine can't run a plan, with the flags that the reasons concern.
+/// Every reason why this machine cannot run a plan, with the flags that the reasons concern.
 fn unfit(refused: &[Unfit]) -> Failure {
     let reasons = refused.iter().map(|reason| match reason {
         Unfit::Address { .. } => format!("--source-ip: {reason}"),
@@ -137,7 +137,7 @@ fn unfit(refused: &[Unfit]) -> Failure {
     Failure::usage(reasons.collect::<Vec<_>>().join("\ndrumfire: "))
 }
 
-/// Why a plan can't be run here and now.
+/// Why a plan cannot be run on this machine.
 fn unprepared(error: PrepareError) -> Failure {
     match error {
         PrepareError::Resolve { .. } => Failure::failed(error).with_remedy(RESOLVE),

@@ -1,8 +1,8 @@
 //! Signals: the first stops the load, the second the wait for requests in flight, the third the
 //! program.
 //!
-//! After the second the program ends in any case: what has not come to its end [`PATIENCE`] later,
-//! for a script or a reader of the report holds it, is given up as after a third signal.
+//! After the second signal the program always ends: [`PATIENCE`] later it stops as after a third
+//! signal, even if a script or a reader of the report blocks it.
 
 use drumfire_engine::Control;
 use drumfire_plan::StopReason;
@@ -19,65 +19,65 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// Exit code after a third SIGINT or SIGTERM.
+/// The exit code after a third SIGINT or SIGTERM.
 const INTERRUPTED: i32 = 130;
 
-/// Exit code of a program in Go that SIGQUIT ends.
+/// The exit code of a Go program that SIGQUIT ends.
 const QUIT: i32 = 2;
 
-/// Whether SIGQUIT ends the program as it does one in Go. Signals are the whole process' too.
+/// Whether SIGQUIT ends the program as it ends a Go program. Signal handling, too, is global to the
+/// process.
 static QUITS_AS_GO: AtomicBool = AtomicBool::new(false);
 
-/// The time that the report and the last results have after the second signal.
+/// The time for the report and the last results after the second signal.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The time that its message then has.
+/// The time to print the final message.
 const LAST_WORD: Duration = Duration::from_millis(200);
 
 /// Signals of the whole process, from the first [`Signals::watch`] until its end.
 ///
 /// A command has one watch for all its runs: the setup of a plan, its load, its teardown. A signal
-/// that came before a run begins counts for that run, so that none is lost between two of them; the
-/// teardown alone begins with none ([`Signals::afresh`]), for it follows a load that a signal
-/// ended. The program counts them all: two in the load leave a teardown [`PATIENCE`], and the third
-/// signal ends the program wherever it comes.
+/// that arrived before a run counts for that run, so that none is lost between two of them. Only
+/// the teardown starts without signals ([`Signals::afresh`]), because it also follows a load that a
+/// signal ended. The program counts all signals: two during the load leave the teardown
+/// [`PATIENCE`], and the third ends the program at any time.
 ///
-/// A terminal that goes away (SIGHUP) stops the load too, unless the program was started with
-/// nohup. The kernel and the shell may each send one for the same terminal, so only the first
-/// SIGHUP counts, whatever came before it.
-/// SIGQUIT keeps its default, the end at once, but leaves a screen before.
+/// A closed terminal (SIGHUP) stops the load too, unless the program was started with nohup. The
+/// kernel and the shell may each send one for the same terminal, so only the first SIGHUP counts.
+/// SIGQUIT keeps its default, an immediate end, but the screen is restored before.
 #[derive(Clone, Default)]
 pub(crate) struct Signals {
     state: Arc<Mutex<State>>,
-    /// The number of signals that the next run passes over.
+    /// The number of signals that the next run ignores.
     passed: u32,
 }
 
 #[derive(Default)]
 struct State {
     is_watching: bool,
-    /// The number of signals that asked for an end.
+    /// The number of signals that requested an end.
     count: u32,
-    /// Whether a SIGHUP is among them.
+    /// Whether a SIGHUP was one of them.
     is_hung_up: bool,
-    /// The run that began last.
+    /// The run that started last.
     run: Option<Commanded>,
 }
 
-/// A run that signals command.
+/// A run that signals control.
 struct Commanded {
     control: Control,
     end_requests: EndRequests,
-    /// The number of signals that it passes over.
+    /// The number of signals that the run ignores.
     passed: u32,
 }
 
 impl Signals {
-    /// Watches for signals on a thread of its own, which does nothing else: a signal is taken even
-    /// while the program is busy. Does nothing where they are watched for.
+    /// Watches for signals in a separate thread, so that signals are handled even while the program
+    /// is busy. Does nothing if the watch has started already.
     ///
     /// # Errors
-    /// When the system does not let signals be watched for.
+    /// If the system does not allow the handlers.
     pub(crate) fn watch(&self) -> io::Result<()> {
         if std::mem::replace(&mut lock(&self.state).is_watching, true) {
             return Ok(());
@@ -86,8 +86,8 @@ impl Signals {
         if !ignores_hangup() {
             watched.push(SIGHUP);
         }
-        // A limit on the size of files (`ulimit -f`) is then an error of the write, as a full disk
-        // is, and storing ends while the run goes on. The others mean nothing here, and would end
+        // A limit on the size of files (`ulimit -f`) then fails the write, like a full disk, and
+        // storing ends while the run continues. The other signals mean nothing here, and would end
         // the program without its results.
         for passed_over in [SIGXFSZ, SIGALRM, SIGUSR1, SIGUSR2] {
             flag::register(passed_over, Arc::new(AtomicBool::new(false)))?;
@@ -107,17 +107,17 @@ impl Signals {
         Ok(())
     }
 
-    /// Whether a signal asked for an end so far.
+    /// Whether a signal has requested an end.
     pub(crate) fn have_come(&self) -> bool {
         lock(&self.state).count > self.passed
     }
 
-    /// The number of signals that asked for an end so far.
+    /// The number of signals that have requested an end.
     pub(crate) fn count(&self) -> u32 {
         lock(&self.state).count
     }
 
-    /// The same watch for a run that those before do not end.
+    /// A watch that shares the signals of this one, for a run that ignores the earlier signals.
     pub(crate) fn afresh(&self) -> Self {
         let passed = lock(&self.state).count;
         let state = Arc::clone(&self.state);
@@ -126,7 +126,7 @@ impl Signals {
 }
 
 impl Observer for Signals {
-    /// Lets signals end the run, also those that came before.
+    /// Lets signals end the run, including earlier ones.
     fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
         let mut state = lock(&self.state);
         state.run = Some(Commanded {
@@ -143,7 +143,7 @@ impl State {
     fn take(&mut self, signal: i32) {
         if signal == SIGQUIT {
             if QUITS_AS_GO.load(Ordering::Acquire) {
-                // Another thread takes it too, and ends the program.
+                // Another thread handles this signal too, and ends the program.
                 return;
             }
             drumfire_screen::restore();
@@ -158,14 +158,14 @@ impl State {
         }
         self.act();
         if self.count == 2 {
-            // Without a thread the third signal remains.
+            // If the thread cannot be started, a third signal still ends the program.
             let _none = thread::Builder::new()
                 .name("last patience".to_owned())
                 .spawn(give_up);
         }
     }
 
-    /// Carries out the signals so far.
+    /// Acts on the signals received so far.
     fn act(&self) {
         if self.count >= 3 {
             drumfire_screen::restore();
@@ -182,11 +182,11 @@ impl State {
     }
 }
 
-/// Ends a program that has not ended by itself.
+/// Ends a program that did not end in time.
 fn give_up() {
     thread::sleep(PATIENCE);
     drumfire_screen::restore();
-    // Standard error may be what holds the program, so nothing waits for this message.
+    // Standard error may block the program, so nothing waits for this message.
     let _unsaid = thread::Builder::new().spawn(|| {
         let _closed = writeln!(
             io::stderr(),
@@ -198,10 +198,10 @@ fn give_up() {
     low_level::exit(INTERRUPTED);
 }
 
-/// Ends the program by SIGQUIT as Go's runtime does, but for the stacks of its threads.
+/// Ends the program on SIGQUIT as Go's runtime does, but without the stacks of its threads.
 ///
 /// # Errors
-/// When the system does not let the signal be watched for.
+/// If the system does not allow the handler.
 pub(crate) fn quit_as_go() -> io::Result<()> {
     QUITS_AS_GO.store(true, Ordering::Release);
     let mut signals = Iterator::new([SIGQUIT])?;
@@ -216,7 +216,7 @@ pub(crate) fn quit_as_go() -> io::Result<()> {
     Ok(())
 }
 
-/// Ends the program as SIGPIPE does, which other tools leave at its default.
+/// Ends the program as SIGPIPE does; other tools keep that default.
 pub(crate) fn die_of_closed_pipe() -> ! {
     drumfire_screen::restore();
     let _dead = low_level::emulate_default_handler(SIGPIPE);
@@ -224,16 +224,15 @@ pub(crate) fn die_of_closed_pipe() -> ! {
 }
 
 fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    // Nothing that could panic is done under the lock.
+    // Code under the lock cannot panic.
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether SIGHUP was ignored when the program started. Where the kernel does not report it, it was
-/// not.
+/// Whether SIGHUP was ignored when the program started; `false` if the kernel does not report it.
 pub(crate) fn ignores_hangup() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    // A bit for each signal, the first for number 1.
+    // One bit per signal; the lowest bit is signal 1.
     let mask = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
     mask.is_some_and(|mask| mask >> (SIGHUP - 1) & 1 == 1)
 }

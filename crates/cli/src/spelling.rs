@@ -1,9 +1,9 @@
-//! Flags in error messages, as they were typed: `--duration` where `-z` is its other name.
+//! Flags in error messages as the user typed them: `--duration` instead of `-z`.
 
 use crate::flags;
 
-/// The message, each of whose lines may begin with a flag's letter, with the flag's name in its
-/// place where only the name was typed. The first argument is the command.
+/// The message with flags as typed. A line may begin with a flag's letter; the name replaces it if
+/// only the name was typed. The first argument is the command.
 pub(crate) fn as_typed(message: &str, args: &[String]) -> String {
     let Some((command, args)) = args.split_first() else {
         return message.to_owned();
@@ -25,7 +25,7 @@ pub(crate) fn as_typed(message: &str, args: &[String]) -> String {
             .any(|arg| !arg.starts_with('-') && arg.contains(short))
     };
     let lines = message.split_inclusive('\n').map(|line| {
-        // Messages after the first have the program's name before them.
+        // Messages after the first begin with the program's name.
         let text = line.strip_prefix(PROGRAM).unwrap_or(line);
         let found = spellings.iter().find_map(|(short, long)| {
             let rest = text.strip_prefix('-')?.strip_prefix(*short)?;
@@ -42,7 +42,7 @@ pub(crate) fn as_typed(message: &str, args: &[String]) -> String {
     lines.collect()
 }
 
-/// What stands before each message on standard error.
+/// The prefix of each message on standard error.
 const PROGRAM: &str = "drumfire: ";
 
 #[cfg(test)]

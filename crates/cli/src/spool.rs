@@ -1,4 +1,4 @@
-//! A file without a name, for data that memory can't hold.
+//! A file without a name, for data that does not fit in memory.
 
 use crate::exit::Failure;
 use drumfire_net::Clock;
@@ -6,10 +6,11 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
 
-/// Names that are tried before it is given up.
+/// The maximum number of names that are tried.
 const TRIES: u64 = 16;
 
-/// An empty file in the folder for temporary files; it is gone when the program is.
+/// Creates an empty file without a name in the folder for temporary files. The system removes it
+/// when the program ends.
 pub(crate) fn unlinked() -> Result<File, Failure> {
     let folder = std::env::temp_dir();
     let mut last = io::Error::other("no free file name");

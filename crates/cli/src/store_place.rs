@@ -1,4 +1,4 @@
-//! The directory that a run is stored in, from the flags that name it.
+//! The directory in which a run is stored, from its flags.
 
 use crate::document::Written;
 use crate::exit::Failure;
@@ -8,18 +8,18 @@ use drumfire_session::{StorePlace, Storing};
 use drumfire_store::Directory;
 use std::path::Path;
 
-/// Names of files and forms that other tools take after `-o`.
+/// File names and formats that other tools take after `-o`.
 const FORMS: [&str; 8] = [
     "csv", "html", "json", "pretty", "summary", "text", "txt", "xml",
 ];
 
-/// Finds what is wrong with the place that the flags name, before anything is made.
+/// Checks the place in the flags before anything is created.
 pub(crate) fn check(flags: &OutputFlags) -> Result<(), Failure> {
     flags.store.as_deref().map_or(Ok(()), check_name)
 }
 
-/// The storing of a document's run, if it is to be stored. A directory that was named is ours from
-/// here on.
+/// The storing of a document's run, unless it is disabled. A given directory is claimed from here
+/// on.
 pub(crate) fn storing(flags: &OutputFlags, written: &Written) -> Result<Option<Storing>, Failure> {
     let place = match &flags.store {
         _ if flags.no_store => return Ok(None),
@@ -36,13 +36,13 @@ pub(crate) fn storing(flags: &OutputFlags, written: &Written) -> Result<Option<S
     Ok(Some(Storing::of(place, document, folder, written.naming)))
 }
 
-/// The directory that `-o` names.
+/// The directory given with `-o`.
 fn named(path: &Path) -> Result<Directory, Failure> {
     check_name(path)?;
     Directory::create(path).map_err(|error| Failure::usage(format!("-o: {error}")))
 }
 
-/// Finds a name that is one of a file, as other tools' `-o` takes it.
+/// Rejects a file name, which the `-o` of other tools takes.
 fn check_name(path: &Path) -> Result<(), Failure> {
     let name = path.to_string_lossy();
     let extension = path

@@ -1,4 +1,4 @@
-//! A stored run as lists have it, in the terminal and in a browser.
+//! A stored run as lists show it, in the terminal and in a browser.
 
 use crate::exit::Exit;
 use drumfire_report::listing::{Labelled, Listed};
@@ -6,7 +6,7 @@ use drumfire_store::RunRow;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-/// When a run began, as clocks show it here, with the zone.
+/// The local time at which a run started, with the zone.
 pub(crate) fn began(row: &RunRow) -> String {
     let Some(unix_ns) = row.started_at_unix_ns() else {
         return String::new();
@@ -16,7 +16,7 @@ pub(crate) fn began(row: &RunRow) -> String {
     zoned.strftime("%Y-%m-%d %H:%M:%S %Z").to_string()
 }
 
-/// The row of a run that began at this time, with the exit code that it ended with.
+/// The row of a run that started at this time, with its exit code.
 pub(crate) fn listed_of<'a>(row: &'a RunRow, began: &'a str) -> Listed<'a> {
     let labels = row.labels.as_ref().map_err(String::as_str);
     let run = row.run.as_ref().map_err(String::as_str);

@@ -1,6 +1,6 @@
-//! The names by which flags and plans name the standard streams, where they may have a file's.
+//! The names of the standard streams in flags and plans that otherwise name a file.
 
 /// Standard output.
 pub(crate) const STDOUT: &str = "-";
-/// Standard error, where lines of text may go.
+/// Standard error, for lines of text.
 pub(crate) const STDERR: &str = "stderr";

@@ -1,4 +1,4 @@
-//! Places that are opened to be written to while a run goes on.
+//! Opens places that are written during a run.
 
 use crate::exit::Failure;
 use crate::output;
@@ -7,8 +7,8 @@ use drumfire_session::StreamPlace;
 use std::fs::File;
 use std::io::{self, Write};
 
-/// Opens a place of a command of our own, whose results are not to be lost: a standard output that is
-/// closed is refused, where another tool would write into nothing.
+/// Opens a place for one of our own commands. Its results must not be lost, so a closed standard
+/// output is an error, whereas another tool would discard the results.
 pub(crate) fn open_own(place: &Named<'_>) -> Result<StreamPlace, Failure> {
     if let Named::Stdout = place {
         output::check_stdout()?;
@@ -16,7 +16,7 @@ pub(crate) fn open_own(place: &Named<'_>) -> Result<StreamPlace, Failure> {
     open(place)
 }
 
-/// Opens a place; a file is emptied.
+/// Opens a place and empties a file.
 pub(crate) fn open(place: &Named<'_>) -> Result<StreamPlace, Failure> {
     let (name, out): (&str, Box<dyn Write + Send>) = match *place {
         Named::Stdout => ("stdout", Box::new(io::stdout())),

@@ -1,4 +1,4 @@
-//! The terminal's abilities.
+//! The capabilities of the terminal.
 
 use crate::flags::ColorChoice;
 use drumfire_report::style::{Color, Style, Unicode};
@@ -16,12 +16,12 @@ pub(crate) fn stderr_style(color: ColorChoice) -> Style {
     style(io::stderr().is_terminal(), color)
 }
 
-/// Whether a line that replaces itself may be shown: standard error is a terminal that can.
+/// Whether standard error is a terminal on which a line can replace itself.
 pub(crate) fn is_live() -> bool {
     io::stderr().is_terminal() && !is_dumb()
 }
 
-/// What of this the terminal can show: where a line can't replace itself, a heartbeat.
+/// The part of `wanted` that the terminal can show: a heartbeat if a line cannot replace itself.
 pub(crate) fn shown(wanted: Shown) -> Shown {
     match wanted {
         Shown::Live if !is_live() => Shown::Heartbeat,
@@ -33,7 +33,7 @@ fn is_dumb() -> bool {
     env::var_os("TERM").is_none_or(|term| term == "dumb")
 }
 
-/// Colour as it is chosen, Unicode unless the locale lacks it.
+/// The style with the given choice of colour. Unicode is used unless the locale lacks it.
 fn style(is_terminal: bool, color: ColorChoice) -> Style {
     let color = match color {
         ColorChoice::Always => Color::On,
@@ -58,8 +58,8 @@ fn style(is_terminal: bool, color: ColorChoice) -> Style {
     Style::new(width, color, unicode)
 }
 
-/// Colour on a terminal. NO_COLOR (no-color.org) and CLICOLOR=0 refuse it there, CLICOLOR_FORCE and
-/// FORCE_COLOR have it elsewhere too; a refusal is stronger.
+/// Colour by default: on a terminal. NO_COLOR (no-color.org) and CLICOLOR=0 disable it there,
+/// CLICOLOR_FORCE and FORCE_COLOR enable it elsewhere too. Disabling takes precedence.
 fn usual_color(is_terminal: bool) -> Color {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
     let forces = |name: &str| set(name).is_some_and(|value| value != "0");
@@ -75,12 +75,12 @@ fn usual_color(is_terminal: bool) -> Color {
     }
 }
 
-/// How wide the terminal is, or a page where there is none.
+/// The width of the terminal, or 80 columns without a terminal.
 pub(crate) fn columns() -> u16 {
     terminal_size::terminal_size().map_or(80, |(terminal_size::Width(width), _)| width)
 }
 
-/// How many lines the terminal on standard output shows; none where there is no terminal.
+/// The height of the terminal on standard output, in lines; `None` without a terminal.
 pub(crate) fn rows() -> Option<usize> {
     if !io::stdout().is_terminal() {
         return None;

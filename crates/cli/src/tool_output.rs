@@ -1,8 +1,8 @@
 //! Standard output and standard error as another tool writes them.
 //!
-//! Go's `fmt.Printf` gives an error that go-wrk, slow_cooker and Pandora drop: on a full disk their
-//! text is lost, the run goes on, and the exit code is that of the run. Here it is too, and one line
-//! on standard error says what was lost.
+//! go-wrk, slow_cooker and Pandora ignore the errors of Go's `fmt.Printf`. On a full disk their
+//! text is lost, the run continues, and its outcome alone decides the exit code. drumfire does the
+//! same, and prints one line about the loss on standard error.
 
 use crate::exit::Failure;
 use crate::output::{self, Output, Reader};
@@ -13,11 +13,11 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Writes text to the text streams of one command. Clones share whether a loss was said.
+/// Writes text to the streams of one command. Clones share whether a loss was reported.
 #[derive(Clone)]
 pub(crate) struct ToolOutput {
     output: Output,
-    /// Whether the tool fails where its text can't be written.
+    /// Whether the tool fails if its text cannot be written.
     heeds_loss: bool,
     is_loss_said: Arc<AtomicBool>,
 }
@@ -32,13 +32,13 @@ impl ToolOutput {
         }
     }
 
-    /// Writes text to standard output, without secrets.
+    /// Writes text to standard output, with secrets masked.
     pub(crate) fn print(&self, text: &str) -> Result<Reader, Failure> {
         let bytes = self.output.redactor().bytes(text.as_bytes());
         self.stream(&mut |out| out.write_all(&bytes))
     }
 
-    /// Writes to standard output what is made as it is written.
+    /// Writes data to standard output that is produced while it is written.
     pub(crate) fn stream(
         &self,
         write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
@@ -52,7 +52,7 @@ impl ToolOutput {
         }
     }
 
-    /// Opens a place that is written to while the run goes on.
+    /// Opens a place that is written during the run.
     pub(crate) fn open(&self, place: &Named<'_>) -> Result<StreamPlace, Failure> {
         let opened = streams::open(place)?;
         if self.heeds_loss || matches!(place, Named::File(_)) {
@@ -67,7 +67,7 @@ impl ToolOutput {
         Ok(StreamPlace { name, out })
     }
 
-    /// Says once that text was lost.
+    /// Reports once that text was lost.
     fn say(&self, message: &str) {
         if !self.is_loss_said.swap(true, Ordering::Relaxed) {
             self.output.complain(message);
@@ -75,7 +75,7 @@ impl ToolOutput {
     }
 }
 
-/// A text stream whose failures end nothing, but for that of a pipe whose reader has gone.
+/// A text stream whose failures are ignored, except that a closed pipe is reported.
 struct Unheeded {
     name: String,
     out: Box<dyn Write + Send>,

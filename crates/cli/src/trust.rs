@@ -1,7 +1,8 @@
-//! The file of authorities that the environment names in place of the system's.
+//! The file of certificate authorities that the environment sets instead of the system's.
 //!
-//! A file that can't be read is a mistake of its user, and known before the run. Without this check
-//! each handshake fails by an unknown issuer, where the folders of `SSL_CERT_DIR` are there beside it.
+//! A file that cannot be read is the user's mistake, and is found before the run. Without this
+//! check, each handshake would fail with an unknown issuer if the folders of `SSL_CERT_DIR` exist
+//! as well.
 
 use crate::exit::Failure;
 use drumfire_document::{Monitoring, Outputs};
@@ -10,10 +11,10 @@ use drumfire_plan::{Plan, Pool, Scheme, Verify};
 use std::path::PathBuf;
 use std::{env, fs};
 
-/// The variable.
+/// The environment variable.
 const FILE: &str = "SSL_CERT_FILE";
 
-/// Checks the file where a plan's targets are verified by it.
+/// Checks the file if a plan verifies the certificates of its targets.
 pub(crate) fn check_for_targets(plan: &Plan) -> Result<(), Failure> {
     let is_secure = |pool: &Pool| {
         let mut requests = pool.requests.iter();
@@ -29,7 +30,7 @@ pub(crate) fn check_for_targets(plan: &Plan) -> Result<(), Failure> {
     }
 }
 
-/// Checks the file where receivers of metrics are verified by it.
+/// Checks the file if the certificates of metrics receivers are verified.
 pub(crate) fn check_for_receivers(outputs: &Outputs) -> Result<(), Failure> {
     let Monitoring {
         remote_write,

@@ -1,10 +1,10 @@
-//! `drumfire ab`: an experiment of rounds, each with a run of either side.
+//! `drumfire ab`: an experiment of rounds, each with one run of either side.
 //!
-//! A run is a process (`process`) of a side's command line (`side`), stored in a directory of its
-//! own. The order is A B, B A, A B, …, so that what changes from run to run in one direction does as
-//! much for one side as for the other. Behind a round whose runs both can be compared the experiment
-//! may be looked at; it ends where an answer is shown, at its last round, or by a signal, and is
-//! then compared with the rounds that there are.
+//! A run is a process (`process`) that executes the command line of a side (`side`), and is stored
+//! in its own directory. The order is A B, B A, A B, …, so that a steady change over time affects
+//! both sides equally. The experiment evaluates the comparison after some of the rounds. It ends if
+//! the result is clear, after its last round, or on a signal, and then compares all finished
+//! rounds.
 
 mod process;
 mod progress;
@@ -33,14 +33,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 
-/// The folders of the sides, and the ends of their tags.
+/// The folders of the sides, and the suffixes of their tags.
 const NAMES: [&str; 2] = ["a", "b"];
 /// The names of the sides.
 const SIDES: [&str; 2] = ["A", "B"];
-/// The rounds that are made again before an experiment is given up.
+/// The number of failed rounds that are repeated before the experiment stops.
 const UNSOUND_MAX: usize = 3;
 
-/// Makes the rounds, and ends with 4 where B is worse.
+/// Runs the experiment. The exit code is 4 if B is worse.
 pub(crate) fn run(flags: &AbFlags, output: &Output) -> Result<Exit, Failure> {
     let output = &output.colored(flags.color);
     let destinations = ComparisonDestinations::of(&[
@@ -79,7 +79,7 @@ pub(crate) fn run(flags: &AbFlags, output: &Output) -> Result<Exit, Failure> {
     })
 }
 
-/// An experiment that goes on.
+/// A running experiment.
 struct Experiment<'a> {
     flags: &'a AbFlags,
     sides: [Side; 2],
@@ -87,25 +87,25 @@ struct Experiment<'a> {
     folder: PathBuf,
     signals: Signals,
     progress: Progress,
-    /// The runs of the rounds that were made, of either side.
+    /// The runs of the finished rounds, by side.
     runs: [Vec<Arc<Summary>>; 2],
-    /// The rounds that had a run which can't be compared.
+    /// The rounds with a run that cannot be compared.
     unsound: Vec<UnsoundRound>,
 }
 
-/// A round.
+/// The result of a round.
 enum Round {
     Made([(PathBuf, Arc<Summary>); 2]),
-    /// A run can't be compared; another one may.
+    /// A run cannot be compared. Repeating the round may help.
     Unsound(UnsoundRound),
-    /// A run has no good answer.
+    /// No response of a run was good.
     Unanswered(UnsoundRound),
-    /// A signal ended it.
+    /// A signal ended the round.
     Interrupted,
 }
 
 impl Experiment<'_> {
-    /// Makes the rounds until one of the ends, and compares.
+    /// Runs rounds until the experiment ends, and compares them.
     fn carry_out(&mut self) -> Result<(Comparison, RoundsEnd), Failure> {
         let planned = Rounds {
             planned: self.flags.rounds,
@@ -132,7 +132,7 @@ impl Experiment<'_> {
                 Round::Made(runs) => self.keep(runs),
                 Round::Interrupted if made == 0 => return Err(interrupted()),
                 Round::Interrupted => return Ok(RoundsEnd::Signal),
-                // Nothing says that a target without one good answer would have some the next time.
+                // A target without one good response is unlikely to have one in the next round.
                 Round::Unanswered(round) if made == 0 => {
                     return Err(Failure::failed(format!("{}: {}", round.side, round.reason)));
                 }
@@ -141,7 +141,7 @@ impl Experiment<'_> {
                     self.unsound.push(round);
                     match (self.unsound.len() > UNSOUND_MAX, made) {
                         (true, 0) => return Err(given_up(&self.unsound)),
-                        // The answer has it.
+                        // The comparison shows that rounds failed.
                         (true, _) => return Ok(RoundsEnd::Unsound),
                         (false, _) => {}
                     }
@@ -154,7 +154,7 @@ impl Experiment<'_> {
             self.progress.end_round(made);
             let is_early = planned.is_look(made) && made < planned.planned;
             if made == 1 || is_early && !self.flags.all_rounds {
-                // Loads that can't be compared are found after the first round.
+                // The comparison after the first round finds loads that cannot be compared.
                 if self.compared(planned)?.is_different() && is_early {
                     return Ok(RoundsEnd::Shown);
                 }
@@ -162,8 +162,8 @@ impl Experiment<'_> {
         }
     }
 
-    /// Makes the runs of one round, in the order that is its turn; those of a duet begin in it. The
-    /// directories of rounds that were made before are there.
+    /// Runs one round. The order of the sides alternates between rounds; a duet runs both at once.
+    /// The directories of earlier rounds exist already.
     fn round(&mut self, made: usize) -> Result<Round, Failure> {
         let order = match made % 2 {
             0 => [0, 1],
@@ -206,7 +206,7 @@ impl Experiment<'_> {
         })
     }
 
-    /// Makes the runs of these sides at the same time; `None` where a signal ended them.
+    /// Runs these sides at the same time; `None` if a signal ended them.
     fn runs_to_end(
         &mut self,
         sides: &[usize],
@@ -237,7 +237,7 @@ impl Experiment<'_> {
         Ok((!self.signals.have_come()).then(|| ends.into_iter().flatten().collect()))
     }
 
-    /// Takes the runs of a round, with their tags.
+    /// Tags the runs of a round and adds them to the experiment.
     fn keep(&mut self, runs: [(PathBuf, Arc<Summary>); 2]) {
         for (side, (directory, run)) in runs.into_iter().enumerate() {
             let tag = format!("{}-{}", self.name, NAMES[side]);
@@ -264,7 +264,7 @@ impl Experiment<'_> {
         runs.cloned().map(Compared::from_summary).collect()
     }
 
-    /// Names the place of the runs, and the command that compares them again.
+    /// Prints the place of the runs, and the command that compares them again.
     fn name_runs(&self) {
         let (name, folder) = (&self.name, self.folder.display());
         self.progress.remark(&format!(
@@ -273,7 +273,7 @@ impl Experiment<'_> {
     }
 }
 
-/// The steps of an experiment: a duet makes both runs of a round in one.
+/// The steps of an experiment: a duet runs both sides of a round in one step.
 fn steps(flags: &AbFlags) -> Steps {
     Steps {
         rounds: flags.rounds,
@@ -284,7 +284,7 @@ fn steps(flags: &AbFlags) -> Steps {
 /// The run in a directory.
 ///
 /// # Errors
-/// When there is none that could be read: the messages of its process say why.
+/// If the directory has no readable run; the messages of the run's process are the reason.
 fn read(directory: &Path, end: &RunEnd) -> Result<Arc<Summary>, Failure> {
     match Record::read(directory) {
         Ok(record) => Ok(stored(record)),
@@ -293,7 +293,7 @@ fn read(directory: &Path, end: &RunEnd) -> Result<Arc<Summary>, Failure> {
     }
 }
 
-/// The end of an experiment whose first round could not be made.
+/// The failure of an experiment whose first round failed too often.
 fn given_up(unsound: &[UnsoundRound]) -> Failure {
     let reasons = unsound.iter().map(UnsoundRound::sentence);
     let reasons: Vec<String> = reasons.collect();
@@ -311,14 +311,14 @@ fn interrupted() -> Failure {
     }
 }
 
-/// The name of an experiment that begins now.
+/// The name of an experiment that starts now.
 fn name_of_now() -> String {
     let seconds = i64::try_from(Clock::unix_time() / 1_000_000_000).unwrap_or(i64::MAX);
     let now = jiff::Timestamp::from_second(seconds).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
     now.strftime("ab-%Y%m%d-%H%M%S").to_string()
 }
 
-/// The name of the experiment and the folder of its runs, which is made.
+/// The name of the experiment and the folder of its runs, which is created.
 fn folder(flags: &AbFlags) -> Result<(String, PathBuf), Failure> {
     let wrong = |folder: &Path, error: io::Error| {
         Failure::failed(format!("can't create {}: {error}", folder.display()))
@@ -335,7 +335,7 @@ fn folder(flags: &AbFlags) -> Result<(String, PathBuf), Failure> {
     };
     fs::create_dir_all(folder.parent().unwrap_or(&folder))
         .map_err(|error| wrong(&folder, error))?;
-    // One that began in the same second has the name.
+    // An experiment that started in the same second has the name.
     let is_chosen = flags.tag.is_some() || flags.store.is_some();
     let numbered = (2..100).map(|n| format!("{name}-{n}"));
     let mut tried = folder;

@@ -1,9 +1,9 @@
 //! `drumfire agent`: runs a share of a plan for a coordinator.
 //!
-//! The driver has a thread and speaks with the coordinator; this one prepares the share and runs its
-//! session. The record of the share is stored as any run's, and is removed when the coordinator has
-//! all of it. Shares that other agents have lost are taken by further agents of this process, each with
-//! a driver, a thread and a record of its own.
+//! The driver has a thread and communicates with the coordinator; this thread prepares the share
+//! and runs its session. The record of the share is stored like any run, and is removed once the
+//! coordinator has all of it. Further agents of this process take over shares that other agents
+//! lost; each has its own driver, thread and record.
 
 use super::local::random;
 use super::plan_file::PlanFile;
@@ -38,10 +38,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 
-/// The records of earlier shares that are kept; the oldest go first.
+/// The maximum number of records of earlier shares; the oldest are removed first.
 const SHARES_MAX: usize = 32;
 
-/// Waits for a run, and takes a share of it; and such shares beside it as others have lost.
+/// Waits for a run and takes a share of it, and takes over shares that other agents lose.
 pub(crate) fn run(flags: &AgentFlags, output: &Output) -> Result<Exit, Failure> {
     let name = flags.name.clone().unwrap_or_else(own_name);
     let key = random().map(AgentKey::new);
@@ -91,7 +91,7 @@ fn start(
     )?)
 }
 
-/// The first task behind the wait for a run. `waits` is called once the server is reached.
+/// The first task after the wait for a run. `waits` is called once the server is connected.
 fn first_task(
     driver: AgentDriver,
     waits: impl FnOnce(),
@@ -105,8 +105,8 @@ fn first_task(
     }
 }
 
-/// Takes the shares that others have lost, each by an agent of its own with a thread of its own,
-/// until this process's own agent has left and all of them have.
+/// Takes over the shares of lost agents. Each share gets its own agent and thread. Returns after
+/// this process's own agent and all further agents have left.
 fn further(
     joins: impl Iterator<Item = String>,
     flags: &AgentFlags,
@@ -129,8 +129,8 @@ fn further(
     })
 }
 
-/// Takes one share that another agent has lost. One that is not wanted any more is no failure, nor is
-/// one for which this process has no room: the coordinator learns of it, and nothing was sent.
+/// Takes over one share of a lost agent. A share that has been withdrawn is not a failure. Neither
+/// is one for which this process has no room: the coordinator is informed, and nothing was sent.
 fn take_further(
     name: &str,
     flags: &AgentFlags,
@@ -158,11 +158,11 @@ fn take_further(
     }
 }
 
-/// A share that was to be run, when its agent has left.
+/// A share after its agent has left.
 struct TakenShare {
     /// Whether its session was started.
     has_begun: bool,
-    /// How its agent has left: with nothing lacking, or with something for this reason.
+    /// How the agent left: with a complete share, or with the reason why it is incomplete.
     left: Result<Left, String>,
 }
 
@@ -199,14 +199,14 @@ fn take(
         && flags.keep.is_none()
         && let Some(path) = stored
     {
-        // The coordinator has everything that is in it.
+        // The coordinator has the whole record.
         let _kept = fs::remove_dir_all(path);
     }
     Ok(TakenShare { has_begun, left })
 }
 
-/// The exit of an agent: a share that is not complete is a failure, so that nothing that restarts
-/// what has failed takes it for done. One that is not wanted any more lacks nothing.
+/// The exit code of an agent. An incomplete share is a failure, so that a supervisor that restarts
+/// failed processes restarts it. A share that was withdrawn is complete.
 fn ended(name: &str, left: Result<Left, String>, output: &Output) -> Result<Exit, Failure> {
     match left {
         Ok(Left::Stored) => {}
@@ -218,8 +218,8 @@ fn ended(name: &str, left: Result<Left, String>, output: &Output) -> Result<Exit
     Ok(Exit::Done)
 }
 
-/// The way to a server. A name and a password come from the environment, since others see the
-/// arguments of a process.
+/// The credentials for a server. A name and a password come from the environment, because other
+/// users can see the arguments of a process.
 pub(super) fn credentials(url: &str, way: &NatsFlags) -> Result<Credentials, Failure> {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let user = match (&way.creds, &way.nkey, variable("NATS_USER")) {
@@ -254,7 +254,7 @@ fn seed(file: &Path) -> Result<String, Failure> {
     seed.ok_or_else(|| Failure::usage(format!("{shown} contains no seed of a key (SU…)")))
 }
 
-/// A name that no other process has: the machine's, the process's number, and the time.
+/// A unique name: the machine's name, the process number and the time.
 fn own_name() -> String {
     let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let host = match host.trim() {
@@ -271,7 +271,7 @@ impl From<DriverError> for Failure {
     }
 }
 
-/// A share that was compiled here.
+/// A share that was compiled on this machine.
 struct Share<'a> {
     flags: &'a AgentFlags,
     assignment: &'a Assignment,
@@ -348,7 +348,7 @@ struct PreparedShare<'a> {
 }
 
 impl PreparedShare<'_> {
-    /// Runs the share; the directory in which its record is.
+    /// Runs the share and returns the directory of its record.
     fn run(self, driver: &AgentDriver, output: &Output) -> Result<Option<PathBuf>, Failure> {
         let appointment = driver.appointment();
         let session = Session::of_shares(self.prepared, self.shares, appointment.clone());
@@ -371,8 +371,8 @@ impl PreparedShare<'_> {
     }
 }
 
-/// The folder of agents' records, beside that of runs. Records of shares that did not end well stay
-/// there, as many as are of use.
+/// The folder of the agents' records, next to the folder of runs. Records of incomplete shares stay
+/// there, at most [`SHARES_MAX`].
 fn folder(keep: Option<&Path>) -> Option<PathBuf> {
     if let Some(folder) = keep {
         return Some(folder.to_owned());
@@ -381,13 +381,13 @@ fn folder(keep: Option<&Path>) -> Option<PathBuf> {
     let mut old = runs_folder::names(&folder);
     old.truncate(old.len().saturating_sub(SHARES_MAX));
     for path in old.into_iter().map(|name| folder.join(name)) {
-        // One that is held, or has files of others, stays.
+        // A record that is in use, or has other files in it, stays.
         let _stays = Directory::open(&path).and_then(Directory::remove);
     }
     Some(folder)
 }
 
-/// Lets all pools send from the agent's own addresses, where it has a list of them.
+/// Sets the agent's own addresses as the source of all pools, if the agent has a list of them.
 fn send_from(sources: &[IpAddr], document: &mut Document) {
     if sources.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! The baseline that a run is compared with: found and judged before the load, compared behind it.
+//! The baseline of a run: found and checked before the load, and compared with the run afterwards.
 
 use super::stored::{find, read};
 use super::tags;
@@ -9,13 +9,13 @@ use drumfire_document::{Outputs, Text};
 use drumfire_measure::{RunInfo, Summary};
 use drumfire_session::{Observer, SessionError};
 
-/// The prefix of a run that is named by a tag.
+/// The prefix of a run that is given by its tag.
 const TAG: &str = "tag:";
 
-/// The baseline that outputs name.
+/// The baseline that the outputs select.
 ///
 /// # Errors
-/// When there is no such run, or its figures are no measure; the text names the flag.
+/// If the run does not exist or its figures cannot be compared. The message contains the flag.
 pub(super) fn of(outputs: &Outputs, output: &Output) -> Result<Option<Baseline>, Failure> {
     outputs
         .baseline
@@ -30,7 +30,7 @@ fn load(named: &Text, output: &Output) -> Result<Baseline, Failure> {
         ..failure
     };
     let path = match named.value.strip_prefix(TAG) {
-        // Of several runs with the tag the newest one.
+        // The newest of the runs with the tag.
         Some(tag) => tags::newest(tag, output),
         None => find(&named.value),
     };
@@ -38,7 +38,7 @@ fn load(named: &Text, output: &Output) -> Result<Baseline, Failure> {
     Baseline::new(run).map_err(|why| at(Failure::usage(why)))
 }
 
-/// Refuses a run that can't be compared with its baseline, before anything is sent.
+/// Rejects a run that cannot be compared with its baseline, before anything is sent.
 pub(super) struct BaselineCheck(pub(super) Baseline);
 
 impl Observer for BaselineCheck {
@@ -48,7 +48,8 @@ impl Observer for BaselineCheck {
     }
 }
 
-/// The run beside its baseline. One that can't be compared is a remark: its report stands.
+/// The comparison of the run with its baseline. If the runs cannot be compared, the user gets a
+/// remark and the report stays valid.
 pub(super) fn against(
     baseline: Option<&Baseline>,
     summary: &Summary,

@@ -1,8 +1,8 @@
-//! `drumfire capacity`: the greatest rate at which a target keeps its objectives.
+//! `drumfire capacity`: the maximum rate at which a target meets its objectives.
 //!
-//! One run is made for it, stored like any other, whose rate a search commands (`Seeker`). Flags are
-//! those of `drumfire http`, or there is a command line of `drumfire grpc` in place of the URLs, or a
-//! plan, of which one pool's rate is searched.
+//! The search makes one run, stored like any other, and controls its rate (`Seeker`). The load
+//! comes from the flags of `drumfire http`, from a command line of `drumfire grpc` instead of the
+//! URLs, or from a plan, in which the rate of one pool is searched.
 
 mod calls;
 mod progress;
@@ -34,7 +34,7 @@ use std::path::Path;
 use std::sync::Arc;
 use terms::Wanted;
 
-/// Searches for the capacity, and ends with 99 where the first rate misses the objectives.
+/// Searches for the capacity. The exit code is 99 if the first rate misses the objectives.
 pub(crate) fn run(flags: &CapacityFlags, output: &Output) -> Result<Exit, Failure> {
     let wanted = Wanted::of(flags)?;
     let output = &output.colored(flags.http.output.color);
@@ -44,7 +44,7 @@ pub(crate) fn run(flags: &CapacityFlags, output: &Output) -> Result<Exit, Failur
     }
 }
 
-/// The file of a plan, where that is the only argument.
+/// The plan file, if it is the only argument.
 fn plan_file(urls: &[String]) -> Option<&str> {
     let [only] = urls else {
         return None;
@@ -116,17 +116,17 @@ fn of_plan(
     })
 }
 
-/// A search that is about to begin.
+/// A search before its start.
 struct Seek<'a> {
     flags: &'a CapacityFlags,
     wanted: &'a Wanted,
-    /// The pool whose rate is searched, by its place.
+    /// The index of the pool whose rate is searched.
     pool: usize,
     output: &'a Output,
 }
 
 impl Seek<'_> {
-    /// Makes the run, and writes what it has found.
+    /// Makes the run, and prints the finding.
     fn carry_out(
         &self,
         plan: Plan,
@@ -138,7 +138,7 @@ impl Seek<'_> {
         let place = |of: &Option<drumfire_document::Text>| of.as_ref().map(|it| it.value.clone());
         let forms = Forms::of(place(&outputs.json), place(&outputs.markdown))?;
         (outputs.json, outputs.markdown) = (None, None);
-        // A plan's baseline is one for its load, which is searched here.
+        // The baseline of a plan belongs to the plan's own load, which the search replaces.
         outputs.baseline = None;
         let outputs = &written.document.outputs;
         let destinations = destinations_of(&written, output)?;
@@ -194,7 +194,7 @@ impl Seek<'_> {
         })
     }
 
-    /// The session of the plan, the observers that its outputs ask for, and the objectives in its run.
+    /// The session of the plan, with the observers of its outputs and the objectives of the run.
     fn open<'s>(
         &self,
         plan: Plan,
@@ -220,7 +220,7 @@ impl Seek<'_> {
         Ok((session, observers, objectives))
     }
 
-    /// The objectives in the run, of the searched pool where the rule names none.
+    /// The objectives of the run. A rule that names no pool applies to the searched pool.
     fn objectives(
         &self,
         session: &Session<'_>,
@@ -236,7 +236,7 @@ impl Seek<'_> {
     }
 }
 
-/// The forms of a finding beside the text, and where they go.
+/// The forms of a finding besides the text, and their destinations.
 struct Forms {
     json: Option<Destination>,
     markdown: Option<Destination>,
@@ -257,7 +257,7 @@ impl Forms {
         Ok(Self { json, markdown })
     }
 
-    /// Writes the forms, and the text unless one of them takes its place.
+    /// Writes the forms, and prints the text unless one of them replaces it.
     fn write(&self, finding: &Finding, output: &Output) -> Result<(), Failure> {
         let redactor = output.redactor();
         let forms = [
@@ -284,7 +284,7 @@ impl Forms {
     }
 }
 
-/// The exit code that a finding deserves.
+/// The exit code of a finding.
 fn exit_of(finding: &Finding, summary: &Summary) -> Exit {
     if summary.total.counts.ok == 0 && summary.total.counts.sent > 0 {
         return Exit::Failed;

@@ -12,7 +12,7 @@ use drumfire_report::outlook;
 use drumfire_report::style::Style;
 use drumfire_session::this_machine;
 
-/// Says everything that is wrong with a plan, or what it will do.
+/// Prints all mistakes of a plan, or a description of its load.
 pub(crate) fn run(flags: &CheckFlags, output: &Output) -> Result<Exit, Failure> {
     let file = PlanFile::read(&flags.plan)?;
     let host = file.host(output);
@@ -34,7 +34,7 @@ pub(crate) fn run(flags: &CheckFlags, output: &Output) -> Result<Exit, Failure> 
     })
 }
 
-/// What a plan does beside its load, once; empty where it does nothing.
+/// The requests of a phase besides the load, sent once; empty if the phase has no requests.
 fn beside(phase: Phase, document: &Document, style: &Style) -> String {
     let requests: Vec<&Request> = phase
         .steps(document)

@@ -46,9 +46,9 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// The time between two looks at the agents that have come.
+/// The time between two checks for new agents.
 const LOOK: Duration = Duration::from_millis(50);
-/// The time after which it is said what is waited for.
+/// The time after which drumfire prints what it waits for.
 const SILENCE: Nanos = Nanos::from_secs(2);
 
 /// Runs a plan on agents.
@@ -75,7 +75,7 @@ pub(crate) fn run(flags: &ClusterRunFlags, output: &Output) -> Result<Exit, Fail
         }));
         Ok(compiled)
     };
-    // The setup's and the teardown's requests are this machine's, once for all agents.
+    // This machine sends the requests of setup and teardown once for all agents.
     phases::around(&file, phases, output, read, |compiled, signals| {
         let asked = noted.take();
         let asked = asked.ok_or_else(|| Failure::failed("the plan was not read"))?;
@@ -83,15 +83,15 @@ pub(crate) fn run(flags: &ClusterRunFlags, output: &Output) -> Result<Exit, Fail
     })
 }
 
-/// What a plan has asked of this machine.
+/// What a plan has requested from this machine.
 struct Asked {
     by_load: Arc<Noting>,
-    /// The values that the teardown takes of the setup.
+    /// The values of the setup that the teardown uses.
     by_teardown: Vec<(String, String)>,
 }
 
 impl Asked {
-    /// The values of the setup that either takes.
+    /// The values of the setup that the load or the teardown uses.
     fn taken(&self) -> Vec<(String, String)> {
         let mut taken = self.by_load.taken();
         taken.extend(self.by_teardown.iter().cloned());
@@ -99,11 +99,11 @@ impl Asked {
     }
 }
 
-/// The values of the setup that a teardown takes: another coordinator may have to go through it.
+/// The values of the setup that a teardown uses. Another coordinator may have to run the teardown.
 fn asked_by_teardown(draft: &Draft, host: &Arc<dyn Host>) -> Vec<(String, String)> {
     let noting = Noting::of(host);
     let asked: Arc<dyn Host> = Arc::clone(&noting) as Arc<dyn Host>;
-    // What is wrong with it, the phases say.
+    // The phases report mistakes in the teardown.
     let _plan = compile_phase(Phase::Teardown, draft, &asked);
     noting.taken()
 }
@@ -150,7 +150,7 @@ fn load(
     )
 }
 
-/// Refuses a plan of whose shares another agent can't know what is left of them.
+/// Rejects a plan if another agent cannot compute the rest of a lost agent's share.
 fn redistributable(plan: &Plan, document: &Document) -> Result<(), Failure> {
     let has_users = plan.pools().iter().any(|pool| !pool.load.is_open());
     let of_feed = |feed: &Feed| {
@@ -179,7 +179,7 @@ fn redistributable(plan: &Plan, document: &Document) -> Result<(), Failure> {
     }
 }
 
-/// The text of a document's load, which is all that agents get of it.
+/// The text of a document's load, which is the only part that agents get.
 fn text_of_load(document: &Document) -> String {
     let load = Document {
         setup: Vec::new(),
@@ -189,7 +189,7 @@ fn text_of_load(document: &Document) -> String {
     form::print_without_secrets(&load)
 }
 
-/// Carries a run out, and writes its results.
+/// Runs the plan, and writes its results.
 fn carry_out(
     opening: Opening<'_>,
     plan: Plan,
@@ -223,28 +223,28 @@ fn carry_out(
     })
 }
 
-/// How a coordinator comes to its run.
+/// How a coordinator gets its run.
 enum Opening<'a> {
-    /// It gathers agents for a new one.
+    /// Gathers agents for a new run.
     Gather(Gather<'a>),
-    /// It goes on with one that another has begun.
+    /// Continues a run that another coordinator started.
     Attach(Box<Attach<'a>>),
 }
 
-/// A run that is to be begun.
+/// A run before its start.
 struct Gather<'a> {
     flags: &'a ClusterRunFlags,
     surroundings: Surroundings,
-    /// The plan as agents get it.
+    /// The plan that agents get.
     text: String,
-    /// The plan with its setup and its teardown.
+    /// The plan with its setup and teardown.
     whole: String,
     asked: Asked,
-    /// The folder in which local agents have the plan's secrets.
+    /// The folder in which local agents find the plan's secrets.
     secrets: PathBuf,
 }
 
-/// What ends with the run.
+/// The parts that end with the run.
 #[derive(Default)]
 struct Ends {
     driver: Option<JoinHandle<Result<(), DriverError>>>,
@@ -253,7 +253,7 @@ struct Ends {
 }
 
 impl Opening<'_> {
-    /// Gathers agents, or goes on with what there is; a session of their run.
+    /// Gathers agents or takes over an existing run, and returns its session.
     fn session<'s>(
         self,
         plan: Plan,
@@ -282,7 +282,7 @@ impl Opening<'_> {
             let shared = Arc::clone(&plan);
             Run::relayed(&plan, move |relay| {
                 let wish = |wish| {
-                    // The driver has ended, which ends the run.
+                    // If the driver has ended, it ends the run itself.
                     let _ended = wishes.send(wish);
                 };
                 let facts = (&info, &*shared);
@@ -300,7 +300,7 @@ impl Opening<'_> {
 }
 
 impl Gather<'_> {
-    /// Starts the coordinator, and what is to be started here.
+    /// Starts the coordinator, and the local server and agents if the flags request them.
     fn driver(&self, plan: &Arc<Plan>, ends: &mut Ends) -> Result<CoordinatorDriver, Failure> {
         let flags = self.flags;
         let (url, agents) = match (&flags.nats, &flags.local) {
@@ -376,7 +376,7 @@ struct Wait {
 }
 
 impl Default for Wait {
-    /// That for agents that are there.
+    /// A wait for agents that are present already.
     fn default() -> Self {
         Self {
             wanted: 0,
@@ -386,7 +386,7 @@ impl Default for Wait {
 }
 
 impl Wait {
-    /// Waits until all agents are ready; the facts of their run, and its start.
+    /// Waits until all agents are ready. Returns the facts of their run, and its start.
     fn gathered(
         &self,
         mut driver: CoordinatorDriver,
@@ -402,7 +402,7 @@ impl Wait {
                     return Ok((*info, start, driver));
                 }
                 Some(Some(ClusterEvent::Failed(reason))) => {
-                    // The other agents learn of it until the driver ends.
+                    // The driver informs the other agents before it ends.
                     driver.join()?;
                     return Err(Failure::failed(reason));
                 }
@@ -419,7 +419,7 @@ impl Wait {
                 });
             }
             if driver.is_sending() {
-                // Agents are answered when the plan's files are with the server.
+                // Agents get an answer once the server has the plan's files.
                 begun = driver.clock().now();
             }
             let waited = driver.clock().now() - begun;
@@ -440,7 +440,7 @@ impl Wait {
 }
 
 impl Ends {
-    /// Lets agents and the coordinator come to their ends.
+    /// Waits until the agents and the coordinator have ended.
     fn wait(self) -> Result<(), DriverError> {
         let Self {
             driver,
@@ -448,7 +448,7 @@ impl Ends {
             journal,
         } = self;
         let Some(driver) = driver else {
-            // A run without a start, which nothing can go on with.
+            // The run never started, so nothing can continue it.
             journal
                 .filter(JournalFile::is_first)
                 .inspect(JournalFile::remove);
@@ -460,7 +460,7 @@ impl Ends {
         }
         let ended = ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         if let (Ok(()), Some(journal)) = (&ended, journal) {
-            // Everything in it is in the results.
+            // The results contain everything in the journal.
             journal.remove();
         }
         ended

@@ -1,4 +1,4 @@
-//! `drumfire compare`: runs against others, stored or as the JSON that they wrote.
+//! `drumfire compare`: compares stored runs, or the JSON that runs wrote.
 
 use super::stored::{find, read};
 use super::tags;
@@ -12,10 +12,10 @@ use drumfire_store::Record;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The prefix of a side that is named by a tag.
+/// The prefix of a side that is given by a tag.
 const TAG: &str = "tag:";
 
-/// Compares two sides, and ends with 4 where the candidate is worse.
+/// Compares two sides. The exit code is 4 if the candidate is worse.
 pub(crate) fn run(flags: &CompareFlags, output: &Output) -> Result<Exit, Failure> {
     let destinations = ComparisonDestinations::of(&[
         ("--json", flags.json.as_deref()),
@@ -39,16 +39,16 @@ pub(crate) fn run(flags: &CompareFlags, output: &Output) -> Result<Exit, Failure
     })
 }
 
-/// Where the forms of a comparison go, known to be writable.
+/// The destinations of a comparison's forms, checked to be writable.
 pub(super) struct ComparisonDestinations {
     forms: Vec<(&'static str, Destination)>,
 }
 
 impl ComparisonDestinations {
-    /// Those of these flags that name a place.
+    /// The destinations of the flags that are set.
     ///
     /// # Errors
-    /// When one can't be written, or two are one place.
+    /// If a place cannot be written, or two flags name one place.
     pub(super) fn of(flags: &[(&'static str, Option<&Path>)]) -> Result<Self, Failure> {
         let given = flags
             .iter()
@@ -69,8 +69,8 @@ impl ComparisonDestinations {
         Ok(Self { forms })
     }
 
-    /// Writes the forms, and prints the text where none of them takes standard output. The sides
-    /// are those that were compared.
+    /// Writes the forms, and prints the text unless one of them uses standard output. The sides are
+    /// those that were compared.
     pub(super) fn write(
         &self,
         comparison: &Comparison,
@@ -95,14 +95,14 @@ impl ComparisonDestinations {
 /// The runs of a side.
 struct Side {
     runs: Vec<Compared>,
-    /// The runs that are not compared, each in a sentence with its reason.
+    /// The runs that are left out, each as a sentence with its reason.
     left_out: Vec<String>,
 }
 
 impl Side {
-    /// The runs that a user names. Of a tag or a directory, such as that of an experiment which was
-    /// interrupted, those are left out whose figures are no measure; one that is named by itself is
-    /// refused.
+    /// Reads the runs of a side. From a tag or a directory, runs that cannot be compared are left
+    /// out; a directory may belong to an interrupted experiment. A run that the user names directly
+    /// must be comparable.
     fn of(named: Named) -> Result<Self, Failure> {
         let paths = match named {
             Named::Each(paths) => {
@@ -141,19 +141,20 @@ impl Side {
     }
 }
 
-/// The runs that a user names.
+/// The runs of a side, as the user gave them.
 enum Named {
-    /// Each by itself.
+    /// Runs that were named directly.
     Each(Vec<PathBuf>),
-    /// All that have a tag, or lie in a directory.
+    /// All runs with a tag, or in a directory.
     Found(Vec<PathBuf>),
 }
 
 impl Named {
-    /// The runs of a side, as the user names it.
+    /// Finds the runs of a side.
     ///
     /// # Errors
-    /// When there are none, or more than can be compared, which is found before any is read.
+    /// If there are no runs, or more than can be compared. The number is checked before any run is
+    /// read.
     fn of(given: &str, output: &Output) -> Result<Self, Failure> {
         let named = match given.strip_prefix(TAG) {
             Some(tag) => Self::Found(tags::runs(tag, output)?),
@@ -173,8 +174,8 @@ impl Named {
     }
 }
 
-/// The runs that are named: each by its directory or id, by a file of JSON, or all below a directory
-/// that is none itself: the runs in it, or else the files of JSON.
+/// The given runs: each by its directory, id or JSON file, or all runs in a directory that is not
+/// itself a run. If the directory has no runs, its JSON files are used.
 fn named(given: &str) -> Result<Named, Failure> {
     let folder = Path::new(given);
     if folder.is_dir() && Record::version(folder).is_none() {
@@ -196,7 +197,7 @@ fn named(given: &str) -> Result<Named, Failure> {
     Ok(Named::Each(each?))
 }
 
-/// The files of JSON in a directory, by their names.
+/// The JSON files in a directory, sorted by name.
 fn json_files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten();
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));

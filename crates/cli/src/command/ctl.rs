@@ -1,4 +1,4 @@
-//! `drumfire ctl`: changes a run that goes on.
+//! `drumfire ctl`: controls an active run.
 
 use crate::exit::{Exit, Failure};
 use crate::flags::CtlFlags;
@@ -11,7 +11,7 @@ use drumfire_session::{Order, Peer, PeerError, Peers};
 use drumfire_store::Record;
 use drumfire_units::Nanos;
 
-/// Lists the runs of this user, or changes one.
+/// Lists the active runs of this user, or controls one of them.
 pub(crate) fn run(flags: &CtlFlags, output: &Output) -> Result<Exit, Failure> {
     let folder = runs_folder::sockets();
     let runs = folder.and_then(|folder| Peers::within(&folder));
@@ -49,7 +49,7 @@ pub(crate) fn run(flags: &CtlFlags, output: &Output) -> Result<Exit, Failure> {
     }
 }
 
-/// Whether no run goes on.
+/// Whether no run is active.
 fn is_empty(runs: &Peers) -> bool {
     runs.live.is_empty() && runs.silent.is_empty()
 }
@@ -64,7 +64,7 @@ fn listed(runs: &Peers) -> String {
     live.chain(silent).collect()
 }
 
-/// The row of a run in a list: its id, for how long it goes on, its target.
+/// The row of a run in a list: its id, its age and its target.
 fn row(run: &Peer) -> String {
     let now = Clock::unix_time();
     let seconds = now.saturating_sub(run.info.started_at_unix_ns) / 1_000_000_000;
@@ -76,7 +76,7 @@ fn row(run: &Peer) -> String {
     )
 }
 
-/// A run as it stands.
+/// The current state of a run.
 fn status(run: &Peer) -> String {
     let load = run.status().map(|status| status.load);
     let load = load.map_or_else(String::new, |load| format!("  load: {}\n", shown(&load)));
@@ -87,15 +87,15 @@ fn status(run: &Peer) -> String {
     format!("{}{load}{figures}", row(run))
 }
 
-/// The run that is stored in a directory, or under this id; a run that was resumed has another name
-/// than its directory.
+/// The run that is stored in a directory or under this id. The name of a resumed run differs from
+/// its directory.
 fn stored<'a>(name: &str, runs: &'a [Peer]) -> Option<&'a Peer> {
     let path = runs_folder::find(name).ok()?;
     let id = Record::newest_id(&path).ok()?;
     runs.iter().find(|run| run.info.id == id)
 }
 
-/// The run with this name, or whose name begins so, or that is stored there, or the last one.
+/// The run with this name, name prefix or directory, or the last run.
 fn chosen<'a>(name: &str, runs: &'a Peers) -> Result<&'a Peer, Failure> {
     if is_empty(runs) {
         return Err(Failure::usage("no run is active"));
@@ -117,8 +117,8 @@ fn chosen<'a>(name: &str, runs: &'a Peers) -> Result<&'a Peer, Failure> {
     }
 }
 
-/// The only run that goes on of those whose process has the folder of runs that this one has: of
-/// several it could be another one by now.
+/// The only active run whose process uses the same folder of runs as this one. If several runs are
+/// active, `last` is refused, because the last run could have changed since the user looked.
 fn last(runs: &Peers) -> Result<&Peer, Failure> {
     let folder = runs_folder::runs().unwrap_or_default();
     let of_folder = |run: &Peer| run.status().map(|status| status.runs);

@@ -24,10 +24,10 @@ use std::io::{self, Write as _};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::unix::fs::OpenOptionsExt as _;
 
-/// Answers take some milliseconds, now and then a few more, as real ones do.
+/// Responses take some milliseconds, and sometimes a few more, as with a real server.
 const DELAY: &str = "lognormal:4ms,0.5";
 
-/// Starts the built-in server, fires at it in the open model, and explains the report.
+/// Starts the built-in server, loads it in the open model, and explains the report.
 pub(crate) fn run(flags: &DemoFlags, output: &Output) -> Result<Exit, Failure> {
     let delay = DELAY.parse().map_err(Failure::failed)?;
     let server = Server::start(Options {
@@ -71,7 +71,7 @@ fn next_steps() -> String {
     )
 }
 
-/// Fires, and explains the report.
+/// Runs the load, and explains the report.
 fn fire(flags: &DemoFlags, document: &Document, output: &Output) -> Result<Exit, Failure> {
     let baseline = baseline::of(&document.outputs, output)?;
     let plan = compile(document, &Machine::here(output)).map_err(|found| Failure::of(&found))?;
@@ -96,13 +96,13 @@ fn fire(flags: &DemoFlags, document: &Document, output: &Output) -> Result<Exit,
     }
     match write_page(&summary, document, against.as_ref(), &output) {
         Ok(path) => output.print(format!("\nThis report as a page: {path}\n").as_bytes())?,
-        // The report has been seen, and the page is a present.
+        // The report was printed, and the page is optional.
         Err(error) => output.complain(&format!("can't write the demo's page: {error}")),
     }
     Ok(session::exit_of(&summary, false))
 }
 
-/// Writes the page of a run into a new file among the system's temporary ones; gives its path.
+/// Writes the page of a run into a new temporary file, and returns its path.
 fn write_page(
     summary: &Summary,
     document: &Document,
@@ -121,14 +121,14 @@ fn write_page(
     let mut file = OpenOptions::new()
         .write(true)
         .create_new(true)
-        // Temporary files are among those of others.
+        // Other users share the folder of temporary files.
         .mode(0o600)
         .open(&path)?;
     file.write_all(&output.redactor().markup(&page))?;
     Ok(path.display().to_string())
 }
 
-/// The same flags as the command line that is shown.
+/// Parses the flags of the command line that the demo prints.
 fn http_flags(flags: &DemoFlags, url: &str) -> Result<crate::flags::HttpFlags, Failure> {
     let mut line = vec![
         "drumfire",

@@ -1,4 +1,4 @@
-//! Another tool's command line, run and shown as that tool does.
+//! Runs another tool's command line, and prints the output of that tool.
 
 use crate::exit::{Exit, Failure};
 use crate::host::Machine;
@@ -21,7 +21,7 @@ use std::path::Path;
 /// The flag of our own that every dialect has.
 const PRINT_PLAN: &str = "--print-plan";
 
-/// Runs a dialect's command line, or prints the plan that it comes to.
+/// Runs a dialect's command line, or prints its plan.
 pub(crate) fn run(dialect: Dialect, args: &[String], output: &Output) -> Result<Exit, Failure> {
     let seed = Clock::unix_time() ^ u64::from(std::process::id());
     let print_plan = args.iter().any(|arg| arg == PRINT_PLAN);
@@ -54,7 +54,7 @@ pub(crate) fn run(dialect: Dialect, args: &[String], output: &Output) -> Result<
     }
 }
 
-/// A failure with the tool's exit code, and without our own flags.
+/// A failure with the tool's exit code and without our own flags.
 fn in_terms_of(dialect: Dialect, failure: Failure) -> Failure {
     let exit = match failure.exit {
         Exit::Usage => Exit::from_dialect(dialect.mistake_exit()),
@@ -66,7 +66,7 @@ fn in_terms_of(dialect: Dialect, failure: Failure) -> Failure {
     }
 }
 
-/// Ends the program where what it writes has no reader any more: SIGPIPE ends the tools.
+/// Ends the program if the reader of its output has closed the pipe: the tools die of SIGPIPE.
 fn end_unread(reader: Reader) {
     if reader == Reader::Gone {
         signals::die_of_closed_pipe();
@@ -111,7 +111,7 @@ fn show(
     session::lacking(&outcome)?;
     let summary = &outcome.summary;
     presentation.finish(summary);
-    // What is left of the lines is written now.
+    // Write the remaining lines now.
     presentation.set_streams(Vec::new());
     let mut reader = match streams.is_unread() {
         true => Reader::Gone,
@@ -124,7 +124,7 @@ fn show(
     }
     let mut written = Ok(());
     for (place, destination) in places.iter().enumerate() {
-        // One that can't be written takes no other with it.
+        // If one destination cannot be written, the others still are.
         let mut write = |out: &mut dyn Write| presentation.write(place, summary, out);
         let one = match destination {
             Destination::File(_) => destination.stream(&mut write).map_err(|failure| Failure {
@@ -148,7 +148,7 @@ fn show(
 struct Showing<'a> {
     presentation: &'a mut dyn Presentation,
     streams: &'a Streams,
-    /// Those of the run, once it has begun.
+    /// Requests to end the run, once it has started.
     end_requests: &'a mut EndRequests,
     counters: Option<TextServer>,
     text: &'a ToolOutput,
@@ -158,7 +158,7 @@ struct Showing<'a> {
 }
 
 impl<'a> Showing<'a> {
-    /// Listens where the presentation has a page of counters.
+    /// Starts to listen if the presentation has a page of counters.
     fn of(
         presentation: &'a mut dyn Presentation,
         streams: &'a Streams,
@@ -199,14 +199,14 @@ impl Observer for Showing<'_> {
     fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
         self.control = Some(run.control.clone());
         *self.end_requests = run.end_requests.clone();
-        // As SIGPIPE ends the tool itself.
+        // SIGPIPE would end the tool itself.
         let control = run.control.clone();
         self.streams
             .when_unread(move || control.end(StopReason::Command));
         Ok(())
     }
 
-    /// Shows an event, and ends the run where it can't be gone on with.
+    /// Shows an event, and ends the run if the presentation fails.
     fn observe(&mut self, event: &RunEvent) {
         let was_sound = self.presentation.fault().is_none();
         self.presentation.observe(event);
@@ -219,7 +219,7 @@ impl Observer for Showing<'_> {
         } = event
         {
             let text = self.presentation.render_interrupted();
-            // A closed stdout shows itself when the result is written.
+            // A closed stdout is detected when the result is written.
             let _shown = self.text.print(text);
         }
         if let Some(counters) = &self.counters {

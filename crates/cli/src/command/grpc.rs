@@ -22,7 +22,7 @@ pub(crate) fn run(flags: &GrpcFlags, output: &Output) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     if let Some(symbol) = &flags.describe {
-        // A method may be written as for --call.
+        // A method may be written as for `--call`.
         let symbol = symbol.replace('/', ".");
         let schema = schema(Wanted::Symbol(symbol.clone()))?;
         let lines = schema.describe(&symbol);

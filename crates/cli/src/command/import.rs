@@ -11,10 +11,11 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 
-/// The name that stands for standard input.
+/// The argument for standard input.
 const STDIN: &str = "-";
 
-/// Prints the plan that a text comes to; what is not in it is said on standard error.
+/// Prints the plan that a text converts to. Parts that were not converted are listed on standard
+/// error.
 pub(crate) fn run(flags: &ImportFlags, output: &Output) -> Result<Exit, Failure> {
     let given = flags.file.as_str();
     let is_command = flags.form == ImportForm::Curl && given.starts_with("curl ");
@@ -59,7 +60,7 @@ pub(crate) fn run(flags: &ImportFlags, output: &Output) -> Result<Exit, Failure>
     Ok(Exit::Done)
 }
 
-/// Reads a file in the folder of a document, or below it. A link must not lead out of it.
+/// Reads a file in the folder of a document or below it. A link must not leave that folder.
 fn read_beside(document: &Path, file: &str) -> io::Result<Vec<u8>> {
     if !document.is_file() {
         return Err(io::Error::other("the document is not in a folder"));

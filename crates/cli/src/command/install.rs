@@ -1,4 +1,4 @@
-//! `drumfire completions` and `drumfire man`: what an installation puts beside the program.
+//! `drumfire completions` and `drumfire man`: files that an installation adds to the program.
 
 use crate::exit::{Exit, Failure};
 use crate::flags::{Cli, Shell, with_choices};
@@ -7,12 +7,12 @@ use clap::CommandFactory as _;
 use clap_complete::aot;
 use std::path::Path;
 
-/// The program's name in completions and pages.
+/// The program's name in completions and man pages.
 const NAME: &str = "drumfire";
 
-/// The completions that the library can't make in bash: the runs that are stored, those that go on, and files behind
-/// an `@`. The `@` is a word of its own in `COMP_WORDS` where `COMP_WORDBREAKS` has it, as it does by default, but what
-/// is offered replaces it too.
+/// The completions that clap cannot generate for bash: stored runs, active runs, and files after an
+/// `@`. With the default `COMP_WORDBREAKS`, the `@` is a separate word in `COMP_WORDS`, but a
+/// completion replaces it too.
 const BASH: &str = r#"
 _drumfire_stored() {
     local state="${XDG_STATE_HOME:-$HOME/.local/state}/drumfire/runs"
@@ -67,7 +67,7 @@ _drumfire_beside() {
 complete -F _drumfire_beside -o bashdefault -o default drumfire
 "#;
 
-/// The same in fish.
+/// The completions that clap cannot generate for fish.
 const FISH: &str = r#"
 function __drumfire_stored
     set -q XDG_STATE_HOME; or set -l XDG_STATE_HOME $HOME/.local/state
@@ -81,7 +81,7 @@ complete -c drumfire -l baseline -x -a "(__drumfire_stored)"
 complete -c drumfire -n "__fish_seen_subcommand_from ctl; and test (count (commandline -opc)) -eq 2" -f -a "last (drumfire ctl 2>/dev/null | string replace -r '  .*' '')"
 "#;
 
-/// The same in zsh, in front of the script's own last lines.
+/// The completions that clap cannot generate for zsh, inserted before the script's last lines.
 const ZSH: &str = r#"
 _drumfire_stored() {
     local -a runs
@@ -115,12 +115,12 @@ pub(crate) fn completions(shell: Shell, output: &Output) -> Result<Exit, Failure
     Ok(Exit::Done)
 }
 
-/// The script of zsh, in which arguments that are runs have them.
+/// The zsh script with completions for arguments that are runs.
 fn with_runs(script: &str) -> String {
     let mut out = String::with_capacity(script.len() + ZSH.len());
     let (mut is_ctl, mut is_compare) = (false, false);
     for line in script.lines() {
-        // Functions stand behind the line that names the command.
+        // The functions follow the line with the command's name.
         if let Some(name) = line.strip_prefix('(') {
             is_ctl = name.starts_with("ctl)");
             is_compare = name.starts_with("compare)");
@@ -142,7 +142,7 @@ fn with_runs(script: &str) -> String {
     out
 }
 
-/// Writes a page of section 1 for the program and for each of its commands.
+/// Writes a man page of section 1 for the program and for each of its commands.
 pub(crate) fn man(folder: &Path) -> Result<Exit, Failure> {
     let written = clap_mangen::generate_to(Cli::command(), folder);
     written.map_err(|error| {

@@ -1,10 +1,10 @@
-//! A cluster on this machine: a server of NATS and agents as processes, which end with the run.
+//! A cluster on this machine: a NATS server and agents as processes that end with the run.
 //!
-//! They are in process groups of their own, so that Ctrl-C on the terminal is the coordinator's
-//! alone, which drains the agents; and the kernel ends them with the coordinator, however that ends.
-//! The server takes one user with a password that is made for it, which stands in a file and in
-//! environments that only this user can read: other users of the machine can't give its agents a
-//! plan, nor read results.
+//! The processes have their own process groups, so that Ctrl-C on the terminal reaches only the
+//! coordinator, which drains the agents. The kernel ends them with the coordinator, however the
+//! coordinator ends. The server accepts one user with a generated password. The password is in a
+//! file and in environments that only this user can read, so other users of the machine can neither
+//! send a plan to the agents nor read results.
 
 mod server_folder;
 
@@ -24,12 +24,12 @@ use std::time::Duration;
 
 /// The name of the server's one user.
 const USER: &str = "drumfire";
-/// The time that the server has to name its port, in looks.
+/// The maximum number of polls until the server prints its port.
 const LOOKS: u32 = 200;
-/// The time between two looks.
+/// The time between two polls.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// A server of NATS and agents, which are ended when this is dropped.
+/// A NATS server and agents. Dropping the value ends them.
 #[derive(Debug)]
 pub(super) struct Local {
     /// The URL of the server.
@@ -40,22 +40,22 @@ pub(super) struct Local {
     folder: ServerFolder,
 }
 
-/// Agents that are to be started.
+/// The settings of agents before their start.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LocalAgents<'a> {
     pub(super) choice: &'a LocalAgentsChoice,
     pub(super) group: &'a str,
-    /// The folder in which they keep the records of their shares.
+    /// The folder in which agents keep the records of their shares.
     pub(super) keep: Option<&'a Path>,
-    /// The folder in which the plan's secrets are.
+    /// The folder of the plan's secrets.
     pub(super) secrets: &'a Path,
 }
 
 impl Local {
-    /// Starts a server with JetStream on a port of the loopback address that is free.
+    /// Starts a server with JetStream on a free port of the loopback address.
     ///
     /// # Errors
-    /// When there is none in the PATH, or it does not start.
+    /// If `nats-server` is not in the PATH or does not start.
     pub(super) fn start() -> Result<Self, Failure> {
         let wrong = |error: io::Error| Failure::failed(format!("can't start nats-server: {error}"));
         let password = password().map_err(wrong)?;
@@ -85,22 +85,23 @@ impl Local {
         Ok(local)
     }
 
-    /// The user that the server takes.
+    /// The credentials of the server's user.
     pub(super) fn user(&self) -> User {
         User::Password(USER.to_owned(), self.password.clone())
     }
 
-    /// Starts agents that run this program.
+    /// Starts agents as processes of this program.
     ///
     /// # Errors
-    /// When one can't be started.
+    /// If an agent cannot be started.
     pub(super) fn start_agents(&mut self, agents: &LocalAgents<'_>) -> Result<(), Failure> {
         let wrong = |error: io::Error| Failure::failed(format!("can't start an agent: {error}"));
         let program = std::env::current_exe().map_err(wrong)?;
         for index in 0..agents.choice.count() {
             let mut command = Command::new(&program);
             command.args(["agent", "--group", agents.group, "--nats", &self.url]);
-            // It is the same user on the same machine, who wrote the plan.
+            // The agents run as the user who wrote the plan, on the same machine, so they may read
+            // all its files and variables.
             command.args(["--allow", "*", "--env", "*", "--files-max", "1TiB"]);
             command.arg("--secrets").arg(match agents.secrets {
                 here if here.as_os_str().is_empty() => Path::new("."),
@@ -124,7 +125,7 @@ impl Local {
         Ok(())
     }
 
-    /// Waits until the agents have ended by themselves, for a while.
+    /// Waits for the agents to end, for a limited time.
     pub(super) fn wait(&mut self) {
         for _ in 0..LOOKS {
             self.agents
@@ -162,7 +163,7 @@ pub(super) fn random() -> io::Result<[u8; 16]> {
     Ok(bytes)
 }
 
-/// A password of as many random bits, in hexadecimal digits.
+/// A password of 128 random bits, in hexadecimal digits.
 fn password() -> io::Result<String> {
     let bytes = random()?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
@@ -182,7 +183,7 @@ fn not_started(error: io::Error) -> Failure {
 impl Drop for Local {
     fn drop(&mut self) {
         for child in self.agents.iter_mut().chain([&mut self.server]) {
-            // It may have ended by itself.
+            // The process may have ended already.
             let _ended = child.kill();
             let _ended = child.wait();
         }

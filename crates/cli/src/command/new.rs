@@ -1,4 +1,4 @@
-//! `drumfire new`: a commented plan to begin with.
+//! `drumfire new`: writes a commented starter plan.
 
 use super::plan_file;
 use crate::exit::{Exit, Failure};
@@ -10,7 +10,7 @@ use std::io::{ErrorKind, Write as _};
 
 /// The plan, which runs against `drumfire serve`.
 const PLAN: &str = include_str!("new.yaml");
-/// The name that stands for standard output.
+/// The argument for standard output.
 const STDOUT: &str = "-";
 
 /// Writes the plan to a file, or to standard output.
@@ -31,7 +31,7 @@ pub(crate) fn run(flags: &NewFlags, output: &Output) -> Result<Exit, Failure> {
     options.write(true);
     match flags.force {
         true => options.create(true).truncate(true),
-        // Whether it is there and its making are one step.
+        // The check for an existing file and its creation are one step.
         false => options.create_new(true),
     };
     let mut file = options.open(path).map_err(|error| match error.kind() {

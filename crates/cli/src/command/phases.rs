@@ -1,7 +1,7 @@
-//! A plan's setup and its teardown: runs of their own before the load and behind it.
+//! The setup and the teardown of a plan: separate runs before and after the load.
 //!
-//! The plan is compiled twice: before the setup, so that nothing is sent of a plan that is wrong,
-//! and behind it, with the values that it took. The teardown follows every load whose setup has
+//! The plan is compiled twice. Before the setup, so that an invalid plan sends nothing, and after
+//! the setup with the values that it produced. The teardown follows every load whose setup
 //! succeeded, however the load ended.
 
 use super::plan_file::PlanFile;
@@ -22,31 +22,31 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A text of a plan, and the plan of its load.
+/// The text of a plan, and the plan of its load.
 pub(crate) struct Compiled {
     pub(crate) draft: Draft,
     pub(crate) plan: Plan,
 }
 
-/// How the phases beside the load are carried out.
+/// How setup and teardown are carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phases {
-    /// Neither is run: the plan is only printed.
+    /// Neither phase runs: the plan is only printed.
     Skip,
     Run,
-    /// Both are run, and their exchanges are printed in full.
+    /// Both phases run, and their exchanges are printed in full.
     Show,
 }
 
-/// Whether a signal that ends a phase is confirmed on standard error.
+/// Whether standard error confirms a signal that ends a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Acknowledged {
     Yes,
-    /// The user asked for nothing but the result.
+    /// The user requested only the result.
     No,
 }
 
-/// The way in which a phase is gone through.
+/// The settings for a phase.
 #[derive(Clone, Copy)]
 struct Way<'a> {
     phases: Phases,
@@ -68,8 +68,8 @@ impl<'a> Way<'a> {
     }
 }
 
-/// Runs what `load` does between the setup and the teardown of a file's plan, as `read` reads it
-/// with what the host knows. All three are under one watch of signals.
+/// Runs `load` between the setup and the teardown of a file's plan. `read` compiles the plan with
+/// the values that the host knows. All three parts share one signal handler.
 pub(crate) fn around(
     file: &PlanFile,
     phases: Phases,
@@ -92,7 +92,7 @@ pub(crate) fn around(
     load_and_tear_down(file, compiled, &host, way, output, load)
 }
 
-/// Goes on with a load whose setup has taken these values: runs what `load` does, and the teardown.
+/// Continues a load whose setup produced these values: runs `load` and the teardown.
 pub(crate) fn behind_setup(
     file: &PlanFile,
     taken: BTreeMap<String, String>,
@@ -129,7 +129,7 @@ fn load_and_tear_down(
     }
 }
 
-/// The end of a load whose teardown failed, which is added to its stored run and to its pages.
+/// The result of a load whose teardown failed. Adds the failure to the stored run and its pages.
 fn with_failed_teardown(
     carried: Carried,
     failure: Failure,
@@ -179,7 +179,7 @@ fn plan_of(
     plan.map_err(|found| file.failure(&found))
 }
 
-/// Goes through a phase once, and returns the values that it took.
+/// Runs a phase once, and returns the values that it produced.
 fn run(
     phase: Phase,
     planned: PhasePlan,
@@ -212,7 +212,7 @@ fn run(
         let iterations = summary.total.iterations.as_ref();
         iterations.is_some_and(|iterations| iterations.counts.ok == 1)
     };
-    // A signal ends the run, also where the request in flight was answered: no load begins then.
+    // A signal ends the run even if the request in flight was answered: no load starts.
     let ends = is_interrupted && phase == Phase::Setup;
     match completed(&summary) {
         true if !ends => Ok(taken.to_map()),
@@ -221,8 +221,8 @@ fn run(
     }
 }
 
-/// Notes a signal, and confirms it at once where the user may read of it: the request in flight may
-/// take its whole timeout.
+/// Records a signal, and confirms it at once if messages are shown, because the request in flight
+/// may take its whole timeout.
 struct Interruption {
     phase: Phase,
     console: Option<Arc<dyn Console>>,
@@ -246,7 +246,7 @@ impl Observer for Interruption {
     }
 }
 
-/// The consequence of a phase without success.
+/// The consequence of a failed phase, for messages.
 const fn consequence(phase: Phase) -> &'static str {
     match phase {
         Phase::Setup => "; no load was sent",
@@ -263,7 +263,7 @@ fn interrupted(phase: Phase) -> Failure {
     }
 }
 
-/// Why a phase has no success.
+/// Why a phase failed.
 fn failure(phase: Phase, transcripts: &[Transcript], summary: &Summary, phases: Phases) -> Failure {
     let (key, consequence) = (phase.key(), consequence(phase));
     let mut failed = transcripts.iter();

@@ -1,4 +1,4 @@
-//! The file of a plan, and what is wrong in it.
+//! A plan's file, and the mistakes in it.
 
 use crate::exit::Failure;
 use crate::flags::ColorChoice;
@@ -15,22 +15,22 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The name that stands for standard input.
+/// The argument for standard input.
 const STDIN: &str = "-";
 
 /// A plan's file.
 pub(crate) struct PlanFile {
-    /// Its name in messages.
+    /// The file's name in messages.
     pub(crate) name: String,
-    /// Where its paths lead from.
+    /// The folder to which the plan's paths are relative.
     pub(crate) folder: PathBuf,
     text: String,
-    /// The answers of the world to the file's plan.
+    /// Cached results of the plan's requests to the outside, such as schemas.
     answers: Arc<Answers>,
 }
 
 impl PlanFile {
-    /// Reads it; `-` is standard input.
+    /// Reads a plan's file; `-` is standard input.
     pub(crate) fn read(given: &str) -> Result<Self, Failure> {
         let (bytes, name) = match given {
             STDIN => (input::stdin("the plan")?, "stdin"),
@@ -46,7 +46,7 @@ impl PlanFile {
         Self::of_bytes(&bytes, name, folder)
     }
 
-    /// A plan that came from elsewhere, whose paths lead nowhere.
+    /// A plan from another source, without a folder for its paths.
     pub(crate) fn of_text(text: &str, name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -67,7 +67,7 @@ impl PlanFile {
         })
     }
 
-    /// The plan of a stored run, whose paths lead from where those of the original did.
+    /// The plan of a stored run. Its paths are relative to the folder of the original plan.
     pub(crate) fn of_stored(run: &Path) -> Result<Self, Failure> {
         let path = run.join(drumfire_store::PLAN);
         let bytes =
@@ -77,12 +77,12 @@ impl PlanFile {
         Ok(file)
     }
 
-    /// The machine, as seen from the file.
+    /// The machine as the file sees it.
     pub(crate) fn host(&self, output: &Output) -> Arc<dyn Host> {
         Machine::in_folder(self.folder.clone(), &self.answers, output)
     }
 
-    /// The same, with the values that the plan's setup has taken.
+    /// The machine as the file sees it, with the values that the plan's setup produced.
     pub(crate) fn host_with(
         &self,
         taken: BTreeMap<String, String>,
@@ -91,8 +91,8 @@ impl PlanFile {
         Machine::after_setup(self.folder.clone(), taken, &self.answers, output)
     }
 
-    /// The document, as far as it can be read, with these settings in it. The output
-    /// shows none of its secrets from here on.
+    /// The document, as far as it can be read, with these settings applied. From here on, the
+    /// output masks its secrets.
     pub(crate) fn draft(
         &self,
         settings: &[Setting],
@@ -110,8 +110,7 @@ impl PlanFile {
         draft
     }
 
-    /// Everything that is wrong with it: a line for each mistake, and below it the line of the file
-    /// with a mark.
+    /// All mistakes of the plan: a line for each one, followed by the marked line of the file.
     pub(crate) fn failure(&self, found: &[Diagnostic]) -> Failure {
         let shown: Vec<String> = found.iter().map(|found| self.shown(found)).collect();
         let failure = Failure::of_lines(shown, found);
@@ -159,7 +158,7 @@ pub(crate) fn syntax(name: &str) -> Syntax {
     }
 }
 
-/// The remedy where the file is another tool's.
+/// The remedy if the file belongs to another tool.
 fn foreign(name: &str, text: &str) -> &'static str {
     let has_key = |key: &str| {
         let mut lines = text.lines();

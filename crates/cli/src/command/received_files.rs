@@ -1,6 +1,7 @@
-//! The files that came with a plan, in a folder of the agent's own.
+//! The files that came with a plan, in the agent's own folder.
 //!
-//! They lie under numbers, so that no name of the plan leads anywhere, and go with the share.
+//! The files are named by numbers, so that no name in the plan can select a path. They are removed
+//! with the share.
 
 use crate::exit::Failure;
 use crate::runs_folder;
@@ -15,15 +16,15 @@ use std::path::PathBuf;
 #[derive(Debug)]
 pub(super) struct ReceivedFiles {
     folder: Option<PathBuf>,
-    /// Their places, in the order of their numbers.
+    /// The paths of the files, in the order of their numbers.
     pub(super) places: Vec<PathBuf>,
 }
 
 impl ReceivedFiles {
-    /// Fetches the files of a share's plan, which may have this many bytes in all.
+    /// Fetches the files of a share's plan. `max` limits their total size in bytes.
     ///
     /// # Errors
-    /// When they are too large, or one does not come as it was named.
+    /// If the files are too large, or the content of a file differs from its description.
     pub(super) fn fetch(
         driver: &AgentDriver,
         assignment: &Assignment,
@@ -53,7 +54,7 @@ impl ReceivedFiles {
             |error: io::Error| Failure::failed(format!("can't store the plan's files: {error}"));
         let within = runs_folder::own_beside("files").map_err(wrong)?;
         let folder = within.join(name(assignment));
-        // It must be new: what lies in it is what was compared.
+        // The folder must be new, so that it contains only verified files.
         let made = fs::DirBuilder::new().mode(0o700).create(&folder);
         made.map_err(wrong)?;
         received.folder = Some(folder.clone());
@@ -80,10 +81,10 @@ impl Drop for ReceivedFiles {
     }
 }
 
-/// The name of a folder that no other process has.
+/// A unique name for a folder.
 fn name(assignment: &Assignment) -> String {
     let (run, share) = (&assignment.run, assignment.share);
-    // A run's name is the coordinator's to choose.
+    // The coordinator chooses the name of a run, so it is not trusted.
     let run: String = run.chars().filter(char::is_ascii_alphanumeric).collect();
     format!("{run}-{share}-{}", std::process::id())
 }

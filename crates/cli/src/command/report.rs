@@ -10,7 +10,7 @@ use crate::{document, intervals, runs_folder, session, terminal};
 use drumfire_session::{Note, Observer as _, naming_of, stored, stored_plan};
 use drumfire_store::Record;
 
-/// Writes the results of a stored run, as the run itself did.
+/// Writes the results of a stored run as the run itself did.
 pub(crate) fn run(flags: &ReportFlags, output: &Output) -> Result<Exit, Failure> {
     let outputs = document::outputs(&flags.settings)?;
     let destinations = Destinations::of(&outputs)?;
@@ -18,11 +18,11 @@ pub(crate) fn run(flags: &ReportFlags, output: &Output) -> Result<Exit, Failure>
     let destinations = destinations
         .of_plan(stored_plan(&path))
         .of_baseline(baseline::of(&outputs, output)?);
-    // Files of intervals are emptied as they are opened: not for a record that can't be read.
+    // Opening an intervals file empties it, so check first that the record can be read.
     Record::newest_id(&path).map_err(failure)?;
     let mut intervals = Box::new(intervals::open(&outputs)?);
     let record = Record::replay(&path, &mut |event| intervals.observe(event)).map_err(failure)?;
-    // Lines on standard output stand above the report.
+    // Lines on standard output precede the report.
     let streamed = intervals.finish(&record.summary);
     let style = terminal::stdout_style(flags.color).naming(naming_of(&record));
     let teardown = record.teardown.clone();

@@ -30,7 +30,7 @@ use drumfire_ui::{RunPage, Subject};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The part of a run that is printed in the place of its load.
+/// The part of a run that is printed instead of running the load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Printed {
     Nothing,
@@ -50,8 +50,7 @@ impl Printed {
     }
 }
 
-/// Runs a document and writes its outputs, or prints it. A document that can't be run is not
-/// printed.
+/// Runs a document and writes its outputs, or prints it. An invalid document is not printed.
 pub(crate) fn of(
     written: &Written,
     host: &Arc<dyn Host>,
@@ -64,7 +63,7 @@ pub(crate) fn of(
     of_plan(plan, written, flags, printed, &signals, output)?.ended
 }
 
-/// The same of a document that was compiled.
+/// Runs a compiled document and writes its outputs, or prints it.
 pub(crate) fn of_plan(
     plan: Plan,
     written: &Written,
@@ -105,7 +104,7 @@ pub(crate) fn of_plan(
     )
 }
 
-/// Where the results of a document's run go; its named secrets are masked from here on.
+/// The destinations of the results of a document's run. From here on, its named secrets are masked.
 pub(super) fn destinations_of(written: &Written, output: &Output) -> Result<Destinations, Failure> {
     let document = &written.document;
     let destinations = Destinations::of(&document.outputs)?;
@@ -117,8 +116,8 @@ pub(super) fn destinations_of(written: &Written, output: &Output) -> Result<Dest
     Ok(destinations)
 }
 
-/// Runs the session that `open` makes of a plan, with the observers that its outputs ask for, and
-/// writes its results.
+/// Runs the session that `open` creates from a plan, with the observers that the document's outputs
+/// need, and writes its results.
 pub(super) fn carry_out<'a>(
     plan: Plan,
     written: &Written,
@@ -153,18 +152,18 @@ pub(super) fn carry_out<'a>(
 
 /// A load that was carried out.
 pub(super) struct Carried {
-    /// The end of the command as far as the load goes.
+    /// The exit of the command, as far as the load determines it.
     pub(super) ended: Result<Exit, Failure>,
     /// The directory in which its run is stored.
     pub(super) stored: Option<PathBuf>,
-    /// The pages that were written of it.
+    /// The pages of the run that were written.
     pub(super) pages: Option<Pages>,
-    /// Whether it is not over: another process goes on with it, or may.
+    /// Whether another process continues the run, or may continue it.
     pub(super) goes_on: bool,
 }
 
 impl Carried {
-    /// One that is not stored.
+    /// The result of a load that is not stored.
     pub(super) fn of(ended: Result<Exit, Failure>) -> Self {
         Self {
             ended,
@@ -175,7 +174,7 @@ impl Carried {
     }
 }
 
-/// The pages of a run, which a teardown behind it may leave without its end.
+/// The pages of a run. If the teardown fails, they are written again.
 pub(super) struct Pages {
     destinations: Destinations,
     summary: Arc<Summary>,
@@ -183,11 +182,11 @@ pub(super) struct Pages {
 }
 
 impl Pages {
-    /// Writes them again, for a run whose teardown failed.
+    /// Writes the pages again, for a run whose teardown failed.
     pub(super) fn write_again(self, message: String, output: &Output) -> Result<(), Failure> {
         let destinations = self.destinations.of_teardown(Some(message));
         let baseline = destinations.baseline();
-        // Why there is no comparison was said with the first page.
+        // The reason for a missing comparison was reported with the first page.
         let against = baseline.and_then(|baseline| baseline.against(&self.summary).ok());
         let ended = Ended {
             summary: &self.summary,
@@ -198,7 +197,7 @@ impl Pages {
     }
 }
 
-/// The observers that outputs ask for.
+/// The observers that the outputs require.
 pub(super) struct Observers {
     pub(super) display: Display,
     pub(super) intervals: IntervalOutputs,
@@ -206,14 +205,14 @@ pub(super) struct Observers {
     pub(super) meter: Option<Meter>,
     pub(super) page: Option<RunPage>,
     pub(super) storing: Option<Storing>,
-    /// The run that this one is compared with.
+    /// The run to compare with.
     pub(super) baseline: Option<Baseline>,
 }
 
 impl Observers {
     /// A session with these observers.
     pub(super) fn attached_to<'a>(self, mut session: Session<'a>, output: &Output) -> Session<'a> {
-        // The first one ends last, and stores what the others had to say.
+        // The first observer ends last, and stores what the others report.
         if let Some(storing) = self.storing {
             let keeper = Keeper::new(storing, output.redactor(), output.console());
             session = session.observed_beside("store", keeper);
@@ -235,8 +234,8 @@ impl Observers {
     }
 }
 
-/// The session that `open` makes of a plan, and the observers that its outputs ask for, which are yet
-/// to be attached to it.
+/// Opens a session and the observers of its outputs. The caller attaches the observers to the
+/// session.
 pub(super) fn open_observed<'a>(
     plan: Plan,
     written: &Written,
@@ -262,8 +261,7 @@ pub(super) fn open_observed<'a>(
     let (session, intervals, rows) = match opened {
         Ok(opened) => opened,
         Err(failure) => {
-            // A run that never began leaves nothing behind, so that the same line can be given
-            // again.
+            // A run that never started is removed, so that the same command line works again.
             if let Some(storing) = storing {
                 storing.abandon();
             }
@@ -282,27 +280,27 @@ pub(super) fn open_observed<'a>(
     Ok((session, observers))
 }
 
-/// The metrics that outputs ask for.
+/// The metrics that the outputs require.
 pub(super) fn meter(outputs: &Outputs, output: &Output) -> Result<Option<Meter>, Failure> {
     trust::check_for_receivers(outputs)?;
     let console = (!is_quiet(outputs)).then(|| output.console());
     Ok(Meter::open(outputs, output.redactor(), console)?)
 }
 
-/// What is shown of a run before its report.
+/// The parts of a run that are shown before its report.
 pub(super) fn shown(outputs: &Outputs) -> Shown {
     let live = outputs.live.as_ref().is_none_or(|live| live.value);
     let lines = outputs.lines.as_ref().map(|lines| &*lines.value);
     match (is_quiet(outputs), lines, live) {
         (true, ..) => Shown::Nothing,
-        // Lines among which a line replaced itself could be read by nobody.
+        // A line that replaces itself would make the lines unreadable.
         (false, Some(STDERR | STDOUT), _) => Shown::Remarks,
         (false, _, true) => terminal::shown(Shown::Live),
         (false, _, false) => Shown::Heartbeat,
     }
 }
 
-/// Sends each pool's requests once, and prints the exchanges in full in place of the report.
+/// Sends each pool's requests once, and prints the exchanges in full instead of the report.
 fn show_once(
     plan: Plan,
     written: &Written,
@@ -335,7 +333,7 @@ impl Observer for Transcribed<'_> {
     }
 }
 
-/// Whether nothing but the result is shown.
+/// Whether only the result is shown.
 pub(super) fn is_quiet(outputs: &Outputs) -> bool {
     is_on(&outputs.quiet)
 }
@@ -345,18 +343,18 @@ pub(super) fn is_on(switch: &Option<Switch>) -> bool {
     switch.as_ref().is_some_and(|switch| switch.value)
 }
 
-/// The form of the report as text.
+/// The form of the text report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Report {
     Plain,
-    /// Each part has an explanation.
+    /// With an explanation of each part.
     Explained,
     /// One line.
     Brief,
 }
 
 impl Report {
-    /// The form that outputs ask for.
+    /// The form that the outputs select.
     pub(super) fn of(outputs: &Outputs) -> Self {
         match (is_on(&outputs.brief), is_on(&outputs.explain)) {
             (true, _) => Self::Brief,
@@ -366,10 +364,10 @@ impl Report {
     }
 }
 
-/// Where a result of one file goes.
+/// The kind of destination of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    /// Standard output, in place of the text.
+    /// Standard output, instead of the text.
     Stdout,
     /// A file.
     File,
@@ -384,16 +382,16 @@ impl Place {
     }
 }
 
-/// A run that has ended, as its results show it.
+/// A finished run, as its results show it.
 pub(super) struct Ended<'a> {
     summary: &'a Summary,
     naming: Naming,
-    /// The run beside its baseline.
+    /// The comparison with the baseline.
     against: Option<&'a Against>,
 }
 
 impl<'a> Ended<'a> {
-    /// A run that is compared with no other.
+    /// A run without a baseline.
     pub(super) const fn alone(summary: &'a Summary, naming: Naming) -> Self {
         Self {
             summary,
@@ -403,17 +401,17 @@ impl<'a> Ended<'a> {
     }
 }
 
-/// Where the results of the whole run go, known to be writable.
+/// The destinations of the results of the whole run, checked to be writable.
 pub(super) struct Destinations {
     whole: Vec<(&'static ResultRow, Destination)>,
     folders: Vec<(&'static ResultRow, OutputFolder)>,
-    /// Whether intervals are written to standard output in place of the text.
+    /// Whether intervals are written to standard output instead of the text.
     streamed: bool,
-    /// The plan of the run, without secrets; empty where it is not known.
+    /// The plan of the run, without secrets; empty if it is unknown.
     plan: String,
-    /// Why the teardown behind the run failed, where it is over.
+    /// Why the teardown failed, if it has ended.
     teardown: Option<String>,
-    /// The run that this one is compared with.
+    /// The run to compare with.
     baseline: Option<Baseline>,
 }
 
@@ -433,7 +431,7 @@ impl Destinations {
                     let folder = OutputFolder::check(&flag, Path::new(&path.value), *is_name)?;
                     folders.push((row, folder));
                 }
-                // Lines of text stand above the report.
+                // Lines of text precede the report.
                 Content::Intervals(shape) => {
                     let is_text = matches!(shape(path), IntervalShape::Text { .. });
                     streamed |= path.value == STDOUT && !is_text;
@@ -451,22 +449,22 @@ impl Destinations {
         })
     }
 
-    /// The same for the run of a plan, without secrets in it.
+    /// Sets the plan of the run, without secrets.
     pub(super) fn of_plan(self, plan: String) -> Self {
         Self { plan, ..self }
     }
 
-    /// The same for a run whose teardown failed, by this message.
+    /// Sets the message with which the teardown failed.
     pub(super) fn of_teardown(self, teardown: Option<String>) -> Self {
         Self { teardown, ..self }
     }
 
-    /// The same for a run that is compared with another one.
+    /// Sets the run to compare with.
     pub(super) fn of_baseline(self, baseline: Option<Baseline>) -> Self {
         Self { baseline, ..self }
     }
 
-    /// The pages among them that are files, of a run that has ended; `None` where there is none.
+    /// The pages of a finished run that are files; `None` if there are no such pages.
     pub(super) fn pages(&self, summary: &Arc<Summary>, naming: Naming) -> Option<Pages> {
         let whole = self.whole.iter();
         let pages = whole.filter(|(row, to)| row.is_page() && Place::of(to) == Place::File);
@@ -485,13 +483,13 @@ impl Destinations {
         })
     }
 
-    /// The run that this one is compared with.
+    /// The run to compare with.
     pub(super) const fn baseline(&self) -> Option<&Baseline> {
         self.baseline.as_ref()
     }
 
-    /// Writes every result, files before standard output: a file that can't be written takes
-    /// nothing with it, and a reader that does not read keeps no file back.
+    /// Writes every result, files before standard output. A file that cannot be written does not
+    /// affect the other results, and a reader that does not read does not delay the files.
     pub(super) fn write(
         &self,
         summary: &Summary,
@@ -505,7 +503,7 @@ impl Destinations {
             Report::Brief => text::one_line(summary, style),
         };
         let text = match terminal::rows() {
-            // What scrolls out of sight is said again.
+            // Repeat the last lines if the beginning scrolls out of sight.
             Some(rows) if text.lines().count() >= rows => {
                 format!("{text}\n{}", text::last_lines(summary, style))
             }
@@ -531,14 +529,14 @@ impl Destinations {
         printed.and(stdout).and(files)
     }
 
-    /// Writes the results that go to files and folders.
+    /// Writes the results to files and folders.
     pub(super) fn write_files(&self, ended: &Ended<'_>, output: &Output) -> Result<(), Failure> {
         let files = self.write_whole(ended, output, Place::File);
         let folders = self.write_folders(ended.summary, output);
         files.and(folders)
     }
 
-    /// The plan of the run, without secrets; empty where it is not known.
+    /// The plan of the run, without secrets; empty if it is unknown.
     pub(super) fn plan(&self) -> &str {
         &self.plan
     }
@@ -553,8 +551,8 @@ impl Destinations {
         }
     }
 
-    /// Prints a text, unless another result takes its place. Where results stand in files, a program
-    /// without a standard output has lost none.
+    /// Prints a text, unless another result replaces it. If results are in files, a missing
+    /// standard output is not an error.
     fn write_text(&self, text: &str, output: &Output) -> Result<(), Failure> {
         let in_files = self
             .whole
@@ -567,7 +565,7 @@ impl Destinations {
         }
     }
 
-    /// Writes the results of one file, where they go to such a place.
+    /// Writes the results that are one file and go to this kind of destination.
     fn write_whole(&self, ended: &Ended<'_>, output: &Output, place: Place) -> Result<(), Failure> {
         let redactor = output.redactor();
         let beside = Beside {
@@ -580,7 +578,7 @@ impl Destinations {
         let mut written = Ok(());
         for (row, to) in self.whole.iter().filter(|(_, to)| Place::of(to) == place) {
             if let Content::Whole { render, redact } = &row.content {
-                // One that can't be written takes no other with it.
+                // If one result cannot be written, the others still are.
                 let one = to.write(&redact(redactor, &render(ended.summary, &beside)));
                 written = written.and(one);
             }
@@ -588,7 +586,7 @@ impl Destinations {
         written
     }
 
-    /// Writes the results of several files.
+    /// Writes the results that consist of several files.
     fn write_folders(&self, summary: &Summary, output: &Output) -> Result<(), Failure> {
         let redactor = output.redactor();
         let mut written = Ok(());

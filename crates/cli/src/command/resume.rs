@@ -25,7 +25,7 @@ use drumfire_units::Nanos;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Goes on with the rest of a stored run's plan, and writes the results of the whole.
+/// Runs the rest of a stored run's plan, and writes the results of the whole run.
 pub(crate) fn run(flags: &ResumeFlags, output: &Output) -> Result<Exit, Failure> {
     let path = runs_folder::find(&flags.report.run)?;
     let directory = Directory::open(&path).map_err(failure)?;
@@ -42,14 +42,14 @@ pub(crate) fn run(flags: &ResumeFlags, output: &Output) -> Result<Exit, Failure>
     })
 }
 
-/// Where the results of a run that continues go.
+/// The outputs of a resumed run.
 fn outputs_of(flags: &ResumeFlags) -> Result<Outputs, Failure> {
     let mut outputs = document::outputs(&flags.settings)?;
     outputs.fill(&document::outputs(&flags.report.settings)?);
     Ok(outputs)
 }
 
-/// Carries out the rest of a run's plan.
+/// Runs the rest of a plan.
 fn go_on(
     rest: Compiled,
     directory: Directory,
@@ -62,7 +62,7 @@ fn go_on(
     let record = Record::read(path).map_err(failure)?;
     let baseline = baseline::of(&outputs, output)?;
     if let Some(baseline) = &baseline {
-        // The rest of a run has another end than the whole, which is compared.
+        // The rest of a run has another end than the whole run, and the whole is compared.
         let checked = baseline.check(&record.summary.info);
         checked.map_err(|why| Failure::usage(format!("--baseline: {why}")))?;
     }
@@ -94,7 +94,7 @@ fn go_on(
         rows: None,
         meter,
         storing: Some(Storing::resumed(directory, record)),
-        // It was judged above.
+        // The baseline was checked above.
         baseline: None,
     };
     let session = session::of(ready, &notes, signals, output)?;
@@ -117,7 +117,7 @@ fn go_on(
     })
 }
 
-/// What is left of a stored plan.
+/// The rest of a stored plan.
 fn rest_of(
     file: &PlanFile,
     host: &Arc<dyn Host>,
@@ -131,7 +131,7 @@ fn rest_of(
         .hide_named(&form::secret_values(&draft.document));
     let has_setup = !draft.document.setup.is_empty();
     same_plan((&file.name, &plan, has_setup), &record.summary.info, output)?;
-    // Nothing becomes due in a drain.
+    // Nothing becomes due during a drain.
     let loads = record.parts.iter().map(Part::load);
     let elapsed = loads.fold(Nanos::ZERO, |sum, end| sum + end);
     let done: Vec<Done> = record.summary.pools().map(|(_, pool)| done(pool)).collect();
@@ -140,9 +140,9 @@ fn rest_of(
     Ok(Compiled { draft, plan })
 }
 
-/// Refuses a plan that is not the one of the run in its log: the report has the facts of the log, and the
-/// load would be another. A setup takes new values, so that requests of such a plan are compared by
-/// their servers and methods.
+/// Rejects a plan that differs from the plan in the run's log, because the report contains the
+/// facts of the log and the load would be different. A setup produces new values, so the requests
+/// of such a plan are compared only by server and method.
 fn same_plan(
     (name, plan, has_setup): (&str, &Plan, bool),
     run: &RunInfo,
@@ -151,7 +151,7 @@ fn same_plan(
     let masked = |text: &str| output.redactor().text(text).into_owned();
     let of_run = run.pools.iter();
     let of_run = of_run.map(|pool| Some((&*pool.name, pool.model, pool.asked.clone()?)));
-    // A run of an old version has no facts of its plan.
+    // A run of an old version has no facts about its plan.
     let Some(of_run) = of_run.collect::<Option<Vec<_>>>() else {
         return Ok(());
     };
@@ -189,7 +189,7 @@ fn same_plan(
     Ok(())
 }
 
-/// Leaves of requests what no value of a setup changes.
+/// Removes from requests everything that a value of the setup can change.
 fn without_values(asked: &mut Asked) {
     for request in &mut asked.requests.first {
         if let Ok(url) = Url::parse(&request.url) {
@@ -222,7 +222,7 @@ fn other_part(ours: &Asked, theirs: &Asked) -> Option<&'static str> {
     parts.next().map(|(_, part)| part)
 }
 
-/// What was not compared of the requests, of which the log has the first ones.
+/// Notes about requests that were not compared, because the log contains only the first ones.
 fn beyond_log(plan: &Plan) -> Vec<String> {
     let long = plan
         .pools()
@@ -238,7 +238,7 @@ fn beyond_log(plan: &Plan) -> Vec<String> {
     notes.collect()
 }
 
-/// Whether a document has rows or lines that its requests go through.
+/// Whether a document has rows or lines through which its requests advance.
 fn has_lists(document: &Document) -> bool {
     let requests = document.pools.iter().flat_map(Pool::every_request);
     let own = |request: &Request| request.data.lines.is_some() || request.data.order.is_some();
@@ -249,9 +249,9 @@ fn has_lists(document: &Document) -> bool {
         || requests.into_iter().any(own)
 }
 
-/// What is not known of the numbers at which pools go on, for the notes of the run.
+/// Notes about pools that cannot continue at the exact number.
 ///
-/// Numbers are those of arrivals, which a record counts. Where one worker was ahead of another,
+/// The numbers are those of arrivals, which the record counts. If one worker was ahead of another,
 /// there were gaps below the highest number.
 fn uncertain(record: &Record, ready: &Prepared) -> Vec<String> {
     let of_pool = |index: usize, figures: &Figures| {
@@ -279,7 +279,7 @@ fn uncertain(record: &Record, ready: &Prepared) -> Vec<String> {
     notes.flatten().collect()
 }
 
-/// How far a pool has come, those under way included.
+/// How much of its load a pool has sent, including requests in flight.
 fn done(figures: &Figures) -> Done {
     let requests = figures.counts.sent.saturating_add(figures.warmup.sent);
     let (iterations, dropped) = match &figures.iterations {

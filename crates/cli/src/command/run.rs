@@ -11,7 +11,7 @@ use drumfire_compile::{Host, compile_draft};
 use drumfire_report::Naming;
 use std::sync::Arc;
 
-/// Runs a plan that was written down.
+/// Runs a plan from a file.
 pub(crate) fn run(flags: &RunFlags, output: &Output) -> Result<Exit, Failure> {
     let file = PlanFile::read(&flags.plan)?;
     let printed = Printed::of(flags.print_plan, flags.print_facts);
@@ -38,7 +38,7 @@ pub(crate) fn run(flags: &RunFlags, output: &Output) -> Result<Exit, Failure> {
     })
 }
 
-/// The file's plan with what the flags say.
+/// The file's plan, overridden by the flags.
 pub(super) fn compiled(
     file: &PlanFile,
     host: &Arc<dyn Host>,

@@ -17,12 +17,12 @@ use drumfire_units::Nanos;
 use std::fs;
 use std::path::Path;
 
-/// Lines of a terminal beside those of a list: its heading, the prompt and a remark.
+/// The lines of a terminal around a list: its heading, the prompt and a remark.
 const LINES_AROUND: usize = 4;
-/// Runs that a list has on the smallest of terminals.
+/// The minimum number of runs in a list, even on a small terminal.
 const LISTED_MIN: usize = 5;
 
-/// Lists the stored runs, or changes what is known of them.
+/// Lists the stored runs, or changes their labels, or deletes them.
 pub(crate) fn run(
     list_flags: &ListFlags,
     act: Option<&RunsAct>,
@@ -58,12 +58,12 @@ pub(crate) fn run(
     Ok(Exit::Done)
 }
 
-/// The stored runs, the newest first.
+/// The stored runs, newest first.
 fn rows(output: &Output) -> Result<Vec<RunRow>, Failure> {
     newest(usize::MAX, output).map(|newest| newest.rows)
 }
 
-/// The newest of the stored runs.
+/// The newest stored runs.
 fn newest(limit: usize, output: &Output) -> Result<Newest, Failure> {
     let Some(runs) = runs_folder::runs() else {
         return Err(Failure::usage(
@@ -79,7 +79,7 @@ fn newest(limit: usize, output: &Output) -> Result<Newest, Failure> {
     Ok(newest)
 }
 
-/// Prints the newest runs, on a terminal at most as many as it shows at a time.
+/// Prints the newest runs: on a terminal, as many as fit.
 fn list(flags: &ListFlags, output: &Output) -> Result<(), Failure> {
     let limit = match (flags.limit, &flags.json, terminal::rows()) {
         (Some(limit), ..) => usize::try_from(limit).unwrap_or(usize::MAX),
@@ -106,7 +106,7 @@ fn list(flags: &ListFlags, output: &Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The style of a table: as wide as it must be where no terminal shows it.
+/// The style of a table. Without a terminal, the table may have any width.
 fn style(output: &Output) -> Style {
     let style = output.stdout_style();
     match terminal::rows() {
@@ -128,8 +128,8 @@ fn label(run: &str, change: &mut dyn FnMut(&mut Labels)) -> Result<(), Failure> 
     Labels::change(&runs_folder::find(run)?, change).map_err(failure)
 }
 
-/// Deletes the runs that the user names, and says of each that it did. One with a tag stays unless
-/// these are meant, too.
+/// Deletes the runs that the user names, and prints a line for each. Tagged runs stay unless
+/// `tagged` is set.
 fn remove_named(names: &[String], tagged: bool, output: &Output) -> Result<(), Failure> {
     for name in names {
         let path = runs_folder::find(name)?;
@@ -152,7 +152,7 @@ fn remove_named(names: &[String], tagged: bool, output: &Output) -> Result<(), F
     Ok(())
 }
 
-/// Deletes a run, and the link to it if it lies elsewhere.
+/// Deletes a run, and the link to it if the run is stored elsewhere.
 fn remove(path: &Path) -> Result<(), Failure> {
     Directory::open(path)
         .and_then(Directory::remove)
@@ -164,7 +164,7 @@ fn remove(path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Deletes the runs that the rules find, or names them.
+/// Deletes the runs that match the rules, or lists them.
 fn prune(flags: &PruneFlags, output: &Output) -> Result<(), Failure> {
     let Some(runs) = runs_folder::runs() else {
         return Ok(());
@@ -191,7 +191,7 @@ fn prune(flags: &PruneFlags, output: &Output) -> Result<(), Failure> {
         found.retain(|row| match remove(&runs.join(&row.id)) {
             Ok(()) => true,
             Err(error) => {
-                // One that is being written, or has other files in it: it stays.
+                // A run that is being written, or has other files in it, stays.
                 output.complain(&error.message);
                 false
             }
@@ -215,7 +215,7 @@ fn prune(flags: &PruneFlags, output: &Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Says why runs stay that a rule of age or number would find.
+/// Prints why runs stay that match a rule of age or number.
 fn remark_kept<'a>(kept: impl Iterator<Item = &'a RunRow>, output: &Output) {
     let (mut tagged, mut elsewhere, mut unreadable) = (0, 0, 0);
     for row in kept {

@@ -10,12 +10,12 @@ const SUMMARY: &str = include_str!("../../schema/drumfire.summary.v1.json");
 /// The schema of a line of `--json-lines`.
 const INTERVAL: &str = include_str!("../../schema/drumfire.interval.v1.json");
 
-/// The schema of what `compare` and `ab` write.
+/// The schema of the results of `compare` and `ab`.
 const COMPARISON: &str = include_str!("../../schema/drumfire.comparison.v1.json");
-/// The schema of what `runs --trend` writes.
+/// The schema of the result of `runs --trend`.
 const HISTORY: &str = include_str!("../../schema/drumfire.history.v1.json");
 
-/// Prints the JSON Schema of a contract.
+/// Prints the JSON Schema of a form.
 pub(crate) fn run(contract: Contract, output: &Output) -> Result<Exit, Failure> {
     let schema = match contract {
         Contract::Plan => form::json_schema(),

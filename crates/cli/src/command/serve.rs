@@ -18,7 +18,7 @@ use std::num::NonZeroU32;
 use std::path::Path;
 use std::str::FromStr;
 
-/// Starts the server and keeps it until a signal comes.
+/// Starts the server and runs it until a signal arrives.
 pub(crate) fn run(flags: &ServeFlags, output: &Output) -> Result<Exit, Failure> {
     let options = options(flags)?;
     let scheme = if options.tls.is_some() {
@@ -47,7 +47,7 @@ pub(crate) fn run(flags: &ServeFlags, output: &Output) -> Result<Exit, Failure> 
     Ok(Exit::Done)
 }
 
-/// The server's options from flags.
+/// Converts the flags to the server's options.
 fn options(flags: &ServeFlags) -> Result<Options, Failure> {
     let chance = |flag: &str, text: &Option<String>| {
         parsed::<Chance>(flag, text.as_deref()).map(|chance| chance.unwrap_or(Chance::NEVER))
@@ -111,7 +111,7 @@ fn options(flags: &ServeFlags) -> Result<Options, Failure> {
     })
 }
 
-/// A chunk's size, at least one byte.
+/// The size of a chunk, at least one byte.
 fn chunk_size(text: &str) -> Result<NonZeroU32, Failure> {
     let size: ByteSize = text
         .parse()
@@ -122,7 +122,7 @@ fn chunk_size(text: &str) -> Result<NonZeroU32, Failure> {
         .ok_or_else(|| Failure::usage("--chunked: use a size from 1 byte to 4 GiB"))
 }
 
-/// A flag's value, if it is given.
+/// The parsed value of a flag, if it is given.
 fn parsed<T: FromStr<Err: fmt::Display>>(
     flag: &str,
     text: Option<&str>,
@@ -151,7 +151,7 @@ fn listen(text: &str) -> Result<Listen, Failure> {
     })
 }
 
-/// Writes the certificates with which a client trusts the server, and the server a client.
+/// Writes the certificates that clients need to trust the server, and the server to trust clients.
 fn write_certificates(flags: &ServeFlags, server: &Running) -> Result<(), Failure> {
     let Some(tls) = server.tls() else {
         return Ok(());

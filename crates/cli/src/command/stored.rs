@@ -1,4 +1,4 @@
-//! Runs as commands read them: stored, or as the JSON that they wrote.
+//! Runs as commands read them: stored, or as the JSON that a run wrote.
 
 use crate::exit::Failure;
 use crate::runs_folder;
@@ -9,10 +9,10 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-/// A file of JSON that is larger than this is not read: 64 MiB.
+/// The maximum size of a JSON file: 64 MiB.
 const JSON_BYTES_MAX: u64 = 64 << 20;
 
-/// The path of a run that the user names: a file of JSON, or a stored run.
+/// The path of the given run: a JSON file, or a stored run.
 pub(super) fn find(given: &str) -> Result<PathBuf, Failure> {
     let path = Path::new(given);
     match path.is_file() {
@@ -21,7 +21,7 @@ pub(super) fn find(given: &str) -> Result<PathBuf, Failure> {
     }
 }
 
-/// A run. A file is the JSON of one.
+/// Reads a run from a JSON file or from a stored run.
 pub(super) fn read(path: &Path) -> Result<Compared, Failure> {
     if path.is_file() {
         return read_json(path);
@@ -30,7 +30,7 @@ pub(super) fn read(path: &Path) -> Result<Compared, Failure> {
     Ok(Compared::from_summary(stored(record)))
 }
 
-/// A run from the file that `--json` wrote.
+/// Reads a run from the file that `--json` wrote.
 fn read_json(path: &Path) -> Result<Compared, Failure> {
     let shown = path.display();
     let wrong = |why: String| Failure::usage(format!("{shown} can't be compared: {why}"));

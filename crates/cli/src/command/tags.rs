@@ -1,4 +1,4 @@
-//! Stored runs by their tags.
+//! Finds stored runs by their tags.
 
 use crate::exit::Failure;
 use crate::output::Output;
@@ -6,7 +6,7 @@ use crate::runs_folder;
 use drumfire_store::{Index, Labels};
 use std::path::PathBuf;
 
-/// The runs with a tag, the newest first.
+/// The runs with a tag, newest first.
 pub(super) fn runs(tag: &str, output: &Output) -> Result<Vec<PathBuf>, Failure> {
     let runs = runs_folder::runs().unwrap_or_default();
     let (rows, error) = Index::rows_of(&runs_folder::index(&runs), &runs);

@@ -1,4 +1,4 @@
-//! `drumfire ui`, and the page of a run that goes on.
+//! `drumfire ui`, and the page of an active run.
 
 use crate::exit::{Exit, Failure};
 use crate::flags::UiFlags;
@@ -10,7 +10,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::io;
 
-/// Serves the stored runs until a signal ends it.
+/// Serves the stored runs until a signal ends the program.
 pub(crate) fn run(flags: &UiFlags, output: &Output) -> Result<Exit, Failure> {
     let library = library().ok_or_else(|| {
         Failure::usage("no directory for runs: neither XDG_STATE_HOME nor HOME is set")
@@ -27,7 +27,7 @@ pub(crate) fn run(flags: &UiFlags, output: &Output) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// The page of a run, where outputs ask for one.
+/// The page of a run, if the outputs request one.
 pub(super) fn page(
     outputs: &Outputs,
     subject: &Subject<'_>,
@@ -41,7 +41,7 @@ pub(super) fn page(
         .map_err(|error| unserved(&place.to_string(), value, &error))
 }
 
-/// The stored runs of this user; `None` where there is no home.
+/// The stored runs of this user; `None` if the user has no home directory.
 fn library() -> Option<Library> {
     let folder = runs_folder::runs()?;
     Some(Library {
@@ -53,7 +53,7 @@ fn library() -> Option<Library> {
     })
 }
 
-/// An address that can't be served at.
+/// The failure for an address that cannot be listened on.
 fn unserved(place: &str, address: &str, error: &io::Error) -> Failure {
     Failure::usage(format!("{place}: can't listen on `{address}`: {error}"))
 }

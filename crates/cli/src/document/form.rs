@@ -1,13 +1,13 @@
-//! The parts that `-F` names, in the form that curl has made known.
+//! The parts of `-F`, in the form of curl.
 
 use super::{at, text};
 use crate::exit::Failure;
 use drumfire_document::{Diagnostic, Part, PartContent, Payload};
 
-/// The key of a body of several parts.
+/// The key of a multipart body.
 const KEY: &str = "multipart";
 
-/// The body that has these parts; `None` where there is none.
+/// The multipart body; `None` if no parts are given.
 pub(super) fn payload(given: &[String]) -> Result<Option<Payload>, Failure> {
     let parts: Vec<Part> = given
         .iter()
@@ -16,7 +16,7 @@ pub(super) fn payload(given: &[String]) -> Result<Option<Payload>, Failure> {
     Ok((!parts.is_empty()).then_some(Payload::Multipart(parts)))
 }
 
-/// `NAME=VALUE`, or `NAME=@FILE;type=TYPE;filename=NAME`.
+/// Parses `NAME=VALUE`, or `NAME=@FILE;type=TYPE;filename=NAME`.
 fn part(given: &str) -> Result<Part, Failure> {
     let wrong = |message: String| Failure::usage(Diagnostic::new(&at(KEY), message));
     let Some((name, value)) = given.split_once('=') else {

@@ -5,8 +5,8 @@ use crate::exit::Failure;
 use crate::flags::GrpcFlags;
 use drumfire_document::{Document, Place, Placed};
 
-/// The document of the flags. Without `--call` it has no request, and serves only to fetch a
-/// schema.
+/// The document of the flags. Without `--call`, the document has no request and only serves to
+/// fetch a schema.
 pub(crate) fn of(flags: &GrpcFlags) -> Result<Document, Failure> {
     let mut document = document(&flags.settings)?;
     let data = flags

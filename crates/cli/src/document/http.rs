@@ -42,7 +42,7 @@ pub(crate) fn of(flags: &HttpFlags) -> Result<Written, Failure> {
     })
 }
 
-/// Refuses what is right on another tool's command line and means something else here.
+/// Rejects usage that is correct on another tool's command line and means something else here.
 fn check_habits(flags: &HttpFlags) -> Result<(), Failure> {
     let settings = &flags.settings;
     if let Some(data) = settings.value("data")
@@ -89,7 +89,7 @@ fn check_habits(flags: &HttpFlags) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A URL, with its scheme and a note on it where it had none.
+/// A URL with its scheme. If the scheme was missing, a note is added.
 fn url(given: &str, place: Place, notes: &mut Vec<String>) -> Text {
     let Some(url) = bare_url::completed(given) else {
         return Placed::new(given.to_owned(), place);
@@ -104,7 +104,7 @@ fn url(given: &str, place: Place, notes: &mut Vec<String>) -> Text {
     Placed::new(url, place)
 }
 
-/// A request for each argument: a URL, or a file with a list of them.
+/// The requests of each argument: a URL, or a file with a list of URLs.
 fn requests(
     args: &[String],
     method: &Text,
@@ -148,7 +148,7 @@ fn requests(
     Ok(requests)
 }
 
-/// Whether a file begins as JSON does, and no URL.
+/// Whether the content of a file begins like JSON.
 fn is_json(path: &str) -> bool {
     let bytes = Some(Path::new(path)).filter(|path| path.is_file());
     let bytes = bytes.and_then(|path| input::read(path).ok());
@@ -157,10 +157,10 @@ fn is_json(path: &str) -> bool {
     })
 }
 
-/// The content of a file whose lines are not all whole URLs. One that can't be read is named by the
-/// compiler, which reads all others.
+/// The content of a file with at least one URL without a scheme. If the file cannot be read, the
+/// compiler reports it, because the compiler reads all other files.
 fn bare_list(path: &str) -> Option<Vec<u8>> {
-    // What comes through a pipe can't be read again.
+    // The content of a pipe cannot be read again.
     let path = Some(Path::new(path)).filter(|path| path.is_file())?;
     let bytes = input::read(path).ok()?;
     let mut lines = lines(&bytes, "").into_iter();
@@ -170,8 +170,8 @@ fn bare_list(path: &str) -> Option<Vec<u8>> {
     is_bare.then_some(bytes)
 }
 
-/// The requests of a list: standard input, which can't be read again, or a file with URLs that have
-/// no scheme.
+/// The requests of a list: from standard input, which cannot be read again, or from a file with
+/// URLs without a scheme.
 fn of_list(
     bytes: &[u8],
     name: &str,

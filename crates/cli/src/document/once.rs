@@ -1,14 +1,14 @@
-//! A document of which each pool sends once, to be looked at.
+//! A document whose pools send each request once, for `--show`.
 
 use drumfire_document::{
     Connections, Document, Generator, Kept, Load, Place, Placed, Pool, Stop, Text,
 };
 
-/// Requests of a list that are shown; a longer one is shown by its beginning.
+/// The maximum number of requests that are shown; a longer list is cut.
 const REQUESTS_MAX: usize = 16;
 
-/// The same document with one user, one connection and one iteration in each pool: a scenario
-/// once, or each request of a list. What judges a whole run is left out.
+/// A copy of the document with one user, one connection and one iteration in each pool: a scenario
+/// once, or each request of a list. Rules for whole runs are left out.
 pub(crate) fn once(document: Document) -> Document {
     let pools = document.pools.into_iter().map(|pool| Pool {
         load: Load {
@@ -59,7 +59,7 @@ fn end(pool: &Pool) -> Stop {
         };
     }
     Stop {
-        // Of several scenarios as many iterations as there are.
+        // With several scenarios, as many iterations as scenarios.
         iterations: count(pool.scenarios.len().clamp(1, REQUESTS_MAX) as u64),
         drain,
         ..Stop::default()

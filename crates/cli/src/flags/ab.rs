@@ -64,7 +64,7 @@ pub(crate) struct AbFlags {
     pub(crate) color: ColorChoice,
 }
 
-/// A number of rounds that can show something.
+/// A number of rounds that allows a conclusion.
 fn rounds(text: &str) -> Result<usize, String> {
     let rounds = usize::try_from(count(text)?).unwrap_or(usize::MAX);
     match rounds {

@@ -12,7 +12,7 @@ const MARKDOWN: &str = "Write the result as Markdown, for a comment; - is stdout
 
 /// Flags of `capacity`.
 #[derive(Args, Debug)]
-// A load has no rate of its own here, no users and no end, and figures of its whole mean little.
+// A search sets the rate, needs no users and ends by itself. Figures of the whole run mean little.
 #[command(mut_arg("urls", |arg| arg.help(URLS)))]
 #[command(mut_arg("connections", |arg| arg.help(CONNECTIONS)))]
 #[command(mut_arg("json", |arg| arg.help(JSON)))]

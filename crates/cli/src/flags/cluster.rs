@@ -7,16 +7,16 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// The most bytes of an agent's name; further agents of its process append a number.
+/// The maximum length of an agent's name in bytes; further agents of its process append a number.
 const AGENT_NAME_MAX: usize = 200;
 
-/// The most bytes that the files of a plan have on an agent.
+/// The default maximum size of a plan's files on an agent, in bytes.
 pub(crate) const FILES_BYTES_MAX: u64 = 1 << 30;
 
-/// The beginning of the names of variables with the way to NATS, which no plan may read.
+/// The prefix of variables with NATS credentials, which no plan may read.
 pub(crate) const NATS_VARIABLES: &str = "NATS_";
 
-/// The way to a server of NATS.
+/// The NATS server and its credentials.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct NatsFlags {
     /// NATS credentials file, with a user's token and key
@@ -49,7 +49,7 @@ pub(crate) struct NatsFlags {
     pub(crate) group: String,
 }
 
-/// A group's name, which is one word of a subject.
+/// A group's name: one token of a NATS subject.
 fn group(text: &str) -> Result<String, String> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     match !text.is_empty() && text.chars().all(is_word) {
@@ -58,7 +58,7 @@ fn group(text: &str) -> Result<String, String> {
     }
 }
 
-/// A name of an agent.
+/// The name of an agent.
 fn agent_name(text: &str) -> Result<String, String> {
     match text.len() {
         1..=AGENT_NAME_MAX => Ok(text.to_owned()),
@@ -66,7 +66,7 @@ fn agent_name(text: &str) -> Result<String, String> {
     }
 }
 
-/// A variable that plans may read.
+/// The name of a variable that plans may read.
 fn variable(text: &str) -> Result<String, String> {
     match text.starts_with(NATS_VARIABLES) {
         true => Err("plans never read variables of the way to NATS; leave it out".to_owned()),
@@ -114,7 +114,7 @@ pub(crate) struct AgentFlags {
     pub(crate) keep: Option<PathBuf>,
 }
 
-/// The commands for several machines.
+/// The commands for runs on several machines.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ClusterAct {
     /// Run a plan on agents, as one run
@@ -167,10 +167,10 @@ pub(crate) struct AttachFlags {
     pub(crate) output: OutputFlags,
 }
 
-/// The most agents that are started here: they share this machine's cores.
+/// The maximum number of local agents, which share this machine's cores.
 const LOCAL_MAX: u64 = 256;
 
-/// The number of agents.
+/// Parses the number of agents.
 fn agents(text: &str) -> Result<u64, String> {
     match number::count(text)? {
         0 => Err("a run needs at least 1 agent".to_owned()),
@@ -178,17 +178,17 @@ fn agents(text: &str) -> Result<u64, String> {
     }
 }
 
-/// The agents of this machine.
+/// The agents on this machine.
 #[derive(Clone, Debug)]
 pub(crate) enum LocalAgentsChoice {
-    /// This many.
+    /// This number of agents.
     Count(u64),
-    /// One for each address, from which it sends.
+    /// One agent per address, which sends from it.
     Addresses(Vec<IpAddr>),
 }
 
 impl LocalAgentsChoice {
-    /// Their number.
+    /// The number of agents.
     pub(crate) fn count(&self) -> u64 {
         match self {
             Self::Count(count) => *count,
@@ -220,7 +220,7 @@ impl FromStr for LocalAgentsChoice {
     }
 }
 
-/// What the loss of an agent does to the run.
+/// The effect of a lost agent on the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LossChoice {
     /// Continue without the agent's share.

@@ -42,7 +42,7 @@ pub(crate) struct CompareFlags {
     pub(crate) color: ColorChoice,
 }
 
-/// A share above 0 and below 1, in percent.
+/// Parses a share above 0 and below 1, written in percent.
 pub(super) fn share(text: &str) -> Result<f64, String> {
     let percents = text
         .strip_suffix('%')

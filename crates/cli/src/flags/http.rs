@@ -1,4 +1,4 @@
-//! Flags of `drumfire http` that set no key. Spellings follow curl where curl has one.
+//! Flags of `drumfire http` that set no key. Spellings follow curl if curl has the flag.
 
 use super::{HttpSettings, OutputFlags};
 use clap::Args;

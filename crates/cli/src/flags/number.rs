@@ -1,6 +1,6 @@
-//! Numbers of things, as people write them: `10k`, `2M`, `1_000`.
+//! Counts as people write them: `10k`, `2M`, `1_000`.
 
-/// A count.
+/// Parses a count.
 pub(crate) fn count(text: &str) -> Result<u64, String> {
     let wrong = || {
         let shown: String = text.chars().take(64).collect();
@@ -33,13 +33,13 @@ pub(crate) fn count(text: &str) -> Result<u64, String> {
     number.ok_or_else(|| format!("{text} is too large; use at most {}", u64::MAX))
 }
 
-/// A count of things of which there are fewer.
+/// Parses a count with a smaller maximum.
 pub(crate) fn small_count(text: &str) -> Result<u32, String> {
     let number = count(text)?;
     u32::try_from(number).map_err(|_| format!("{text} is too large; use at most {}", u32::MAX))
 }
 
-/// The most failures of `--max-errors`, which other tools take as a share.
+/// Parses the maximum number of failures for `--max-errors`, which is a share in other tools.
 pub(crate) fn failures(text: &str) -> Result<u64, String> {
     match text.strip_suffix('%').map(str::parse::<f64>) {
         Some(Ok(share)) if (0.0..=100.0).contains(&share) => Err(format!(
@@ -49,7 +49,7 @@ pub(crate) fn failures(text: &str) -> Result<u64, String> {
     }
 }
 
-/// The number of redirects to follow, which curl's `-L` does not take.
+/// Parses the number of redirects to follow. curl's `-L` takes no number.
 pub(crate) fn redirects(text: &str) -> Result<u32, String> {
     text.parse()
         .map_err(|_| "-L takes the number of redirects to follow, such as -L 10".to_owned())

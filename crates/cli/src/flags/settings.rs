@@ -1,4 +1,4 @@
-//! Flags that set keys of a document, as their rows describe them.
+//! Flags that set keys of a document, as the rows of the keys describe them.
 
 use super::number;
 use clap::builder::{PossibleValuesParser, ValueParser};
@@ -8,7 +8,7 @@ use drumfire_document::flags::{self, Flag, FlagRow, Given, Number, On};
 use drumfire_document::form::KeyValue;
 use drumfire_document::{Diagnostic, Document};
 
-/// Flags whose readers report a number below 0, by their long names.
+/// Flags whose parsers report a number below 0, by their long names.
 const SIGNED: [&str; 6] = [
     "rate",
     "connections",
@@ -22,21 +22,21 @@ const SIGNED: [&str; 6] = [
 #[derive(Clone, Debug)]
 pub(crate) struct SettingFlags<const ON: u8>(Vec<Given>);
 
-/// The flags of settings of `drumfire http`.
+/// The settings of `drumfire http`.
 pub(crate) type HttpSettings = SettingFlags<{ On::HTTP.0 }>;
-/// The flags of settings of `drumfire grpc`.
+/// The settings of `drumfire grpc`.
 pub(crate) type GrpcSettings = SettingFlags<{ On::GRPC.0 }>;
-/// The flags of settings of `drumfire run`.
+/// The settings of `drumfire run`.
 pub(crate) type RunSettings = SettingFlags<{ On::RUN.0 }>;
-/// The flags of settings of `drumfire cluster attach`.
+/// The settings of `drumfire cluster attach`.
 pub(crate) type AttachSettings = SettingFlags<{ On::ATTACH.0 }>;
-/// The flags of settings of `drumfire report`.
+/// The settings of `drumfire report`.
 pub(crate) type ReportSettings = SettingFlags<{ On::REPORT.0 }>;
-/// The flags of settings that `drumfire resume` has in addition to those of `drumfire report`.
+/// The settings that `drumfire resume` has in addition to [`ReportSettings`].
 pub(crate) type ResumeSettings = SettingFlags<{ On::RESUME.0 }>;
 
 impl<const ON: u8> SettingFlags<ON> {
-    /// The flags in the order of help.
+    /// The given flags, in the order of the help.
     pub(crate) fn given(&self) -> &[Given] {
         &self.0
     }
@@ -113,10 +113,10 @@ impl<const ON: u8> FromArgMatches for SettingFlags<ON> {
     }
 }
 
-/// The argument that a row describes, for the commands of a set.
+/// The argument for a row, for the commands of a set.
 fn argument(row: &FlagRow, on: On) -> Arg {
     let flag = row.flag;
-    // Commands with results alone have one list of flags.
+    // Commands that only print results have one list of flags.
     let heading = match on == On::REPORT || on == On::RESUME {
         true => None,
         false => Some(flag.group.heading()),
@@ -177,7 +177,7 @@ fn is_number(row: &FlagRow) -> bool {
     row.key.value == KeyValue::Count || row.flag.number != Number::Plain
 }
 
-/// The parser of a number, which gives its digits.
+/// The parser of a number, which returns its digits.
 fn number_parser(kind: Number) -> ValueParser {
     let parse: fn(&str) -> Result<String, String> = match kind {
         Number::Plain => |text| number::count(text).map(|number| number.to_string()),
@@ -188,8 +188,8 @@ fn number_parser(kind: Number) -> ValueParser {
     ValueParser::new(parse)
 }
 
-/// A command whose flags with choices have these as values, for completions. They are parsed like
-/// other texts otherwise, because messages of the compiler name the key.
+/// A command whose flags list their choices, for completions. A normal command parses choices as
+/// plain text, because the compiler's messages name the key.
 pub(crate) fn with_choices(command: Command) -> Command {
     let rows = flags::of_command(On(u8::MAX));
     let rows = rows.iter().filter(|row| !row.flag.choices.is_empty());

@@ -1,7 +1,8 @@
-//! A machine that notes what is asked of it, so that the same answers can be given elsewhere.
+//! A machine that records what the compiler requests, so that an agent can provide the same
+//! results.
 //!
-//! Compiling asks the same questions of every machine in the same way: what is noted here is what
-//! an agent will be asked for. Secrets are read and not noted, since each agent has its own.
+//! Compiling sends the same requests on every machine, so an agent will need exactly what is
+//! recorded here. Secrets are read but not recorded, because each agent has its own.
 
 use drumfire_cluster::{Attachments, FileContent, SentFile};
 use drumfire_compile::{Found, Host, HostError, ReadAt, SchemaQuestion, TlsFault, ZoneTime};
@@ -14,7 +15,7 @@ use std::io::{self, Read};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A host, and what was asked of it.
+/// A host, and the requests to it.
 #[derive(Debug)]
 pub(crate) struct Noting {
     host: Arc<dyn Host>,
@@ -29,7 +30,7 @@ struct Notes {
 }
 
 impl Noting {
-    /// Notes what is asked of a host.
+    /// Records the requests to a host.
     pub(crate) fn of(host: &Arc<dyn Host>) -> Arc<Self> {
         Arc::new(Self {
             host: Arc::clone(host),
@@ -45,16 +46,16 @@ impl Noting {
         self.notes().files.insert(path.to_owned());
     }
 
-    /// The names and values of the setup that were asked for.
+    /// The names and values of the setup that the compiler requested.
     pub(crate) fn taken(&self) -> Vec<(String, String)> {
         self.notes().taken.clone().into_iter().collect()
     }
 
-    /// What a plan needs elsewhere, and the contents of the files in their order. Each is read once
-    /// for its digest.
+    /// What a plan needs on another machine, and the contents of the files in their order. Each
+    /// file is read once to compute its digest.
     ///
     /// # Errors
-    /// The path of a file that can't be read any more, and the reason.
+    /// The path of a file that cannot be read any more, and the reason.
     pub(crate) fn attachments(
         &self,
     ) -> Result<(Attachments, Vec<FileContent>), (String, io::Error)> {
@@ -77,7 +78,7 @@ impl Noting {
     }
 }
 
-/// A file from its beginning to its end.
+/// Reads a file from its beginning to its end.
 struct Whole {
     content: Arc<dyn ReadAt>,
     offset: u64,

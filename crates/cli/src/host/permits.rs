@@ -1,5 +1,5 @@
-//! What an agent permits to the plans of others: the servers that they load, and the variables of
-//! the environment that they read.
+//! The permissions of an agent for plans of others: the servers that they load, and the environment
+//! variables that they read.
 
 use crate::flags::NATS_VARIABLES;
 use drumfire_plan::{Detour, Inquiry, Origin, Plan};
@@ -9,23 +9,23 @@ const ANY: &str = "*";
 /// The hosts that an agent may load without a list: its own machine.
 const OWN: [&str; 3] = ["127.0.0.1", "[::1]", "localhost"];
 
-/// What an agent permits to the plans of others.
+/// The permissions of an agent for plans of others.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Permits {
-    /// The hosts, each with or without a port; the own machine where there are none.
+    /// The permitted hosts, each with or without a port; if empty, only the agent's own machine.
     pub(crate) hosts: Vec<String>,
-    /// The names of variables.
+    /// The names of the permitted variables.
     pub(crate) variables: Vec<String>,
 }
 
 impl Permits {
-    /// Refuses a plan with a target that may not be loaded, or with a way that could lead to one.
+    /// Rejects a plan with a forbidden target, or with a proxy or other way that could lead to one.
     pub(crate) fn plan(&self, plan: &Plan) -> Result<(), String> {
         self.way(plan.detour())?;
         plan.origins().try_for_each(|origin| self.server(origin))
     }
 
-    /// Refuses a server that may not be asked for its schema, or a way that could lead to one.
+    /// Rejects a schema request to a forbidden server, or by a way that could lead to one.
     pub(crate) fn inquiry(&self, inquiry: &Inquiry) -> Result<(), String> {
         self.way(inquiry.detour())?;
         self.server(&inquiry.request().url.origin)

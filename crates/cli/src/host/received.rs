@@ -1,8 +1,8 @@
-//! The machine of an agent: a plan has the files that came with it, the agent's own secrets, and
+//! The machine of an agent. A plan has the files that came with it, the agent's own secrets, and
 //! the servers that the agent may load.
 //!
-//! A path of a plan is looked up among the files that came, and never among the agent's: it is a
-//! key and no place. Secrets alone are the agent's, from the one folder that it was given.
+//! A path in a plan selects one of the received files, never a file of the agent: the path is a
+//! key, not a place. Only secrets belong to the agent, and come from its one folder of secrets.
 
 use super::permits::Permits;
 use crate::flags::NATS_VARIABLES;
@@ -37,7 +37,8 @@ impl fmt::Debug for Received {
 }
 
 impl Received {
-    /// With these attachments, whose files are at these places in the same order.
+    /// The machine with these attachments; `places` are the paths of their files, in the same
+    /// order.
     pub(crate) fn new(
         host: Arc<dyn Host>,
         attachments: &Attachments,
@@ -63,7 +64,7 @@ impl Received {
     }
 }
 
-/// Why a server is not asked before the run.
+/// Why a server must not be contacted before the run.
 fn forbidden(message: String) -> HostError {
     HostError {
         message,
@@ -71,7 +72,7 @@ fn forbidden(message: String) -> HostError {
     }
 }
 
-/// The place of a secret within the folder of secrets, also behind its links.
+/// The path of a secret, which must be in the folder of secrets even after all links are resolved.
 fn secret(folder: Option<&Path>, path: &str) -> io::Result<PathBuf> {
     let Some(folder) = folder else {
         let reason = "this agent has no directory of secrets (--secrets DIR)";
@@ -130,7 +131,7 @@ impl Host for Received {
     }
 
     fn proxy_variable(&self, name: &str) -> Option<String> {
-        // The machine's own way out, which no plan chooses.
+        // The proxy of the agent's machine, which no plan chooses.
         self.host.proxy_variable(name)
     }
 

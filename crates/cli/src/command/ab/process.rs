@@ -1,7 +1,7 @@
-//! A run of an experiment: a process of its own, as a user would have started it.
+//! A run of an experiment as a separate process, started as a user would start it.
 //!
-//! It is in a process group of its own, so that Ctrl-C on the terminal is the experiment's alone,
-//! which passes each signal on. It ends with the experiment.
+//! The process has its own process group, so that Ctrl-C on the terminal reaches only the
+//! experiment, which forwards each signal. The process ends with the experiment.
 
 use crate::exit::Failure;
 use rustix::process::{Pid, Signal, kill_process};
@@ -12,33 +12,33 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// The time between two looks at a process.
+/// The time between two polls of a process.
 pub(super) const LOOK: Duration = Duration::from_millis(50);
-/// The most bytes of its messages, and of what it prints, that are kept.
+/// The maximum number of bytes that are kept, of the messages and of the output.
 const KEPT_MAX: u64 = 1 << 20;
 
-/// A run that goes on. Dropping it ends it.
+/// A running process. Dropping it ends the process.
 pub(super) struct RunProcess {
     child: Child,
     messages: Option<JoinHandle<Vec<u8>>>,
-    /// What it prints, where that is wanted.
+    /// The reader of standard output, if the caller wants the output.
     output: Option<JoinHandle<Vec<u8>>>,
-    /// The number of signals that were passed on.
+    /// The number of signals that were forwarded.
     passed: u32,
 }
 
-/// A run's end.
+/// The result of a run's process.
 pub(super) struct RunEnd {
     /// The exit code; `None` after a signal.
     pub(super) code: Option<i32>,
-    /// Its messages.
+    /// The messages of the process.
     pub(super) stderr: String,
-    /// What it printed, where that is wanted.
+    /// Standard output, if the caller wanted it.
     pub(super) stdout: Vec<u8>,
 }
 
 impl RunEnd {
-    /// Its messages as one, without the program's name.
+    /// All messages as one text, without the program's name.
     pub(super) fn message(&self) -> &str {
         let message = self.stderr.trim_end();
         message.strip_prefix("drumfire: ").unwrap_or(message)
@@ -46,12 +46,12 @@ impl RunEnd {
 }
 
 impl RunProcess {
-    /// Starts this program with these arguments. Its output is not wanted: a run is stored.
+    /// Starts this program with these arguments and discards its output, because the run is stored.
     pub(super) fn start(args: Vec<OsString>) -> Result<Self, Failure> {
         Self::start_with(args, Stdio::null())
     }
 
-    /// The same with its output kept.
+    /// Starts this program with these arguments and keeps its output.
     pub(super) fn start_printing(args: Vec<OsString>) -> Result<Self, Failure> {
         Self::start_with(args, Stdio::piped())
     }
@@ -76,7 +76,7 @@ impl RunProcess {
         })
     }
 
-    /// The end, if it has come.
+    /// The result, if the process has ended.
     pub(super) fn poll(&mut self) -> Result<Option<RunEnd>, Failure> {
         let status = self.child.try_wait();
         let status = status.map_err(|error| {
@@ -85,7 +85,7 @@ impl RunProcess {
         Ok(status.map(|status| self.end(status)))
     }
 
-    /// Waits for the end.
+    /// Waits until the process ends.
     pub(super) fn wait(mut self) -> Result<RunEnd, Failure> {
         loop {
             if let Some(end) = self.poll()? {
@@ -95,12 +95,12 @@ impl RunProcess {
         }
     }
 
-    /// Passes signals on, until the run has had as many as the experiment.
+    /// Forwards signals until the run has received as many as the experiment.
     pub(super) fn pass_on(&mut self, count: u32) {
         while self.passed < count {
             self.passed += 1;
             let id = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
-            // One that has ended needs none.
+            // A process that has ended needs no signal.
             let _ended = id.map(|id| kill_process(id, Signal::INT));
         }
     }
@@ -119,13 +119,13 @@ impl RunProcess {
     }
 }
 
-/// Reads what a process writes, on a thread of its own, and keeps the beginning.
+/// Reads what a process writes in a new thread, and keeps the beginning.
 fn kept(mut pipe: impl Read + Send + 'static) -> Option<JoinHandle<Vec<u8>>> {
     let reader = thread::Builder::new().name("messages".to_owned());
     let reader = reader.spawn(move || {
         let mut kept = Vec::new();
         let _cut = pipe.by_ref().take(KEPT_MAX).read_to_end(&mut kept);
-        // A pipe that is full would hold the run.
+        // A full pipe would block the run.
         let _read = io::copy(&mut pipe, &mut io::sink());
         kept
     });

@@ -1,5 +1,6 @@
-//! The progress of an experiment on standard error: a line that replaces itself on a terminal, a
-//! line a round elsewhere. It shows no figures: an experiment that is ended for its figures has no answer.
+//! The progress of an experiment on standard error: a line that replaces itself on a terminal,
+//! otherwise one line per round. The progress shows no figures, because a user who stops the
+//! experiment on account of its figures makes the result invalid.
 
 use crate::output::Output;
 use crate::progress_line::{ProgressForm, ProgressLine};
@@ -10,18 +11,18 @@ use drumfire_units::Nanos;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Steps {
     pub(super) rounds: usize,
-    /// The steps of each round: runs, or pairs of runs that are made at the same time.
+    /// The steps of each round: runs, or pairs of runs at the same time.
     pub(super) each: u64,
 }
 
-/// The progress.
+/// The progress of an experiment.
 pub(super) struct Progress {
     line: ProgressLine,
     clock: Clock,
     planned: Steps,
-    /// The beginning of the step under way.
+    /// The start of the current step.
     began: Nanos,
-    /// The steps that have ended, and the time that they took together.
+    /// The number of steps that have ended, and their total time.
     steps: u64,
     took: Nanos,
     /// The second that the line shows.
@@ -41,7 +42,7 @@ impl Progress {
         }
     }
 
-    /// A sentence that stays.
+    /// Prints a sentence that stays on the screen.
     pub(super) fn remark(&self, sentence: &str) {
         self.line.remark(sentence);
     }
@@ -56,7 +57,7 @@ impl Progress {
         self.steps += 1;
     }
 
-    /// Shows the step under way, of this round and of the side with this name.
+    /// Shows the current step: its round and the name of its side.
     pub(super) fn show(&mut self, made: usize, name: &str) {
         let elapsed = Nanos(self.clock.now().0.saturating_sub(self.began.0));
         let second = elapsed.0 / 1_000_000_000;
@@ -73,7 +74,7 @@ impl Progress {
         self.line.replace(&line);
     }
 
-    /// Confirms a round.
+    /// Prints a line for a finished round, if the output has no live line.
     pub(super) fn end_round(&self, made: usize) {
         if self.line.form() == ProgressForm::Lines {
             let left = self.left(made, Nanos::ZERO);
@@ -84,19 +85,19 @@ impl Progress {
         }
     }
 
-    /// Takes the line away.
+    /// Removes the live line.
     pub(super) fn clear(&self) {
         self.line.clear();
     }
 
-    /// The time that the rest of all rounds will take, as the steps so far took theirs.
+    /// The estimated time for the remaining rounds, from the mean time of the steps so far.
     fn left(&self, made: usize, elapsed: Nanos) -> String {
         let Some(each) = self.took.0.checked_div(self.steps) else {
             return String::new();
         };
         let Steps { rounds, each: of } = self.planned;
         let steps = of * (rounds as u64).saturating_sub(made as u64);
-        // Of the round under way the first step may be over.
+        // The first step of the current round may be over.
         let over = self.steps.saturating_sub(of * made as u64).min(of - 1);
         let left = (each * steps.saturating_sub(over)).saturating_sub(elapsed.0) / 1_000_000_000;
         match left {

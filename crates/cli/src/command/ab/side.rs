@@ -10,8 +10,8 @@ use std::path::Path;
 
 /// The commands that run a load.
 const COMMANDS: [&str; 3] = ["http", "grpc", "run"];
-/// Flags that the experiment gives each run, or that each run would write anew, beside those of
-/// [`result_flags`].
+/// Flags that the experiment sets for each run, or whose output each run would overwrite, in
+/// addition to those in [`result_flags`].
 const OWN: [&str; 8] = [
     "-o",
     "--store",
@@ -23,20 +23,20 @@ const OWN: [&str; 8] = [
     "--baseline",
 ];
 
-/// A side.
+/// A side of the experiment.
 #[derive(Debug)]
 pub(super) struct Side {
-    /// The flag that it was written behind.
+    /// The flag that contained the command line.
     flag: &'static str,
     /// The command and its arguments.
     words: Vec<String>,
 }
 
 impl Side {
-    /// Reads a command line. A URL alone is one of `drumfire http`, a file one of `drumfire run`.
+    /// Reads a command line. A URL alone means `drumfire http`, a file alone `drumfire run`.
     ///
     /// # Errors
-    /// When it is none that runs a load, or has a flag that is the experiment's own.
+    /// If the command line runs no load, or contains a flag that the experiment sets.
     pub(super) fn of(flag: &'static str, line: &str) -> Result<Self, Failure> {
         let wrong = |message: &str| Failure::usage(format!("{flag}: {message}"));
         let mut words = shell_words(line).map_err(|message| wrong(&message))?;
@@ -74,11 +74,11 @@ impl Side {
         Ok(Self { flag, words })
     }
 
-    /// The facts of its runs that are known before any load is sent: the program reads the line and
-    /// prepares its plan.
+    /// The facts about the side's runs that are known before any load is sent: the program reads
+    /// the line and prepares its plan.
     ///
     /// # Errors
-    /// The program's own message.
+    /// The message of the program.
     pub(super) fn facts(&self) -> Result<RunInfo, Failure> {
         let process = RunProcess::start_printing(self.args(&["--print-facts".into()]))?;
         let ended = process.wait()?;
@@ -91,11 +91,12 @@ impl Side {
         }
     }
 
-    /// Starts a run that is stored in this directory. Both runs of a round have its number as their
-    /// seed, unless the line has one: so arrivals, and all else that is random, are the same.
+    /// Starts a run that is stored in this directory. Both runs of a round use the round's number
+    /// as their seed, unless the line has a seed, so that arrivals and all other random choices are
+    /// equal.
     ///
     /// # Errors
-    /// When no process can be started.
+    /// If the process cannot be started.
     pub(super) fn start(&self, directory: &Path, round: usize) -> Result<RunProcess, Failure> {
         let mut given: Vec<OsString> = vec!["-o".into(), directory.into(), "--no-github".into()];
         if !self.has(&["-q", "--quiet"]) {
@@ -108,7 +109,7 @@ impl Side {
         RunProcess::start(self.args(&given))
     }
 
-    /// The line with these flags behind its command.
+    /// The command line with these flags inserted after its command.
     fn args(&self, flags: &[OsString]) -> Vec<OsString> {
         let mut args: Vec<OsString> = self.words.iter().map(OsString::from).collect();
         args.splice(1..1, flags.iter().cloned());

@@ -1,4 +1,4 @@
-//! A load of calls, as a command line of `drumfire grpc` says it.
+//! The load of gRPC calls from a command line of `drumfire grpc`.
 
 use crate::document::{self, Written};
 use crate::exit::Failure;
@@ -8,7 +8,7 @@ use clap::error::ErrorKind;
 use clap::{Args as _, FromArgMatches as _};
 use drumfire_import::shell_words;
 
-/// The arguments of `drumfire grpc`, where its command line is the only argument.
+/// The command line of `drumfire grpc` without the command, if it is the only argument.
 pub(super) fn line(urls: &[String]) -> Option<&str> {
     let [only] = urls else {
         return None;
@@ -17,11 +17,11 @@ pub(super) fn line(urls: &[String]) -> Option<&str> {
     line.strip_prefix("grpc ")
 }
 
-/// The load of the arguments of `drumfire grpc`, with what the search's own flags say above it.
+/// The load of a `drumfire grpc` command line. The flags of the search override its settings.
 ///
 /// # Errors
-/// When they are none of that command, or make no load but show something. The line is not in the
-/// message, since its metadata may be secrets.
+/// If the arguments are invalid, or show something instead of running a load. The message does not
+/// contain the line, because its metadata may be secret.
 pub(super) fn of_line(line: &str, flags: &CapacityFlags) -> Result<Written, Failure> {
     let wrong = |message: &str| format!("in the `drumfire grpc` command line: {message}");
     let words = shell_words(line).map_err(|message| Failure::usage(wrong(&message)))?;

@@ -1,5 +1,5 @@
-//! The progress of a search on standard error: a line that replaces itself on a terminal; elsewhere
-//! a line for each stage and each rate of a bracket, and one every half minute.
+//! The progress of a search on standard error. A terminal gets a line that replaces itself. Other
+//! outputs get a line for each stage and each rate of a bracket, and one every 30 s.
 
 use crate::output::Output;
 use crate::progress_line::{ProgressForm, ProgressLine};
@@ -11,11 +11,11 @@ use drumfire_units::rounded;
 /// The time between two lines of one stage.
 const PERIOD: Nanos = Nanos::from_secs(30);
 
-/// The progress that is shown.
+/// Shows the progress.
 pub(super) struct Shower {
     line: ProgressLine,
     clock: Clock,
-    /// The stage and the rate of the last line, and when it was printed.
+    /// The stage and the rate of the last line, and the time at which it was printed.
     last: Option<(Stage, f64, Nanos)>,
 }
 
@@ -48,12 +48,12 @@ impl Shower {
         }
     }
 
-    /// Takes the live line away.
+    /// Removes the live line.
     pub(super) fn clear(&self) {
         self.line.clear();
     }
 
-    /// A sentence that stays.
+    /// Prints a sentence that stays on the screen.
     pub(super) fn remark(&self, sentence: &str) {
         self.line.remark(sentence);
     }

@@ -1,4 +1,4 @@
-//! What a search is to find, as the flags say it; and the plan of the run that is made for it.
+//! The goal of a search, from its flags, and the plan of its run.
 
 use crate::exit::Failure;
 use crate::flags::{CapacityFlags, HttpFlags};
@@ -8,19 +8,19 @@ use drumfire_measure::RunInfo;
 use drumfire_plan::{Metric, Threshold, suggestion_of};
 use drumfire_units::{Nanos, Rate};
 
-/// The objective that holds beside others that say nothing of failures: a target that refuses
+/// The objective that is added if no other one limits failures. A target that fails requests
 /// quickly has no capacity.
 const FAILED: &str = "failed<1%";
-/// The greatest rate that is asked for, where no flag says it.
+/// The maximum rate of a search without `--max`.
 const RATE_MAX: f64 = 1e6;
-/// The bounds of the times.
+/// The limits of the times.
 const STEP_MIN: Nanos = Nanos::from_secs(1);
 const HOLD_MIN: Nanos = Nanos::from_secs(10);
 const TIME_MAX: Nanos = Nanos::from_secs(3_600);
-/// The time by which the plan is longer than the longest search.
+/// The plan lasts longer than the longest search by this time.
 const MARGIN: Nanos = Nanos::from_secs(60);
 
-/// What is to be found.
+/// The goal of a search.
 #[derive(Clone, Debug)]
 pub(super) struct Wanted {
     /// The objectives, as rules.
@@ -69,7 +69,7 @@ impl Wanted {
         })
     }
 
-    /// The place of the pool with a name, or of the only one.
+    /// The index of the pool with this name, or of the only pool.
     pub(super) fn pool(&self, document: &Document, name: Option<&str>) -> Result<usize, Failure> {
         let pools = &document.pools;
         let names = || {
@@ -77,7 +77,7 @@ impl Wanted {
             names.join(", ")
         };
         match (name, pools.len()) {
-            // A plan without pools is wrong, and the compiler says so.
+            // The compiler rejects a plan without pools.
             (None, 0 | 1) => Ok(0),
             (None, _) => Err(Failure::usage(format!(
                 "the plan has several pools; select one with --pool: {}",
@@ -96,11 +96,12 @@ impl Wanted {
         }
     }
 
-    /// Puts the load of a search into a document: the first rate, and an end behind the latest end
+    /// Puts the load of a search into a document: the first rate, and an end after the latest end
     /// of the search.
     ///
-    /// The law goes on with the greatest rate behind that end, where nothing is sent any more: what
-    /// looks at a plan to see how much it may send, such as the guard of targets, sees all of it.
+    /// The law continues with the maximum rate after the latest end of the search, when nothing is
+    /// sent any more. Checks of how much a plan may send, such as the guard of targets, therefore
+    /// see the maximum rate.
     pub(super) fn put(&self, document: &mut Document, pool: usize) -> Result<(), Failure> {
         let Terms { from, most, .. } = self.terms;
         let longest = self.terms.latest() + MARGIN;
@@ -129,8 +130,9 @@ impl Wanted {
     }
 }
 
-/// The rule on the searched pool, where the run has several and it names none. One that names a
-/// pool was read before the pools were known, and is read again: their names may have slashes.
+/// Applies the rule to the searched pool, if the run has several pools and the rule names none. A
+/// rule that names a pool was parsed before the pools were known; it is parsed again, because names
+/// of pools may contain slashes.
 pub(super) fn of_pool(rule: &Threshold, info: &RunInfo, pool: usize) -> Threshold {
     let names: Vec<&str> = info.pools.iter().map(|pool| &*pool.name).collect();
     let mut rule = Threshold::rule_of(&rule.expression, &names).unwrap_or_else(|_| rule.clone());
@@ -143,7 +145,7 @@ pub(super) fn of_pool(rule: &Threshold, info: &RunInfo, pool: usize) -> Threshol
     rule
 }
 
-/// Refuses a pool whose load is of users.
+/// Rejects a pool whose load consists of users.
 fn check_pool(pool: &Pool) -> Result<(), Failure> {
     let load = &pool.load;
     let closed = [
@@ -165,7 +167,7 @@ fn check_pool(pool: &Pool) -> Result<(), Failure> {
     }
 }
 
-/// Refuses the flags of a load that has a rate, users or an end of its own.
+/// Rejects flags for a load with a rate, users or an end.
 fn check(flags: &HttpFlags) -> Result<(), Failure> {
     let closed = "a capacity search uses the open model; to limit the connections, use -c";
     let ends = "a search ends by itself; to set its times, use --hold and --confirm";
@@ -220,7 +222,7 @@ fn check(flags: &HttpFlags) -> Result<(), Failure> {
     })
 }
 
-/// An objective's rule.
+/// Parses an objective.
 fn rule(text: &str) -> Result<Threshold, Failure> {
     text.parse::<Threshold>().map_err(|error| {
         let before = &text[..error.at.min(text.len())];
@@ -240,7 +242,7 @@ fn excerpt_of(text: &str) -> String {
         .collect()
 }
 
-/// A rate above 0, per second.
+/// Parses a rate above 0, per second.
 fn rate(flag: &str, text: &str) -> Result<f64, Failure> {
     let rate: Rate = text
         .parse()
@@ -256,7 +258,7 @@ fn rate(flag: &str, text: &str) -> Result<f64, Failure> {
     }
 }
 
-/// A time of the search.
+/// Parses a time of the search.
 fn time(flag: &str, text: &str, least: Nanos) -> Result<Nanos, Failure> {
     let time: Nanos = text
         .parse()

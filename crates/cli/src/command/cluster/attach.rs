@@ -1,4 +1,4 @@
-//! `drumfire cluster attach`: goes on with the run of a coordinator that died.
+//! `drumfire cluster attach`: continues the run of a coordinator that died.
 
 use super::journal::{JournalFile, Taken};
 use super::surroundings::Surroundings;
@@ -19,7 +19,7 @@ use drumfire_session::Console as _;
 use std::env;
 use std::sync::Arc;
 
-/// Goes on with a run, and writes the results of the whole.
+/// Continues a run, and writes the results of the whole run.
 pub(crate) fn run(mut flags: AttachFlags, output: &Output) -> Result<Exit, Failure> {
     let taken = JournalFile::take_over(&flags.run, flags.take_over)?;
     let head = taken.record.outline.head.clone();
@@ -31,7 +31,8 @@ pub(crate) fn run(mut flags: AttachFlags, output: &Output) -> Result<Exit, Failu
         )));
     }
     let surroundings = Surroundings::of_text(&head.caller);
-    // Where results go is written as it was given there.
+    // Destinations of results are relative to the folder in which the first coordinator was
+    // started.
     env::set_current_dir(&surroundings.started_in).map_err(|error| {
         let folder = surroundings.started_in.display();
         Failure::failed(format!(
@@ -75,16 +76,16 @@ pub(crate) fn run(mut flags: AttachFlags, output: &Output) -> Result<Exit, Failu
     })
 }
 
-/// A run that is to be gone on with.
+/// A run that is about to be continued.
 pub(super) struct Attach<'a> {
     flags: &'a AttachFlags,
     taken: Taken,
-    /// The plan as agents get it.
+    /// The plan that agents get.
     text: String,
 }
 
 impl Attach<'_> {
-    /// Starts the coordinator; the journal that it writes.
+    /// Starts the coordinator. Returns the journal that it writes.
     pub(super) fn driver(
         self,
         plan: &Arc<Plan>,
@@ -98,7 +99,7 @@ impl Attach<'_> {
         let head = &record.outline.head;
         let url = match &self.flags.nats {
             Some(url) => url.clone(),
-            // The agents and their server have ended with their coordinator.
+            // The local agents and their server ended with their coordinator.
             None if Surroundings::of_text(&head.caller).is_local => {
                 local.insert(Local::start()?).url.clone()
             }
@@ -115,7 +116,8 @@ impl Attach<'_> {
             run: head.run.clone(),
             program: head.program.clone(),
             plan: Arc::clone(plan),
-            // Those that have a share have both; one that waits may yet get one.
+            // Agents with a share have the plan and its files; a waiting agent may still get a
+            // share.
             text: self.text,
             attachments: head.attachments.clone(),
             agents: usize::try_from(head.agents).unwrap_or(usize::MAX),

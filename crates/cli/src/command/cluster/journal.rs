@@ -1,9 +1,10 @@
-//! The journals of runs on several machines: files beside the folder of runs.
+//! The journals of cluster runs: files next to the folder of runs.
 //!
-//! The coordinator of a run's term T writes `RUN.T.journal`. One that goes on with the run makes the
-//! file of the next term, which can be made once, and only then reads what there is. An earlier one
-//! that was merely paused looks, behind each write and before it says anything that follows from
-//! it, whether that file is there: if not, what it wrote is in what the other reads.
+//! The coordinator of term T of a run writes `RUN.T.journal`. A coordinator that takes over the run
+//! creates the file of the next term, which can be created only once, and reads the existing
+//! journals only afterwards. An earlier coordinator that was only paused checks after each write,
+//! and before it sends anything that depends on the write, whether that file exists. If the file
+//! does not exist, the new coordinator will read the write.
 
 use crate::exit::Failure;
 use crate::runs_folder;
@@ -16,16 +17,16 @@ use std::path::{Path, PathBuf};
 
 /// The extension of a journal's name.
 const EXTENSION: &str = "journal";
-/// The name that stands for the newest run.
+/// The name for the newest run.
 const LAST: &str = "last";
 
-/// The name of the machine's boot, within which its monotonic clock goes on.
+/// The id of the machine's boot. Monotonic clock values are comparable only within one boot.
 pub(super) fn boot() -> String {
     let read = fs::read_to_string("/proc/sys/kernel/random/boot_id");
     read.map_or_else(|_| String::new(), |id| id.trim().to_owned())
 }
 
-/// The journal of a run under way.
+/// The journal of an active run.
 #[derive(Debug)]
 pub(super) struct JournalFile {
     folder: PathBuf,
@@ -33,7 +34,7 @@ pub(super) struct JournalFile {
     term: u64,
 }
 
-/// A journal as it was taken over, to be gone on with.
+/// A journal that was taken over and will be continued.
 pub(super) struct Taken {
     pub(super) journal: JournalFile,
     pub(super) writer: Journal,
@@ -41,10 +42,10 @@ pub(super) struct Taken {
 }
 
 impl JournalFile {
-    /// That of a new run.
+    /// Creates the journal of a new run.
     ///
     /// # Errors
-    /// When it can't be made.
+    /// If the file cannot be created.
     pub(super) fn create(run: &str) -> Result<(Self, Journal), Failure> {
         let journal = Self {
             folder: folder()?,
@@ -57,11 +58,11 @@ impl JournalFile {
         Ok((journal, writer))
     }
 
-    /// Takes over the journal of a run, given by its name, by the beginning of one, or as the last;
-    /// with `by_force` also from a coordinator that is there.
+    /// Takes over the journal of a run, given by its name, a prefix of its name, or `last`. With
+    /// `by_force`, also takes over from a coordinator that is still running.
     ///
     /// # Errors
-    /// When there is no such run, or it can't be taken over.
+    /// If the run does not exist, or its journal cannot be taken over.
     pub(super) fn take_over(given: &str, by_force: bool) -> Result<Taken, Failure> {
         let folder = folder()?;
         let (run, newest) = find(&folder, given)?;
@@ -84,7 +85,7 @@ impl JournalFile {
         };
         let path = journal.path();
         let wrong = |error| failure(&path, &error);
-        // From here on no earlier coordinator acknowledges anything.
+        // From here on, no earlier coordinator acknowledges anything.
         let mut file = journal.make().map_err(wrong)?;
         let whole = journal.copy_into(&mut file).map_err(wrong)?;
         let whole =
@@ -114,12 +115,12 @@ impl JournalFile {
         })
     }
 
-    /// Whether no other coordinator had the run before.
+    /// Whether this is the first coordinator of the run.
     pub(super) const fn is_first(&self) -> bool {
         self.term == 1
     }
 
-    /// Removes the journals of the run, whose record has everything in them.
+    /// Removes the journals of the run, once its record contains everything in them.
     pub(super) fn remove(&self) {
         for term in 1..=self.term {
             let _left_behind = fs::remove_file(self.of_term(term));
@@ -135,8 +136,8 @@ impl JournalFile {
         self.folder.join(name)
     }
 
-    /// Makes the file, which must not be there, and holds it as long as it is open: URLs in it may
-    /// have passwords.
+    /// Creates the file, which must not exist, and locks it while it is open. Only the user may
+    /// read it, because URLs in it may contain passwords.
     fn make(&self) -> io::Result<File> {
         let mut options = OpenOptions::new();
         let options = options.append(true).create_new(true).mode(0o600);
@@ -148,8 +149,8 @@ impl JournalFile {
         }
     }
 
-    /// Copies the newest journal that was finished; its outline. One that goes on and was ended
-    /// before it had copied everything is passed over.
+    /// Copies the newest complete journal and returns its outline. A journal whose coordinator
+    /// ended before it had copied its predecessor is skipped.
     fn copy_into(&self, file: &mut File) -> io::Result<Option<Outline>> {
         for term in (1..self.term).rev() {
             let Ok(source) = own_file(&self.of_term(term)) else {
@@ -181,7 +182,8 @@ impl JournalFile {
     }
 }
 
-/// The folder of journals, which only its user may enter: they name servers, and where results go.
+/// The folder of journals. Only its user may enter it, because journals contain the addresses of
+/// servers and the destinations of results.
 fn folder() -> Result<PathBuf, Failure> {
     let folder = runs_folder::own_beside("cluster");
     folder.map_err(|error| Failure::failed(format!("can't keep journals: {error}")))
@@ -199,11 +201,11 @@ pub(super) struct Kept {
     pub(super) run: String,
     /// Its group; `None` if the journal can't be read.
     pub(super) group: Option<String>,
-    /// Whether a coordinator has it, as a process of this machine.
+    /// Whether a coordinator on this machine holds the journal.
     pub(super) is_held: bool,
 }
 
-/// The runs that have a journal, the oldest first.
+/// The runs that have a journal, oldest first.
 pub(super) fn runs() -> Vec<Kept> {
     let folder = runs_folder::beside("cluster");
     let kept = |(run, term): (String, u64)| {
@@ -234,7 +236,7 @@ fn all(folder: &Path) -> Vec<(String, u64)> {
     };
     let mut all: Vec<(String, u64)> = names.filter_map(parse).collect();
     all.sort();
-    // Of each run the last.
+    // Keep the newest journal of each run.
     all.reverse();
     all.dedup_by(|(next, _), (newest, _)| next == newest);
     all.reverse();

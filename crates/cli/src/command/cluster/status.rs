@@ -1,4 +1,4 @@
-//! `drumfire cluster status`: the runs under way, and their agents.
+//! `drumfire cluster status`: the active runs and their agents.
 
 use super::journal::{self, Kept};
 use crate::command::agent::credentials;
@@ -10,9 +10,9 @@ use drumfire_report::json::{self, ClusterAgent, ClusterRun};
 use drumfire_units::rounded::{count, time};
 use std::time::Duration;
 
-/// The time that coordinators have for their answers.
+/// The time that coordinators have to answer.
 const PATIENCE: Duration = Duration::from_millis(600);
-/// The heads of the table of agents.
+/// The column headings of the table of agents.
 const HEADS: [&str; 11] = [
     "agent",
     "state",
@@ -27,7 +27,7 @@ const HEADS: [&str; 11] = [
     "max lag",
 ];
 
-/// Shows the runs under way in a group, or one of them.
+/// Shows the active runs in a group, or one of them.
 pub(crate) fn run(flags: &ClusterStatusFlags, output: &Output) -> Result<Exit, Failure> {
     let credentials = credentials(&flags.nats, &flags.way)?;
     let mut runs = runs_under_way(credentials, PATIENCE)?;
@@ -41,7 +41,7 @@ pub(crate) fn run(flags: &ClusterStatusFlags, output: &Output) -> Result<Exit, F
             )));
         }
     }
-    // One that was taken over may answer for a moment more.
+    // The earlier coordinator of a run that was taken over may still answer for a moment.
     let journals = journal::runs();
     if flags.json {
         let runs: Vec<ClusterRun> = runs.iter().map(json_of).collect();
@@ -58,8 +58,8 @@ pub(crate) fn run(flags: &ClusterStatusFlags, output: &Output) -> Result<Exit, F
     Ok(Exit::Done)
 }
 
-/// The line of a run of which no coordinator has answered in a group; none if it may answer in its
-/// own.
+/// The line of a run whose coordinator did not answer in a group. Empty if the coordinator may
+/// answer in another group.
 fn line_of_journal(kept: &Kept, group: &str) -> Option<String> {
     let run = &kept.run;
     let other = kept.group.as_ref().filter(|it| *it != group);

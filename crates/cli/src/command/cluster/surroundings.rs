@@ -1,5 +1,5 @@
-//! Where a run's coordinator was started, so that another one writes what it was to write, and to
-//! the same places.
+//! The place where a run's coordinator was started, so that another coordinator writes the same
+//! results to the same places.
 
 use crate::exit::Failure;
 use crate::flags::OutputFlags;
@@ -12,19 +12,19 @@ use std::path::{Path, PathBuf};
 /// The surroundings of a coordinator.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Surroundings {
-    /// The folder in which it was started.
+    /// The working directory of the coordinator.
     pub(super) started_in: PathBuf,
-    /// The folder from which the plan's paths lead.
+    /// The folder to which the plan's paths are relative.
     pub(super) folder: PathBuf,
-    /// The directory that `-o` names.
+    /// The directory given with `-o`.
     pub(super) store: Option<PathBuf>,
     /// Whether the run is not stored.
     pub(super) no_store: bool,
-    /// Whether the agents and the server of NATS were its own.
+    /// Whether the run started the agents and the NATS server.
     pub(super) is_local: bool,
 }
 
-/// The names of what a text has of them, a line each.
+/// The keys of the text form, one per line.
 const STARTED_IN: &str = "started in";
 const FOLDER: &str = "folder";
 const STORE: &str = "store";
@@ -43,7 +43,7 @@ impl Surroundings {
         }
     }
 
-    /// The text of which [`Self::of_text`] makes the same.
+    /// The text form, which [`Self::of_text`] parses.
     pub(super) fn text(&self) -> String {
         let mut lines = Vec::new();
         let mut add = |name: &str, value: String| lines.push(format!("{name}={value}"));
@@ -75,11 +75,12 @@ impl Surroundings {
         found
     }
 
-    /// Removes the record that an earlier coordinator has begun: the journal has everything in it,
-    /// and the run is stored anew from its beginning. With `by_force` also one that is held.
+    /// Removes the record that an earlier coordinator started: the journal contains all of it, and
+    /// the run is stored again from its beginning. With `by_force`, also removes a record that
+    /// another program holds.
     ///
     /// # Errors
-    /// When it can't be removed, or another program holds it.
+    /// If the record cannot be removed, or another program holds it.
     pub(super) fn remove_record(&self, run: &str, by_force: bool) -> Result<(), Failure> {
         let listed = runs_folder::runs().map(|runs| runs.join(run));
         let link = listed.as_ref().filter(|listed| listed.is_symlink());
@@ -97,7 +98,7 @@ impl Surroundings {
             Ok(directory) => directory.remove().map_err(|error| wrong(&path, &error)),
             Err(drumfire_store::StoreError::NoRun(_)) => Ok(()),
             Err(drumfire_store::StoreError::Busy(_)) if by_force => {
-                // What holds it goes on writing into files that have no name any more.
+                // The program that holds the record continues to write into deleted files.
                 let aside = path.with_extension("taken");
                 fs::rename(&path, &aside)
                     .and_then(|()| fs::remove_dir_all(&aside))

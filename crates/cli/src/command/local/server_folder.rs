@@ -1,8 +1,9 @@
-//! The folder of a server of NATS that a run has started here: its configuration, its ports, its store.
+//! The folder of a local NATS server: its configuration, its ports and its store.
 //!
-//! The kernel ends the server with a command that is killed, and the folder stays. The next one of the
-//! same user removes it, once the process in its name is gone. A process of another container, whose
-//! numbers are others, is known by its lock on the configuration.
+//! If a command is killed, the kernel ends the server, and the folder stays. The next command of
+//! the same user removes the folder if the process in its name has ended. Process numbers of
+//! another container are not comparable, so a running process is also recognised by its lock on the
+//! configuration.
 
 use rustix::io::Errno;
 use rustix::process::{Pid, geteuid, test_kill_process};
@@ -11,23 +12,24 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
-/// The beginning of the names of such folders; the process and a number follow.
+/// The prefix of the names of such folders. The process number and a counter follow.
 const PREFIX: &str = "drumfire-nats-";
-/// The name of the configuration within.
+/// The name of the configuration file.
 const CONFIGURATION: &str = "nats.conf";
-/// The names that are tried.
+/// The maximum number of names that are tried.
 const NAMES_MAX: u32 = 100;
 
-/// A folder that only this user may enter, which goes with the value.
+/// A folder that only this user may enter. Dropping the value removes the folder.
 #[derive(Debug)]
 pub(super) struct ServerFolder {
     path: PathBuf,
-    /// It is locked as long as it is open.
+    /// The open file, which holds the lock.
     _configuration: Option<File>,
 }
 
 impl ServerFolder {
-    /// Makes a folder that was not there, with this configuration; removes those that were left behind.
+    /// Creates a new folder with this configuration, and removes folders that earlier commands left
+    /// behind.
     pub(super) fn make(within: &Path, configuration: &str) -> io::Result<Self> {
         remove_left_behind(within);
         let mut folder = Self {
@@ -35,19 +37,19 @@ impl ServerFolder {
             _configuration: None,
         };
         let mut file = File::create_new(folder.configuration())?;
-        // A file system without locks leaves the process as the sign.
+        // On a file system without locks, only the process number shows that the folder is in use.
         let _unlocked = file.try_lock();
         file.write_all(configuration.as_bytes())?;
         folder._configuration = Some(file);
         Ok(folder)
     }
 
-    /// Where it is.
+    /// The path of the folder.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The file of the configuration.
+    /// The path of the configuration file.
     pub(super) fn configuration(&self) -> PathBuf {
         self.path.join(CONFIGURATION)
     }
@@ -66,7 +68,8 @@ fn make_own(within: &Path) -> io::Result<PathBuf> {
         let path = within.join(format!("{PREFIX}{id}-{number}"));
         match DirBuilder::new().mode(0o700).create(&path) {
             Ok(()) => return Ok(path),
-            // Put there by another user, or by a process of this number in another container.
+            // Another user, or a process with the same number in another container, has created the
+            // folder.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < NAMES_MAX => {
                 number += 1;
             }
@@ -75,11 +78,11 @@ fn make_own(within: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Removes the folders of this user whose processes are gone.
+/// Removes the folders of this user whose processes have ended.
 fn remove_left_behind(within: &Path) {
     let entries = fs::read_dir(within).into_iter().flatten().flatten();
     for entry in entries.filter(is_left_behind) {
-        // Another command may remove it too.
+        // Another command may remove the same folder.
         let _gone = fs::remove_dir_all(entry.path());
     }
 }
@@ -90,7 +93,7 @@ fn is_left_behind(entry: &DirEntry) -> bool {
     if !name.to_str().and_then(maker).is_some_and(is_gone) {
         return false;
     }
-    // Those of the entry itself, and not of what a link leads to.
+    // The metadata of the entry itself, not of the target of a link.
     let facts = entry.metadata();
     let is_own = facts.is_ok_and(|it| it.is_dir() && it.uid() == geteuid().as_raw());
     is_own && !is_locked(&entry.path().join(CONFIGURATION))
@@ -101,11 +104,11 @@ fn is_locked(file: &Path) -> bool {
     file.is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
 }
 
-/// The process that has made a folder of this name.
+/// The number of the process that created a folder with this name.
 fn maker(name: &str) -> Option<Pid> {
     let (id, number) = name.strip_prefix(PREFIX)?.split_once('-')?;
     let (id, number): (i32, u32) = (id.parse().ok()?, number.parse().ok()?);
-    // Numbers have other spellings, such as +1 and 01.
+    // Reject other spellings of a number, such as `+1` and `01`.
     let is_ours = format!("{PREFIX}{id}-{number}") == name && id > 0;
     Pid::from_raw(id).filter(|_| is_ours)
 }
@@ -117,7 +120,7 @@ mod tests {
     use std::os::unix::fs::symlink;
     use std::process::Command;
 
-    /// The number of a process that is gone.
+    /// The number of a process that has ended.
     fn gone() -> u32 {
         let mut child = Command::new("true").spawn().unwrap();
         let id = child.id();

@@ -1,4 +1,4 @@
-//! `drumfire runs --trend`: the runs of one plan in the order of time, and what changed.
+//! `drumfire runs --trend`: the runs of one plan in order of time, and the changes between them.
 
 use super::{LINES_AROUND, LISTED_MIN, rows, style};
 use crate::command::plan_file::PlanFile;
@@ -15,10 +15,11 @@ use drumfire_report::history;
 use drumfire_store::RunRow;
 use std::path::Path;
 
-/// Lines of a terminal that the head of a history takes: what changed, and two for each figure.
+/// The lines that the head of a history takes on a terminal: the changes, and two lines for each
+/// figure.
 const HEAD_LINES: usize = 16;
 
-/// Shows how the runs of a plan went.
+/// Shows the trend of a plan's runs.
 pub(super) fn run(given: &str, flags: &ListFlags, output: &Output) -> Result<(), Failure> {
     let to = flags.json.as_ref();
     let to = to
@@ -26,7 +27,7 @@ pub(super) fn run(given: &str, flags: &ListFlags, output: &Output) -> Result<(),
         .transpose()?;
     let keys = keys(given, output)?;
     let mut rows = rows(output)?;
-    // By the clock of the newest run of the plan: figures of two clocks are no series.
+    // Use the clock of the plan's newest run, because figures of two clocks are not comparable.
     let key = rows
         .iter()
         .filter_map(plan_of)
@@ -63,7 +64,7 @@ fn plan_of(row: &RunRow) -> Option<PlanKey> {
     row.run.as_ref().ok().and_then(|run| run.plan)
 }
 
-/// The keys that runs of the plan may have that the user names: of a run, or of a file.
+/// The keys of the given plan's runs. The plan is given by a run or a file.
 fn keys(given: &str, output: &Output) -> Result<Vec<PlanKey>, Failure> {
     if Path::new(given).is_file() {
         return keys_of_file(given, output);
@@ -81,8 +82,8 @@ fn keys(given: &str, output: &Output) -> Result<Vec<PlanKey>, Failure> {
     }
 }
 
-/// The keys of a plan in a file, as its runs have them: with the same secrets masked, and by the clock
-/// that it asks for or one that takes its place.
+/// The keys of a plan in a file, as its runs have them: with the same secrets masked, and with the
+/// requested clock or its substitute.
 fn keys_of_file(given: &str, output: &Output) -> Result<Vec<PlanKey>, Failure> {
     let file = PlanFile::read(given)?;
     let host = file.host(output);
