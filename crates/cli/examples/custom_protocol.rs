@@ -1,12 +1,11 @@
-//! A program that brings its own protocol: drumfire's schedule, measures and report around an
-//! exchange that the engine does not know.
+//! A program with its own protocol: drumfire's schedule, measurement and report around exchanges
+//! that the engine does not know.
 //!
-//! The engine's loop is for HTTP and gRPC. What makes a load exact lies beneath it, in crates that
-//! know no protocol: `schedule` says when each exchange is due, whatever the target does;
-//! `measure` keeps response time (from then) and service time (from the send) apart, adds up
-//! without loss and judges the run; `report` prints. Here each thread speaks a line-based protocol
-//! over a connection of its own.
-//!
+//! The engine's loop is for HTTP and gRPC. The crates below it know no protocol and make a load
+//! exact. `schedule` computes when each exchange is due, independently of the target. `measure`
+//! separates response time (from the intended start) from service time (from the send), merges
+//! without loss and judges the run. `report` prints. In this example, each thread speaks a
+//! line-based protocol over its own connection.
 //! ```sh
 //! cargo run --example custom_protocol serve 127.0.0.1:9090     # a target that speaks it
 //! cargo run --example custom_protocol 127.0.0.1:9090
@@ -39,13 +38,13 @@ const RATE: &str = "200/s";
 const REQUESTS: u64 = 400;
 const TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A user of the protocol: it sends `ADD a b` and expects `= sum`.
+/// A client of the protocol: it sends `ADD a b` and expects `= sum`.
 struct Machine {
     stream: BufReader<TcpStream>,
     line: String,
 }
 
-/// What one exchange came to.
+/// The result of one exchange.
 struct Exchanged {
     outcome: Outcome,
     sent: u32,
@@ -63,7 +62,7 @@ impl Machine {
         })
     }
 
-    /// One exchange. The n-th one asks for another sum.
+    /// Runs one exchange. Each number `n` requests a different sum.
     fn exchange(&mut self, n: u64) -> Exchanged {
         let request = format!("ADD {n} 1\n");
         self.line.clear();
@@ -84,7 +83,7 @@ impl Machine {
     }
 }
 
-/// A clock from the run's start.
+/// A clock that starts with the run.
 #[derive(Clone, Copy)]
 struct Clock(Instant);
 
@@ -93,7 +92,7 @@ impl Clock {
         Nanos(u64::try_from(self.0.elapsed().as_nanos()).unwrap_or(u64::MAX))
     }
 
-    /// Sleeps until a time; later than it, does nothing.
+    /// Sleeps until a time; returns at once if the time has passed.
     fn wait_until(self, at: Nanos) {
         let left = at.0.saturating_sub(self.now().0);
         thread::sleep(Duration::from_nanos(left));
@@ -123,7 +122,7 @@ fn work(schedule: &Schedule, worker: u32, address: &str, clock: Clock, info: &Ru
         figures.record_intended(1);
         figures.record(&Sample {
             intended: due.at,
-            // While the thread was in the exchange before, the target made this one wait.
+            // While the thread was busy with the previous exchange, the target delayed this one.
             due: due.at.max(free),
             sent,
             first_byte: end,
@@ -159,7 +158,7 @@ fn info(target: &str) -> RunInfo {
     }
 }
 
-/// Fires at a target, and sums up what the threads saw.
+/// Loads a target, and merges the results of all threads.
 fn fire(address: &str) -> Result<Summary, Box<dyn Error>> {
     let rate: Sequence = RATE.parse().map_err(|error| format!("{RATE}: {error}"))?;
     let schedule = Schedule::new(&rate, Arrivals::Constant, 1)
@@ -188,7 +187,7 @@ fn fire(address: &str) -> Result<Summary, Box<dyn Error>> {
     Ok(reading.close(merged.end, 0.0))
 }
 
-/// A target: answers each line, for as many connections as come.
+/// A target that answers each line, on any number of connections.
 fn serve(address: &str) -> io::Result<()> {
     let listener = TcpListener::bind(address)?;
     println!("{}", listener.local_addr()?);

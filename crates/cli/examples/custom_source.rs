@@ -1,8 +1,8 @@
-//! A program that brings its own requests: drumfire as a library.
+//! A program that generates its own requests: drumfire as a library.
 //!
-//! Everything else of a run is written as a plan. Here the load is one, and the program gives it a
-//! request source (`RequestData`), which computes path, a signature and a body from the number of
-//! the request, and a choice (`Pick`), which says what each arrival does.
+//! A plan describes the load and everything else of the run. The program adds a request source
+//! (`RequestData`), which computes the path, a signature and a body from the number of the request,
+//! and a choice (`Pick`), which selects the request of each arrival.
 //!
 //! ```sh
 //! drumfire serve
@@ -25,7 +25,7 @@ use drumfire_report::text;
 use std::error::Error;
 use std::sync::Arc;
 
-/// What is the same for all requests. A plan has one URL for each kind of request.
+/// The settings that all requests share. The plan has one URL for each kind of request.
 const PLAN: &str = r#"
 drumfire: 1
 pools:
@@ -40,15 +40,15 @@ stop: { requests: 300 }
 thresholds: [ 'failed<1%' ]
 "#;
 
-/// Requests that are computed. Everything is a function of the request's context, so that any
-/// thread of any machine makes the same ones.
+/// Computed requests. Everything is a function of the request's context, so that any thread on any
+/// machine computes the same requests.
 #[derive(Debug)]
 struct Orders {
     has_body: bool,
 }
 
 impl Orders {
-    /// A number that looks random, and stays the same for the request.
+    /// A number that looks random, but is constant for the request.
     fn sku(request: &RequestContext) -> u64 {
         (request.arrival ^ request.seed).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40
     }
@@ -105,7 +105,7 @@ impl Pick for Habit {
     }
 }
 
-/// A plan reads no files here, so that the host has nothing to say.
+/// The plan reads no files, so the host provides nothing.
 #[derive(Debug)]
 struct Nothing;
 
@@ -113,7 +113,7 @@ impl Environment for Nothing {}
 
 impl Host for Nothing {}
 
-/// The plan, with the program's own data in place of its requests'.
+/// The plan, in which the program's data replaces the data of the requests.
 fn plan(url: &str) -> Result<Plan, Box<dyn Error>> {
     let said = |all: Vec<drumfire_document::Diagnostic>| {
         let lines: Vec<String> = all.iter().map(ToString::to_string).collect();
@@ -132,7 +132,7 @@ fn plan(url: &str) -> Result<Plan, Box<dyn Error>> {
     Plan::new(parts).map_err(|flaws| format!("{flaws:?}").into())
 }
 
-/// What a report says of the run beside its figures.
+/// The facts about the run that the report shows besides its figures.
 fn info(plan: &Plan, placement: &Placement, url: &str) -> RunInfo {
     let started_at_unix_ns = Clock::unix_time();
     let pools = plan.pools().iter().map(|pool| PoolInfo {
@@ -168,7 +168,7 @@ fn info(plan: &Plan, placement: &Placement, url: &str) -> RunInfo {
     }
 }
 
-/// Runs it; the events could go to a display of one's own.
+/// Runs the plan. The events could feed a custom display.
 fn run(plan: Plan, url: &str) -> Result<Arc<Summary>, Box<dyn Error>> {
     let lookup: Arc<Resolver> = Arc::new(|_, host, port, timeout| resolve(host, port, timeout));
     let machine = Machine {

@@ -251,7 +251,7 @@ fn has_lists(document: &Document) -> bool {
 
 /// Notes about pools that cannot continue at the exact number.
 ///
-/// The numbers are those of arrivals, which the record counts. If one worker was ahead of another,
+/// Numbers are numbers of arrivals, which a record counts. If one worker was ahead of another,
 /// there were gaps below the highest number.
 fn uncertain(record: &Record, ready: &Prepared) -> Vec<String> {
     let of_pool = |index: usize, figures: &Figures| {

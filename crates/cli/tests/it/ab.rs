@@ -1,4 +1,4 @@
-//! `drumfire ab` against the built-in server, whose answers are slower for one side.
+//! `drumfire ab` against the built-in server, whose responses are slower for one side.
 
 use crate::support::process::{Run, Signal};
 use crate::support::program::LIMIT;
@@ -14,7 +14,7 @@ use std::time::Duration;
 
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
-/// The experiment of two lines.
+/// Runs an experiment with two command lines.
 fn experiment(a: &str, b: &str, flags: &[&str]) -> Process {
     let args = ["ab", "--a", a, "--b", b].into_iter();
     Process::start(&mut drumfire(args.chain(flags.iter().copied())))
@@ -39,7 +39,7 @@ fn slower_candidate() -> Result<(), String> {
         "--rounds", "8", "-o", &store, "--tag", "slower", "--json", &json,
     ];
     let found = run(&line("2ms"), &line("8ms"), &flags);
-    // A generator that is late has runs that are no good, and no answer or another one.
+    // If the generator is late, runs are invalid, and the experiment has no answer or another one.
     in_time(found.code == Some(4), || {
         format!("{:?} {} {}", found.code, found.stdout, found.stderr)
     })?;
@@ -68,7 +68,7 @@ fn slower_candidate() -> Result<(), String> {
     ]));
     let again = again.finish(LIMIT);
     assert_eq!(again.code, Some(4), "{} {}", again.stdout, again.stderr);
-    // Both runs of a round have the same seed, and the runs of the first round came in turn.
+    // Both runs of a round have the same seed, and the runs of the first round alternated.
     let seeds = |side: &str, round: &str| {
         let run = format!("{store}/{side}/{round}");
         let args = ["report", &run, "--json", "-"];
@@ -81,7 +81,7 @@ fn slower_candidate() -> Result<(), String> {
     Ok(())
 }
 
-/// Answers that wait until both sides of an experiment have asked.
+/// A response that waits until both sides of an experiment have sent a request.
 #[derive(Default)]
 struct Meeting {
     asked: Mutex<[bool; 2]>,
@@ -89,7 +89,7 @@ struct Meeting {
 }
 
 impl Meeting {
-    /// The server of one side, which answers after this time.
+    /// The server of one side, which responds after this time.
     fn server(self: &Arc<Self>, side: usize, delay: Duration) -> Script {
         let meeting = Arc::clone(self);
         Script::new(move |peer: &mut Peer| {
@@ -126,7 +126,7 @@ fn duet() -> Result<(), String> {
     let line = |url: &str| format!("http -r 100 -n 100 --arrivals poisson {url}");
     let flags = ["--duet", "--rounds", "8", "-q", "--json", "-o", &store];
     let found = run(&line(&one.url()), &line(&other.url()), &flags);
-    // One behind the other, the first run would have had no answer before it was over.
+    // If the runs were sequential, the first one would have had no response before its end.
     assert_eq!(*meeting.asked.lock().unwrap(), [true; 2]);
     in_time(found.code == Some(4), || {
         format!("{:?} {} {}", found.code, found.stdout, found.stderr)
@@ -138,7 +138,7 @@ fn duet() -> Result<(), String> {
         cautions.contains("Both servers are on one machine"),
         "{cautions}"
     );
-    // Both runs of the first round had the same arrivals, of which none was given up.
+    // Both runs of the first round had the same arrivals, and none was dropped.
     let report = |side: &str| {
         let run = format!("{store}/{side}/01");
         let report = Process::start(&mut drumfire(["report", &run, "--json", "-"])).finish(LIMIT);
@@ -179,11 +179,11 @@ fn a_signal_ends_with_the_rounds_that_there_are() {
     );
 }
 
-/// The one child of a process that runs a load in this directory, once its record has begun.
+/// The child process that runs a load in this directory, once its record has started.
 fn child_of(process: &Process, directory: &str) -> rustix::process::Pid {
     let pid = process.id();
     let log = format!("{directory}/intervals.log");
-    // Its first entry, and not its head alone.
+    // The record contains its first entry, not only its head.
     wait_until("a run's record", || {
         fs::metadata(&log).is_ok_and(|log| log.len() > 256)
     });
@@ -255,7 +255,7 @@ fn a_first_round_that_broke_is_made_again_and_compare_leaves_its_run_out() {
         words.contains("Left out: ") && words.contains("or it was cut off."),
         "{words}"
     );
-    // By itself it is refused.
+    // A run that is named directly is refused.
     let named = format!("{store}/a/01");
     let refused = Process::start(&mut drumfire(["compare", &*named, &named])).finish(LIMIT);
     assert_eq!(refused.code, Some(2), "{}", refused.stdout);

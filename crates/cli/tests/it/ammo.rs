@@ -1,13 +1,13 @@
-//! Logs of requests in plans: when their requests arrive.
+//! Request logs in plans: when their requests arrive.
 
 use crate::support::program::LIMIT;
 use crate::support::{Folder, Process, Report, Script, drumfire, in_time, punctually};
 use std::time::{Duration, Instant};
 
-/// A log of three requests, half a second after each other.
+/// A log of three requests, half a second apart.
 const LOG: &str = "{\"ts\": 100.0, \"uri\": \"/a\"}\n{\"ts\": 100.5, \"uri\": \"/b\"}\n{\"ts\": 101.0, \"uri\": \"/c\"}\n";
 
-/// When the requests of the log arrive at a server.
+/// The arrival times of the log's requests at a server.
 fn arrivals(keys: &str, flags: &[&str]) -> Vec<Instant> {
     let folder = Folder::new();
     folder.write("a.log", LOG);

@@ -1,4 +1,5 @@
-//! Servers that answer badly, slowly or too much: one outcome each, and never an ok too many.
+//! Servers that respond badly, slowly or with too much data: each case has one outcome, and never a
+//! wrong `ok`.
 
 use crate::support::script::Peer;
 use crate::support::{Folder, PATIENCE, Script, in_time, load, punctually};
@@ -51,18 +52,18 @@ fn drip(peer: &mut Peer, bytes: &[u8], pause: Duration) {
     }
 }
 
-/// Sends the same bytes for ever.
+/// Sends the same bytes forever.
 fn flood(peer: &mut Peer, bytes: &[u8]) {
     let many = bytes.repeat(1_000);
     while !peer.is_over() && peer.send(&many) {}
 }
 
-/// Answers each request with these bytes and reads on.
+/// Answers each request with these bytes and continues to read.
 fn answer(peer: &mut Peer, bytes: &[u8]) {
     while peer.request().is_some() && peer.send(bytes) {}
 }
 
-/// Reads a request's head alone.
+/// Reads only the head of a request.
 fn read_head(peer: &mut Peer) {
     let mut piece = [0; 1024];
     let _some = peer.stream.get_mut().read(&mut piece);
@@ -82,7 +83,8 @@ fn encoded(codings: &str, body: &[u8]) -> Vec<u8> {
     [head.as_bytes(), body].concat()
 }
 
-/// A body that becomes 80 MiB, made once: that takes longer than some timeouts.
+/// A body that decompresses to 80 MiB. It is built only once, because that takes longer than some
+/// timeouts.
 static BOMB: LazyLock<Vec<u8>> = LazyLock::new(|| encoded("gzip", &gzip(&vec![0; 80 << 20])));
 
 const ROWS: [Row; 33] = [
@@ -298,9 +300,9 @@ const ROWS: [Row; 33] = [
     }),
 ];
 
-/// Two requests, one after the other, have the outcome; bytes behind the first answer are never the
-/// answer to the second. Some rows wait for a timeout that is long beside a busy machine's delays,
-/// so that three go side by side.
+/// Two consecutive requests have the outcome. Bytes after the first response are never the response
+/// to the second request. Some rows wait for a timeout that is long compared with the delays of a
+/// busy machine, so three rows run in parallel.
 #[test]
 fn every_bad_answer_has_its_outcome() {
     const LANES: usize = 3;
@@ -318,7 +320,7 @@ fn every_bad_answer_has_its_outcome() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The mistake in the outcome of a row's requests.
+/// The mistake in the outcomes of a row's requests.
 fn wrong(row: &Row, body: &str) -> Option<String> {
     let script = Script::new(row.serve);
     let flags = row.flags.replace("BODY", body);
@@ -349,8 +351,8 @@ fn wrong(row: &Row, body: &str) -> Option<String> {
     })
 }
 
-/// A timeout comes when it was asked for, never before, and the latency record keeps it. How much later
-/// depends on the machine, and virtual time shows it to the nanosecond.
+/// A timeout occurs at the requested time, never before, and the latency record keeps it. The delay
+/// depends on the machine; tests with virtual time check it to the nanosecond.
 #[test]
 fn timeouts_come_in_time_and_stay_in_the_record() {
     let silent = Script::new(|peer| {
@@ -359,8 +361,8 @@ fn timeouts_come_in_time_and_stay_in_the_record() {
     });
     let mute = Script::new(Peer::hold);
     let tls = mute.url().replace("http:", "https:");
-    // The time of the whole has the opening of a connection in it, and a handshake that does not
-    // end is waited for.
+    // The total time includes the opening of a connection, and drumfire waits for a handshake that
+    // does not end.
     for (line, kind, part) in [
         (
             format!("--head-timeout 1s {}", silent.url()),
@@ -390,8 +392,8 @@ fn timeouts_come_in_time_and_stay_in_the_record() {
     }
 }
 
-/// RST within the body of every response, of every second one, and of one in a hundred: the exact
-/// count.
+/// RST inside the body of every response, of every second one, and of one in a hundred: the count
+/// is exact.
 #[test]
 fn resets_within_bodies_are_counted_exactly() {
     for (every, requests) in [(1, 20), (2, 40), (100, 300)] {
@@ -417,7 +419,7 @@ fn resets_within_bodies_are_counted_exactly() {
     }
 }
 
-/// A kept-alive connection that is closed just when the next request comes: within 10 ms, for which
+/// A kept-alive connection that the server closes when the next request arrives: within 10 ms, so
 /// the machine must be punctual.
 #[test]
 fn closed_on_reuse_is_counted_apart_and_sent_again_only_on_demand() {
@@ -450,7 +452,8 @@ fn closed_on_reuse_is_counted_apart_and_sent_again_only_on_demand() {
     }
 }
 
-/// A handler that takes its time and then closes the connection has had the request: it runs once.
+/// A handler that takes some time and then closes the connection has received the request, so the
+/// request runs only once.
 #[test]
 fn a_request_that_was_worked_on_is_not_sent_again() {
     let script = Script::new(|peer| {
@@ -467,10 +470,10 @@ fn a_request_that_was_worked_on_is_not_sent_again() {
     assert_eq!(report.n("requests.retried"), 0);
 }
 
-/// Bytes on an idle connection: it is not used again.
+/// If bytes arrive on an idle connection, the connection is not used again.
 #[test]
 fn an_unasked_response_spoils_its_connection_and_no_request() {
-    // Long after each answer the next request comes.
+    // The next request comes long after each response.
     punctually(ms(500), || {
         let script = Script::new(|peer| {
             while peer.request().is_some() {
@@ -488,7 +491,8 @@ fn an_unasked_response_spoils_its_connection_and_no_request() {
     });
 }
 
-/// A server that ignores `Expect` gets the body after a second; one that agrees gets it at once.
+/// A server that ignores `Expect` gets the body after a second; one that agrees gets the body at
+/// once.
 #[test]
 fn expectations_wait_for_a_second_and_no_longer() {
     let agreeing = Script::new(|peer| {

@@ -12,12 +12,12 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
-/// The folders of a user of the test's own.
+/// The folders of a test user.
 struct User {
     folder: Folder,
 }
 
-/// An address as a program has printed it.
+/// A URL that a program has printed.
 struct Url {
     authority: String,
     path: String,
@@ -38,7 +38,7 @@ impl User {
         Process::start(&mut command)
     }
 
-    /// A run of ten requests that is stored.
+    /// Runs ten requests, and stores the run.
     fn run(&self, url: &str) {
         let run = self.start(&["http", "-n", "10", "-c", "1", url]);
         assert_eq!(run.finish(LIMIT).code, Some(0));
@@ -46,7 +46,7 @@ impl User {
 }
 
 impl Url {
-    /// The first address in a text, once it is there whole.
+    /// The first complete URL in a text; waits until the text contains it.
     fn within(what: &str, mut text: impl FnMut() -> String) -> Self {
         let mut found = None;
         wait_until(what, || {
@@ -72,7 +72,7 @@ impl Url {
         stream
     }
 
-    /// The answer to a request for a page below this one.
+    /// The response to a request for a page below this URL.
     fn get(&self, below: &str) -> String {
         let (authority, path) = (&self.authority, &self.path);
         self.ask(&format!(
@@ -80,7 +80,7 @@ impl Url {
         ))
     }
 
-    /// The answer to a command from this origin.
+    /// The response to a command from this origin.
     fn post(&self, below: &str, origin: &str, body: &str) -> String {
         let (authority, path, length) = (&self.authority, &self.path, body.len());
         self.ask(&format!(
@@ -97,7 +97,7 @@ impl Url {
     }
 }
 
-/// What a connection brings, read on a thread of its own.
+/// The data that a connection receives, read in a separate thread.
 struct Watched {
     text: Arc<Mutex<Vec<u8>>>,
     thread: JoinHandle<()>,
@@ -109,7 +109,7 @@ impl Watched {
         let into = Arc::clone(&text);
         let thread = thread::spawn(move || {
             let mut piece = [0; 65_536];
-            // The connection may be cut where its chunks should end.
+            // The connection may be cut before its last chunk.
             while let Ok(read @ 1..) = stream.read(&mut piece) {
                 into.lock().unwrap().extend_from_slice(&piece[..read]);
             }
@@ -117,7 +117,7 @@ impl Watched {
         Self { text, thread }
     }
 
-    /// What has come so far.
+    /// The data received so far.
     fn text(&self) -> String {
         String::from_utf8_lossy(&self.text.lock().unwrap()).into_owned()
     }
@@ -128,7 +128,7 @@ impl Watched {
     }
 }
 
-/// The data of events of this name.
+/// The data of the events with this name.
 fn events(stream: &str, name: &str) -> Vec<Value> {
     let event = format!("event: {name}\ndata: ");
     let found = stream.split(&event).skip(1);
@@ -137,7 +137,7 @@ fn events(stream: &str, name: &str) -> Vec<Value> {
         .collect()
 }
 
-/// A page follows its run to the end, with the figures of the report, and commands it.
+/// A page follows its run to the end, shows the figures of the report, and controls the run.
 #[test]
 fn the_page_of_a_run_follows_and_commands_it() {
     punctually(Duration::from_secs(1), page_of_a_run);
@@ -193,7 +193,8 @@ fn page_of_a_run() -> Result<(), String> {
     let large = format!(r#"{{"command":"mark","value":"{}"}}"#, "x".repeat(10_000));
     assert!(url.post("command", &own, &large).contains(" 413 "));
     serve.await_requests(serve.count("requests") + 20);
-    // A page is drawn by threads that leave the cores to others, and as seldom as that takes long.
+    // The threads that draw a page leave the cores to others, and draw less often if drawing is
+    // slow.
     let end = Instant::now() + Duration::from_secs(10);
     let pictures = || watched.text().matches("\"id\":\"rate\"").count();
     while pictures() < 2 && Instant::now() < end {
@@ -207,13 +208,14 @@ fn page_of_a_run() -> Result<(), String> {
     assert!(!stream.contains("hunter2"), "{stream}");
     let ends = events(&stream, "end").len();
     assert!(ends <= 1, "{stream}");
-    // The program waits for a viewer for two seconds.
+    // The program waits two seconds for a viewer.
     in_time(ends == 1, || stream.clone())?;
     let pictures = pictures_of(&events(&stream, "part"), &run.stdout);
     in_time(pictures > 1, || format!("{pictures} pictures"))
 }
 
-/// Compares the last parts of a page with the run's result; gives how many pictures of the rate there are.
+/// Compares the last parts of a page with the run's result. Returns the number of pictures of the
+/// rate.
 fn pictures_of(parts: &[Value], result: &str) -> usize {
     let newest = |id: &str| parts.iter().rfind(|part| part["id"] == id).unwrap();
     let result: Value = serde_json::from_str(result).unwrap();
@@ -225,7 +227,7 @@ fn pictures_of(parts: &[Value], result: &str) -> usize {
     parts.iter().filter(|part| part["id"] == "rate").count()
 }
 
-/// Stored runs have a list and a page each, and one that goes on is commanded through its socket.
+/// Stored runs have a list and a page each, and an active run is controlled through its socket.
 #[test]
 fn stored_runs_are_listed_shown_and_compared() {
     let (user, serve) = (User::new(), Serve::new(""));
@@ -251,7 +253,7 @@ fn stored_runs_are_listed_shown_and_compared() {
         both.contains("One pair of runs") && both.contains("id=\"tail\""),
         "{both}"
     );
-    // The link of a run whose directory another one has taken.
+    // The link of a run whose directory another run has taken.
     let runs = user.folder.path().join("drumfire/runs");
     symlink(runs.join(names[0]), runs.join("stale")).unwrap();
     for (below, status) in [
@@ -297,7 +299,7 @@ fn stored_runs_are_listed_shown_and_compared() {
 /// Stops a run from its page.
 fn stop(url: &Url, live: &str) {
     let own = format!("http://{}", url.authority);
-    // On a busy machine a run may not respond in time, and carry the command out all the same.
+    // On a busy machine, a run may not respond in time, but still carry out the command.
     let mut is_silent = false;
     wait_until("the stop", || {
         let said = url.post(

@@ -1,21 +1,21 @@
-//! gRPC against a server on the C core, the library beneath gRPC's Python, C++ and others.
+//! gRPC against a server on the C core, the library under gRPC's Python, C++ and others.
 
 use crate::support::program::{LIMIT, words};
 use crate::support::{Process, Report, drumfire, lab, load_of, wait_until};
 use std::net::TcpStream;
 use std::process::Stdio;
 
-/// Calls in each row.
+/// The number of calls in each row.
 const CALLS: u64 = 200;
 
-/// A server that compresses every reply, with its port.
+/// A server that compresses every reply, and its port.
 struct CCore {
     _process: Process,
     port: u16,
 }
 
 impl CCore {
-    /// Starts it with options of the C core; `None` where Python has no such library.
+    /// Starts the server with options of the C core; `None` if Python does not have the library.
     fn new(options: &str) -> Option<Self> {
         if !lab::has_python("grpc") {
             return None;
@@ -36,7 +36,7 @@ impl CCore {
         })
     }
 
-    /// Calls a method with messages that are worth compressing; its schema is asked for.
+    /// Calls a method with messages that are worth compressing; the schema comes from the server.
     fn calls(&self, method: &str, flags: &str) -> Report {
         let texts = format!("[{{\"text\":\"{}\"}},{{\"text\":\"b\"}}]", "z".repeat(3000));
         let line = format!(
@@ -88,11 +88,12 @@ fn statuses_and_deadlines_are_its_own() {
     let report = server.calls("Unary", "-H 'x-sleep: 3' --deadline 50ms");
     let what = format!("{:#}", report.short());
     assert_eq!(report.n("requests.failed"), CALLS, "{what}");
-    // Its clock for deadlines goes by milliseconds, so that its status may come a little early.
+    // The server's clock for deadlines counts milliseconds, so its status may arrive a little
+    // early.
     let late = report.kind("timeout:total") + report.kind("grpc:deadline_exceeded");
     assert!(late > 0, "{what}");
-    // On a busy machine it sends a head on a stream that it has ended, which breaks the connection
-    // with all calls on it; the next ones may come while it clears away those.
+    // On a busy machine, the server sends a head on a stream that it has ended, which breaks the
+    // connection with all calls on it. The next calls may arrive while it still clears those.
     for kind in report.kinds() {
         let known = [
             "timeout:total",
@@ -104,8 +105,8 @@ fn statuses_and_deadlines_are_its_own() {
     }
 }
 
-/// Connections that are too old are replaced, and calls that the server refuses on its way out, or
-/// while it has not cleared away finished ones, are sent once more.
+/// Connections that are too old are replaced. Calls that the server refuses while it shuts down a
+/// connection, or while it has not cleared finished ones, are sent once more.
 #[test]
 fn old_connections_and_few_streams_cost_no_call() {
     let options = "grpc.max_connection_age_ms=300 grpc.max_connection_age_grace_ms=20000 \

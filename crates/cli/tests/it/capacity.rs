@@ -10,13 +10,13 @@ fn search(url: &str, flags: &[&str]) -> Process {
     Process::start(&mut drumfire(args))
 }
 
-/// A search to its end.
+/// Runs a search to its end.
 fn run(url: &str, flags: &[&str]) -> Run {
     search(url, flags).finish(LIMIT)
 }
 
-/// Whether a search ended with one of these codes, and said this. Of a machine that is busy with other
-/// things the answer is another one, as it should be.
+/// Checks the exit code and the output of a search. On a busy machine, the answer is different, as
+/// it should be.
 fn ended(found: &Run, codes: &[i32], says: &str) -> Result<(), String> {
     let is_right = found.code.is_some_and(|code| codes.contains(&code));
     in_time(is_right && found.stdout.contains(says), || {
@@ -55,7 +55,7 @@ fn the_capacity_of_calls_is_searched_by_a_line_of_their_command() {
     });
 }
 
-/// Each request takes 5 ms, one at a time: 200/s are as many as there can be.
+/// Each request takes 5 ms, one at a time, so the maximum is 200/s.
 #[test]
 fn a_server_with_one_place_has_the_capacity_of_its_queue() {
     punctually(Duration::from_secs(2), one_place);
@@ -95,7 +95,7 @@ fn one_place() -> Result<(), String> {
         text.contains("\"schema\": \"drumfire.capacity.v1\""),
         "{text}"
     );
-    // The run ended as planned, and no note tells each of its rates.
+    // The run ended as planned, and no note lists each of its rates.
     let report = Process::start(&mut drumfire(["report", &store, "--json", "-"]));
     let report = report.finish(LIMIT);
     let report: serde_json::Value = serde_json::from_str(&report.stdout).unwrap();
@@ -190,7 +190,7 @@ fn a_signal_ends_a_search_with_what_is_known() {
         &serve.url,
         &["--slo", "p99<20s", "--step", "1s", "--json", "-"],
     );
-    // It is named while it is sent, and the one before was kept.
+    // The current rate is printed, and the previous rate was kept.
     wait_until("a second rate", || {
         search.stderr().contains("climb: 20/s, ")
     });

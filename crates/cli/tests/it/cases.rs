@@ -1,12 +1,12 @@
-//! Command lines with their texts, exit codes and results, as the files of `tests/cases/`.
+//! Command lines with their texts, exit codes and results, from the files in `tests/cases/`.
 //!
-//! Each file is a test of its name; `tests/cases/README.md` has the form. `DRUMFIRE_BLESS=1` rewrites
-//! the exit codes and texts that differ.
+//! Each file is a test with the file's name; `tests/cases/README.md` has the format.
+//! `DRUMFIRE_BLESS=1` rewrites the exit codes and texts that differ.
 
 use crate::support::case_file::replay;
 use std::collections::BTreeSet;
 
-/// A test for each file.
+/// One test per file.
 macro_rules! cases {
     ($($name:ident),* $(,)?) => {
         const NAMES: &[&str] = &[$(stringify!($name)),*];

@@ -1,4 +1,4 @@
-//! Responses by the kernel's clock, over real sockets.
+//! Responses measured by the kernel's clock, over real sockets.
 
 use crate::support::process::Signal;
 use crate::support::program::LIMIT;
@@ -8,9 +8,9 @@ use crate::support::{
 use std::thread::sleep;
 use std::time::Duration;
 
-/// A run that has its responses stamped all the while. The kernel begins to stamp some time after it
-/// was asked to, from a queue of work that a busy machine leaves waiting, and ends when nobody asks: a
-/// short run on an idle network would have no stamps.
+/// A background run that requests kernel timestamps all the time. The kernel starts to stamp some
+/// time after the request, because it uses a work queue that a busy machine delays, and stops
+/// without requests. Without this run, a short run on an idle network would have no stamps.
 pub(crate) fn asking(serve: &Serve) -> Process {
     let line = format!(
         "http -q --no-store -r 20 -z 1h --clock receive {}",
@@ -26,7 +26,7 @@ pub(crate) fn asking(serve: &Serve) -> Process {
     process
 }
 
-/// Whether the report says that the kernel has stamped all requests too.
+/// Checks that the kernel has stamped all requests too.
 #[track_caller]
 fn is_of_the_wire(line: &str, report: &Report) {
     if cfg!(not(target_os = "linux")) {
@@ -46,7 +46,7 @@ fn is_of_the_wire(line: &str, report: &Report) {
     assert!(0 < p50 && p50 <= p99, "{line}: {generator:#}");
 }
 
-/// Whether the report says that the kernel has stamped all responses.
+/// Checks that the kernel has stamped all responses.
 #[track_caller]
 fn is_stamped(line: &str, report: &Report) {
     if cfg!(not(target_os = "linux")) {
@@ -59,7 +59,7 @@ fn is_stamped(line: &str, report: &Report) {
     assert_eq!(generator["stamps"]["refused"], 0, "{line}: {generator:#}");
     let [taken, missing] =
         ["taken", "missing"].map(|key| report.n(&format!("generator.stamps.{key}")));
-    // The first segments that come to a machine on which nothing was stamped may be without.
+    // The first segments may lack a stamp if nothing on the machine was stamped before.
     assert!(taken > 0 && missing <= 20, "{line}: {generator:#}");
     assert!(
         report.n("generator.handling_p50_ns") > 0,
@@ -103,8 +103,8 @@ fn the_kernel_stamps_what_arrives() {
     }
 }
 
-/// A body that the socket does not take at once: the rest follows when there is room, of which a socket
-/// with stamps is watched only then.
+/// A body that the socket does not accept at once. The rest follows when there is room; only then
+/// does drumfire watch a socket with stamps for room.
 #[test]
 fn a_long_body_leaves_with_its_beginning() {
     let folder = Folder::new();
@@ -120,7 +120,7 @@ fn a_long_body_leaves_with_its_beginning() {
     ] {
         let report = load(&format!("{line} --clock wire"));
         assert_eq!(report.n("requests.ok"), 20, "{line}: {:#}", report.short());
-        // A stream of HTTP/2 that opens behind others' bodies finds a socket that is full.
+        // An HTTP/2 stream that opens after the bodies of other streams finds a full socket.
         if !line.contains("--http2") {
             is_of_the_wire(&line, &report);
         }
@@ -139,8 +139,8 @@ fn a_unix_socket_gives_no_stamps() {
     assert_eq!(report.at("generator.clock"), "program");
 }
 
-/// A generator that is stopped for 300 ms again and again, before a service of 50 ms: twenty requests
-/// are on the wire at a time, so that by the program's clock one in twenty would seem to take up to
+/// A generator that is stopped for 300 ms repeatedly, before a service of 50 ms. Twenty requests at
+/// a time are on the wire, so that by the program's clock one in twenty would seem to take up to
 /// 350 ms.
 #[test]
 fn a_stopped_generator_is_in_no_service_time() {

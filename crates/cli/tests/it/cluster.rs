@@ -1,4 +1,4 @@
-//! One plan on several agents is one run.
+//! A plan on several agents behaves as one run.
 
 use crate::support::nats::{Nats, with_nats};
 use crate::support::program::LIMIT;
@@ -10,7 +10,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-/// Two pools: one of an open load with weights and random arrivals, one of users.
+/// Two pools: an open load with weights and random arrivals, and one with users.
 fn plan(folder: &Folder, url: &str, seconds: u32) -> String {
     let path = folder.at("plan.yaml");
     let text = format!(
@@ -70,8 +70,8 @@ fn counts(summary: &Summary) -> Vec<(String, u64, u64)> {
     steps.collect()
 }
 
-/// The same counts as one process, step by step; and what the coordinator has is what the agents
-/// recorded, to the bit.
+/// The cluster sends the same counts as one process, for each step. The coordinator's summary
+/// equals the agents' records, bit for bit.
 #[test]
 fn four_agents_are_one_process() {
     let Some(nats) = lab::suite("nats-server") else {
@@ -118,8 +118,7 @@ fn four_agents_are_one_process() {
     assert_eq!(merged.bytes, together.total.bytes);
 }
 
-/// An agent that is killed is noticed, and stated with its name; the others go on, and the run
-/// is not valid.
+/// A killed agent is noticed and reported by name. The others continue, and the run is not valid.
 #[test]
 fn a_killed_agent_is_stated() {
     let Some(nats) = lab::suite("nats-server") else {
@@ -138,7 +137,7 @@ fn a_killed_agent_is_stated() {
     assert!(killed.unwrap().success());
     let run = run.finish(LIMIT);
     assert_eq!(run.code, Some(0), "{}{}", run.stdout, run.stderr);
-    // A busy machine may give further reasons.
+    // A busy machine may cause further reasons.
     let words = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(!words.contains("run valid"), "{words}");
     assert!(words.contains("was lost at"), "{words}");
@@ -154,13 +153,13 @@ fn a_killed_agent_is_stated() {
         "{:?}",
         stored.load
     );
-    // What is stored says the same.
+    // The stored run gives the same report.
     let report = finish(&mut drumfire(["report", &together]));
     assert_eq!(report.stdout, run.stdout);
 }
 
-/// The share of an agent that was killed goes on with the others from a stated time of the run, to
-/// the request; what was due in between is not sent, and stated.
+/// The other agents continue the share of a killed agent from a reported time of the run, exactly
+/// to the request. The requests that were due before that time are not sent, and are reported.
 #[test]
 fn a_lost_share_goes_on_with_the_others() {
     let Some(nats) = lab::suite("nats-server") else {
@@ -224,8 +223,8 @@ generator: {{ interval: 1s }}
     let behind = behind.filter(|row| row.start.as_secs_f64() >= from);
     let good: u64 = behind.map(|row| row.good).sum();
     let expected = 300 * (16 - from.round() as u64);
-    // What was sent before and has ended since is at an edge, as is what was in flight at the end: for as
-    // long as the longest response took.
+    // The count is inexact at both edges, by requests that were sent before and ended after: for at
+    // most the time of the longest response.
     let longest = stored.total.latency.response_time.max().as_secs_f64();
     let at_edges = 6 + (300.0 * longest) as u64;
     assert!(
@@ -236,7 +235,8 @@ generator: {{ interval: 1s }}
     assert_eq!(report.stdout, run.stdout);
 }
 
-/// What another agent can't know of a lost share is refused by its name, before anything is sent.
+/// A plan whose lost shares another agent could not continue is refused with the reason, before
+/// anything is sent.
 #[test]
 fn a_share_that_cannot_go_on_is_refused_at_the_start() {
     let folder = Folder::new();
@@ -285,8 +285,8 @@ fn a_share_that_cannot_go_on_is_refused_at_the_start() {
     );
 }
 
-/// A run whose agents are all lost was not carried out to its end, whatever its thresholds say of
-/// what is known; and what is stored says the same. So it is where the first loss stops the load.
+/// A run that lost all its agents is not complete, even if its thresholds hold for the known part.
+/// The stored run gives the same report. The result is equal if the first loss stops the load.
 #[test]
 fn a_run_without_agents_is_not_done() {
     let Some(nats) = lab::suite("nats-server") else {
@@ -332,7 +332,8 @@ fn check_without_agents(nats: &Path, on_loss: &str) {
     assert_eq!((report.code, report.stdout), (Some(1), run.stdout));
 }
 
-/// The loss of an agent stops the load of the others where that was asked for, and the run says so.
+/// If requested, the loss of an agent stops the load of the others, and the report contains the
+/// reason.
 #[test]
 fn the_loss_of_an_agent_stops_the_load() {
     let Some(nats) = lab::suite("nats-server") else {
@@ -367,7 +368,7 @@ fn the_loss_of_an_agent_stops_the_load() {
     }
 }
 
-/// One signal drains all agents, and the run says so.
+/// One signal drains all agents, and the report contains the reason.
 #[test]
 fn a_signal_drains_all_agents() {
     let Some(nats) = lab::suite("nats-server") else {
@@ -384,8 +385,9 @@ fn a_signal_drains_all_agents() {
     assert!(stdout.contains("0 in flight"), "{stdout}");
 }
 
-/// An agent loads its own machine, or what its list names; a plan with another target, or with a way
-/// that could lead to one, is refused by it, and the coordinator has its words.
+/// An agent loads its own machine, or the hosts in its list. It refuses a plan with another target,
+/// or with a proxy or other way that could lead to one, and the coordinator prints the agent's
+/// reason.
 #[test]
 fn an_agent_loads_what_its_list_names() {
     let Some(nats) = lab::suite("nats-server") else {
@@ -448,8 +450,8 @@ fn an_agent_loads_what_its_list_names() {
     }
 }
 
-/// The server of `--local` refuses clients without its password, and it and the agents end with a
-/// coordinator that was killed; the folder that is left of it goes with the next.
+/// The server of `--local` refuses clients without its password. The server and the agents end with
+/// a killed coordinator. The next coordinator removes the folder that remains.
 #[test]
 fn a_local_cluster_is_its_users_alone_and_ends_with_it() {
     let Some(nats) = lab::suite("nats-server") else {
@@ -497,7 +499,7 @@ fn a_local_cluster_is_its_users_alone_and_ends_with_it() {
         all.iter()
             .all(|id| !Path::new(&format!("/proc/{id}/exe")).exists())
     });
-    // What it had on the disk goes with the next one.
+    // The next coordinator removes the files that remained.
     let left = || {
         let names = fs::read_dir(&temporary).unwrap().flatten();
         let names = names.map(|entry| entry.file_name().into_string().unwrap());
@@ -510,7 +512,7 @@ fn a_local_cluster_is_its_users_alone_and_ends_with_it() {
     assert_eq!(left(), Vec::<String>::new());
 }
 
-/// The ids of a process's children whose first argument is this.
+/// The ids of a process's children whose first argument is `name`.
 fn children_named(parent: u32, name: &str) -> Vec<String> {
     let ids = fs::read_dir("/proc").unwrap().flatten();
     let ids = ids.map(|entry| entry.file_name().to_string_lossy().into_owned());
@@ -525,14 +527,14 @@ fn children_named(parent: u32, name: &str) -> Vec<String> {
     ids.filter(is_wanted).collect()
 }
 
-/// What can't begin leaves nothing behind, so that the same line can be given again.
+/// A run that cannot start leaves no files, so that the same line works again.
 #[test]
 fn without_a_server_of_nats_nothing_is_left_behind() {
     let folder = Folder::new();
     let plan = plan(&folder, "http://127.0.0.1:9", 1);
     let (stored, temporary) = (folder.at("stored"), folder.at("tmp"));
     fs::create_dir(&temporary).unwrap();
-    // The one program that starting ours may need.
+    // The only other program that starting drumfire may need.
     let programs = folder.at("bin");
     fs::create_dir(&programs).unwrap();
     symlink("/usr/bin/env", Path::new(&programs).join("env")).unwrap();

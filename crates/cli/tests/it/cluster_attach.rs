@@ -1,4 +1,4 @@
-//! A coordinator that died, and another one that goes on with its run.
+//! A coordinator that died, and another one that continues its run.
 
 use crate::support::nats::Nats;
 use crate::support::program::LIMIT;
@@ -11,7 +11,7 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-/// A run on two agents with a server of NATS that outlives its coordinator.
+/// A run on two agents, with a NATS server that outlives its coordinator.
 struct Cluster {
     nats: Nats,
     serve: Serve,
@@ -30,7 +30,7 @@ impl Cluster {
         })
     }
 
-    /// The program, whose state is the test's.
+    /// The drumfire command with the state folder of the test.
     fn drumfire(&self, args: &[&str]) -> Command {
         let mut command = drumfire(args);
         command.env("XDG_STATE_HOME", self.folder.at("state"));
@@ -38,7 +38,7 @@ impl Cluster {
         command
     }
 
-    /// Starts agents, and a run of 300 requests a second for so long.
+    /// Starts agents, and a run of 300 requests/s that lasts `seconds`.
     fn run(&mut self, seconds: u32, more: &[&str]) -> Process {
         let text = format!(
             "drumfire: 1\npools:\n  p:\n    target: {}\n    rate: const(300/s,{seconds}s)\n    \
@@ -68,7 +68,7 @@ impl Cluster {
         files.map(|file| file.path()).collect()
     }
 
-    /// The summary of the stored run, of which there is one record.
+    /// The summary of the only stored run.
     fn record(&self) -> Summary {
         let folder = self.folder.at("state/drumfire/runs");
         let mut runs = fs::read_dir(folder).unwrap().flatten();
@@ -79,7 +79,7 @@ impl Cluster {
         record.summary
     }
 
-    /// The same, of a run of six seconds that ended well and lost no request.
+    /// The summary of a run of 6 s that ended well and lost no request.
     fn whole(&self, run: &Run) -> Summary {
         assert_eq!(run.code, Some(0), "{}{}", run.stdout, run.stderr);
         let summary = self.record();
@@ -101,18 +101,18 @@ fn kill(signal: &str, id: u32) {
     assert!(sent.unwrap().success());
 }
 
-/// How late another coordinator may come: the agents' lease is three seconds.
+/// The tolerance for the second coordinator; the agents' lease is 3 s.
 const SLACK: Duration = Duration::from_secs(1);
 
-/// Whether a coordinator that follows another one came within the agents' lease.
+/// Whether the second coordinator took over before the agents' lease expired.
 fn came_in_time(run: &Run) -> Result<(), String> {
     in_time(run.code == Some(0), || {
         format!("{}{}", run.stdout, run.stderr)
     })
 }
 
-/// Killed in the middle: agents go on without a gap, and the run has one record, in which each
-/// request stands once.
+/// The coordinator is killed in the middle. The agents continue without a gap, and the run has one
+/// record, which contains each request once.
 #[test]
 fn a_coordinator_that_was_killed_is_followed_by_another() {
     punctually(SLACK, killed_and_followed);
@@ -136,7 +136,7 @@ fn killed_and_followed() -> Result<(), String> {
     let notes = summary.info.notes.join("; ");
     assert!(notes.contains("another took over the run (1x)"), "{notes}");
     assert!(cluster.journals().is_empty());
-    // The results go where they were to go.
+    // The results go to the original destination.
     let json = fs::read_to_string(&json).unwrap();
     assert!(json.contains("1800"), "{json}");
     for agent in cluster.agents {
@@ -145,7 +145,7 @@ fn killed_and_followed() -> Result<(), String> {
     Ok(())
 }
 
-/// What the first coordinator was commanded is known to the one behind it.
+/// The second coordinator knows the commands that the first one received.
 #[test]
 fn commands_that_came_before_are_known() {
     punctually(SLACK, commands_before);
@@ -163,7 +163,7 @@ fn commands_before() -> Result<(), String> {
     };
     let first = ctl(&cluster);
     assert!(first.stdout.contains("was const(300/s"), "{}", first.stdout);
-    // It is in the journal when it is answered.
+    // The command is in the journal before it is answered.
     kill("-9", run.id());
     drop(run.finish(LIMIT));
     thread::scope(|scope| {
@@ -179,7 +179,7 @@ fn commands_before() -> Result<(), String> {
     })
 }
 
-/// Longer away than the lease: the agents have stopped, and brought what they had sent until then.
+/// The gap is longer than the lease: the agents have stopped, and deliver what they sent before.
 #[test]
 fn a_coordinator_that_comes_too_late_gets_what_was_sent() {
     let Some(mut cluster) = Cluster::new() else {
@@ -200,7 +200,7 @@ fn a_coordinator_that_comes_too_late_gets_what_was_sent() {
     let summary = cluster.record();
     summary.conservation().unwrap();
     let counts = &summary.total.counts;
-    // What was in flight at the end of the lease may have been given up.
+    // Requests in flight at the end of the lease may have been aborted.
     assert!(counts.sent.abs_diff(sent) <= 16, "{counts:?} {sent}");
     let words = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("its full results arrived later"), "{words}");
@@ -210,7 +210,7 @@ fn a_coordinator_that_comes_too_late_gets_what_was_sent() {
     }
 }
 
-/// One that stands still has lost the run when it goes on, and says so.
+/// A paused coordinator has lost the run when it resumes, and reports this.
 #[test]
 fn a_coordinator_that_stood_still_is_fenced() {
     punctually(SLACK, stood_still);

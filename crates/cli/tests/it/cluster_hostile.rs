@@ -1,5 +1,5 @@
-//! Coordinators and agents that can't be trusted: what an agent does for a coordinator, what it lets it
-//! know, and the folders in which both keep what they have.
+//! Coordinators and agents that cannot be trusted: what an agent does for a coordinator, what it
+//! reveals to it, and the folders in which both keep their data.
 
 use crate::support::nats::Nats;
 use crate::support::program::LIMIT;
@@ -8,7 +8,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-/// A run on one agent, which has these flags and variables; the coordinator has this value of `TOK`.
+/// A run on one agent with these flags and variables. The coordinator has `token` in the variable
+/// `TOK`.
 fn on_agent(
     nats: &Nats,
     (plan, group, token): (&str, &str, &str),
@@ -36,7 +37,7 @@ fn on_agent(
     (run, agent.finish(LIMIT))
 }
 
-/// No key of a plan leads an agent past its list.
+/// No key of a plan makes an agent contact a host that is not in its list.
 #[test]
 fn an_agent_takes_no_plan_that_leads_elsewhere() {
     let Some(program) = lab::suite("nats-server") else {
@@ -75,8 +76,8 @@ fn an_agent_takes_no_plan_that_leads_elsewhere() {
     }
 }
 
-/// A value of an agent reaches no coordinator in the reason for a failure, in whole or in part; and no
-/// plan reads a variable that the agent does not name.
+/// No value of an agent reaches a coordinator through the reason for a failure, in whole or in
+/// part, and no plan reads a variable that the agent does not permit.
 #[test]
 fn the_reason_of_an_agent_has_none_of_its_secrets() {
     let Some(program) = lab::suite("nats-server") else {
@@ -85,7 +86,7 @@ fn the_reason_of_an_agent_has_none_of_its_secrets() {
     let (nats, folder) = (Nats::new(&program), Folder::new());
     let secret = "it's a Hidden-Value.of/mine";
     let pieces = ["it's", "Hidden", "hidden", "Value", "value", "mine"];
-    // The coordinator's own value of the variable fits its place.
+    // The coordinator's own value of the variable is valid in its place.
     let here = "http://127.0.0.1:9";
     for (number, (target, rate, get, variable, token)) in [
         (here, "5/s", "/?q={{ '${pw}' }}", "TOK", "abcd"),
@@ -128,8 +129,8 @@ fn the_reason_of_an_agent_has_none_of_its_secrets() {
     }
 }
 
-/// Without a home, journals are kept in a folder of the user's own, and none of a folder of others is
-/// taken.
+/// Without a home directory, journals are kept in a private folder, and journals in a folder of
+/// another user are ignored.
 #[test]
 fn journals_are_in_a_folder_of_ones_own() {
     let folder = Folder::new();
@@ -162,7 +163,7 @@ fn journals_are_in_a_folder_of_ones_own() {
     );
 }
 
-/// Others read neither the index of runs nor what is around the runs.
+/// Other users can read neither the index of runs nor the folders around the runs.
 #[test]
 fn the_index_of_runs_is_its_users_alone() {
     let (serve, folder) = (Serve::new(""), Folder::new());
@@ -181,7 +182,7 @@ fn the_index_of_runs_is_its_users_alone() {
         assert_eq!(listed.code, Some(0), "{}", listed.stderr);
         assert_eq!(mode(&index), 0o600);
         assert_eq!(mode(index.parent().unwrap()), 0o700);
-        // One that an earlier version has made.
+        // An index that an earlier version has created.
         fs::set_permissions(&index, fs::Permissions::from_mode(0o644)).unwrap();
         fs::set_permissions(index.parent().unwrap(), fs::Permissions::from_mode(0o755)).unwrap();
         let run = drumfire(&["http", "-q", "-n", "3", &serve.url]);

@@ -1,5 +1,5 @@
-//! Who keeps the shares of a lost agent: one that waits before those that have some, and none for which
-//! there are no file descriptors.
+//! Which agent takes the shares of a lost agent: waiting agents before those with shares, and only
+//! agents with enough file descriptors.
 
 use crate::support::nats::Nats;
 use crate::support::program::{LIMIT, PATH, neutral};
@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A server of NATS, and a target.
+/// A NATS server, and a target.
 struct Lab {
     nats: Nats,
     serve: Serve,
@@ -29,7 +29,7 @@ impl Lab {
         })
     }
 
-    /// An agent that may open this many file descriptors.
+    /// An agent that may open this number of file descriptors.
     fn agent(&self, name: &str, descriptors: u32) -> Process {
         let url = self.nats.url();
         let line = format!("ulimit -n {descriptors}; exec {PATH} agent --nats {url} --name {name}");
@@ -51,12 +51,12 @@ impl Lab {
         Process::start(&mut drumfire(args))
     }
 
-    /// A run of 300 requests a second with 60 connections, in six shares, whose lost ones go on.
+    /// A run of 300 requests/s with 60 connections in six shares. Lost shares are redistributed.
     fn run(&self, agents: &str) -> Process {
         self.run_of(14, "{}", agents)
     }
 
-    /// The same that lasts this many seconds and has these headers.
+    /// A run that lasts this number of seconds and sends these headers.
     fn run_of(&self, seconds: u32, headers: &str, agents: &str) -> Process {
         let text = format!(
             "drumfire: 1
@@ -98,15 +98,16 @@ fn kill(process: &Process) {
     assert!(killed.unwrap().success());
 }
 
-/// The report in one line, of a run that was carried out.
+/// The report of a complete run, with single spaces between its words.
 fn words(run: &Run) -> String {
     assert_eq!(run.code, Some(0), "{}{}", run.stdout, run.stderr);
     let words = run.stdout.split_whitespace();
     words.collect::<Vec<_>>().join(" ").replace(" · ", " ")
 }
 
-/// Each of three agents has two shares with 10 connections each, and 64 descriptors to spare: one has
-/// room for a third share and the other has none.
+/// Each of three agents has two shares with 10 connections each, and keeps 64 descriptors for other
+/// uses. Of the two that remain, one has enough descriptors for a third share, and the other has
+/// not.
 #[test]
 fn a_lost_share_is_taken_as_far_as_there_are_descriptors() {
     let Some(lab) = Lab::new() else {
@@ -137,8 +138,8 @@ fn a_lost_share_is_taken_as_far_as_there_are_descriptors() {
     drop(lost.finish(LIMIT));
 }
 
-/// The wall clock's time at the epoch of the monotonic clock, by which the target logs, in
-/// nanoseconds since 1970.
+/// The wall clock's time at the epoch of the monotonic clock, in nanoseconds since 1970. The target
+/// logs monotonic times.
 fn monotonic_epoch() -> i128 {
     let read = |clock| {
         let time = clock_gettime(clock);
@@ -148,7 +149,7 @@ fn monotonic_epoch() -> i128 {
     wall - monotonic
 }
 
-/// A time that a report states after these words, in nanoseconds: `… within 1.2 ms`.
+/// A time in a report after these words, in nanoseconds: `… within 1.2 ms`.
 fn stated_time(words: &str, before: &str) -> i128 {
     let (_, rest) = words
         .split_once(before)
@@ -166,21 +167,21 @@ fn stated_time(words: &str, before: &str) -> i128 {
     (number * unit) as i128
 }
 
-/// The target's log of a run with a lost agent, beside its report. All times are nanoseconds since
-/// 1970.
+/// The target's log of a run with a lost agent, and the run's report. All times are nanoseconds
+/// since 1970.
 struct Truth {
     arrivals: Vec<i128>,
     rows: Vec<IntervalRow>,
     start: i128,
-    /// Clocks may differ by this much.
+    /// The maximum difference between the clocks.
     doubt: i128,
-    /// No response took longer.
+    /// The time of the longest response.
     longest: i128,
-    /// The requests that the report has in all.
+    /// The total number of requests in the report.
     sent: u64,
-    /// The last report of the lost agent covers its requests up to here.
+    /// The last report of the lost agent covers its requests before this time.
     reported: i128,
-    /// The agent was dead by then.
+    /// The agent was dead at this time.
     dead: i128,
 }
 
@@ -189,9 +190,9 @@ impl Truth {
         self.arrivals.partition_point(|at| *at < time) as u64
     }
 
-    /// Compares the requests that the report has at the end of each interval with those that had
-    /// arrived. A request has arrived before it ends, and not longer before than the longest response
-    /// took. Requests of the lost agent after its last report are in the log alone.
+    /// Compares the number of requests in the report at the end of each interval with the number of
+    /// arrivals. A request arrives before it ends, at most by the time of the longest response.
+    /// Requests of the lost agent after its last report are only in the log.
     fn check(&self) {
         let unknown = self.arrivals.len() as u64 - self.sent;
         let mut ended = 0;
@@ -200,7 +201,7 @@ impl Truth {
             let end = self.start + i128::from(row.end.0);
             let least = self.arrived_before(end - self.longest - self.doubt);
             let most = self.arrived_before(end + self.doubt);
-            // All unknown ones arrived after the last report, and before the agent was dead.
+            // All unknown requests arrived after the last report, and before the agent was dead.
             let (fewest, all) = match () {
                 () if end + self.doubt < self.reported => (ended, ended),
                 () if end - self.doubt > self.dead => (ended + unknown, ended + unknown),
@@ -215,8 +216,8 @@ impl Truth {
     }
 }
 
-/// The figures of each second are those of the target's own log, before the loss of an agent, while
-/// its share is idle, and after others have taken it over.
+/// The figures of each second agree with the target's log: before the loss of an agent, while its
+/// share is idle, and after others have taken it over.
 #[test]
 fn intervals_of_a_run_with_a_lost_agent_are_those_of_the_targets_log() {
     let Some(lab) = Lab::new() else {
@@ -245,7 +246,7 @@ fn intervals_of_a_run_with_a_lost_agent_are_those_of_the_targets_log() {
         doubt: drifted + stated_time(&words, "all started within "),
         longest: i128::from(total.latency.response_time.max().0),
         sent: total.counts.sent,
-        // Stated to the tenth of a second.
+        // The report gives the time to a tenth of a second.
         reported: start + stated_time(&words, "its requests after ") - 100_000_000,
         dead,
     };
@@ -257,8 +258,8 @@ fn summary(folder: &Path) -> Summary {
     Record::read(&folder.join("run")).unwrap().summary
 }
 
-/// An agent that came when the run had all of its own has the share of one that is lost, and the other
-/// no more than it had.
+/// An agent that arrived after the run had all its agents takes the share of a lost one. The other
+/// agent keeps only its own shares.
 #[test]
 fn an_agent_that_waits_takes_a_lost_share() {
     let Some(lab) = Lab::new() else {
@@ -283,8 +284,8 @@ fn an_agent_that_waits_takes_a_lost_share() {
     drop(lost.finish(LIMIT));
 }
 
-/// A limit that was lowered since the agent came is seen by the agent alone: it refuses the share with the
-/// sums, and its own part goes on.
+/// Only the agent itself can see a limit that was lowered after it joined. It refuses the share
+/// with the numbers, and its own share continues.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_agent_counts_its_descriptors_again() {
@@ -294,7 +295,7 @@ fn an_agent_counts_its_descriptors_again() {
     let (other, lost) = (lab.agent("a", 1_000), lab.agent("c", 1_000));
     let run = lab.run("2");
     let open = fs::read_dir(format!("/proc/{}/fd", other.id())).unwrap();
-    // Enough for another connection to the server, and for none to the target.
+    // Enough for another connection to the server, but not for one to the target.
     let most = Some(open.count() as u64 + 12);
     let limit = Rlimit {
         current: most,
@@ -317,8 +318,8 @@ fn an_agent_counts_its_descriptors_again() {
     drop(lost.finish(LIMIT));
 }
 
-/// The load is over while an agent still prepares the share that it was offered: it has sent nothing,
-/// and has not failed.
+/// The load ends while an agent still prepares the share that it was offered. The agent has sent
+/// nothing and has not failed.
 #[test]
 fn an_offer_that_is_taken_back_is_no_failure() {
     let Some(lab) = Lab::new() else {
@@ -330,7 +331,7 @@ fn an_offer_that_is_taken_back_is_no_failure() {
     let lost = lab.agent_with_secrets("c", &secrets);
     let headers = "{ X-Token: \"${secret:file:token}\" }";
     let run = lab.run_of(9, headers, "2");
-    // The secret of this one is a pipe, which it reads until there is something in it.
+    // The secret of this agent is a pipe, and reading it blocks until the pipe has data.
     let own = lab.folder.at("own");
     fs::create_dir(&own).unwrap();
     let pipe = format!("{own}/token");
@@ -345,7 +346,7 @@ fn an_offer_that_is_taken_back_is_no_failure() {
         "{words}"
     );
     assert_eq!(other.finish(LIMIT).code, Some(0));
-    // Whatever else it reads there is a file.
+    // Any later read of the path finds a file.
     let read = format!("{pipe}-read");
     fs::rename(&pipe, &read).unwrap();
     fs::write(&pipe, "the-token").unwrap();

@@ -1,4 +1,4 @@
-//! What travels with a plan to several agents: its files, its feeds, the values of its setup.
+//! The parts of a plan that agents receive: its files, its feeds, and the values of its setup.
 
 use crate::support::nats::{Nats, with_nats};
 use crate::support::program::LIMIT;
@@ -22,7 +22,7 @@ fn words(text: &str) -> String {
 /// Requests as they arrived: target and body.
 type Arrived = Arc<Mutex<Vec<(String, String)>>>;
 
-/// A server that keeps its requests.
+/// A server that records its requests.
 fn server() -> (Script, Arrived) {
     let arrived = Arc::new(Mutex::new(Vec::new()));
     let into = Arc::clone(&arrived);
@@ -39,8 +39,8 @@ fn server() -> (Script, Arrived) {
     (script, arrived)
 }
 
-/// The rows that four agents use of a feed are its rows, each once; those that users keep are kept
-/// by one user each. Bodies and scripts come along.
+/// Four agents together use each row of a feed once. A row for users is used by one user. Bodies
+/// and scripts are sent along.
 #[test]
 fn feeds_are_exact_over_agents() {
     let Some(nats) = lab::suite("nats-server") else {
@@ -106,8 +106,8 @@ pools:
     Report::read(&json).balances();
 }
 
-/// Certificates come along, and a private key does not: each agent has its own, in its folder of
-/// secrets, as it has the files that `${secret:file:…}` names.
+/// Certificates are sent along, but private keys are not. Each agent has its own keys in its folder
+/// of secrets, as it has the files of `${secret:file:…}`.
 #[test]
 fn secrets_stay_with_the_agents() {
     let Some(nats) = lab::suite("nats-server") else {
@@ -171,7 +171,8 @@ stop: {{ requests: 40 }}
     }
 }
 
-/// The setup is gone through once for all agents, and each has what it took; so is the teardown.
+/// The setup runs once for all agents, and each agent gets the resulting values. The teardown runs
+/// once too.
 #[test]
 fn a_setup_is_gone_through_once() {
     let Some(nats) = lab::suite("nats-server") else {
@@ -214,8 +215,9 @@ stop: {{ requests: 40 }}
     );
 }
 
-/// Several addresses of one machine are shares: each agent sends from its own, whatever the plan
-/// says. The report has what was reached at the start, and what the systems say of their clocks.
+/// Several addresses of one machine are separate shares: each agent sends from its own address and
+/// ignores the plan's. The report shows how precisely the agents started, and whether their system
+/// clocks are synchronised.
 #[test]
 fn addresses_of_a_machine_are_shares() {
     let Some(nats) = lab::suite("nats-server") else {

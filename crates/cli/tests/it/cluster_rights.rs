@@ -1,4 +1,4 @@
-//! What the server of NATS lets agents and coordinators do: users, rights, accounts and TLS.
+//! What the NATS server permits to agents and coordinators: users, rights, accounts and TLS.
 
 use crate::support::certificates::VALID;
 use crate::support::nats::Nats;
@@ -14,7 +14,7 @@ const PASSWORDS: [(&str, &str); 3] = [
     ("OTHER_PASSWORD", "others-word"),
 ];
 
-/// The way of a program to the server: flags, and variables of its environment.
+/// How a program connects to the server: flags, and environment variables.
 #[derive(Clone, Copy)]
 struct Way<'a> {
     flags: &'a [&'a str],
@@ -37,7 +37,7 @@ const OTHER: Way<'static> = Way {
     variables: &[("NATS_USER", "other"), ("NATS_PASSWORD", "others-word")],
 };
 
-/// A way without a user.
+/// A connection without a user.
 const fn open_way<'a>(flags: &'a [&'a str]) -> Way<'a> {
     Way {
         flags,
@@ -54,7 +54,7 @@ fn manual() -> String {
     format!("accounts {{{text}")
 }
 
-/// A short plan with a file, which is large enough for the server to control its flow.
+/// A short plan with a file that is large enough for the server's flow control.
 fn plan(folder: &Folder, serve: &Serve) -> String {
     folder.write("rows.txt", "a row of the feed\n".repeat(1_000_000));
     folder.write(
@@ -67,12 +67,12 @@ fn plan(folder: &Folder, serve: &Serve) -> String {
     )
 }
 
-/// A coordinator and an agent that find each other; how both ended.
+/// Runs a coordinator and an agent that find each other. Returns how both ended.
 fn run(url: &str, plan: &str, coordinator: Way<'_>, agent: Way<'_>) -> (Run, Run) {
     run_within("60s", url, plan, (coordinator, agent))
 }
 
-/// The same of two that may not find each other, which is waited for.
+/// Runs a coordinator and an agent that may not find each other, with a short wait.
 fn run_apart(url: &str, plan: &str, coordinator: Way<'_>, agent: Way<'_>) -> (Run, Run) {
     run_within("6s", url, plan, (coordinator, agent))
 }
@@ -98,8 +98,8 @@ fn run_within(
     (ran, process.finish(LIMIT))
 }
 
-/// The configuration in the manual is enough, and each line of it is needed: without it the one that
-/// lacks it names it. Agents of another account are not seen.
+/// The configuration in the manual is sufficient, and each line of it is necessary: without it, the
+/// program that lacks the right prints its name. Agents of another account are invisible.
 #[test]
 fn the_rights_in_the_manual_are_those_that_are_needed() {
     let Some(nats) = lab::suite("nats-server") else {
@@ -147,7 +147,7 @@ fn the_rights_in_the_manual_are_those_that_are_needed() {
     assert_eq!(serve.count("requests"), 20, "no other load was sent");
 }
 
-/// A certificate of an own authority, on both sides; without it nothing is said to the server.
+/// TLS with a private authority on both sides. Without it, nothing is sent to the server.
 #[test]
 fn the_way_to_the_server_is_tls() {
     let Some(nats) = lab::suite("nats-server") else {
@@ -186,14 +186,14 @@ fn the_way_to_the_server_is_tls() {
         assert_eq!(ran.code, Some(1), "{ran:?} {agent:?}");
         assert!(ran.stderr.contains(reason), "{reason}: {ran:?}");
     }
-    // A server without TLS gets no word from those that ask for it.
+    // A server without TLS receives nothing from programs that require TLS.
     let open = Nats::new(&nats);
     let (ran, _) = run_apart(&open.url(), &plan, open_way(whole), open_way(whole));
     assert_eq!(ran.code, Some(1), "{ran:?}");
     assert!(ran.stderr.contains("can't connect to NATS"), "{ran:?}");
 }
 
-/// Users that are known by a key alone, and by a token that an account has signed.
+/// Users that are identified by a key alone, and by a token that an account has signed.
 #[test]
 fn a_user_is_known_by_its_key() {
     let Some(nats) = lab::suite("nats-server") else {

@@ -1,4 +1,4 @@
-//! The runs under way, and agents that are told from the others.
+//! The active runs, and how agents are distinguished.
 
 use crate::support::nats::Nats;
 use crate::support::program::LIMIT;
@@ -20,8 +20,8 @@ fn status(folder: &Folder, url: &str, more: &[&str]) -> Run {
     Process::start(&mut with_state(folder, &args)).finish(LIMIT)
 }
 
-/// Agents with their shares, clocks and requests, as a table and as JSON, while a run goes on and
-/// before it has its agents; and an agent that stood still has its name in the report.
+/// The agents of an active run with their shares, clocks and requests, as a table and as JSON, and
+/// a run that still waits for agents. The report contains the name of an agent that was stopped.
 #[test]
 fn a_run_under_way_is_shown_with_its_agents() {
     punctually(Duration::from_millis(400), shown_with_its_agents);
@@ -66,7 +66,7 @@ fn shown_with_its_agents() -> Result<(), String> {
     let shown = status(&folder, &url, &[&name]).stdout;
     let is_whole = shown.contains("alpha") && shown.contains("beta");
     in_time(is_whole, || shown.clone())?;
-    // A run of another group is not called one without a coordinator.
+    // A run of another group is not listed as one without a coordinator.
     let other = status(&folder, &url, &["--group", "other"]);
     let is_none = other.stdout.contains("no run is active in the group other");
     in_time(is_none, || other.stdout.clone())?;
@@ -93,7 +93,7 @@ fn shown_with_its_agents() -> Result<(), String> {
     })
 }
 
-/// Whether two agents of the one run are at it.
+/// Whether two agents of the only run are running.
 fn both_run(text: &str) -> bool {
     let json: Value = serde_json::from_str(text).unwrap_or_default();
     let agents = json["runs"][0]["agents"].as_array().cloned();
@@ -101,7 +101,7 @@ fn both_run(text: &str) -> bool {
     states.filter(|agent| agent["state"] == "runs").count() == 2
 }
 
-/// Both agents run; the run's name.
+/// Checks that both agents run, and returns the run's name.
 fn check_json(text: &str) -> Result<String, String> {
     let json: Value = serde_json::from_str(text).unwrap();
     let found = &json["runs"][0];
@@ -114,7 +114,7 @@ fn check_json(text: &str) -> Result<String, String> {
         assert_eq!(agent["state"], "runs", "{json}");
         assert!(number("sent") > 0, "{json}");
         assert!(number("clock_uncertainty_ns") > 0, "{json}");
-        // They have one clock, whenever they were started.
+        // Both agents use the same clock, whenever they were started.
         let ahead = agent["clock_ahead_ns"].as_i64().unwrap();
         let is_near = ahead.abs() < 200_000_000 && number("silent_ns") < 3_000_000_000;
         in_time(is_near, || json.to_string())?;

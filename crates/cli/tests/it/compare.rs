@@ -1,10 +1,10 @@
-//! `drumfire compare` with runs that were made here.
+//! `drumfire compare` with runs made by these tests.
 
 use crate::support::process::Run;
 use crate::support::{Folder, Report, Serve, in_time, punctually, run};
 use std::time::Duration;
 
-/// Makes a run of 1.2 s against the server, whose answers take this long.
+/// Makes a run of 1.2 s against the server with this response time.
 fn fire(serve: &Serve, folder: &str, name: &str, delay: &str) {
     stored(
         &format!("{folder}/{name}"),
@@ -12,8 +12,8 @@ fn fire(serve: &Serve, folder: &str, name: &str, delay: &str) {
     );
 }
 
-/// Makes a run that is stored there. One that is invalid, for the machine stood still, would be compared
-/// with nothing, and is made again.
+/// Makes a stored run. A run that is invalid because the machine stalled cannot be compared, and is
+/// repeated.
 fn stored(directory: &str, rest: &str) {
     let line = format!("{LOAD} -o {directory} {rest}");
     for _ in 0..10 {
@@ -26,7 +26,7 @@ fn stored(directory: &str, rest: &str) {
     }
 }
 
-/// A load whose users ask again after each answer: one that is late makes no run invalid.
+/// A closed load, in which a late response makes no run invalid.
 const LOAD: &str = "http -q -c 1 -z 1200ms --interval 100ms";
 
 #[test]
@@ -104,7 +104,7 @@ fn one_pair_is_named_by_directories_and_never_fails() {
     );
 }
 
-/// A folder of the user's may have links to runs, under names of the user's.
+/// A folder of the user may contain links to runs under any name.
 #[test]
 fn links_to_runs_are_runs_under_any_name() {
     let serve = Serve::new("");
@@ -123,7 +123,7 @@ fn links_to_runs_are_runs_under_any_name() {
     assert_eq!(json["base"]["runs"].as_array().unwrap().len(), 1);
 }
 
-/// Runs that only their JSON is left of, as of another machine.
+/// Runs of which only the JSON exists, such as runs from another machine.
 #[test]
 fn files_of_json_are_compared_and_drawn() {
     let serve = Serve::new("");
@@ -169,7 +169,7 @@ fn files_of_json_are_compared_and_drawn() {
     ] {
         assert!(page.contains(part), "{part}");
     }
-    // A directory of files is a side, as one of runs is.
+    // A directory of files is a side, as a directory of runs is.
     let itself = run(&format!("compare {files} {two} --any-target"));
     assert_eq!(itself.code, Some(2));
     assert!(
@@ -224,7 +224,7 @@ fn a_run_is_compared_with_its_baseline_in_every_result() {
     let of_json = run(&load(&format!("--no-store --baseline {json} --json -")));
     let document: serde_json::Value = serde_json::from_str(&of_json.stdout).unwrap();
     assert_eq!(document["comparison"]["schema"], "drumfire.comparison.v1");
-    // A stored run is reported with one, too, and a plan may name it.
+    // A stored run is reported with a baseline, too, and a plan may contain one.
     let report = run(&format!("report {base} --baseline {json}"));
     assert!(
         report.stderr.contains("compared with itself"),

@@ -1,4 +1,4 @@
-//! Requests that reach the server, by its own count and its own clock; and their way.
+//! Requests that reach the server, by the server's own count and clock, and the addresses they use.
 
 use crate::support::certificates::VALID;
 use crate::support::peers::Nginx;
@@ -15,13 +15,14 @@ fn obliging(peer: &mut Peer) {
     while peer.request().is_some() && peer.send(OK) {}
 }
 
-/// The arrivals of a schedule, on the server's clock: none before it was due, and none later than
-/// the report's longest time. Nanoseconds; the run's start is known within that.
+/// Checks the arrivals of a schedule on the server's clock: none arrives before it is due, or later
+/// than the report's longest time. Times are in nanoseconds; the start of the run is known to that
+/// accuracy.
 fn check_arrivals(report: &Report, arrivals: &[u64], due: impl Fn(usize) -> f64) {
     let offsets = || (0..).zip(arrivals).map(|(n, at)| *at as f64 - due(n));
     let start = offsets().fold(f64::INFINITY, f64::min);
     let last = offsets().fold(f64::NEG_INFINITY, f64::max);
-    // The histogram's buckets round by up to two in a thousand.
+    // The histogram's buckets round by up to 0.2 %.
     let longest = report.number("latency.response_time.max") * 1.002;
     assert!(
         last - start <= longest,
@@ -41,8 +42,7 @@ fn ten_thousand_a_second_arrive_to_the_last() {
     check_arrivals(&report, &arrivals, |n| n as f64 * 1e5);
 }
 
-/// The n-th of constant arrivals comes at its time by the schedule, however late the one before
-/// was.
+/// The n-th of constant arrivals comes at its scheduled time, however late the one before it was.
 #[test]
 fn constant_arrivals_keep_their_beat() {
     let serve = Serve::new("--arrival-log");
@@ -52,8 +52,8 @@ fn constant_arrivals_keep_their_beat() {
     check_arrivals(&report, &arrivals, |n| n as f64 * 4e6);
 }
 
-/// When the first arrivals of a Poisson process with seed 7 and 20 a second are due, in
-/// microseconds. That such times follow the law is tested where they are made.
+/// When the first arrivals of a Poisson process with seed 7 and 20/s are due, in microseconds.
+/// Other tests check that such times follow the law.
 const POISSON: [u32; 24] = [
     2768, 76_053, 92_545, 96_209, 104_807, 110_462, 115_325, 241_869, 346_022, 408_672, 515_818,
     626_800, 655_106, 664_139, 712_351, 716_144, 749_539, 831_692, 892_229, 1_016_747, 1_026_757,
@@ -73,7 +73,8 @@ fn poisson_arrivals_come_when_their_seed_says() {
     }
 }
 
-/// Requests that find no connection: dropped by one policy, late by the other, lost by none.
+/// Requests without a free connection: one policy drops them, the other sends them late, and both
+/// count them all.
 #[test]
 fn late_policies_balance() {
     let serve = Serve::new("--delay const:100ms");
@@ -95,7 +96,8 @@ fn late_policies_balance() {
             "{policy}: {:#}",
             report.short()
         );
-        // Two connections, each with a request in 100 ms at most, and the last may be under way.
+        // Two connections, each with at most one request per 100 ms, and the last request may be in
+        // flight.
         let sent = report.n("requests.sent");
         assert!((1..=22).contains(&sent), "{policy}: {:#}", report.short());
         assert_eq!(serve.count("requests") - before, sent, "{policy}");
@@ -109,13 +111,13 @@ fn the_warm_up_is_sent_and_not_counted() {
     let (warmup, measured) = (report.n("warmup.sent"), report.n("requests.sent"));
     assert_eq!((warmup, measured), (100, 300), "{:#}", report.short());
     assert_eq!(serve.count("requests"), 400);
-    // The rest of two seconds, and no more but by the last response.
+    // The rest of two seconds, plus at most the last response.
     let over = report.number("run.duration_ns") - 1.5e9;
     let longest = report.number("latency.response_time.max") * 1.002;
     assert!((0.0..=longest).contains(&over), "{over} ns, {longest} ns");
 }
 
-/// Credentials go along within an origin, and never beyond it.
+/// Credentials are sent within an origin, and never beyond it.
 #[test]
 fn redirects_keep_credentials_at_home() {
     let away = Script::new(obliging);
@@ -168,8 +170,8 @@ fn source_addresses_are_used_in_turn() {
         *seen_by.lock().unwrap().entry(address).or_default() += 1;
         obliging(peer);
     });
-    // One thread, which starts its four connections at once; of two, one may come so late that the
-    // other has taken its requests.
+    // One thread, which starts its four connections at once. With two threads, one may be so late
+    // that the other has taken its requests.
     let report = load(&format!(
         "-c 4 -n 40 --threads 1 --no-keepalive --source-ip 127.0.0.2,127.0.0.3 {}",
         script.url()
@@ -178,7 +180,7 @@ fn source_addresses_are_used_in_turn() {
     let seen = seen.lock().unwrap();
     let addresses: Vec<String> = seen.keys().map(ToString::to_string).collect();
     assert_eq!(addresses, ["127.0.0.2", "127.0.0.3"]);
-    // Each connection keeps its address, so that each address has two connections' requests.
+    // Each connection keeps its address, so each address has the requests of two connections.
     assert!(seen.values().all(|count| *count >= 2), "{seen:?}");
 }
 
@@ -194,7 +196,8 @@ fn unix_sockets_and_ipv6_lead_to_the_server() {
     if TcpStream::connect("[::1]:9")
         .is_err_and(|e| e.kind() != std::io::ErrorKind::ConnectionRefused)
     {
-        // Nothing can be installed against it, so that it is no failure in CI either.
+        // A machine without IPv6 cannot be fixed by an installation, so this is not a failure in CI
+        // either.
         eprintln!("skipped in part: this machine has no IPv6 on the loopback");
         return;
     }
@@ -204,8 +207,8 @@ fn unix_sockets_and_ipv6_lead_to_the_server() {
     assert_eq!(serve.count("requests"), 20);
 }
 
-/// A forward proxy: CONNECT makes a tunnel to the address that it was built with, and anything
-/// else is answered by the proxy itself.
+/// A forward proxy. CONNECT opens a tunnel to a fixed address, and the proxy itself answers any
+/// other request.
 fn proxy(to: std::net::SocketAddr) -> Script {
     Script::new(move |peer| {
         while let Some(head) = peer.request() {
@@ -256,7 +259,7 @@ fn proxies_get_whole_urls_and_make_tunnels() {
     assert!(farewell.starts_with("3 requests on "), "{farewell}");
 }
 
-/// The head of a refusal decides: the worker does not read a body without an end.
+/// The head of a refusal decides: the worker does not read an endless body.
 #[test]
 fn a_proxy_that_streams_its_refusal_holds_nothing() {
     let proxy = Script::new(|peer| {

@@ -1,11 +1,11 @@
-//! `drumfire ctl`: another process changes a run that goes on.
+//! `drumfire ctl`: another process controls an active run.
 
 use crate::support::program::LIMIT;
 use crate::support::{Folder, Process, Report, Run, Serve, Signal, drumfire, wait_until};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-/// A program whose runs are in a folder of the test's own.
+/// The program with its runs in a folder of the test.
 fn at(folder: &Folder, args: &[&str]) -> Command {
     let mut command = drumfire(args);
     command.env("XDG_RUNTIME_DIR", folder.path());
@@ -17,7 +17,7 @@ fn ctl(folder: &Folder, args: &[&str]) -> Run {
     Process::start(&mut at(folder, &args)).finish(LIMIT)
 }
 
-/// The load of a changed run is no longer the load of its plan.
+/// A run whose load was changed no longer has the load of its plan.
 #[test]
 fn a_run_that_was_changed_is_not_compared() {
     let serve = Serve::new("");
@@ -37,7 +37,8 @@ fn a_run_that_was_changed_is_not_compared() {
     assert!(found.stderr.contains(why), "{}", found.stderr);
 }
 
-/// Each act holds from a stated time and stands in the report, and a refusal says why.
+/// Each command takes effect at a reported time and appears in the report. A refusal contains the
+/// reason.
 #[test]
 fn a_run_is_changed_marked_and_ended() {
     let serve = Serve::new("");
@@ -104,12 +105,12 @@ fn a_run_is_changed_marked_and_ended() {
         assert!(notes.contains(words), "{notes}");
     }
     assert!(!notes.contains('\u{1b}'), "{notes}");
-    // What was asked for is what became due, and no longer the plan's 20.
+    // The rate that was set is the rate at which requests became due, instead of the plan's 20/s.
     assert!(report.number("rate.intended_per_s") > 25.0);
     assert_eq!(ctl(&folder, &[]).stdout, "no run is active\n");
 }
 
-/// A run that is read back tells of its changes as it did itself: whole, cut off or resumed.
+/// A stored run reports its changes as the run itself did: whole, cut off or resumed.
 #[test]
 fn changes_are_stored_with_the_run() {
     let serve = Serve::new("");
@@ -133,7 +134,7 @@ fn changes_are_stored_with_the_run() {
     let again = |dir: &str| Process::start(&mut at(&folder, &["report", dir])).finish(LIMIT);
     assert!(live.stdout.contains("deployed"), "{}", live.stdout);
     assert_eq!(again(&whole).stdout, live.stdout);
-    // What was asked for, and what held.
+    // The load that was requested, and the load that took effect.
     let words: Vec<&str> = live.stdout.split_whitespace().collect();
     let load = "const(100/s,1h) const(200/s,2h) · changed at";
     assert!(words.join(" ").contains(load), "{}", live.stdout);
@@ -154,14 +155,14 @@ fn changes_are_stored_with_the_run() {
     }
     let resumed = Process::start(&mut at(&folder, &["resume", &cut, "-q"])).finish(LIMIT);
     assert_eq!(resumed.code, Some(0), "{}", resumed.stderr);
-    // The line may be broken anywhere.
+    // The line may be wrapped anywhere.
     let text: Vec<&str> = resumed.stdout.split_whitespace().collect();
     for words in ["deployed", "later, with the load of its plan"] {
         assert!(text.join(" ").contains(words), "{}", resumed.stdout);
     }
 }
 
-/// A pause is a stage, and the law goes on behind it where it stood.
+/// A pause is a stage, and the law continues afterwards where it stopped.
 #[test]
 fn a_pause_is_a_stage() {
     let serve = Serve::new("");
@@ -198,7 +199,7 @@ fn stages(dir: &str) -> Vec<String> {
     names.collect()
 }
 
-/// The folder is the user's alone, and the socket of a run that was killed is removed.
+/// The folder is private to the user, and the socket of a killed run is removed.
 #[test]
 fn sockets_are_their_owners_and_dead_ones_go() {
     let serve = Serve::new("");
@@ -230,7 +231,8 @@ fn sockets_are_their_owners_and_dead_ones_go() {
     );
 }
 
-/// Where several runs go on, the last one may be another's: it is refused, with their list.
+/// If several runs are active, the last one may belong to someone else: `last` is refused, with a
+/// list of the runs.
 #[test]
 fn the_last_of_several_is_refused() {
     let serve = Serve::new("");
@@ -258,8 +260,8 @@ fn the_last_of_several_is_refused() {
     }
 }
 
-/// The last run is one of the caller's folder of runs, as in `drumfire report last`. A run of another
-/// folder is named, and changes nothing but by its name.
+/// The last run is a run in the caller's folder of runs, as in `drumfire report last`. A run in
+/// another folder is listed, and can only be changed by name.
 #[test]
 fn the_last_run_is_one_of_the_own_folder() {
     let serve = Serve::new("");
@@ -304,7 +306,7 @@ fn the_last_run_is_one_of_the_own_folder() {
     assert_eq!(of_other.finish(LIMIT).code, Some(4));
 }
 
-/// Another thing in the folder of sockets is passed over, and a dialect has no socket in it.
+/// Other files in the folder of sockets are ignored, and a dialect has no socket there.
 #[test]
 fn the_folder_of_sockets_has_runs_alone() {
     let serve = Serve::new("");

@@ -1,6 +1,6 @@
-//! Standard output that nobody reads: dialects end as their tools do, whose runtime dies of SIGPIPE
-//! where a pipe's reader has gone, and opens `/dev/null` where standard output is closed. On a full
-//! disk most tools drop the error.
+//! Standard output without a reader: dialects end as their tools do. The runtime of the tools dies
+//! of SIGPIPE if a pipe's reader has closed it, and opens `/dev/null` if standard output is closed.
+//! On a full disk, most tools ignore the error.
 
 use crate::support::program::{LIMIT, PATH, neutral};
 use crate::support::{Folder, Process, Run, Serve};
@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 /// The number of SIGPIPE.
 const SIGPIPE: i32 = 13;
 
-/// A line of each tool that prints something, and its configuration where it has one.
+/// A command line of each tool that prints something, and its configuration if it has one.
 struct Tools {
     serve: Serve,
     calls: Serve,
@@ -48,7 +48,7 @@ impl Tools {
         ]
     }
 
-    /// `drumfire LINE`, with standard output as `redirection` has it.
+    /// Runs `drumfire LINE` with this redirection of standard output.
     fn run(&self, line: &str, redirection: &str, stdout: Stdio) -> Run {
         let mut command = neutral(Command::new("sh"));
         let line = format!("exec $D {line} {redirection}");
@@ -77,7 +77,7 @@ fn a_reader_that_has_gone_ends_a_tool_by_sigpipe() {
         );
         assert!(!run.stderr.contains("pipe"), "{line}: {}", run.stderr);
     }
-    // Its file has a row of each request, though nobody read the log.
+    // The tool's file has a row for each request, although the log had no reader.
     let rows = fs::read_to_string(tools.folder.at("phout.log")).unwrap();
     assert!(rows.lines().all(|row| row.ends_with("\t0\t200")), "{rows}");
 }
@@ -94,7 +94,7 @@ fn a_closed_stdout_costs_a_tool_nothing() {
     assert_eq!(rows.lines().count(), 6, "{rows}");
 }
 
-/// The codes are those that the tools of the originals' versions ended with.
+/// The exit codes are the codes of the original tools in their respective versions.
 #[test]
 fn a_full_disk_ends_a_tool_as_the_original() {
     let tools = Tools::new();
@@ -143,7 +143,7 @@ fn a_full_disk_ends_a_tool_as_the_original() {
     assert_eq!(rows.lines().count(), 6, "{rows}");
 }
 
-/// The file of latencies is written, whatever becomes of the text.
+/// The file of latencies is written even if the text is lost.
 #[test]
 fn lost_text_takes_no_file_with_it() {
     let tools = Tools::new();

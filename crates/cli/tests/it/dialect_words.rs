@@ -1,15 +1,15 @@
-//! The words with which dialects refuse command lines: they name nothing that drumfire alone has,
-//! for whoever reads them knows the tool, and its flags.
+//! The messages with which dialects refuse command lines. They contain only names that the tool has
+//! as well, because their readers know the tool and its flags.
 //!
-//! The lines are those that the tables of `conformance/dialects/*-beside` have, and configurations of
-//! Pandora's with a mistake each.
+//! The lines come from the tables in `conformance/dialects/*-beside`, and from Pandora
+//! configurations with one mistake each.
 
 use crate::support::program::{LIMIT, words};
 use crate::support::{Folder, Process, drumfire, lab, side_by_side};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// How many lines run at a time.
+/// The number of lines that run in parallel.
 const SIDE_BY_SIDE: usize = 4;
 
 /// Functions and filters of drumfire's templates that no tool's templates have.
@@ -72,7 +72,7 @@ fn table(dialect: &str) -> String {
     std::fs::read_to_string(folder(dialect).join("cases.txt")).expect("a table")
 }
 
-/// Flags that a text names, such as `--plaintext`.
+/// The flags in a text, such as `--plaintext`.
 fn flags(text: &str) -> BTreeSet<String> {
     let is_of_flag = |c: char| c.is_ascii_lowercase() || c == '-';
     let named = text.split(|c: char| !is_of_flag(c));
@@ -85,7 +85,7 @@ fn help(args: &[&str]) -> BTreeSet<String> {
     flags(&format!("{}{}", run.stdout, run.stderr))
 }
 
-/// What drumfire alone has.
+/// Names that only drumfire has.
 struct Ours {
     flags: BTreeSet<String>,
     keys: BTreeSet<String>,
@@ -109,7 +109,8 @@ impl Ours {
         }
     }
 
-    /// What a text names of it. What the line itself has is repeated, and not named.
+    /// The first such name in a text. Names that the command line itself contains do not count,
+    /// because messages repeat them.
     fn named_in(&self, text: &str, line: &str) -> Option<String> {
         let mut flags = flags(text).into_iter();
         let flag = flags.find(|flag| self.flags.contains(flag) && !line.contains(flag.as_str()));
@@ -138,7 +139,7 @@ fn keys_of(schema: &serde_json::Value, keys: &mut BTreeSet<String>) {
     }
 }
 
-/// Runs the lines, none of which reaches a server, and looks at what they say.
+/// Runs the lines, none of which reaches a server, and checks their messages.
 fn check(dialect: &str, lines: &[String], files: &Folder) {
     let ours = Ours::read();
     let found = side_by_side(SIDE_BY_SIDE, lines, |line| {
@@ -180,7 +181,7 @@ fn refusals_of_ghz_name_nothing_of_ours() {
     let lines = text.lines().filter_map(|row| {
         let (mark, line) = row.split_once(' ')?;
         let is_line = mark == "~" || mark == "=" || mark.starts_with('!');
-        // Without a server, and without waiting for it.
+        // No server is running, so the test does not wait for one.
         let line = line.replace("DIR/", "").replace("HOST", "127.0.0.1:9");
         let runs = mark == "=" && !line.contains("--config");
         (is_line && !runs).then(|| format!("-z 1ms {line}"))
@@ -209,7 +210,7 @@ fn refusals_of_go_wrk_and_slow_cooker_name_nothing_of_ours() {
     }
 }
 
-/// Keys of a pool with a mistake each, in place of the usual ones.
+/// Keys of a pool with one mistake each, which replace the usual keys.
 const MISTAKES: &str = "\
 gun: {type: http, target: nowhere}
 gun: {type: htpt, target: '127.0.0.1:9'}
@@ -248,7 +249,7 @@ rps-per-instance: 1
 discard_overflow: 'no'
 ";
 
-/// Scenarios with a mistake each.
+/// Scenarios with one mistake each.
 const SCENARIOS: &str = "\
 {requests: [{name: r, uri: '/{{.request.r.postprocessor.x}}'}], scenarios: [{name: s, requests: [q]}]}
 {requests: [{name: r, uri: '/{{'}], scenarios: [{name: s, requests: [r]}]}

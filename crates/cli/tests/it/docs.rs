@@ -1,10 +1,10 @@
 //! The pages are true: every command line in them runs, and every flag is explained.
 //!
-//! A command line is a line of a `sh` or `console` block, or of an indented block, that begins
-//! with `drumfire `. It runs in a shell as it stands, but for what depends on the machine: its
-//! addresses, which become those of servers of this test, its length, and its bounds in time.
-//! Without a word it must succeed; `# exit N` at its end names another exit code, `# not run`
-//! leaves it out.
+//! A command line is a line in a `sh` or `console` block, or in an indented block, that begins with
+//! `drumfire `. It runs in a shell unchanged, except for what depends on the machine: its
+//! addresses, which are replaced with addresses of this test's servers, its length, and its time
+//! limits. By default it must succeed; `# exit N` at its end sets another exit code, and a line
+//! with `# not run` is excluded.
 
 use crate::examples;
 pub(crate) use crate::support::program::LIMIT;
@@ -17,23 +17,23 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// The end of a page's load here: requests enough for every feature, or the time in which a slow
-/// rate sends some.
+/// The end of a page's load in this test: enough requests for every feature, or the time in which a
+/// slow rate sends some.
 const SHORT: &str = "-z 3s -n 100";
-/// The same for a load with thresholds: a 99th percentile needs 368 samples, in a window too.
+/// The length of a load with thresholds: a 99th percentile needs 368 samples, also within a window.
 const JUDGED: &str = "-z 6s";
 /// The length of a threshold's window within that.
 const WINDOW: &str = "3s";
-/// Bounds of thresholds that every machine keeps.
+/// Limits of thresholds that every machine keeps.
 const SLOW: &str = "60s";
 const RARE: &str = "1/s";
-/// How many lines run side by side, for most of them wait.
+/// The number of lines that run in parallel; most of them wait.
 const SIDE_BY_SIDE: usize = 8;
 
-/// The greeter's own file.
+/// The definition of the greeter service.
 const GREETER: &str = include_str!("../../../target/proto/helloworld/greeter.proto");
 
-/// One command line and where it stands.
+/// One command line and its place.
 #[derive(Debug)]
 pub(crate) struct Line {
     pub(crate) place: String,
@@ -89,7 +89,7 @@ fn commands(path: &str, page: &str) -> Vec<Line> {
     found
 }
 
-/// The exit code that a line announces; `None` where it is left out.
+/// The expected exit code of a line; `None` if the line is excluded.
 pub(crate) fn announced(text: &str) -> Option<i32> {
     if text.contains("# not run") {
         return None;
@@ -108,7 +108,7 @@ fn with_value(text: &str, flag: &str, value: &str) -> String {
     format!("{before}{flag}{value} {rest}")
 }
 
-/// Puts flags behind the subcommand.
+/// Inserts flags after the subcommand.
 fn with_flags(text: &str, flags: &str) -> String {
     let mut words = text.splitn(3, ' ');
     let (program, subcommand) = (words.next().unwrap(), words.next().unwrap());
@@ -116,7 +116,7 @@ fn with_flags(text: &str, flags: &str) -> String {
     format!("{program} {subcommand} {flags} {rest}")
 }
 
-/// Whether a line bounds the number of its requests itself.
+/// Whether a line limits the number of its requests itself.
 fn is_counted(text: &str) -> bool {
     let counts = [
         " -n ",
@@ -128,7 +128,7 @@ fn is_counted(text: &str) -> bool {
     counts.iter().any(|flag| text.contains(flag))
 }
 
-/// Commands that take no flags of load, or whose load is the plan's.
+/// Commands without load flags, or whose load comes from the plan.
 const UNBOUNDED: [&str; 7] = [
     "drumfire check ",
     "drumfire import ",
@@ -139,13 +139,13 @@ const UNBOUNDED: [&str; 7] = [
     "drumfire schema ",
 ];
 
-/// The same load, over soon.
+/// The line with a shorter load.
 pub(crate) fn shortened(text: &str) -> String {
     if text.starts_with("drumfire go-wrk ") {
         return with_value(text, "-d", "1");
     }
     if text.starts_with("drumfire slow_cooker ") {
-        // The last of two says how long an interval is.
+        // If the flag occurs twice, the last one sets the interval.
         let text = with_value(text, "-interval", "200ms");
         return with_flags(&text, "-iterations 1 -interval 200ms");
     }
@@ -168,7 +168,7 @@ pub(crate) fn shortened(text: &str) -> String {
     }
 }
 
-/// The same thresholds with bounds that do not depend on how fast a machine is.
+/// The line with thresholds whose limits do not depend on the speed of the machine.
 fn widened(text: &str) -> String {
     let mut is_window = false;
     let words = text.split(' ').map(|word| {
@@ -191,7 +191,7 @@ fn widened(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// The servers that pages assume, and the folder with the files that they name.
+/// The servers that pages assume, and the folder with the files in the pages.
 pub(crate) struct Stage {
     pub(crate) folder: Folder,
     plain: Serve,
@@ -248,7 +248,7 @@ impl Stage {
     /// Starts a line in a shell.
     fn start(text: &str, folder: &Folder) -> Process {
         let mut shell = neutral(Command::new("sh"));
-        // The first is the process that signals go to; one behind a pipe is found by its name.
+        // Signals go to the first program. A program after a pipe is found through PATH.
         let program = text.replacen("drumfire", &format!("exec '{PATH}'"), 1);
         let own = Path::new(PATH).parent().unwrap();
         let usual = std::env::var_os("PATH").unwrap_or_default();
@@ -261,7 +261,7 @@ impl Stage {
         Process::start(&mut shell)
     }
 
-    /// Runs a line to its end as it stands, but for its addresses.
+    /// Runs a line to its end, unchanged except for its addresses.
     pub(crate) fn run_as_it_is(&self, text: &str) -> Run {
         Self::start(&self.addressed(text), &self.folder).finish(LIMIT)
     }
@@ -269,7 +269,7 @@ impl Stage {
     /// Runs a line: a load to its end, a server until it listens.
     fn run(&self, text: &str) -> Run {
         if text.starts_with("drumfire serve") {
-            // It writes certificates, which must not replace those of the stage.
+            // The server writes certificates, which must not replace the stage's certificates.
             let folder = Folder::new();
             let process = Self::start(&at_free_ports(text), &folder);
             process.first_line(LIMIT);
@@ -279,8 +279,8 @@ impl Stage {
         Self::start(&shortened(&self.addressed(text)), &self.folder).finish(LIMIT)
     }
 
-    /// Runs a line with `--strict`, whose exit code depends on the machine: it is the one that its
-    /// own report asks for.
+    /// Runs a line with `--strict`. Its exit code depends on the machine, so the expected code
+    /// comes from its own report.
     fn run_strictly(&self, text: &str) -> (Run, i32) {
         let folder = Folder::new();
         let report = folder.at("report.json");
@@ -302,7 +302,7 @@ impl Stage {
         let (run, expected) = if text.contains(" --strict") {
             self.run_strictly(text)
         } else if announced == 2 {
-            // Nothing is sent, and another flag could be what is wrong with it.
+            // Nothing is sent. With further flags, the failure could have another cause.
             (self.run_as_it_is(text), announced)
         } else {
             (self.run(text), announced)
@@ -316,7 +316,7 @@ impl Stage {
     }
 }
 
-/// `drumfire serve …` with every port a free one.
+/// `drumfire serve …` with every port replaced by a free one.
 fn at_free_ports(text: &str) -> String {
     let line = text.split(" # ").next().unwrap();
     if !line.contains(" -l ") {
@@ -339,7 +339,7 @@ pub(crate) fn documents() -> Vec<(String, String)> {
     all
 }
 
-/// Every command line of these.
+/// Every command line in these pages.
 pub(crate) fn command_lines() -> Vec<Line> {
     documents()
         .iter()
@@ -347,7 +347,7 @@ pub(crate) fn command_lines() -> Vec<Line> {
         .collect()
 }
 
-/// The mistakes in lines; several are judged at a time.
+/// The mistakes in lines; several lines are checked in parallel.
 pub(crate) fn commands_side_by_side(
     lines: &[Line],
     judge: impl Fn(&Line) -> Option<String> + Sync,
@@ -379,7 +379,7 @@ fn every_command_line_runs() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
-/// Commands beside those that have pages of their own.
+/// Commands whose flags the manual explains, besides `http`, `grpc` and `serve`.
 const COMMANDS: [&str; 20] = [
     "ab",
     "agent",
@@ -403,7 +403,7 @@ const COMMANDS: [&str; 20] = [
     "runs prune",
 ];
 
-/// The long flags that a command's help explains.
+/// The long flags in a command's help.
 fn flags(subcommand: &str) -> BTreeSet<String> {
     let args = subcommand.split(' ').chain(["--help"]);
     let run = Process::start(&mut drumfire(args)).finish(LIMIT);
@@ -422,7 +422,7 @@ fn is_flag_letter(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '-'
 }
 
-/// The long flags that a text names.
+/// The long flags in a text.
 fn named(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for (at, _) in text.match_indices("--") {
@@ -438,7 +438,7 @@ fn named(text: &str) -> BTreeSet<String> {
 
 #[test]
 fn every_flag_is_in_the_manual_and_no_other() {
-    // One page is about the flags of others.
+    // One page is about the flags of other tools.
     let manual: String = pages("docs/manual")
         .into_iter()
         .filter(|(path, _)| path != "docs/manual/coming-from.md")
@@ -461,7 +461,7 @@ fn every_flag_is_in_the_manual_and_no_other() {
         lacking.is_empty(),
         "docs/manual/server.md does not explain: {lacking:?}"
     );
-    // Flags that it shares with `http` are explained there.
+    // The flags that `grpc` shares with `http` are explained with `http`.
     let own: BTreeSet<&String> = grpc.difference(&http).collect();
     let lacking: Vec<&&String> = own
         .iter()

@@ -1,5 +1,5 @@
-//! Secrets that a server repeats: they are known by their values, and masked in every output and
-//! in the stored run, wherever they were sent and however they are spelled.
+//! Secrets that a server repeats. They are recognised by their values, and masked in every output
+//! and in the stored run, wherever they were sent and in every encoding.
 
 use crate::support::program::LIMIT;
 use crate::support::script::field;
@@ -8,7 +8,7 @@ use std::fs;
 
 const SECRET: &str = "aGVsbG8/d29y+bGQ=MTIzNDU2";
 
-/// A server that refuses, and answers with the request as PHP writes it into JSON.
+/// A server that refuses requests, and returns the request as PHP writes it into JSON.
 fn echoing() -> Script {
     Script::new(|peer| {
         while let Some(request) = peer.whole_request() {
@@ -33,7 +33,8 @@ fn echoing() -> Script {
     })
 }
 
-/// Runs a line with all that shows a response, and looks for what the canary is in no form of.
+/// Runs a line with all outputs that show a response, and searches them for any form of the
+/// secrets.
 #[track_caller]
 fn check(args: &[&str], secrets: &[&str], environment: &[(&str, &str)]) {
     let folder = Folder::new();
@@ -120,7 +121,7 @@ fn what_a_plan_marks_is_masked_however_it_is_escaped() {
     }
 }
 
-/// A header that the plan marks stays at its origin, whatever its name.
+/// A header that the plan marks as secret stays at its origin, under any name.
 #[test]
 fn a_marked_header_stays_at_its_origin() {
     let other = Script::new(|peer| {
@@ -164,8 +165,8 @@ fn a_marked_header_stays_at_its_origin() {
     );
 }
 
-/// A secret that the setup takes is known only behind it, and is masked from then on: in rows of
-/// requests, whose step is a URL, in what other processes see of the run, and wherever a server
+/// A secret that the setup produces is known only after the setup, and is masked from then on: in
+/// rows of requests, whose step is a URL, in the view of other processes, and wherever a server
 /// repeats it.
 #[test]
 fn what_a_setup_takes_as_a_secret_is_masked() {

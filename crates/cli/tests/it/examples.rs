@@ -1,4 +1,4 @@
-//! The plans of `examples/` run as they stand, but for the server's address and their length.
+//! The plans in `examples/` run unchanged, except for the server's address and their length.
 
 use crate::docs::{LIMIT, Line, commands_side_by_side, page};
 use crate::support::script::get;
@@ -7,12 +7,12 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The length of each run here: enough samples for each of their rules.
+/// The length of each run here: long enough for the samples that each rule needs.
 const LENGTH: &str = "4s";
 
-/// The examples whose requests fail on purpose; their iterations do not.
+/// The examples whose requests fail on purpose; their iterations succeed.
 const FAILING: [&str; 1] = ["retry.yaml"];
-/// The endings of plans, and those of files beside them.
+/// The extensions of plans, and the extensions of their data files.
 const PLANS: [&str; 2] = [".yaml", ".toml"];
 const DATA: [&str; 6] = [".csv", ".txt", ".jsonl", ".js", ".uri", ".log"];
 
@@ -20,7 +20,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")
 }
 
-/// The files with these endings, with their contents.
+/// The files with these extensions, with their contents.
 fn files(endings: &[&str]) -> Vec<Line> {
     let entries = fs::read_dir(folder()).unwrap();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -35,7 +35,7 @@ fn files(endings: &[&str]) -> Vec<Line> {
     names.into_iter().map(read).collect()
 }
 
-/// A plan for servers at these ports, over soon, with bounds that every machine keeps.
+/// A plan for servers on these ports, with a short run and limits that every machine keeps.
 fn adapted(plan: &str, plain: u16, sealed: u16) -> String {
     let plan = plan
         .replace(":8080", &format!(":{plain}"))
@@ -57,7 +57,7 @@ fn adapted(plan: &str, plain: u16, sealed: u16) -> String {
     lines.collect()
 }
 
-/// Writes the examples into the `examples` of a folder, so adapted, as pages name them.
+/// Writes the adapted examples into the `examples` folder of a folder, where pages expect them.
 pub(crate) fn put_into(folder: &Folder, plain: u16, sealed: u16) {
     for Line { place, text } in files(&PLANS) {
         folder.write(&format!("examples/{place}"), adapted(&text, plain, sealed));
@@ -89,7 +89,7 @@ impl Stage {
         }
     }
 
-    /// What is wrong with a plan's run, if anything is.
+    /// The mistake in a plan's run, if there is one.
     fn judge(&self, Line { place, text }: &Line) -> Option<String> {
         let plan = self
             .folder

@@ -15,14 +15,14 @@ const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// A listener whose queue is full gives no answer to the next connection.
+/// A listener whose queue is full does not answer the next connection.
 #[test]
 fn a_full_backlog_is_a_timeout_of_the_connection() {
     let listener = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
     bind(&listener, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0)).unwrap();
     listen(&listener, 1).unwrap();
     let address = SocketAddr::try_from(getsockname(&listener).unwrap()).unwrap();
-    // Two fit into a queue of one; later ones wait.
+    // A queue of one holds two connections; later ones wait.
     let fill = || {
         let one = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
         connect(&one, &address).unwrap();
@@ -36,8 +36,8 @@ fn a_full_backlog_is_a_timeout_of_the_connection() {
     check_timeout(&report, 0.5);
 }
 
-/// No failure came before its timeout, and none without an end: how late depends on the machine, and
-/// virtual time shows it to the nanosecond.
+/// Checks that every failure came after its timeout and that all failures ended. The delay depends
+/// on the machine; tests with virtual time check it to the nanosecond.
 fn check_timeout(report: &Report, timeout: f64) {
     let ends = ["min", "max"].map(|end| report.number(&format!("latency.failed.{end}")) / 1e9);
     let [least, most] = ends;
@@ -45,14 +45,14 @@ fn check_timeout(report: &Report, timeout: f64) {
     assert!(timeout <= least && most < patience, "{ends:?} s");
 }
 
-/// `drumfire http` in a namespace, with JSON on its standard output.
+/// Starts `drumfire http` in a namespace, with JSON on its standard output.
 fn start_in(namespace: &Namespace, line: &str) -> Process {
     let mut command = namespace.command(PATH);
     command.args(["http", "--json", "-"]).args(words(line));
     Process::start(&mut command)
 }
 
-/// `drumfire serve` in a namespace, at port 9000.
+/// Starts `drumfire serve` in a namespace, on port 9000.
 fn serve_in(namespace: &Namespace) -> Process {
     let mut command = namespace.command(PATH);
     let serve = Process::start(command.args(["serve", "-l", "127.0.0.1:9000"]));
@@ -60,7 +60,7 @@ fn serve_in(namespace: &Namespace) -> Process {
     serve
 }
 
-/// A namespace whose packets to port 9000 can be dropped.
+/// A namespace in which packets to port 9000 can be dropped.
 struct Link(Namespace);
 
 impl Link {
@@ -87,8 +87,8 @@ impl Link {
         self.nft("flush chain inet t c");
     }
 
-    /// Forgets the connections to port 9000 that are open, as a middlebox does: their packets are
-    /// dropped, and new connections work.
+    /// Forgets the open connections to port 9000, as a middlebox does: their packets are dropped,
+    /// and new connections work.
     fn forget(&self) {
         let mut command = self.0.command("cat");
         let table = command.arg("/proc/net/tcp").output().unwrap().stdout;
@@ -109,7 +109,7 @@ impl Link {
         assert!(count > 0, "no connection in\n{table}");
     }
 
-    /// Waits until `count` requests have gone over it, each with its answer and an acknowledgement.
+    /// Waits until `count` requests have been sent, each with its response and an acknowledgement.
     fn await_requests(&self, count: u64) {
         wait_until("a load", || self.0.tcp("InSegs") >= 3 * count);
     }
@@ -125,7 +125,7 @@ fn a_black_hole_is_a_timeout_of_the_connection() {
     check_timeout(&report, 0.4);
 }
 
-/// A peer that vanishes without a word: requests time out, nothing hangs.
+/// A peer that disappears silently: requests time out, and nothing hangs.
 #[test]
 fn a_vanished_peer_costs_timeouts_and_no_hang() {
     let Some(link) = Link::new() else { return };
@@ -142,8 +142,8 @@ fn a_vanished_peer_costs_timeouts_and_no_hang() {
     assert_eq!(report.n("requests.timed_out"), report.n("requests.failed"));
 }
 
-/// A connection of HTTP/2 that the way there has forgotten is asked for a sign of life when a
-/// request on it has timed out, and replaced.
+/// A middlebox has forgotten an HTTP/2 connection. After a request on it timed out, drumfire pings
+/// the connection and replaces it.
 #[test]
 fn a_forgotten_connection_is_found_dead_and_replaced() {
     let Some(link) = Link::new() else { return };
@@ -151,7 +151,7 @@ fn a_forgotten_connection_is_found_dead_and_replaced() {
     let line = "--http2 -c 1 --streams 100 -r 50/s -z 5s --timeout 500ms --ping 1h \
                 --ping-timeout 1s http://127.0.0.1:9000/";
     let process = start_in(&link.0, line);
-    // Some go in a packet with others.
+    // Some requests share a packet with others.
     link.await_requests(20);
     link.forget();
     let report = load_of(process);
@@ -170,7 +170,7 @@ fn a_forgotten_connection_is_found_dead_and_replaced() {
     assert!(last["failed"] == 0 && last["good"] != 0, "{last:#}");
 }
 
-/// A link that is away for half a second costs time, and no request.
+/// A link that is down for half a second costs time, but no request.
 #[test]
 fn a_flapping_link_costs_time_and_no_request() {
     let Some(link) = Link::new() else { return };
@@ -191,7 +191,7 @@ fn a_flapping_link_costs_time_and_no_request() {
     );
 }
 
-/// The kernel has 16 ports to give away: the lack of a 17th is this machine's.
+/// The kernel has only 16 ports to assign: the failure to get a 17th is this machine's.
 #[test]
 fn exhausted_ports_are_our_own_fault() {
     let Some(namespace) = Namespace::new() else {
@@ -201,7 +201,7 @@ fn exhausted_ports_are_our_own_fault() {
     let set = "echo 40000 40015 > /proc/sys/net/ipv4/ip_local_port_range";
     assert!(lab::run(command.args(["-c", set])));
     let _serve = serve_in(&namespace);
-    // Of fewer connections it would depend on which side closes first whether a port rests.
+    // With fewer connections, whether a port is blocked would depend on which side closes first.
     for more in ["", " --no-keepalive"] {
         let line = format!("-c 32 -n 200 --threads 1{more}");
         let report = load_of(start_in(
@@ -226,13 +226,13 @@ fn exhausted_ports_are_our_own_fault() {
     command.args(words("http -c 32 -n 200 http://127.0.0.1:9000/"));
     let text = Process::start(&mut command).finish(LIMIT).stdout;
     assert!(text.contains("--source-ip"), "the remedy: {text}");
-    // And the remedy helps.
+    // The suggested remedy helps.
     let line = "-c 32 -n 200 --source-ip 127.0.0.2,127.0.0.3,127.0.0.4 http://127.0.0.1:9000/";
     let report = load_of(start_in(&namespace, line));
     assert_eq!(report.n("requests.ok"), 200, "{:#}", report.short());
 }
 
-/// The report of a run that this machine limited names the limit.
+/// Checks that the report of a run that this machine limited shows the limit.
 fn check_limited(report: &Report, kind: &str) {
     assert_eq!(report.validity(), "invalid", "{:#}", report.short());
     assert!(
@@ -244,7 +244,7 @@ fn check_limited(report: &Report, kind: &str) {
     assert!(limits.iter().any(|limit| limit == kind), "{limits:?}");
 }
 
-/// `strace` with its options before `drumfire http`.
+/// Starts `strace` with these options and `drumfire http`.
 fn traced(options: &str, line: &str) -> Option<Process> {
     if !lab::has("strace") {
         return None;
@@ -284,8 +284,8 @@ fn descriptors_that_run_out_are_our_own_fault() {
     }
 }
 
-/// A refusal before the peer has any part in it is not the network's, even if the error's number
-/// suggests it.
+/// A call that this machine refuses before the peer is involved is not a fault of the network, even
+/// if the number of the error suggests it.
 #[test]
 fn what_this_machine_refuses_is_our_own_fault() {
     let serve = Serve::new("");
@@ -334,12 +334,13 @@ fn without_epoll_pwait2_a_run_is_as_any_other() {
             assert!(report.notes().contains("epoll_pwait2"), "{errno} {line}");
         }
     }
-    // Where the call exists, there is no note on it.
+    // If the call exists, the report has no note about it.
     let report = load(&format!("-n 10 {}", serve.url));
     assert_eq!(report.notes(), "");
 }
 
-/// A loop that can't wait has measured nothing but itself: no report, and no blame on the target.
+/// A loop that cannot wait has measured only itself. The run ends without a report, and the target
+/// is not blamed.
 #[test]
 fn a_wait_that_fails_ends_the_run_with_its_reason() {
     let serve = Serve::new("");
@@ -354,8 +355,8 @@ fn a_wait_that_fails_ends_the_run_with_its_reason() {
     assert!(ended.stderr.contains(reason), "{}", ended.stderr);
 }
 
-/// Interrupted calls lose nothing: those for bytes are made again, and a wait that ends early is
-/// one more turn of the loop.
+/// Interrupted calls lose nothing: calls for bytes are repeated, and an early end of a wait is one
+/// more turn of the loop.
 #[test]
 fn interrupted_calls_lose_nothing() {
     let folder = Folder::new();
@@ -380,7 +381,7 @@ fn interrupted_calls_lose_nothing() {
     }
 }
 
-/// A generator that gets a tenth of a core reports that it was the limit.
+/// A generator that gets a tenth of a core reports itself as the limit.
 #[test]
 fn a_starved_generator_says_so() {
     let Some(limit) = CpuLimit::new(5_000) else {
@@ -400,8 +401,8 @@ fn a_starved_generator_says_so() {
     );
 }
 
-/// A kernel that takes and gives a few kilobytes at a time: bodies go out and come in by pieces,
-/// and every byte of them arrives.
+/// A kernel that accepts and returns a few kilobytes at a time: bodies are sent and received in
+/// pieces, and every byte arrives.
 #[test]
 fn short_writes_and_reads_lose_nothing() {
     if !lab::has("strace") {
@@ -428,12 +429,12 @@ fn short_writes_and_reads_lose_nothing() {
     assert!(report.n("bytes.sent") > 6 * 300_000);
     assert!(report.n("bytes.received") > 6 * 200_000);
     let calls = std::fs::read_to_string(&trace).unwrap();
-    // A send that finds room for all takes all: six would do.
+    // A send with enough room would send everything: six sends would suffice.
     let sends = calls.lines().count();
     assert!(sends > 100, "only {sends} sends");
 }
 
-/// A ceiling for the memory of processes.
+/// A limit on the memory of processes.
 struct MemoryLimit(String);
 
 impl MemoryLimit {
@@ -468,15 +469,15 @@ impl Drop for MemoryLimit {
     }
 }
 
-/// A server's bytes do not pile up: two hundred bodies of 4 MB pass through 24 MiB, and decoded
-/// ones as well.
+/// A server's bytes do not accumulate: two hundred bodies of 4 MB pass through 24 MiB, and so do
+/// decoded ones.
 #[test]
 fn bodies_pass_through_little_memory() {
     let Some(limit) = MemoryLimit::new(24 << 20) else {
         return;
     };
     let serve = Serve::new("--size 4000000");
-    // They come side by side, so that each takes as long as all.
+    // The bodies arrive in parallel, so each one takes as long as all of them.
     for flags in ["-c 200 -n 200", "-c 50 -n 50 --compressed"] {
         let flags = format!("{flags} --timeout 2m");
         let script = format!(
@@ -489,8 +490,8 @@ fn bodies_pass_through_little_memory() {
     }
 }
 
-/// With too few addresses for a run it is refused, before an allocation fails: whatever the limit with
-/// which the program can be loaded, it has no thread, or names the limit, or runs.
+/// With too little address space, a run is refused before an allocation fails. With any limit that
+/// lets the program start, the run either fails to get a thread, reports the limit, or succeeds.
 #[test]
 fn a_limit_of_addresses_below_what_a_run_needs_is_named() {
     let limited = |limit: u32, args: &[&str]| {
@@ -504,7 +505,7 @@ fn a_limit_of_addresses_below_what_a_run_needs_is_named() {
     let limits = (40_000..250_000).step_by(8_000);
     let loaded = limits.skip_while(|limit| limited(*limit, &["--version"]).code != Some(0));
     let mut named = 0;
-    // At the first of them an argument may find no memory.
+    // With the first limit, even an argument may find no memory.
     for limit in loaded.skip(1).take(8) {
         let line = ["http", "-n", "1", "--threads", "2", "http://127.0.0.1:9/"];
         let run = limited(limit, &line);

@@ -1,4 +1,4 @@
-//! Feeds of plans: which rows arrive, in which order, and what is said of broken ones.
+//! Feeds of plans: the rows that arrive, their order, and the messages for invalid feeds.
 
 use crate::support::program::LIMIT;
 use crate::support::{Folder, Process, Run, Script, drumfire};
@@ -41,7 +41,8 @@ fn a_feed_larger_than_memory_is_read_as_it_is_needed() {
             into.lock()
                 .unwrap()
                 .push(head.split(' ').nth(1).unwrap().to_owned());
-            // So many users have a connection each.
+            // Answer only after this number of users has sent a request, each over its own
+            // connection.
             let users = wanted.load(Ordering::Relaxed);
             while into.lock().unwrap().len() < users && !peer.is_over() {
                 sleep(Duration::from_millis(1));
@@ -74,7 +75,7 @@ fn a_feed_larger_than_memory_is_read_as_it_is_needed() {
     let drawn = rows("random", few);
     assert_eq!(drawn, rows("random", few), "the seed says which");
     assert!(drawn[0] < 20_000 && drawn[299] > 380_000, "{drawn:?}");
-    // Whichever of them comes last has a request left.
+    // Any user that comes last has a request left.
     all_come.store(5, Ordering::Relaxed);
     let mut kept = rows(
         "unique",

@@ -1,4 +1,4 @@
-//! The first lines that a newcomer types, and what an installation brings.
+//! The first lines that a newcomer types, and the files of an installation.
 
 use crate::docs::{self, Stage};
 use crate::support::program::{LIMIT, words};
@@ -7,7 +7,7 @@ use crate::support::{
 };
 use std::time::{Duration, Instant};
 
-/// A run in which nothing works says so while it lasts, and not only at its end.
+/// If every request fails, the program prints a remark during the run, not only at its end.
 #[test]
 fn a_target_that_is_not_there_is_named_at_once() {
     let mut command = drumfire(words(
@@ -29,7 +29,7 @@ fn a_target_that_is_not_there_is_named_at_once() {
     assert_eq!((quiet.code, &*quiet.stderr), (Some(1), ""));
 }
 
-/// The same run, which is to say nothing but the result.
+/// A run that prints only the result.
 fn run_quiet() -> Run {
     run("http -q -r 20 -z 1s --interval 200ms http://127.0.0.1:9/")
 }
@@ -52,7 +52,7 @@ fn help_is_short_or_whole() {
         assert!(lines(&short) * 5 < lines(&whole) * 2, "{}", short.stdout);
         assert!(short.stdout.contains(&format!("drumfire {command} --help")));
         assert!(short.stdout.contains("--rate") && !short.stdout.contains("--seed"));
-        // Nothing is wrapped by the terminal, so that every example can be copied.
+        // The terminal wraps nothing, so that every example can be copied.
         let widest = whole.stdout.lines().map(|line| line.chars().count()).max();
         assert!(widest <= Some(80), "{}", whole.stdout);
         let (_, examples) = whole.stdout.split_once("Examples").unwrap();
@@ -104,7 +104,7 @@ fn an_installation_has_completions_and_pages() {
     assert!(nowhere.stderr.contains("none"), "{}", nowhere.stderr);
 }
 
-/// What bash offers at the end of a line.
+/// The completions of bash at the end of a line.
 #[test]
 fn completions_know_runs_words_and_files() {
     let folder = Folder::new();
@@ -143,7 +143,7 @@ fn completions_know_runs_words_and_files() {
     }
 }
 
-/// The TLS library's first use takes some 50 ms, and is no time of the target's.
+/// The first use of the TLS library takes some 50 ms, which must not count as the target's time.
 #[test]
 fn tls_is_warm_before_the_run() {
     let serve = Serve::new("--tls");
@@ -159,7 +159,7 @@ fn tls_is_warm_before_the_run() {
     });
 }
 
-/// The commonest mistake: the built-in server without its gRPC services.
+/// The most common mistake: the built-in server without its gRPC services.
 #[test]
 fn a_server_without_grpc_says_so_at_once() {
     let serve = Serve::new("");
@@ -180,7 +180,7 @@ fn a_server_without_grpc_says_so_at_once() {
     });
 }
 
-/// Every line of another tool that the manual shows is answered as it says there.
+/// Every line of another tool in the manual gets the answer that the manual shows.
 #[test]
 fn what_newcomers_type_is_answered_as_the_manual_says() {
     let (path, page) = docs::page("docs/manual/coming-from.md");

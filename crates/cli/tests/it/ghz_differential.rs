@@ -1,5 +1,5 @@
-//! ghz itself beside `drumfire ghz`: the same command lines to the same servers. What differs on
-//! purpose is listed here, each difference with its reason.
+//! ghz itself compared with `drumfire ghz`: the same command lines for the same servers. Intended
+//! differences are listed here, each with its reason.
 
 mod addresses;
 mod arrivals;
@@ -18,7 +18,7 @@ use std::process::Command;
 const HELLO: &str = "--insecure --call helloworld.Greeter/SayHello";
 const UNARY: &str = "--insecure --call drumfire.test.v1.TestService/Unary";
 
-/// The same command line, run by ghz and by us.
+/// Results of one command line, run by ghz and by us.
 struct Both<T> {
     ghz: T,
     ours: T,
@@ -39,12 +39,12 @@ impl<T: PartialEq + std::fmt::Debug> Both<T> {
     }
 }
 
-/// ghz's program; `None` where it is not installed.
+/// ghz's program; `None` if it is not installed.
 fn original() -> Option<Command> {
     lab::suite("ghz").map(|path| neutral(Command::new(path)))
 }
 
-/// Starts the line, which names the server of each side as `HOST`.
+/// Starts the line in both programs; `HOST` in it is replaced with the server of each side.
 fn start(line: &str, hosts: &Both<String>) -> Both<Process> {
     let begin = |mut command: Command, host: &str| {
         command.args(words(&line.replace("HOST", host)));
@@ -56,7 +56,7 @@ fn start(line: &str, hosts: &Both<String>) -> Both<Process> {
     }
 }
 
-/// Runs the line by both, one after the other, to the same server.
+/// Runs the line in both programs, one after the other, against the same server.
 fn run(line: &str, host: &str) -> Both<Run> {
     let run = |mut command: Command| {
         command.args(words(&line.replace("HOST", host)));
@@ -68,12 +68,12 @@ fn run(line: &str, host: &str) -> Both<Run> {
     }
 }
 
-/// The reports of a line that asks for JSON.
+/// The reports of a line that requests JSON.
 fn reports(runs: Both<Run>) -> Both<Value> {
     runs.map(|run| serde_json::from_str(&run.stdout).expect(&run.stderr))
 }
 
-/// Statuses and errors in a report, with how many results had each.
+/// Statuses and errors in a report, with the number of results of each.
 fn results(report: &Value) -> BTreeMap<(String, String), usize> {
     let mut results = BTreeMap::new();
     for detail in report["details"].as_array().unwrap() {
@@ -83,7 +83,7 @@ fn results(report: &Value) -> BTreeMap<(String, String), usize> {
     results
 }
 
-/// Runs the line by both, whose results must be the same.
+/// Runs the line in both programs, whose results must be equal.
 fn check_results(line: &str, host: &str) {
     let both = reports(run(&format!("{line} -O json"), host));
     let both = both.map(|report| results(&report));
@@ -91,7 +91,7 @@ fn check_results(line: &str, host: &str) {
     both.must_be_equal(line);
 }
 
-/// Our greeter's definition.
+/// The definition of our greeter service.
 fn greeter() -> String {
     let path = lab::repository().join("crates/target/proto/helloworld/greeter.proto");
     path.to_str().unwrap().to_owned()

@@ -1,4 +1,4 @@
-//! go-wrk's command lines as they stand, and its report byte for byte.
+//! go-wrk's command lines unchanged, and its report byte for byte.
 
 use crate::support::certificates::VALID;
 use crate::support::peers::{self, Nginx};
@@ -24,7 +24,8 @@ fn go_wrk(line: &str) -> Run {
     Process::start(command.args(words(line))).finish(LIMIT)
 }
 
-/// Placeholders of a line's parts: a count, a time as Go prints it, a size, two decimals.
+/// Matches a line against a mask with placeholders: a count, a time as Go prints it, a size, two
+/// decimals.
 fn matches(mask: &str, line: &str) -> bool {
     let Some((before, rest)) = mask.split_once('{') else {
         return mask == line;
@@ -33,7 +34,7 @@ fn matches(mask: &str, line: &str) -> bool {
     let Some(line) = line.strip_prefix(before) else {
         return false;
     };
-    // The shortest value that lets the rest match.
+    // The shortest value with which the rest matches.
     (1..=line.len()).any(|end| {
         line.is_char_boundary(end) && fits(kind, &line[..end]) && matches(mask, &line[end..])
     })
@@ -51,7 +52,7 @@ fn fits(kind: &str, text: &str) -> bool {
         "text" => !text.is_empty(),
         "two" => two(text),
         "size" => unit(&["KB", "MB", "GB", "bytes"]).is_some_and(two),
-        // At microseconds' resolution: 98µs, 46.608ms, 1.001867s.
+        // With a resolution of microseconds: 98µs, 46.608ms, 1.001867s.
         "time" => unit(&["\u{b5}s", "ms", "s"]).is_some_and(|number| {
             let (whole, part) = number.split_once('.').unwrap_or((number, "0"));
             digits(whole) && digits(part) && part.len() <= 6
@@ -69,7 +70,7 @@ const OVERALL: &str = "Overall Requests/sec:\t{two}\nOverall Transfer/sec:\t{siz
 const NO_ERRORS: &str = "Number of Errors:\t0\n";
 const ERRORS: &str = "Error Counts:\t\tmap[]\n";
 
-/// The report with its labels, tabs and units, in the shape of today.
+/// The report with its labels, tabs and units.
 fn report(seconds: u32, users: u32, url: &str) -> String {
     format!(
         "Running {seconds}s test @ {url}\n  {users} goroutine(s) running concurrently\n\
@@ -93,8 +94,8 @@ fn check(text: &str, mask: &str) {
     assert!(text.ends_with('\n'));
 }
 
-/// The command line of go-wrk's own page, as subcommand and by the link's name; a second in place of
-/// ten, and more time for each response.
+/// The command line of go-wrk's own page, as a subcommand and by the name of the link; with one
+/// second instead of ten, and more time for each response.
 #[test]
 fn the_seeds_command_line_runs_as_it_stands() {
     let folder = Folder::new();
@@ -103,7 +104,7 @@ fn the_seeds_command_line_runs_as_it_stands() {
     let serve = Serve::new("");
     let url = serve.url.replace("127.0.0.1", "localhost") + "plaintext";
     for users in [2048, 10] {
-        // go-wrk waits for a second, which is little for 2,048 on a busy machine.
+        // go-wrk waits for one second, which is short for 2,048 connections on a busy machine.
         let line = format!("-c {users} -d 1 -T 20000 {url}");
         let mut by_name = neutral(Command::new(&link));
         let by_name = Process::start(by_name.args(line.split(' '))).finish(LIMIT);
@@ -135,7 +136,7 @@ fn the_older_shape_has_no_overall_lines_and_always_a_map() {
     );
 }
 
-/// The report of a run without a success, but for its last line.
+/// The report of a run without a success, except for its last line.
 fn failure(host: &str, users: u32) -> String {
     format!(
         "Running 1s test @ http://{host}/\n  {users} goroutine(s) running concurrently\n\
@@ -143,7 +144,7 @@ fn failure(host: &str, users: u32) -> String {
     )
 }
 
-/// A server's behaviour, and the error's text; the exit code is 0 all the same.
+/// A server's behaviour, and the text of the error; the exit code is 0 nevertheless.
 #[test]
 fn errors_have_go_s_texts() {
     let refused = go_wrk("-c 2 -d 1 http://127.0.0.1:9/");
@@ -176,10 +177,10 @@ fn errors_have_go_s_texts() {
     );
 }
 
-/// Flags, how the request begins, and fields with their values.
+/// Flags, the beginning of the request, and fields with their values.
 type Row<'a> = (&'a str, &'a str, &'a [(&'a str, Option<&'a str>)]);
 
-/// Flags, and what of them reaches the server.
+/// Flags, and the parts of the request that they change.
 #[test]
 fn flags_reach_the_wire() {
     let folder = Folder::new();
@@ -234,7 +235,7 @@ fn flags_reach_the_wire() {
                 assert_eq!(field(&head, name), *value, "{line}: {name} in {head}");
             }
             if flags == "-no-ka" {
-                // The last one may have been opened when time was up.
+                // The last connection may have been opened when the time was up.
                 wait_until("each connection has its request", || {
                     script.connections() == script.heads().len() as u64
                 });
@@ -267,7 +268,7 @@ fn a_list_is_replayed_in_order_and_a_lone_line_works() {
     assert!(script.heads().pop().unwrap().starts_with("GET /lone "));
 }
 
-/// `-T` bounds the whole exchange: a body that stalls for ever holds no user.
+/// `-T` limits the whole exchange: a body that stalls forever does not block a user.
 #[test]
 fn the_timeout_covers_the_body() {
     let script = Script::new(|peer| {
@@ -276,7 +277,7 @@ fn the_timeout_covers_the_body() {
             peer.hold();
         }
     });
-    // Long enough for a head on a machine that is busy with other things.
+    // Long enough for a head on a busy machine.
     let run = go_wrk(&format!("-c 2 -d 1 -T 2000 {}", script.url()));
     assert!(
         run.stdout
@@ -307,7 +308,7 @@ fn trust_may_be_given_alone_or_waived() {
     assert!(run.stdout.contains(unknown), "{}", run.stdout);
 }
 
-/// nghttpd has nothing but HTTP/2, this nginx has nothing but HTTP/1.1.
+/// nghttpd supports only HTTP/2, and this nginx only HTTP/1.1.
 #[test]
 fn http2_is_used_where_the_server_chooses_it() {
     let Some(authority) = Authority::new() else {
@@ -341,7 +342,7 @@ fn http2_is_used_where_the_server_chooses_it() {
     }
 }
 
-/// A handshake that the server never finishes is an error, also where its time was not up yet.
+/// A handshake that the server never finishes is an error, even if its timeout had not expired.
 #[test]
 fn a_handshake_without_an_end_is_an_error() {
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -368,7 +369,7 @@ fn an_interrupt_says_stopping_and_reports() {
     }
 }
 
-/// As in Go's client: an empty name is none, and no other is put in its place.
+/// As in Go's client, an empty name is not sent, and no default replaces it.
 #[test]
 fn an_empty_agent_is_not_sent() {
     for line in [

@@ -1,12 +1,12 @@
-//! go-wrk's ends as recorded from the original, beside ours: the exit code, whether there were
-//! requests, the errors, and the first request as it arrived. The records stand in
-//! `conformance/dialects/go-wrk-beside/cases.txt`, and so does the reason of every difference.
+//! go-wrk's results as recorded from the original, compared with ours: the exit code, whether there
+//! were requests, the errors, and the first request as it arrived. The records and the reason for
+//! every difference are in `conformance/dialects/go-wrk-beside/cases.txt`.
 //!
-//! The reason of a difference is a line of `docs/dialects/go-wrk.md`.
+//! The reason for a difference is a line of `docs/dialects/go-wrk.md`.
 //!
-//! With `GO_WRK` in the environment, the path of go-wrk's program (commit 806f06b), the original is
-//! run once more and its records are written anew; where ours differ they are written too, for a
-//! person to give the reason.
+//! With `GO_WRK` in the environment, the path of go-wrk's program (commit 806f06b), the original
+//! runs again and its records are rewritten. Our differing records are written too, so that a
+//! person can add the reason.
 
 use crate::support::program::{LIMIT, neutral, words};
 use crate::support::script::Peer;
@@ -20,9 +20,9 @@ use std::time::Duration;
 
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
-/// What the server sends for each request, by the behaviour's name; `None` where it is not as
-/// simple as that. `status CODE` is a status, `moved CODE LOCATION` a redirect of `/`, in which `HOST` is
-/// the server.
+/// The server's response to each request, by the name of the behaviour; `None` for behaviours that
+/// need more. `status CODE` is a status, `moved CODE LOCATION` a redirect of `/`, in which `HOST`
+/// is the server.
 fn reply(behaviour: &str, head: &str) -> Option<String> {
     let mut words = behaviour.splitn(3, ' ');
     match (words.next(), words.next(), words.next()) {
@@ -71,13 +71,13 @@ fn reply(behaviour: &str, head: &str) -> Option<String> {
     })
 }
 
-/// One connection of a server with a behaviour.
+/// Serves one connection with a behaviour.
 fn serve(behaviour: &str, peer: &mut Peer) {
     let mut count = 0;
     while let Some(head) = peer.request() {
         count += 1;
         sleep(Duration::from_millis(20));
-        // The reply to HEAD has no body.
+        // The response to HEAD has no body.
         let bare = |reply: String| match head.starts_with("HEAD ") {
             true => reply.trim_end_matches("ok").to_owned(),
             false => reply,
@@ -97,8 +97,8 @@ fn serve(behaviour: &str, peer: &mut Peer) {
             "closes-second" => {
                 peer.send(bare(OK.to_owned()));
                 if count == 2 {
-                    // The next request is there by then: whether the end overtakes it would else depend
-                    // on which of both has a core.
+                    // The next request has arrived by then. Otherwise the scheduler would decide
+                    // whether the end of the connection overtakes it.
                     let _next = peer.stream.fill_buf();
                     return peer.end();
                 }
@@ -135,8 +135,8 @@ fn serve(behaviour: &str, peer: &mut Peer) {
     }
 }
 
-/// Sends the bytes that a behaviour names, before the end of the connection or within it: whether it
-/// goes on. `None` where it names none.
+/// Sends the bytes of a behaviour, before or together with the end of the connection. Returns
+/// whether the connection continues; `None` if the behaviour has no bytes.
 fn written(behaviour: &str, peer: &mut Peer) -> Option<bool> {
     if let Some(raw) = behaviour.strip_prefix("raw ") {
         peer.send_written(raw);
@@ -147,13 +147,13 @@ fn written(behaviour: &str, peer: &mut Peer) -> Option<bool> {
     Some(peer.send_written(kept))
 }
 
-/// Sends bytes and the end of the connection.
+/// Sends bytes and closes the connection.
 fn last(bytes: &str, peer: &mut Peer) {
     peer.send(bytes);
     peer.end();
 }
 
-/// Sends a head and the beginning of a body, which never ends.
+/// Sends a head and the beginning of a body that never ends.
 fn begin_body(behaviour: &str, peer: &mut Peer) {
     let head = match behaviour {
         "resets-body" => "Content-Length: 9\r\n\r\nok",
@@ -170,8 +170,8 @@ fn begin_body(behaviour: &str, peer: &mut Peer) {
     }
 }
 
-/// The end of a run against a server, of which `host` is masked. `heads` are those of the requests:
-/// the first is recorded, and the second where it is of another path.
+/// The result of a run against a server, with `host` masked. `heads` are the heads of the requests:
+/// the first is recorded, and the second if its path differs.
 fn record(run: &Run, heads: &[String], host: &str) -> Record {
     let mut lines = vec![format!("exit {}", run.code.unwrap_or(-1))];
     let texts = run.stdout.lines();
@@ -213,7 +213,7 @@ fn record(run: &Run, heads: &[String], host: &str) -> Record {
     lines
 }
 
-/// An error without the server's address and that of the machine's name server.
+/// An error with the addresses of the server and of the machine's name server masked.
 fn masked(text: &str, host: &str) -> String {
     let text = text.replace(host, "HOST");
     match (text.split_once(" on "), text.rsplit_once(": ")) {
@@ -224,7 +224,7 @@ fn masked(text: &str, host: &str) -> String {
     }
 }
 
-/// Runs a case, whose files of a server stand in `DIR`.
+/// Runs a case; its server's files are in `DIR`.
 fn run(mut command: Command, case: &Case) -> Record {
     let folder = Folder::new();
     let dir = folder.path().to_str().expect("a path of text");
@@ -266,7 +266,7 @@ fn run(mut command: Command, case: &Case) -> Record {
 const BESIDE: Beside = Beside {
     dialect: "go-wrk",
     original: "GO_WRK",
-    // Runs last a second each, and mostly wait.
+    // Runs take about a second each, and mostly wait.
     at_a_time: 24,
     least: 500,
 };

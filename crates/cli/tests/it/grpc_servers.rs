@@ -1,5 +1,5 @@
-//! gRPC against grpc-go's interoperability server, which others wrote, and against our own where
-//! that one cannot do a thing.
+//! gRPC against grpc-go's interoperability server, an independent implementation, and against our
+//! own server for features that it lacks.
 
 use crate::support::certificates::VALID;
 use crate::support::program::{LIMIT, words};
@@ -11,16 +11,16 @@ use std::net::SocketAddr;
 use std::thread::sleep;
 use std::time::Duration;
 
-/// Calls in each row, over two connections with five streams each.
+/// The number of calls in each row, over two connections with five streams each.
 const CALLS: u64 = 50;
 
-/// The calls of a row to grpc-go's server.
+/// Sends the calls of a row to grpc-go's server.
 fn calls_of(server: &Interop, method: &str, flags: &str) -> Report {
     let load = format!("-c 2 --streams 5 -n {CALLS}");
     calls(&server.line(method, &format!("{load} {flags}")))
 }
 
-/// `drumfire grpc LINE --json -`: its report, whose books must balance.
+/// Runs `drumfire grpc LINE --json -`, and returns its report, whose counts must balance.
 fn calls(line: &str) -> Report {
     load_of(start(line))
 }
@@ -29,7 +29,7 @@ fn start(line: &str) -> Process {
     Process::start(drumfire(["grpc", "--json", "-"]).args(words(line)))
 }
 
-/// `drumfire grpc LINE`.
+/// Runs `drumfire grpc LINE`.
 fn grpc(line: &str) -> Run {
     Process::start(drumfire(["grpc"]).args(words(line))).finish(LIMIT)
 }
@@ -40,11 +40,11 @@ fn zeros(count: usize) -> String {
     "A".repeat(count / 3 * 4)
 }
 
-/// A method and its flags, the messages that each call sends and receives, and the least that it
-/// sends and receives in bytes.
+/// A method and its flags, the numbers of messages that each call sends and receives, and the
+/// minimum numbers of bytes that it sends and receives.
 type Exchange<'a> = (&'a str, &'a str, (u64, u64), (u64, u64));
 
-/// Each kind of call with the sizes that the interoperability tests prescribe.
+/// Each kind of call, with the sizes that the interoperability tests prescribe.
 #[test]
 fn every_kind_of_call_is_answered() {
     let Some(server) = Interop::new(None) else {
@@ -99,7 +99,7 @@ fn every_kind_of_call_is_answered() {
         }
         assert_eq!(report.n("generator.connections_opened"), 2, "{what}");
     }
-    // Cancelling after some messages is no failure, and the connection stays.
+    // Cancelling after some messages is not a failure, and the connection stays open.
     let report = calls_of(&server, "FullDuplexCall", &cut);
     assert_eq!(report.n("requests.ok"), CALLS, "{:#}", report.short());
     assert_eq!(
@@ -111,7 +111,7 @@ fn every_kind_of_call_is_answered() {
     assert_eq!(report.n("generator.connections_opened"), 2);
 }
 
-/// Values that a scenario takes of replies, checks of them, and a status that is expected.
+/// A scenario uses values of replies, checks replies, and expects a status.
 #[test]
 fn a_scenario_of_calls_takes_and_checks() {
     const ITERATIONS: u64 = 20;
@@ -157,8 +157,8 @@ fn a_scenario_of_calls_takes_and_checks() {
     assert_eq!(report.n("requests.failed"), ITERATIONS, "{what}");
 }
 
-/// The outcome of a failed call, by either side. A server that ends calls while they still send:
-/// the report has the unsent messages.
+/// A server ends each call while the client still sends messages. The report counts the messages
+/// that were not sent.
 #[test]
 fn what_a_server_does_not_let_be_sent_is_unsent() {
     let Some(server) = Interop::new(None) else {
@@ -174,8 +174,8 @@ fn what_a_server_does_not_let_be_sent_is_unsent() {
     assert!((CALLS..CALLS * 1000).contains(&sent), "{what}");
 }
 
-/// Streams of more messages than the client takes: the server receives each cancel at once, and
-/// unread messages take no memory.
+/// A server streams more messages than the client receives. The server receives each cancel at
+/// once, and unread messages take no memory.
 #[test]
 fn a_cancel_is_told_at_once() {
     let folder = Folder::new();
@@ -199,7 +199,8 @@ fn a_cancel_is_told_at_once() {
     }
 }
 
-/// How soon a server hears of the cancels of calls.
+/// Runs calls that the client cancels after 10 messages. Fails if the client needs 64 MiB, or if the
+/// median time until the server receives a cancel is 100 ms or more.
 fn cancels_of(server: SocketAddr, line: &str) -> Result<(), String> {
     let tap = Tap::new(server, 10);
     let port = tap.port();
@@ -213,7 +214,8 @@ fn cancels_of(server: SocketAddr, line: &str) -> Result<(), String> {
     let report = load_of(process);
     assert_eq!(report.n("requests.ok"), CALLS, "{line}");
     assert_eq!(report.n("generator.connections_opened"), 1, "{line}");
-    // The last one is cancelled as its connection ends, and the wire may lag behind us.
+    // The tap may receive cancels after the process ends. It may miss the last one, because the
+    // connection ends at the same time.
     wait_until("the cancels are heard", || {
         tap.cancels().len() as u64 >= CALLS - 1
     });
@@ -222,7 +224,7 @@ fn cancels_of(server: SocketAddr, line: &str) -> Result<(), String> {
     let (median, slowest) = (cancels[cancels.len() / 2], cancels[cancels.len() - 1]);
     eprintln!("a cancel after {median:?}, the slowest after {slowest:?}; {memory} bytes");
     assert!(memory < 64 << 20, "{memory} bytes for {line}");
-    // Where the machine stands still, one or another of them is late, but not half of them.
+    // If the machine stalls, some of the cancellations are late, but not half of them.
     in_time(median < Duration::from_millis(100), || {
         format!("{cancels:?}")
     })
@@ -272,7 +274,7 @@ fn statuses_have_their_names_and_words() {
             "grpc:unimplemented",
             "UnimplementedCall",
         ),
-        // Go's server is built without gzip, and refuses it.
+        // grpc-go's server is built without gzip, and refuses it.
         (
             unary,
             "--compress gzip -d '{\"responseSize\":1}'".into(),
@@ -301,7 +303,7 @@ fn statuses_have_their_names_and_words() {
     }
 }
 
-/// Every call has failed in this way, and left its connection alone.
+/// Checks that every call failed with this kind, and left its connection open.
 fn check_failed(report: &Report, (name, kind, text): (&str, &str, &str)) {
     let what = format!("{kind}: {:#}", report.short());
     assert_eq!(report.n("requests.failed"), CALLS, "{what}");
@@ -313,8 +315,8 @@ fn check_failed(report: &Report, (name, kind, text): (&str, &str, &str)) {
     assert_eq!(report.n("generator.connections_opened"), 2, "{what}");
 }
 
-/// Messages of feeds and templates arrive as they were written: the server gives each back as its
-/// status's message.
+/// Messages of feeds and templates arrive unchanged: the server returns each one as the message of
+/// its status.
 #[test]
 fn feeds_and_templates_arrive_as_written() {
     let Some(server) = Interop::new(None) else {
@@ -349,7 +351,7 @@ fn feeds_and_templates_arrive_as_written() {
         let errors = report.at("errors").as_array().unwrap();
         let mut seen: Vec<String> = Vec::new();
         for error in errors {
-            // A report escapes characters that a terminal would obey.
+            // A report escapes terminal control characters.
             let text = error["message"].as_str().unwrap().replace("\\\\", "\\");
             seen.extend((0..error["count"].as_u64().unwrap()).map(|_| text.clone()));
         }
@@ -389,14 +391,15 @@ fn calls_over_tls() {
     let report = calls_of(&server, "EmptyCall", "");
     assert_eq!(report.kind("tls:untrusted"), CALLS, "{:#}", report.short());
     assert_eq!(report.at("status")["UNAVAILABLE"], CALLS);
-    // Each side speaks of TLS while the other does not.
+    // Each side expects TLS while the other does not.
     let plain = server.line("EmptyCall", "-c 1 -n 3 --plaintext");
     let report = calls(&plain);
     assert_eq!(report.n("requests.failed"), 3, "{:#}", report.short());
     assert_eq!(report.code, Some(1));
 }
 
-/// The server dies and comes back in the middle of a run.
+/// A server is killed and restarted during a run. The client connects again, and every failure is a
+/// lost or refused connection.
 #[test]
 fn a_server_that_dies_and_returns_costs_what_was_under_way() {
     let Some(mut server) = Interop::new(None) else {
@@ -404,7 +407,7 @@ fn a_server_that_dies_and_returns_costs_what_was_under_way() {
     };
     let load = "-r 300/s -z 2m -c 2 --streams 50 -d '{\"responseSize\":1000}'";
     let process = start(&server.line("UnaryCall", load));
-    // The run's start and its end are seen by its connections alone.
+    // Only the number of connections shows that the run sends requests.
     let load_for_a_second = |port| {
         wait_until("a load", || lab::connections(port) == 2);
         sleep(Duration::from_secs(1));
@@ -431,7 +434,7 @@ fn a_server_that_dies_and_returns_costs_what_was_under_way() {
     }
 }
 
-/// Mistakes with servers that others wrote, and the required parts of stderr. `{go}` is a server
+/// Mistakes with servers of other projects, and the required parts of stderr. `{go}` is a server
 /// without reflection, `{tls}` one with TLS.
 const MISTAKES: [(&str, i32, &[&str]); 5] = [
     (

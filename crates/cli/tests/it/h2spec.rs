@@ -1,5 +1,5 @@
-//! HTTP/2 and HPACK as an outside suite sees them: a server that breaks the rules in many ways,
-//! and what `drumfire http --http2` does then.
+//! HTTP/2 and HPACK checked by an independent suite: a server that violates the rules in many ways,
+//! and the reactions of `drumfire http --http2`.
 
 use crate::support::{Folder, in_time, lab, punctually, turn};
 use std::cell::RefCell;
@@ -11,17 +11,17 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-/// Cases of the suite, each on a port of its own.
+/// The number of cases in the suite, each on its own port.
 const CASES: u16 = 57;
-/// How long the suite may take: each case half a second, on a machine that is very busy.
+/// The maximum time of the suite in seconds: each case takes half a second, on a very busy machine.
 const SECONDS_MAX: &str = "1000";
 
-/// How late we may be, or the suite.
+/// The maximum delay of drumfire or of the suite.
 const SLACK: Duration = Duration::from_millis(300);
 
-/// The suite waits a second for what we do, and we stay for less than that after our request.
-/// Where the machine keeps either side waiting for as long, a case fails by chance, and the suite
-/// runs again. A case that is wrong fails each time.
+/// The suite waits for our reaction for one second, and we stay connected for less than that after
+/// our request. If the machine delays either side that long, a case fails by chance, and the suite
+/// runs again. A wrong case fails every time.
 #[test]
 fn every_case_of_h2spec() {
     let Some(suite) = lab::suite("h2specd") else {
@@ -43,7 +43,7 @@ fn every_case_of_h2spec() {
     });
 }
 
-/// All cases once: the suite's output.
+/// Runs all cases once, and returns the suite's output.
 fn run_suite(suite: &Path) -> String {
     let ports = Ports::free();
     for case in 0..CASES {
@@ -58,8 +58,8 @@ fn run_suite(suite: &Path) -> String {
     run(&mut command)
 }
 
-/// One request on one connection that stays open for a while after it, since the suite watches what
-/// follows.
+/// One request on one connection that stays open for a while afterwards, because the suite watches
+/// the reaction.
 fn client(ports: &Ports) -> String {
     format!(
         "port=${{1##*:}}\nport=${{port%/}}\n\
@@ -71,14 +71,14 @@ fn client(ports: &Ports) -> String {
     )
 }
 
-/// Where the suite listens and where we do: the first of as many ports as there are cases.
+/// The first ports on which the suite and our relay listen; each has one port per case.
 struct Ports {
     suite: u16,
     ours: u16,
 }
 
 impl Ports {
-    /// Free ones, outside of the range that the kernel gives away by itself.
+    /// Free ports outside of the range from which the kernel assigns ports.
     fn free() -> Self {
         let is_free = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok();
         let tries = 0..30;
@@ -94,9 +94,9 @@ impl Ports {
     }
 }
 
-/// Lets one connection through to the suite and refuses the next. The suite takes a second
-/// connection, which a load tester opens when it has lost the first, for another verdict on the
-/// same case, and its result then depends on which side is faster.
+/// Forwards one connection to the suite and refuses the next one. A load tester opens a second
+/// connection when it has lost the first. The suite would use it for another verdict on the same
+/// case, and the result would depend on which side is faster.
 fn relay(from: u16, to: u16) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, from)).unwrap();
     thread::spawn(move || {
@@ -114,7 +114,7 @@ fn relay(from: u16, to: u16) {
     });
 }
 
-/// Copies until the end, and passes that on.
+/// Copies until the end, and forwards the end.
 fn copy(mut from: &TcpStream, mut to: &TcpStream) {
     let _copied = io::copy(&mut from, &mut to);
     let _closed = to.shutdown(Shutdown::Write);
@@ -137,13 +137,13 @@ fn run(command: &mut Command) -> String {
     report
 }
 
-/// The cases that a report calls failed, as `6.9.1 2`. It names a section in a line that begins
-/// with its number, and below it its failed cases behind a cross.
+/// The failed cases in a report, as `6.9.1 2`. In the report, a line with a section's number is
+/// followed by its failed cases, each marked with a cross.
 fn failing(report: &str) -> BTreeSet<String> {
     let mut section = "";
     let mut failed = BTreeSet::new();
     for line in report.lines().map(str::trim) {
-        // A line may be written over: what counts stands behind the last return.
+        // A line may be overwritten: only the text after the last carriage return counts.
         let line = line.rsplit('\r').next().unwrap_or(line).trim();
         if let Some(case) = line.split("× ").nth(1) {
             let number = case.split(':').next().unwrap_or(case);
@@ -159,7 +159,7 @@ fn failing(report: &str) -> BTreeSet<String> {
     failed
 }
 
-/// The cases of the list; each must have its reason.
+/// The cases in the list; each must have its reason.
 fn known_failing(list: &str) -> BTreeSet<String> {
     let entries = list
         .lines()

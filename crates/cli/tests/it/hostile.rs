@@ -1,5 +1,5 @@
-//! Servers that use a protocol's freedom to its end, or leave it: the program neither breaks off
-//! nor lets them write to the terminal.
+//! Servers that use a protocol's freedom to the limit, or violate the protocol: the program neither
+//! aborts nor lets them write to the terminal.
 
 use crate::support::certificates::{Identity, VALID};
 use crate::support::peers::{self, Nginx};
@@ -11,7 +11,7 @@ use std::net::{Shutdown, TcpStream};
 use std::thread;
 use std::time::Duration;
 
-/// An authority, and a certificate of 37 kB from it.
+/// A certificate authority, and a certificate of 37 kB that it signed.
 fn large() -> Option<(Authority, Identity)> {
     let authority = Authority::new()?;
     let names = (0..2500).fold("DNS:localhost".to_owned(), |names, n| {
@@ -21,7 +21,7 @@ fn large() -> Option<(Authority, Identity)> {
     Some((authority, identity))
 }
 
-/// Twenty connections, each with a handshake of its own.
+/// Sends requests over twenty connections, each with its own handshake.
 fn check(flags: &str, url: &str) {
     let report = load(&format!("-c 4 -n 20 --no-keepalive {flags} {url}"));
     assert_eq!(
@@ -32,7 +32,8 @@ fn check(flags: &str, url: &str) {
     );
 }
 
-/// TLS cuts such a certificate into several records, and the network these into several packets.
+/// TLS splits such a certificate into several records, and the network splits these into several
+/// packets.
 #[test]
 fn a_large_certificate_is_no_trouble() {
     let Some((authority, identity)) = large() else {
@@ -59,7 +60,7 @@ fn a_large_certificate_is_no_trouble() {
     assert_eq!(report.n("requests.ok"), 20, "{:#}", report.short());
 }
 
-/// OpenSSL may be told to send no record longer than 512 bytes.
+/// OpenSSL can be configured to send records of at most 512 bytes.
 #[test]
 fn small_records_in_small_packets_are_no_trouble() {
     let Some((authority, identity)) = large() else {
@@ -78,7 +79,7 @@ fn small_records_in_small_packets_are_no_trouble() {
             TcpStream::connect(("127.0.0.1", port)).is_ok()
         });
         let relay = Script::new(move |peer| in_pieces(peer.stream.get_ref(), port));
-        // It serves one connection after the other.
+        // The relay serves one connection at a time.
         let ca = &authority.certificate;
         let url = format!("https://localhost:{}/", relay.port());
         let report = load(&format!("-c 1 -n 5 --no-keepalive --cacert {ca} {url}"));
@@ -86,14 +87,14 @@ fn small_records_in_small_packets_are_no_trouble() {
     }
 }
 
-/// Hands on to a server, and back in packets of at most 700 bytes.
+/// Relays to a server, and back in packets of at most 700 bytes.
 fn in_pieces(near: &TcpStream, port: u16) {
     near.set_nodelay(true).unwrap();
     let far = TcpStream::connect(("127.0.0.1", port)).unwrap();
     let (mut from, mut to) = (&far, near);
     thread::scope(|scope| {
         scope.spawn(|| {
-            // Either side may close when it likes.
+            // Either side may close at any time.
             let _ended = io::copy(&mut { near }, &mut { &far });
             let _ended = far.shutdown(Shutdown::Write);
         });
@@ -109,7 +110,7 @@ fn in_pieces(near: &TcpStream, port: u16) {
     });
 }
 
-/// A gRPC server whose every word is meant for the client's terminal, and its port.
+/// A gRPC server whose texts attack the client's terminal, and its port.
 fn hostile() -> Option<(Process, u16)> {
     if !lab::has_python("grpc") {
         return None;
@@ -124,8 +125,8 @@ fn hostile() -> Option<(Process, u16)> {
     Some((process, port))
 }
 
-/// The program's output, with any outcome: no characters that a terminal would obey, and a part of
-/// the server's words.
+/// The program's output, with any outcome: it has no terminal control characters, but contains a
+/// part of the server's text.
 #[track_caller]
 fn printed(line: &str) -> String {
     let run = Process::start(&mut drumfire(words(line))).finish(LIMIT);
@@ -176,7 +177,7 @@ fn a_status_does_nothing_to_a_terminal() {
     for format in ["summary", "csv", "html", "json", "pretty", "influx-details"] {
         let text = printed(&format!("ghz --insecure {call} -O {format} {at}"));
         if matches!(format, "json" | "pretty") {
-            // Escaped as JSON is: a reader has the very text.
+            // Escaped as in JSON, so that a parser gets the exact text.
             let json: Value = serde_json::from_str(&text).unwrap();
             let error = json["details"][0]["error"].as_str().unwrap();
             assert!(

@@ -1,10 +1,11 @@
-//! Servers that redirect: to ever new origins, and to one that asks for what is not meant for it.
+//! Servers that redirect: to new origins without end, and to an origin that requests credentials of
+//! another one.
 
 use crate::support::program::load;
 use crate::support::{Folder, Script, Serve};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A server that redirects the n-th request to a place of its own.
+/// A server that redirects the n-th request to `to(n)`.
 fn redirecting(to: impl Fn(usize) -> String + Send + Sync + 'static) -> Script {
     let count = AtomicUsize::new(0);
     Script::new(move |peer| {
@@ -17,11 +18,11 @@ fn redirecting(to: impl Fn(usize) -> String + Send + Sync + 'static) -> Script {
     })
 }
 
-/// Each origin takes an entry, and one of https a configuration of TLS with all roots.
+/// Each origin needs an entry, and each https origin a TLS configuration with all roots.
 #[test]
 fn origins_that_redirects_lead_to_are_bounded() {
     for scheme in ["http", "https"] {
-        // Nothing listens at the lowest ports of such an address.
+        // The lowest ports of such an address have no listener.
         let script = redirecting(move |n| format!("{scheme}://127.{}.0.1:1/", n % 200 + 1));
         let url = script.url();
         let report = load(&format!("-L 1 -c 1 -n 200 --connect-timeout 1m {url}"));
@@ -31,7 +32,7 @@ fn origins_that_redirects_lead_to_are_bounded() {
     }
 }
 
-/// The certificate says who its bearer is, as a cookie does.
+/// A client certificate identifies the user, as a cookie does.
 #[test]
 fn a_clients_certificate_is_not_shown_to_another_origin() {
     let folder = Folder::new();
@@ -46,7 +47,7 @@ fn a_clients_certificate_is_not_shown_to_another_origin() {
     let script = redirecting(move |_| url.clone());
     let led = load(&format!("-L 1 -c 1 -n 5 {identity} {}", script.url()));
     assert_eq!(led.kind("tls:alert"), 5, "{:#}", led.short());
-    // An origin of the plan is shown it, whichever way leads there.
+    // An origin in the plan receives the certificate, even after a redirect.
     let line = format!("-L 1 -c 1 -n 6 {identity} {} {}", script.url(), serve.url);
     let planned = load(&line);
     assert_eq!(planned.n("requests.ok"), 6, "{:#}", planned.short());

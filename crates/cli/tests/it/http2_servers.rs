@@ -1,4 +1,4 @@
-//! HTTP/2 against servers that others wrote, and their own counts beside ours.
+//! HTTP/2 against servers of other projects, whose own counts are compared with ours.
 
 use crate::support::certificates::{Identity, VALID};
 use crate::support::peers::{self, Nginx, Peer, Processes};
@@ -8,9 +8,9 @@ use crate::support::{
 use std::thread::sleep;
 use std::time::Duration;
 
-/// Requests in each row.
+/// The number of requests in each row.
 const REQUESTS: u64 = 500;
-/// How rows are sent: more users than connections.
+/// The load of each row: more users than connections.
 const LOAD: &str = "--http2 -c 2 --streams 10";
 
 /// The requests to each server, and their required result.
@@ -18,7 +18,7 @@ struct Row {
     path: &'static str,
     flags: &'static str,
     status: u16,
-    /// The least and the most that each response may bring, frames included.
+    /// The minimum and maximum number of bytes of each response, frames included.
     bytes: (u64, u64),
 }
 
@@ -31,7 +31,7 @@ const fn row(path: &'static str, flags: &'static str, status: u16, bytes: (u64, 
     }
 }
 
-/// Heads are compressed, so that little comes on top of the body.
+/// Heads are compressed, so they add little to the body.
 const ROWS: [Row; 5] = [
     row("index.html", "", 200, (13 + 2 * 9, 400)),
     row("100k.txt", "", 200, (100_000, 101_000)),
@@ -40,7 +40,7 @@ const ROWS: [Row; 5] = [
     row("10k.txt", "-H 'Range: bytes=0-99'", 206, (100, 10_500)),
 ];
 
-/// A server, how its URLs begin, and whether it keeps a log.
+/// A server, the beginning of its URLs, and whether it keeps a log.
 struct Server {
     peer: Peer,
     base: String,
@@ -53,7 +53,7 @@ enum Log {
     None,
 }
 
-/// nginx that speaks HTTP/2 in the clear at one port and over TLS at another.
+/// nginx with clear-text HTTP/2 on one port and HTTP/2 over TLS on another.
 fn nginx(identity: &Identity, processes: Processes, more: &str) -> Option<(Peer, [String; 2])> {
     let (clear, sealed) = (lab::port(), lab::port());
     let extra = format!(
@@ -79,13 +79,13 @@ fn localhost(authority: &Authority) -> Identity {
     authority.sign("localhost", "DNS:localhost,IP:127.0.0.1", VALID)
 }
 
-/// Every server that speaks HTTP/2 in the way of its own.
+/// All servers, each with its own variant of HTTP/2.
 fn servers(identity: &Identity) -> Option<Vec<Server>> {
     let server = |peer: Peer, base: String, log| Server { peer, base, log };
     let (clear, [base, _]) = nginx(identity, Processes::One, "")?;
     let (sealed, [_, sealed_base]) = nginx(identity, Processes::Master, "")?;
     let plain = peers::nghttpd(None, "")?;
-    // Padding, and heads that are never indexed: what servers seldom do and may.
+    // Padding, and header fields that are never indexed: legal, but rarely used by servers.
     let padding = peers::nghttpd(Some(identity), "-b 100 --encoder-header-table-size 0")?;
     let h2o = peers::h2o(Some(identity))?;
     let (apache, apache_tls) = (peers::apache(identity)?, peers::apache(identity)?);
@@ -103,7 +103,7 @@ fn servers(identity: &Identity) -> Option<Vec<Server>> {
     ])
 }
 
-/// Sends a row's requests: the outcome, the counts and the sizes are as they should be.
+/// Sends a row's requests, and checks the outcome, the counts and the sizes.
 fn check(row: &Row, base: &str, trust: &str) -> Report {
     let line = format!(
         "{LOAD} -n {REQUESTS} {} {trust}{base}{}",
@@ -114,7 +114,7 @@ fn check(row: &Row, base: &str, trust: &str) -> Report {
     assert_eq!(report.n("requests.sent"), REQUESTS, "{what}");
     assert_eq!(report.n("requests.retried"), 0, "{what}");
     assert_eq!(report.n("generator.connections_opened"), 2, "{what}");
-    // A server may send the whole in place of a range, and a file that is not there is a failure.
+    // A server may send the whole body instead of a range, and a missing file is a failure.
     let seen = report.status(row.status)
         + if row.status == 206 {
             report.status(200)
@@ -158,8 +158,8 @@ fn every_server_answers_every_row() {
     }
 }
 
-/// The plan replaces its connections, with others under way on them and without: a GOAWAY of ours
-/// that comes too early makes some servers drop unanswered streams.
+/// drumfire replaces its connections as planned, with and without active streams. A GOAWAY that is
+/// sent too early makes some servers drop unanswered streams.
 #[test]
 fn connections_that_the_plan_replaces_cost_no_request() {
     let Some(authority) = Authority::new() else {
@@ -183,7 +183,8 @@ fn connections_that_the_plan_replaces_cost_no_request() {
             let what = format!("{line}: {:#}", report.short());
             assert_eq!(report.n("requests.ok"), REQUESTS, "{what}");
             assert_eq!(report.n("requests.retried"), 0, "{what}");
-            // How two connections share the requests is chance, and so is a last one that is not full.
+            // How two connections share the requests is chance, and the last connection may be only
+            // partly used.
             let opened = report.n("generator.connections_opened");
             assert!((connections..=connections + 2).contains(&opened), "{what}");
             expected += REQUESTS;
@@ -194,8 +195,8 @@ fn connections_that_the_plan_replaces_cost_no_request() {
     }
 }
 
-/// A server ends each connection after 50 requests, with a GOAWAY while others are under way: they
-/// are sent again elsewhere, and each is processed exactly once.
+/// A server ends each connection after 50 requests with a GOAWAY while others are active. These are
+/// sent again on another connection, and each request is processed exactly once.
 #[test]
 fn connections_that_nginx_gives_up_cost_no_request() {
     let Some(authority) = Authority::new() else {
@@ -221,7 +222,7 @@ fn connections_that_nginx_gives_up_cost_no_request() {
     }
 }
 
-/// Bodies larger than any window, out and back, beside windows of a kilobyte and three streams.
+/// Bodies larger than any window, in both directions, and windows of a kilobyte with three streams.
 #[test]
 fn bodies_pass_through_flow_control() {
     let Some(authority) = Authority::new() else {
@@ -266,8 +267,8 @@ fn bodies_pass_through_flow_control() {
     }
 }
 
-/// Servers that allow fewer streams than there are users: the others wait, which costs no request,
-/// and the report has the reason, as text and as JSON.
+/// Servers that allow fewer streams than there are users. The other users wait, no request fails,
+/// and the report contains the reason, as text and as JSON.
 #[test]
 fn servers_that_allow_few_streams_are_named() {
     let Some(authority) = Authority::new() else {
@@ -290,7 +291,7 @@ fn servers_that_allow_few_streams_are_named() {
         assert_eq!(report.n("requests.ok"), REQUESTS, "{what}");
         assert_eq!(report.n("requests.retried"), 0, "{what}");
         assert_eq!(report.n("held_back.streams_allowed"), 3, "{what}");
-        // Two connections have room for six of twenty users; the last have no successor.
+        // Two connections have room for six of twenty users; the last users have no successor.
         let waited = report.n("held_back.requests");
         assert!(
             (REQUESTS / 2..=REQUESTS).contains(&waited),
@@ -300,13 +301,13 @@ fn servers_that_allow_few_streams_are_named() {
         let told = " waited: the server allows 3 concurrent streams";
         assert!(text.contains(told), "{line}: {text}");
     }
-    // Users that fit are not held back.
+    // Users that fit do not wait.
     let line = format!("--http2 -c 2 --streams 3 -n 60 {}10k.txt", nghttpd.url(""));
     let report = load(&line);
     assert!(report.at("held_back").is_null(), "{:#}", report.json);
 }
 
-/// A server without HTTP/2 is reported as such, and nothing counts as an answer.
+/// A server without HTTP/2 is reported as such, and nothing counts as a response.
 #[test]
 fn servers_without_http2_are_named() {
     let Some(authority) = Authority::new() else {
@@ -329,12 +330,12 @@ fn servers_without_http2_are_named() {
         &format!("{}/", nginx.port()),
     );
     let rows = [
-        // One refuses with an alert, the other goes on without the extension.
+        // One server refuses with an alert, the other continues without the extension.
         (nginx.tls_url(""), "--http2", "tls:alpn", "did not accept"),
         (haproxy.tls_url(""), "--http2", "tls:alpn", "did not accept"),
         (nginx.url(""), "--http2", "proto:not_h2", "HTTP/1.1 400"),
         (to_clear, "--http2", "tls:protocol", "expect plain http://"),
-        // The other way round, a server that has nothing else.
+        // The reverse: a server that supports only HTTP/2.
         (only.url(""), "--http1", "proto:not_http", "HTTP/2"),
     ];
     for (url, version, kind, text) in rows {
@@ -347,8 +348,8 @@ fn servers_without_http2_are_named() {
     }
 }
 
-/// The server dies and comes back: every request is accounted for, what failed is a failure of the
-/// connection, and the run goes on.
+/// The server dies and returns: every request is accounted for, failures are failures of the
+/// connection, and the run continues.
 #[test]
 fn a_server_that_dies_and_returns_costs_what_was_under_way() {
     let Some(authority) = Authority::new() else {
@@ -367,15 +368,15 @@ fn a_server_that_dies_and_returns_costs_what_was_under_way() {
         let process = Process::start(&mut drumfire(line.split_whitespace()));
         nginx.await_requests(300);
         nginx.kill_and_restart(Duration::from_millis(300));
-        // The run goes on, however long it took the server to return.
+        // The run continues, however long the server took to return.
         nginx.await_requests(300);
         process.signal(Signal::INT);
         let report = load_of(process);
         let what = format!("{base}: {:#}", report.short());
         assert_eq!(report.n("requests.in_flight"), 0, "{what}");
         assert!(report.n("generator.connections_opened") > 2, "{what}");
-        // Answers that a server sent just before it died may lack their lines in the log: at most
-        // as many as there were streams.
+        // Responses that a server sent just before it died may have no line in its log: at most as
+        // many as there were streams.
         let ok = report.n("requests.ok");
         let logged = nginx.logged(before + ok - 100) - before;
         assert!(
@@ -386,7 +387,7 @@ fn a_server_that_dies_and_returns_costs_what_was_under_way() {
             let prefix = kind.split(':').next().unwrap();
             assert!(
                 ["connect", "closed", "reset", "send", "truncated"].contains(&prefix)
-                    // It may die in a handshake.
+                    // The server may die during a handshake.
                     || kind == "tls:protocol",
                 "{kind}; {what}"
             );
@@ -394,7 +395,7 @@ fn a_server_that_dies_and_returns_costs_what_was_under_way() {
     }
 }
 
-/// The server stands still for a while: within the timeout that costs time and nothing else.
+/// The server stalls for a time shorter than the timeout, which only delays requests.
 #[test]
 fn a_stall_costs_time_or_is_a_timeout() {
     let Some(authority) = Authority::new() else {
@@ -416,7 +417,7 @@ fn a_stall_costs_time_or_is_a_timeout() {
         let report = load_of(process);
         let what = format!("{timeout}: {:#}", report.short());
         assert_eq!(report.n("requests.intended"), 600, "{what}");
-        // Those before the stall, unless the machine stood as well.
+        // The requests before the stall, unless the machine stalled as well.
         assert!(report.n("requests.ok") > 0, "{what}");
         let slowest = report.number("latency.response_time.max") / 1e9;
         if fails {
@@ -431,8 +432,8 @@ fn a_stall_costs_time_or_is_a_timeout() {
     }
 }
 
-/// The server stands still for longer than a silence may last: what its connections carry has
-/// failed long before its own time is up, and the run goes on when it is back.
+/// The server stalls for longer than the ping timeout. The requests on its connections fail long
+/// before their own timeout, and the run continues when the server is back.
 #[test]
 fn a_connection_without_a_sign_of_life_is_given_up() {
     let Some(authority) = Authority::new() else {
@@ -454,12 +455,12 @@ fn a_connection_without_a_sign_of_life_is_given_up() {
     let what = format!("{:#}", report.short());
     assert_eq!(report.n("requests.intended"), 800, "{what}");
     assert!(report.kind("timeout:ping") > 0, "{what}");
-    // A new connection waits for a word of the standing server, too.
+    // A new connection waits for the stalled server, too.
     for kind in report.kinds() {
         let known = ["timeout:ping", "connect:timeout", "timeout:connect"];
         assert!(known.contains(&kind.as_str()), "{kind}; {what}");
     }
-    // Before the stall, unless the machine stood as well.
+    // The requests before the stall, unless the machine stalled as well.
     assert!(report.n("requests.ok") > 0, "{what}");
     let last = report.number("latency.failed.max") / 1e9;
     assert!(last < 25.0, "nobody waits for 30 s: {last} s; {what}");

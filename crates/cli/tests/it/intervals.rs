@@ -1,4 +1,4 @@
-//! What is told of each interval while a run goes on: lines of text, of JSON, of CSV.
+//! The output for each interval during a run: lines of text, of JSON, of CSV.
 
 use crate::support::program::{LIMIT, PATH, neutral};
 use crate::support::{Folder, Process, Report, Run, Serve, http, in_time, lab, punctually};
@@ -7,7 +7,7 @@ use std::fs;
 use std::process::Command;
 use std::time::Duration;
 
-/// A shell's line; `$D` is the program.
+/// Runs a line in a shell; `$D` is the program.
 fn shell(line: &str) -> Run {
     let mut command = neutral(Command::new("sh"));
     command.args(["-c", line]).env("D", PATH);
@@ -54,7 +54,7 @@ fn same_intervals() -> Result<(), String> {
         assert!(edge.is_multiple_of(100_000_000), "{edge}");
         edge += number(object, "length_ns");
         assert_eq!(object["run"], report.at("run")["id"]);
-        // What comes late may be of several intervals of the summary.
+        // A delayed object may cover several intervals of the summary.
         let is_same = |of: &&Value| {
             ["start_ns", "length_ns"]
                 .iter()
@@ -105,7 +105,7 @@ fn lines_can_be_kept_by_tee_and_cut() {
         .split_once("Verdict")
         .expect("the report stands below the lines");
     assert!(lines.contains("good/bad/failed") && !report.contains("good/bad/failed"));
-    // On standard error, in place of the heartbeat, and above nothing.
+    // On standard error, the lines replace the heartbeat, and no heading follows them.
     let run = http(&format!(
         "-r 200 -n 40 --interval 100ms --lines {}",
         serve.url
@@ -124,7 +124,7 @@ fn lines_can_be_kept_by_tee_and_cut() {
     );
 }
 
-/// Runs a command into a pipe that is as small as it gets, and reads it when the run is over.
+/// Runs a command into a pipe of minimum size, and reads it only after the run.
 const LATE_READER: &str = "python3 -c 'import fcntl, os, subprocess, sys, time; \
     r, w = os.pipe(); fcntl.fcntl(w, 1031, 4096); \
     run = subprocess.Popen(sys.argv[1:], stdout=w); os.close(w); \
@@ -147,7 +147,7 @@ fn late_reader_and_none() -> Result<(), String> {
     report.balances();
     assert_eq!(report.n("requests.ok"), 150);
     let duration = report.n("run.duration_ns");
-    // An observer that comes late gets longer intervals, with everything in them.
+    // A slow observer gets longer intervals with the same totals.
     let told = slow.stdout.lines().map(|line| {
         let object: Value = serde_json::from_str(line).unwrap();
         number(&object, "good")
@@ -160,13 +160,13 @@ fn late_reader_and_none() -> Result<(), String> {
         "{{ {line} {}; echo code $? >&2; }} | head -1",
         serve.url
     ));
-    // One that goes ends the load.
+    // A reader that closes the pipe ends the load.
     assert_eq!(gone.stdout.lines().count(), 1);
     assert!(gone.stderr.ends_with("code 4\n"), "{}", gone.stderr);
     let cut = Report::read(&json);
     cut.balances();
     let note = "the reader of the results closed the pipe";
     assert!(cut.notes().contains(note), "{}", cut.notes());
-    // It waited for no reader.
+    // The run waited for no reader.
     in_time(duration < 2_200_000_000, || format!("{:#}", report.short()))
 }

@@ -1,5 +1,5 @@
-//! What changes under a run that lasts: certificates, the clock on the wall, the room on a disk, a
-//! peer that reads no further.
+//! Changes during a long run: certificates, the wall clock, the room on a disk, a peer that stops
+//! reading.
 
 use crate::support::certificates::{Identity, VALID};
 use crate::support::lab;
@@ -15,13 +15,13 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-/// Where Debian has the library that fakes clocks.
+/// The place of Debian's library that fakes clocks.
 const FAKETIME: &str = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1";
 
-/// What a run has told of its intervals in a file: the counts of this name, in order.
+/// The counts with this name in a run's file of intervals, in order.
 fn told(lines: &str, name: &str) -> Vec<u64> {
     let text = fs::read_to_string(lines).unwrap_or_default();
-    // The last line may not be there as a whole.
+    // The last line may be incomplete.
     let intervals = text
         .lines()
         .map_while(|line| serde_json::from_str(line).ok());
@@ -30,7 +30,7 @@ fn told(lines: &str, name: &str) -> Vec<u64> {
         .collect()
 }
 
-/// Waits until a run that is stored there has read a file again.
+/// Waits until a stored run has read a file again.
 fn await_read(dir: &str, file: &str) {
     wait_until("it is read again", || {
         let events = fs::read_to_string(format!("{dir}/events.jsonl")).unwrap_or_default();
@@ -38,8 +38,8 @@ fn await_read(dir: &str, file: &str) {
     });
 }
 
-/// A server whose certificate is replaced by one of an authority that is not trusted: connections
-/// that are open go on, and new ones fail by name.
+/// A server's certificate is replaced by one of an untrusted authority: open connections continue,
+/// and new ones fail with the right outcome.
 #[test]
 fn a_certificate_that_changes_is_judged_by_new_connections() {
     let (Some(known), Some(foreign)) = (Authority::new(), Authority::new()) else {
@@ -84,9 +84,9 @@ fn a_certificate_that_changes_is_judged_by_new_connections() {
     assert!(report.n("requests.failed") > 50, "{:#}", report.short());
 }
 
-/// The server's certificate and those of its callers are replaced by others of another authority,
-/// and so are the files that drumfire was given, one after the other: connections that begin from
-/// then on use the new ones.
+/// The certificates of the server and of its accepted clients are replaced with certificates of
+/// another authority, and then the files that drumfire was given, one after the other. New
+/// connections use the new files.
 #[test]
 fn certificates_are_read_again_when_their_files_change() {
     let (Some(former), Some(later)) = (Authority::new(), Authority::new()) else {
@@ -128,11 +128,11 @@ fn certificates_are_read_again_when_their_files_change() {
     copy(&new_served.key, &served.key);
     nginx.reload();
     copy(&new_shown.certificate, certificate);
-    // The certificate's key is still the former one, at one look at least.
+    // The key still belongs to the former certificate, during at least one check.
     thread::sleep(Duration::from_millis(1200));
     copy(&new_shown.key, key);
-    // The server is trusted after the client's own certificate has changed; otherwise it would
-    // refuse the former one, which is another kind of failure.
+    // The server becomes trusted after the client's own certificate has changed. Otherwise the
+    // server would refuse the former certificate, which is another kind of failure.
     await_read(&dir, certificate);
     await_read(&dir, key);
     wait_until("failures", || {
@@ -160,8 +160,7 @@ fn certificates_are_read_again_when_their_files_change() {
     }
 }
 
-/// The clock on the wall leaps by a day, and by more than a year back: neither rates nor times
-/// follow it.
+/// The wall clock jumps by a day, and back by more than a year: neither rates nor times change.
 #[test]
 fn a_leap_of_the_clock_changes_no_time() {
     if !Path::new(FAKETIME).exists() {
@@ -190,7 +189,7 @@ fn a_leap_of_the_clock_changes_no_time() {
     let report = load_of(process);
     report.balances();
     assert_eq!(report.n("requests.ok"), 240, "{:#}", report.short());
-    // However busy the machine is: the leaps are a day and more.
+    // The limit is generous even for a busy machine, because the jumps are a day and more.
     let patience = PATIENCE.as_secs_f64();
     let seconds = report.number("run.duration_ns") / 1e9;
     assert!((1.2..patience).contains(&seconds), "{seconds} s");
@@ -203,7 +202,7 @@ fn a_leap_of_the_clock_changes_no_time() {
     assert_eq!(Report::read(&again).n("requests.ok"), 240);
 }
 
-/// A disk that is full, truly: storing ends, is reported, and the load goes on.
+/// A disk that is really full: storing ends and is reported, and the load continues.
 #[test]
 fn a_disk_without_room_ends_the_storing_alone() {
     if !lab::has("unshare") || !lab::is_root() {
@@ -233,8 +232,8 @@ fn a_disk_without_room_ends_the_storing_alone() {
     assert_eq!(serve.count("requests"), 270);
 }
 
-/// A peer that stops reading within a long body: its requests end by their timeout, and those to
-/// another server are none the wiser.
+/// A peer stops reading during a long body: its requests end by their timeout, and requests to
+/// another server are not affected.
 #[test]
 fn a_peer_that_reads_no_further_costs_its_own_requests() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -242,13 +241,13 @@ fn a_peer_that_reads_no_further_costs_its_own_requests() {
     let serve = Serve::new("");
     let folder = Folder::new();
     folder.write("body", vec![b'x'; 16 << 20]);
-    // What is accepted is held open and never read.
+    // Accepted connections stay open and are never read.
     let _accepting = thread::spawn(move || {
         let held: Vec<_> = listener.incoming().take(8).collect();
         thread::sleep(LIMIT);
         drop(held);
     });
-    // Sixteen megabytes may take more than the others' time on a machine that is busy.
+    // On a busy machine, 16 MB may take longer than the other requests' timeout.
     let plan = format!(
         "drumfire: 1\npools:\n  p:\n    users: 2\n    connections: 4\n    body_file: body\n    \
          requests: [ {{ post: {deaf}, timeout: 700ms }}, {{ post: {}, timeout: 2m }} ]\n\

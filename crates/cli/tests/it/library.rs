@@ -1,4 +1,4 @@
-//! The programs of `examples/` of this crate, which use drumfire as a library, compile and run.
+//! The programs in `examples/` of this crate, which use drumfire as a library, compile and run.
 
 use crate::support::patience::PATIENCE;
 use crate::support::program::{LIMIT, neutral};
@@ -6,11 +6,12 @@ use crate::support::{Process, Run, Serve, Signal};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Compiles a program, where the build of all tests has not, and gives its path.
+/// Compiles a program, unless the build of the tests has done so, and returns its path.
 fn program(name: &str) -> PathBuf {
-    // By its name, so that the toolchain is the one of the repository.
+    // Use `cargo` from the PATH, so that the toolchain is the one of the repository.
     let mut cargo = Command::new("cargo");
-    // With the features that the whole workspace asks for, or half of it would be compiled anew.
+    // Use the features of the whole workspace, because otherwise half of it would be compiled
+    // again.
     cargo.args(["build", "--quiet", "--workspace", "--example", name]);
     let built = cargo.current_dir(env!("CARGO_MANIFEST_DIR")).status();
     assert!(built.unwrap().success(), "{name} does not compile");

@@ -1,13 +1,12 @@
-//! Lines of bodies and messages of calls: each list is gone through by the requests that take its
-//! elements, whatever else their pool sends.
+//! Lines of bodies and messages of calls: requests use the elements of their own list in order,
+//! regardless of the other requests of their pool.
 
 use crate::support::program::LIMIT;
 use crate::support::{Folder, Process, Script, Signal, drumfire, wait_until};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
-/// A server that keeps the targets and bodies of requests as `/target body`, in the order in which
-/// they arrive.
+/// A server that records the targets and bodies of requests as `/target body`, in order of arrival.
 fn server() -> (Script, Arc<Mutex<Vec<String>>>) {
     Script::keeping(|request| {
         let target = request.head.split(' ').nth(1).unwrap();
@@ -16,12 +15,12 @@ fn server() -> (Script, Arc<Mutex<Vec<String>>>) {
     })
 }
 
-/// Two requests with lines of their own.
+/// Two requests, each with its own lines.
 const BOTH: &str = "
       - { post: /four, body_file: four.txt, body_lines: true }
       - { post: /six, body_file: six.txt, body_lines: true }";
 
-/// Where nothing counts requests, each thread goes through the list by itself.
+/// If nothing counts requests, each thread reads the whole list.
 #[test]
 fn no_line_is_left_out_of_a_load_without_a_count() {
     let (server, arrived) = server();
@@ -48,7 +47,7 @@ fn no_line_is_left_out_of_a_load_without_a_count() {
     }
 }
 
-/// A run that was interrupted goes on with the rows and lines that it has not sent yet.
+/// An interrupted run continues with the rows and lines that it has not sent yet.
 #[test]
 fn rows_and_lines_go_on_where_a_run_stopped() {
     let (server, arrived) = server();

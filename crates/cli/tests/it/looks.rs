@@ -1,13 +1,13 @@
-//! Results for other programs: pictures, JUnit, logs of histograms, and what a step of GitHub Actions
-//! shows.
+//! Results for other programs: pictures, JUnit, histogram logs, and the output of a step of GitHub
+//! Actions.
 
 use crate::support::program::{LIMIT, words};
 use crate::support::{Folder, Process, Report, Serve, drumfire, lab, run_in};
 use std::fs;
 use std::process::Command;
 
-/// HdrHistogram's own reader finds what the summary has. It gives the upper bound of a bucket, which
-/// is less than a thousandth above.
+/// HdrHistogram's own reader finds the values of the summary. It returns the upper bound of a
+/// bucket, which is less than 0.1 % higher.
 #[test]
 fn a_log_of_histograms_is_read_by_others() {
     let Some(reader) = lab::suite("hlog-reader") else {
@@ -54,8 +54,8 @@ fn a_log_of_histograms_is_read_by_others() {
     }
 }
 
-/// A step's page gets the summary, and its log the annotations, unless standard output is taken or
-/// the user wants neither.
+/// A step's page gets the summary, and its log the annotations, unless standard output is used for
+/// another result or the user disables both.
 #[test]
 fn github_shows_a_run() {
     let (server, folder) = (Serve::new("--status 503:1"), Folder::new());
@@ -73,7 +73,7 @@ fn github_shows_a_run() {
     assert_eq!((ran.code, pages), (Some(99), 1), "{ran:?}");
     let annotation = "\n::error title=drumfire%3A threshold failed<1%25::100 %25\n";
     assert!(ran.stdout.contains(annotation), "{}", ran.stdout);
-    // The report stands between two lines that keep GitHub from obeying it.
+    // The report is between two lines that stop GitHub from executing commands in it.
     let (first, rest) = ran.stdout.split_once('\n').unwrap();
     let word = first.strip_prefix("::stop-commands::").unwrap();
     let (report, _) = rest.split_once(&format!("\n::{word}::\n")).unwrap();

@@ -1,7 +1,7 @@
-//! The program as a person at a terminal has it: real processes, real sockets, real servers.
+//! The program as a user at a terminal runs it: real processes, real sockets, real servers.
 //!
-//! One test program for the whole crate, one module for each subject, so that `support` is
-//! compiled and linked once and [`support::alone`] holds across all of them.
+//! One test program for the whole crate, with one module per subject, so that `support` is compiled
+//! and linked once and [`support::alone`] applies to all of them.
 
 #![expect(
     clippy::unwrap_used,

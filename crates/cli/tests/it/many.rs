@@ -1,4 +1,4 @@
-//! Very many connections at once, each with a request that waits for its answer.
+//! A very large number of connections at once, each with a request that waits for its response.
 
 use crate::support::program::{PATH, neutral, words};
 use crate::support::{PATIENCE, Process, Report, alone, lab};
@@ -7,24 +7,25 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// The connections that the server promises to hold.
+/// The number of connections that the server promises to hold.
 const MANY: u64 = 50_000;
 
-/// Descriptors that a process needs beside those of its connections.
+/// The number of descriptors that a process needs besides its connections.
 const SPARE: u64 = 100;
 
-/// The kernel looks at every second port of an address first; past that half, finding one is slow.
+/// The kernel first tries every second port of an address. After half of the ports are used,
+/// finding one is slow.
 const PORTS: u64 = 14_000;
 
-/// Requests a second, and how long the server keeps each: the last one leaves while the first one
-/// still waits.
+/// The rate per second. The server keeps each request so long that the last one is sent while the
+/// first one still waits.
 const RATE: u64 = 10_000;
 
-/// How long opening all of them may take, on a machine that is busy with other things.
+/// The maximum time to open all connections on a busy machine.
 const OPENING: Duration = Duration::from_secs(180);
 
-/// How many connections this machine lets two processes have, and `prlimit` where it must raise
-/// their limit.
+/// The number of connections that this machine allows for two processes, and a `prlimit` command if
+/// their limit must be raised.
 fn allowed() -> (u64, Option<String>) {
     let wanted = MANY + SPARE;
     let hard = getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX);
@@ -47,7 +48,7 @@ fn raised(raise: &str, program: &str) -> bool {
     lab::run(Command::new(&words[0]).args(&words[1..]).arg(program))
 }
 
-/// `drumfire` with a raised limit where that is needed.
+/// Starts `drumfire`, with a raised limit if needed.
 fn start(raise: Option<&str>, line: &str) -> Process {
     let line = format!("{} {PATH} {line}", raise.unwrap_or_default());
     let words = words(&line);
@@ -84,7 +85,7 @@ fn a_server_and_a_client_hold_fifty_thousand_connections() {
         assert!(Instant::now() < end, "{} connections", descriptors(&serve));
         sleep(Duration::from_millis(100));
     }
-    // The connections are there; their requests follow at their rate.
+    // The connections are open; their requests follow at the given rate.
     sleep(Duration::from_secs(count / RATE + 2));
     let (server_bytes, client_bytes) = (
         serve.memory_most().unwrap() - empty,

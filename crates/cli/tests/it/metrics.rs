@@ -1,4 +1,4 @@
-//! The page of metrics that a run serves: what it says, whom it serves, and what cannot harm it.
+//! The metrics page of a run: its content, its clients, and attacks on it.
 
 use crate::support::process::Process;
 use crate::support::program::LIMIT;
@@ -10,7 +10,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// A run that serves its metrics, and stays until its last figures were taken.
+/// A run that serves its metrics, and ends only after a client has fetched its last figures.
 pub(crate) struct Metered {
     pub(crate) process: Process,
     pub(crate) address: SocketAddr,
@@ -18,12 +18,12 @@ pub(crate) struct Metered {
 }
 
 impl Metered {
-    /// Starts `drumfire` with these arguments, stored nowhere.
+    /// Starts `drumfire` with these arguments and without storing the run.
     pub(crate) fn start(line: &str) -> Self {
         Self::stored(&format!("{line} --no-store"))
     }
 
-    /// Starts it with these arguments.
+    /// Starts `drumfire` with these arguments.
     fn stored(line: &str) -> Self {
         let folder = Folder::new();
         let address = SocketAddr::from(([127, 0, 0, 1], lab::port()));
@@ -40,7 +40,7 @@ impl Metered {
         }
     }
 
-    /// The page in the form that this Accept field asks for; none while nothing listens.
+    /// The page in the format for this Accept field; `None` while nothing listens.
     pub(crate) fn try_page(&self, accept: &str) -> Option<String> {
         let mut stream = TcpStream::connect(self.address).ok()?;
         stream
@@ -56,7 +56,7 @@ impl Metered {
         Some(reply)
     }
 
-    /// Waits until the run is over and takes its last page; the program ends with that.
+    /// Waits until the run is over, and fetches its last page. Afterwards the program ends.
     fn last_page(&self, accept: &str) -> String {
         let mut page = String::new();
         wait_until("the last figures", || {
@@ -68,7 +68,7 @@ impl Metered {
         page.to_owned()
     }
 
-    /// The run's summary, when the program has ended.
+    /// The run's summary, after the program has ended.
     pub(crate) fn report(self) -> Report {
         let run = self.process.finish(LIMIT);
         assert_eq!(run.code, Some(0), "{}{}", run.stderr, run.stdout);
@@ -84,7 +84,7 @@ fn value(page: &str, sample: &str) -> f64 {
     value.parse().unwrap()
 }
 
-/// What promtool finds wrong with a page.
+/// Checks a page with promtool.
 fn check_page(page: &str) {
     if !lab::has("promtool") {
         return;
@@ -101,7 +101,7 @@ fn check_page(page: &str) {
     assert!(output.status.success() && said.is_empty(), "{said}\n{page}");
 }
 
-/// The names of the metrics that a page describes.
+/// The names of the metrics on a page.
 fn names(page: &str) -> BTreeSet<String> {
     let types = page.lines().filter_map(|line| line.strip_prefix("# TYPE "));
     types
@@ -205,7 +205,7 @@ fn scrapers_that_hang_change_nothing() {
     let page = |path| crate::support::script::get(metered.address, path).unwrap();
     assert!(page("/").ends_with("the metrics of this run are at /metrics\n"));
     assert!(!page("/metric").contains("metrics of this run"));
-    // Some say nothing, some never read, some send without an end.
+    // Some connections send nothing, some never read, and some send without end.
     let mut hanging = Vec::new();
     for n in 0..40 {
         let mut stream = TcpStream::connect(metered.address).unwrap();
@@ -235,7 +235,7 @@ pub(crate) struct Prometheus {
 }
 
 impl Prometheus {
-    /// `None` where it is not installed.
+    /// Starts Prometheus; `None` if it is not installed.
     pub(crate) fn start(scraped: SocketAddr, flags: &[&str]) -> Option<Self> {
         if !lab::has("prometheus") {
             return None;
@@ -275,11 +275,11 @@ impl Prometheus {
         crate::support::script::get(self.address, target).ok()
     }
 
-    /// The one value of a query, if it has one yet.
+    /// The only value of a query, if it has one yet.
     pub(crate) fn query(&self, query: &str) -> Option<f64> {
         let query = crate::support::script::escaped(query);
         let reply = self.get(&format!("/api/v1/query?query={query}"))?;
-        // Prometheus answers in chunks where an answer is long; ours are short.
+        // Prometheus sends long responses in chunks; these are short.
         let json = &reply[reply.find('{')?..=reply.rfind('}')?];
         let json: serde_json::Value = serde_json::from_str(json).ok()?;
         json["data"]["result"][0]["value"][1].as_str()?.parse().ok()
@@ -331,8 +331,8 @@ fn prometheus_has_native_histograms_where_it_asks_for_them() {
     wait_until("the last scrape in a query", || {
         prometheus.query("last_over_time(drumfire_run_finished[1m])") == Some(1.0)
     });
-    // Functions over time know no histograms in this version; a time at which it was current does.
-    // It is looked for at each 50 ms, of which there may be none yet since the scrape.
+    // Functions over time do not support histograms in this version, so the test searches for a
+    // time with a value, at steps of 50 ms. There may be none yet since the scrape.
     let mut at = None;
     wait_until("the time of the last scrape", || {
         at = prometheus.query("max_over_time(timestamp(drumfire_run_finished)[1m:50ms])");
@@ -381,7 +381,7 @@ fn the_dashboard_asks_for_metrics_that_are_there() {
     }
 }
 
-/// The part of a run that goes on has its own figures on the page.
+/// A resumed run shows the figures of its current part on the page.
 #[test]
 fn a_resumed_run_serves_its_metrics() {
     let serve = Serve::new("");
@@ -401,7 +401,7 @@ fn a_resumed_run_serves_its_metrics() {
     );
     assert!((1.0..300.0).contains(&rest), "{page}");
     let report = metered.report();
-    // A request that was under way at the end of the last stored interval has no end in the record.
+    // A request that was in flight at the end of the last stored interval has no end in the record.
     let [sent, ok, open, failed] =
         ["sent", "ok", "in_flight", "failed"].map(|key| report.n(&format!("requests.{key}")));
     assert_eq!((sent, ok + open, failed), (300, 300, 0));

@@ -1,4 +1,4 @@
-//! Names whose addresses change while a run goes on, by a name server of the test's own.
+//! Names whose addresses change during a run, with a name server of the test.
 
 use crate::support::program::words;
 use crate::support::{Process, Report, Serve, Signal, drumfire, http, load_of};
@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// A name server that has one name, whatever it is asked for.
+/// A name server that returns the same addresses for any name.
 struct NameServer {
     address: SocketAddr,
     ips: Arc<Mutex<Vec<Ipv4Addr>>>,
@@ -18,7 +18,7 @@ impl NameServer {
         let address = socket.local_addr().unwrap();
         let ips = Arc::new(Mutex::new(ips.to_vec()));
         let known = Arc::clone(&ips);
-        // It ends with the test's process.
+        // The thread ends with the test's process.
         thread::spawn(move || {
             let mut query = [0; 512];
             while let Ok((length, from)) = socket.recv_from(&mut query) {
@@ -34,8 +34,8 @@ impl NameServer {
     }
 }
 
-/// RFC 1035 section 4.1: the question again, then for A a record for each address, which hold for
-/// a second; there are none of IPv6. Where there is no address, there is no name.
+/// RFC 1035 section 4.1: the question again, then for A one record per address, valid for one
+/// second. There are no IPv6 records. Without addresses, the name does not exist.
 fn answer(query: &[u8], ips: &[Ipv4Addr]) -> Vec<u8> {
     let end = 12 + query[12..].iter().position(|byte| *byte == 0).unwrap() + 5;
     let is_a = query[end - 3] == 1;
@@ -55,7 +55,7 @@ const fn local(last: u8) -> Ipv4Addr {
     Ipv4Addr::new(127, 0, 0, last)
 }
 
-/// A target that scales out gets its share, and one that moves is followed, without a failure.
+/// A target that scales out gets its share, and a target that moves is followed, without a failure.
 #[test]
 fn connections_follow_a_name_to_new_addresses() {
     let first = Serve::new("-l 127.0.0.2:0");
@@ -67,7 +67,7 @@ fn connections_follow_a_name_to_new_addresses() {
         names.address
     );
     let process = start(&line);
-    // All six connections are there, and are used in turn; so they are later.
+    // All six connections are open and used in turn; the same holds later.
     first.await_requests(100);
     names.lead_to(&[local(2), local(3)]);
     second.await_requests(100);
@@ -77,17 +77,17 @@ fn connections_follow_a_name_to_new_addresses() {
     let report = load_of(process);
     assert_eq!(report.n("requests.failed"), 0, "{:?}", report.kinds());
     assert_eq!(report.n("requests.ok"), report.n("requests.sent"));
-    // Three of the six move to the second server, then all to the third.
+    // Three of the six move to the second server, then all of them to the third.
     assert_eq!(report.n("connections.closed.moved"), 9);
 }
 
-/// `drumfire http LINE --json -`, which goes on.
+/// Starts `drumfire http LINE --json -`.
 fn start(line: &str) -> Process {
     let mut command = drumfire(["http", "--json", "-"]);
     Process::start(command.args(words(line)))
 }
 
-/// What a name server refuses has its outcome, and a name that is gone during the run changes
+/// A refusal of a name server has its outcome, and a name that disappears during the run changes
 /// nothing.
 #[test]
 fn names_that_are_not_there_have_their_outcome() {

@@ -1,5 +1,5 @@
-//! Where results go: closed pipes, full disks, terminals of all sorts, missing descriptors, and
-//! the texts of help.
+//! Destinations of results: closed pipes, full disks, terminals of all sorts, missing descriptors,
+//! and the help texts.
 
 use crate::support::program::{LIMIT, PATH, neutral};
 use crate::support::{Folder, Process, Report, Run, Serve, Signal, drumfire, lab};
@@ -15,7 +15,7 @@ fn a_full_disk_keeps_what_was_there() {
     let serve = Serve::new("");
     let folder = Folder::new();
     let disk = folder.at("disk");
-    // A mount of its own, in a namespace of its own: it goes with the shell.
+    // A mount in a new namespace, which ends with the shell.
     let script = format!(
         "mkdir {disk} && mount -t tmpfs -o size=64k none {disk} && echo old > {disk}/run.json && \
          head -c 1M /dev/zero > {disk}/filler 2>/dev/null; \
@@ -46,8 +46,8 @@ fn a_full_disk_keeps_what_was_there() {
     );
 }
 
-/// The program on a terminal of its own, made by `script`: its output. It has a row too few for the
-/// screen.
+/// Runs the program on a terminal made by `script`, and returns its output. The terminal has one
+/// row too few for the screen.
 fn on_terminal(settings: &str, columns: u32, line: &str) -> Option<Run> {
     started_on_terminal(settings, columns, line).map(|process| process.finish(LIMIT))
 }
@@ -64,7 +64,7 @@ fn started_on_terminal(settings: &str, columns: u32, line: &str) -> Option<Proce
     Some(Process::start(&mut command))
 }
 
-/// Text without its escape sequences, as far as we send them, and how wide its widest line is.
+/// The width of the widest line of a text, without the escape sequences that drumfire sends.
 fn widest(text: &str) -> usize {
     let mut plain = String::new();
     let mut rest = text;
@@ -83,7 +83,7 @@ fn widest(text: &str) -> usize {
 #[test]
 fn terminals_get_what_they_can_show() {
     let serve = Serve::new("");
-    // The live line comes each second; a busy machine may not come to the first.
+    // The live line is printed each second; on a busy machine, the first one may be missing.
     let long = format!("http -r 100 -z 4s {}", serve.url);
     let line = format!("http -r 100 -z 1500ms {}", serve.url);
     let Some(colored) = on_terminal("", 80, &long) else {
@@ -121,7 +121,7 @@ fn terminals_get_what_they_can_show() {
     assert!(!quiet.contains("\x1b[K"), "{quiet:?}");
 }
 
-/// A stopped run shows that it waits, and how to end it at once, for as long as it waits.
+/// A stopped run shows that it waits, and how to end it at once, as long as it waits.
 #[test]
 fn a_stopped_run_says_so_until_its_report() {
     let serve = Serve::new("--delay const:4s");
@@ -130,7 +130,7 @@ fn a_stopped_run_says_so_until_its_report() {
         let pid = folder.at(&columns.to_string());
         let line = format!("http -r 10 -z 1h {}", serve.url);
         let before = serve.count("requests");
-        // The shell's place is the program's.
+        // The program replaces the shell, so it has the shell's process id.
         let Some(process) = started_on_terminal(&format!("echo $$ >{pid}; exec"), columns, &line)
         else {
             return;
@@ -143,7 +143,7 @@ fn a_stopped_run_says_so_until_its_report() {
         assert_eq!(run.code, Some(4), "it was cut short: {}", run.stdout);
         let (_, after) = run.stdout.split_once("\r\x1b[Kstopping").unwrap();
         let (waiting, _) = after.split_once("Verdict").unwrap();
-        // Whatever takes its place until the report says so too.
+        // Every later live line before the report says this too.
         let lines: Vec<&str> = waiting.split("\x1b[K").collect();
         let (_, lines) = lines.split_last().unwrap();
         let says = |line: &&str| line.contains("(again to report now)");
@@ -193,7 +193,7 @@ fn a_bare_environment_and_closed_descriptors_are_enough() {
     }
 }
 
-/// Without /proc, and with a root that can't be written.
+/// Without /proc, and with a read-only root.
 #[test]
 fn a_bare_machine_is_enough() {
     if !lab::is_root() || !lab::has("unshare") {
@@ -206,7 +206,7 @@ fn a_bare_machine_is_enough() {
         "mount -t tmpfs -o ro none /dev/shm && mount -t tmpfs -o ro none /tmp",
     ] {
         let program = fs::canonicalize(PATH).unwrap();
-        // The binary may stand in a folder that is covered: it is opened before.
+        // The mounts may hide the folder of the binary, so the binary is opened first.
         let script = format!(
             "exec 9<{}; {prepare} || exit 77; exec /dev/fd/9 http -c 2 -n 20 --threads 1 {}",
             program.display(),
@@ -227,7 +227,7 @@ fn a_bare_machine_is_enough() {
     }
 }
 
-/// The texts of help, beside this file; `DRUMFIRE_BLESS=1` writes them anew.
+/// The help texts, compared with files in this folder; `DRUMFIRE_BLESS=1` rewrites the files.
 #[test]
 fn help_is_as_it_was_agreed() {
     let pages: [(&str, &[&str]); 6] = [
@@ -241,7 +241,7 @@ fn help_is_as_it_was_agreed() {
     for (name, args) in pages {
         let run = Process::start(&mut drumfire(args)).finish(LIMIT);
         assert_eq!((run.code, &*run.stderr), (Some(0), ""), "{args:?}");
-        // go-wrk's own text is as wide as it is.
+        // go-wrk's own text keeps its width.
         let fits = |line: &str| line.chars().count() <= 80 || name == "go-wrk";
         assert!(run.stdout.lines().all(fits), "{args:?}");
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/help/{name}.txt"));

@@ -1,4 +1,4 @@
-//! Pandora's configuration files, and what it writes.
+//! Pandora's configuration files and outputs.
 
 use crate::support::program::{LIMIT, PATH, neutral};
 use crate::support::{
@@ -10,7 +10,7 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// A configuration with one pool, of which `TARGET`, `REST` and `RESULT` are given.
+/// A configuration with one pool and the given `TARGET`, `REST` and `RESULT`.
 fn config(target: &str, result: &str, rest: &str) -> String {
     format!(
         "pools:\n  - gun: {{type: http, target: '{target}'}}\n    \
@@ -20,7 +20,7 @@ fn config(target: &str, result: &str, rest: &str) -> String {
     )
 }
 
-/// `drumfire pandora load.yaml` in a folder with this file.
+/// Runs `drumfire pandora load.yaml` in a folder with this file.
 fn pandora(folder: &Folder, config: &str) -> Run {
     fs::write(folder.at("load.yaml"), config).unwrap();
     let mut command = drumfire(["pandora", "load.yaml"]);
@@ -74,7 +74,7 @@ fn runs_as_it_is() -> Result<(), String> {
         assert!(run.stdout.contains(part), "{}", run.stdout);
     }
     assert!(run.stderr.contains("20 sent · 20 ok"), "{}", run.stderr);
-    // All in the one second, of which the last comes 50 ms before its end.
+    // All requests are in one second, and the last one comes 50 ms before its end.
     let second = "[ENGINE] 20 resp/s; 20 req/s; 2 users; 0 active";
     in_time(run.stdout.contains(second), || run.stdout.clone())
 }
@@ -97,7 +97,7 @@ fn the_name_of_the_program_and_the_default_file_are_enough() {
     );
 }
 
-/// A counter of a page with its head.
+/// A counter of a page, and the page's head.
 fn counter(page: &str, name: &str) -> u64 {
     let (_, body) = page.split_once("\r\n\r\n").unwrap_or_default();
     let counters: serde_json::Value = serde_json::from_str(body).unwrap_or_default();
@@ -125,7 +125,7 @@ fn counters_are_served_while_the_run_goes_on() {
             && stream.read_to_string(&mut seen).is_ok()
             && counter(&seen, "engine_ReqPS") > 0
     });
-    // Twenty each second, of which a late one may be another's.
+    // Twenty per second; a late request may count in the next second.
     assert!(counter(&seen, "engine_ReqPS") <= 40, "{seen}");
     assert_eq!(counter(&seen, "engine_ActiveUsers"), 2, "{seen}");
     assert_eq!(process.finish(LIMIT).code, Some(0));
@@ -171,7 +171,7 @@ fn counting(counts: &Arc<Mutex<Vec<u32>>>) -> Script {
     })
 }
 
-/// Each instance has the same part of the ammo, whatever number of threads there are.
+/// Each instance uses the same part of the ammo, for any number of threads.
 #[test]
 fn a_limit_is_shared_by_instances() {
     let (folder, counts) = (Folder::new(), Arc::default());
@@ -192,7 +192,7 @@ fn a_limit_is_shared_by_instances() {
     assert_eq!(*counts.lock().unwrap(), [4, 4, 4]);
 }
 
-/// Go's runtime ends a program so.
+/// Go's runtime ends a program in this way.
 #[test]
 fn a_quit_ends_it_at_once() {
     let (folder, serve) = (Folder::new(), Serve::new(""));

@@ -1,10 +1,11 @@
-//! Configurations as the original ran them, beside ours: the exit code, the rows, what the server
-//! received, words and counters. The records stand in `conformance/dialects/pandora-beside/cases.txt`,
-//! and so does the reason of every difference, which is a line of `docs/dialects/pandora.md`.
+//! Configurations as the original ran them, compared with ours: the exit code, the rows, the
+//! requests that the server received, words and counters. The records and the reason for every
+//! difference are in `conformance/dialects/pandora-beside/cases.txt`; a reason is a line of
+//! `docs/dialects/pandora.md`.
 //!
-//! With `PANDORA` in the environment, the path of Pandora's program (v0.5.29), the original is run
-//! once more and its records are written anew; where ours differ they are written too, for a person
-//! to give the reason.
+//! With `PANDORA` in the environment, the path of Pandora's program (v0.5.29), the original runs
+//! again and its records are rewritten. Our differing records are written too, so that a person can
+//! add the reason.
 
 use crate::support::lab::port;
 use crate::support::program::{LIMIT, PATH, neutral, undeafened};
@@ -22,12 +23,12 @@ use std::time::{Duration, Instant};
 const BESIDE: Beside = Beside {
     dialect: "pandora",
     original: "PANDORA",
-    // Runs last a second or two each, and mostly wait.
+    // Runs take a second or two each, and mostly wait.
     at_a_time: 12,
     least: 450,
 };
 
-/// What a pool has where a case does not say otherwise.
+/// The default keys of a pool, which a case can override.
 const USUAL: [(&str, &str); 5] = [
     ("gun", "{type: http, target: 'TARGET'}"),
     ("ammo", "{type: uri, uris: ['/a', '/b tag']}"),
@@ -36,7 +37,7 @@ const USUAL: [(&str, &str); 5] = [
     ("startup", "{type: once, times: 1}"),
 ];
 
-/// The configuration: its whole text, or that of one pool.
+/// The configuration of a case: its whole text, or the text of one pool.
 fn config(case: &Case) -> String {
     let whole = case.all("|");
     if !whole.is_empty() {
@@ -85,7 +86,7 @@ impl Server {
         }
     }
 
-    /// The requests as they came: how often each, and the first one's fields.
+    /// The requests in order of arrival: the number of each, and the fields of the first one.
     fn requests(&self) -> Record {
         let Self::Script(_, seen) = self else {
             return Vec::new();
@@ -124,7 +125,7 @@ impl Server {
     }
 }
 
-/// One connection of a server with a behaviour.
+/// Serves one connection with a behaviour.
 fn serve(behaviour: &str, peer: &mut Peer, seen: &Mutex<Vec<WholeRequest>>) {
     let mut words = behaviour.split(' ');
     let (name, first) = (words.next().unwrap(), words.next().unwrap_or_default());
@@ -196,7 +197,7 @@ fn serve(behaviour: &str, peer: &mut Peer, seen: &Mutex<Vec<WholeRequest>>) {
     }
 }
 
-/// How often each line comes.
+/// The number of occurrences of each line.
 fn counted(lines: impl Iterator<Item = String>) -> BTreeMap<String, u64> {
     let mut counts = BTreeMap::new();
     for line in lines {
@@ -205,7 +206,7 @@ fn counted(lines: impl Iterator<Item = String>) -> BTreeMap<String, u64> {
     counts
 }
 
-/// The counters' names, asked for until they are there.
+/// The names of the counters, requested until they exist.
 fn counters(port: u16) -> Option<String> {
     let until = Instant::now() + Duration::from_secs(10);
     while Instant::now() < until {
@@ -230,7 +231,7 @@ fn counters(port: u16) -> Option<String> {
     None
 }
 
-/// Runs a case with a program, and records its end.
+/// Runs a case with a program, and records its result.
 fn run(program: &mut Command, case: &Case) -> Record {
     let server = Server::start(&case.server);
     let folder = Folder::new();
@@ -284,8 +285,8 @@ fn run(program: &mut Command, case: &Case) -> Record {
     record
 }
 
-/// The lines of a log of answers, without times and random numbers, and without what no server was
-/// sent: the original shows a field that it does not send.
+/// The lines of a response log, without times and random numbers, and without fields that no server
+/// received: the original shows a field that it does not send.
 fn answers(text: &str) -> Record {
     let lines = text.lines().map(str::trim_end);
     let lines = lines.filter(|line| !line.is_empty() && *line != "Accept-Encoding: gzip");
@@ -308,7 +309,7 @@ fn answers(text: &str) -> Record {
     lines.map(line).collect()
 }
 
-/// What is compared of a run that wrote these rows.
+/// The compared parts of a run that wrote these rows.
 fn record(run: &Run, rows: &str, server: &Server, case: &Case) -> Record {
     let mut record = vec![format!("exit {}", run.code.unwrap_or(-1))];
     let to_stdout: String = run
@@ -342,7 +343,7 @@ fn record(run: &Run, rows: &str, server: &Server, case: &Case) -> Record {
     record
 }
 
-/// The tag, the codes, and which of the other columns are filled.
+/// The tag, the codes, and which of the other columns have a value.
 fn columns(row: &str, case: &Case) -> String {
     let parts: Vec<&str> = row.split('\t').collect();
     let Some(&[time, tag, real, .., net, proto]) = parts.get(..).filter(|p| p.len() == 12) else {
@@ -369,7 +370,7 @@ fn configurations_run_as_recorded() {
     BESIDE.check(|original, case| {
         let mut program = neutral(undeafened(original.unwrap_or(PATH)));
         if original.is_none() {
-            // By the command, for a link is tested elsewhere.
+            // Use the command; other tests cover the link.
             program.arg("pandora");
         }
         run(&mut program, case)

@@ -1,5 +1,5 @@
-//! The steps of `contrib` for pipelines: their scripts run in a shell as a runner would run them,
-//! with the variables that it would set.
+//! The pipeline steps in `contrib`: their scripts run in a shell as a runner would run them, with
+//! the variables that it would set.
 
 use crate::docs::{LIMIT, page};
 use crate::support::program::{PATH, neutral};
@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// A file of `contrib` as the values that it has.
+/// Parses a file of `contrib`.
 fn parsed(path: &str) -> Value {
     serde_saphyr::from_str(&page(path).1).unwrap()
 }
@@ -23,7 +23,7 @@ struct Action {
 }
 
 impl Action {
-    /// The action with the inputs of a job; the others have their defaults.
+    /// The action with the given inputs of a job; the other inputs have their defaults.
     fn new(inputs: &[(&str, &str)]) -> Self {
         let action = parsed("contrib/action/action.yml");
         let mut all = HashMap::new();
@@ -52,7 +52,7 @@ impl Action {
         }
     }
 
-    /// Runs one step after the other; the last run, with the outputs of all.
+    /// Runs the steps in order. Returns the last run, and the outputs of all steps.
     fn run(&self) -> (Run, HashMap<String, String>) {
         let mut outputs = HashMap::new();
         let mut last = None;
@@ -78,7 +78,7 @@ impl Action {
     }
 }
 
-/// A plan of thirty requests with a rule that holds or does not.
+/// A plan of thirty requests with a rule that passes or fails.
 fn plan(serve: &Serve, rule: &str) -> String {
     format!(
         "drumfire: 1\npools:\n  main:\n    rate: 100/s\n    requests: [ {{ get: \"{}\" }} ]\n\
@@ -94,7 +94,7 @@ fn the_action_runs_a_plan_and_keeps_its_results() {
         let inputs = [
             ("plan", "load.yaml"),
             ("program", PATH),
-            // An input is data: the shell carries out nothing of it.
+            // An input is data: the shell executes no part of it.
             ("set", "pools.main.rate=200/s\nname=$(touch injected)"),
             ("results", "the results"),
         ];
@@ -115,7 +115,7 @@ fn the_action_runs_a_plan_and_keeps_its_results() {
     }
 }
 
-/// A plan that is not there fails the step with the program's own words and code.
+/// A missing plan fails the step with the program's own message and exit code.
 #[test]
 fn the_action_fails_with_the_programs_code() {
     let action = Action::new(&[("plan", "missing.yaml"), ("program", PATH)]);
@@ -125,7 +125,7 @@ fn the_action_fails_with_the_programs_code() {
     assert!(run.stderr.contains("missing.yaml"), "{run:?}");
 }
 
-/// No input is taken for a flag, and none makes outputs of its own.
+/// No input is read as a flag, and none adds outputs.
 #[test]
 fn the_action_takes_inputs_for_what_they_are() {
     for (plan, results) in [
@@ -144,7 +144,7 @@ fn the_action_takes_inputs_for_what_they_are() {
     }
 }
 
-/// The outputs of the action are those of a step that it has.
+/// Each output of the action comes from one of its steps.
 #[test]
 fn the_actions_outputs_are_written_by_its_steps() {
     let action = parsed("contrib/action/action.yml");
@@ -175,7 +175,7 @@ fn the_job_of_gitlab_runs_a_plan_and_reports_cases() {
     let usual = std::env::var("PATH").unwrap();
     shell.env("PATH", format!("{own}:{usual}"));
     let run = Process::start(&mut shell).finish(LIMIT);
-    // 3 is a machine too busy to judge by, which the job is made once more for.
+    // Exit code 3 means that the machine was too busy for a verdict; the job retries once.
     assert!(matches!(run.code, Some(0 | 3)), "{run:?}");
     assert_eq!(job["retry"]["exit_codes"], 3);
     let report = job["artifacts"]["reports"]["junit"].as_str().unwrap();

@@ -1,5 +1,5 @@
-//! Plans as files: the plan that a command line prints runs as the command line does, and a plan by
-//! hand is read, or refused with its line.
+//! Plans as files: the plan that a command line prints runs as the command line does, and a
+//! handwritten plan is read, or refused with the line of the mistake.
 
 use crate::docs::{
     Line, Stage, announced, command_lines, commands_side_by_side, documents, page, shortened,
@@ -16,12 +16,12 @@ const SAME: [&str; 5] = [
     "requests.intended",
 ];
 
-/// The exit code of a line that can't be run.
+/// The exit code of an invalid line.
 const USAGE: i32 = 2;
 /// The exit code of a run that fails a threshold.
 const THRESHOLD: i32 = 99;
 
-/// A line of a page without what belongs to the shell, and with an end after three requests.
+/// A line of a page without its shell syntax, limited to three requests.
 fn brief(text: &str) -> String {
     let text = text.split(" # ").next().unwrap().trim_end();
     let text = text.split(" | ").next().unwrap();
@@ -34,11 +34,11 @@ fn brief(text: &str) -> String {
     }
 }
 
-/// The subcommands that run a load, and so print a plan.
+/// The subcommands that run a load, and can print a plan.
 const LOADS: [&str; 4] = ["http", "grpc", "ghz", "go-wrk"];
 
-/// The subcommand of a line that prints a plan; `None` for other commands, and for a line that
-/// only asks a server for its schema.
+/// The subcommand of a line that prints a plan; `None` for other commands, and for a line that only
+/// fetches a server's schema.
 fn load_of(text: &str) -> Option<&str> {
     let subcommand = text.strip_prefix("drumfire ")?.split(' ').next()?;
     let asks = [" --list", " --describe "];
@@ -47,11 +47,11 @@ fn load_of(text: &str) -> Option<&str> {
 }
 
 /// The difference between a line and the plan that it prints, if there is one. A line that must
-/// fail before it sends anything must fail with the same words when it prints.
+/// fail before it sends anything must fail with the same message when it prints.
 fn compare(stage: &Stage, Line { place, text }: &Line) -> Option<String> {
     let expected = announced(text)?;
     let text = match expected {
-        // An end would be one more flag, and what is wrong might be another.
+        // A limit is another flag, and could be another mistake.
         USAGE => text.split(" # ").next()?.trim_end().to_owned(),
         _ => brief(text),
     };
@@ -80,8 +80,8 @@ fn compare(stage: &Stage, Line { place, text }: &Line) -> Option<String> {
             let json = folder.at("direct.json");
             let direct = stage.run_as_it_is(&format!("{} --json {json}", without_json(&text)));
             let codes = [direct.code, piped.code];
-            // Of three requests that may be dropped, it is the machine's matter whether all are;
-            // and they may be too few for a threshold.
+            // If three requests may be dropped, the machine decides whether all of them are, and
+            // they may be too few for a threshold.
             let may_drop = codes.iter().all(|code| matches!(code, Some(0 | 1)));
             let is_alike = match expected {
                 0 => may_drop || codes == [Some(THRESHOLD); 2],
@@ -92,7 +92,7 @@ fn compare(stage: &Stage, Line { place, text }: &Line) -> Option<String> {
             }
             match [&json, &written].map(|path| fs::exists(path).unwrap()) {
                 [true, true] => differing(&Report::read(&json), &Report::read(&written)),
-                // It failed before it sent anything.
+                // The line failed before it sent anything.
                 [false, false] if direct.stderr == piped.stderr => Vec::new(),
                 found => vec![format!("{found:?}: {direct:?}\n{piped:?}")],
             }
@@ -130,8 +130,8 @@ fn differing(direct: &Report, written: &Report) -> Vec<String> {
     values.chain(lists).collect()
 }
 
-/// The parts in which another tool's report differs from that of its plan. ghz's count is the
-/// line's; go-wrk runs for a time, so that both must have sent something.
+/// The parts in which another tool's report differs from its plan's report. ghz prints the count of
+/// the line. go-wrk runs for a time, so both must have sent something.
 fn unlike(printed: &str, written: &Report) -> Vec<String> {
     let count = printed.lines().find_map(|line| {
         let (label, value) = line.trim().split_once(':')?;
@@ -148,7 +148,7 @@ fn unlike(printed: &str, written: &Report) -> Vec<String> {
     }
 }
 
-/// A line without a place for its JSON.
+/// A line without a destination for JSON.
 fn without_json(text: &str) -> String {
     match text.split_once(" --json ") {
         None => text.to_owned(),
@@ -164,7 +164,7 @@ fn what_a_command_line_prints_runs_as_it_does() {
     let stage = Stage::new();
     let mut lines = command_lines();
     lines.retain(|line| load_of(&line.text).is_some());
-    // The same lines, found without regard to the blocks that they stand in: none is left out.
+    // All such lines, found without looking at blocks, so that none is missing.
     let on_pages: usize = documents()
         .iter()
         .flat_map(|(_, page)| page.lines())
@@ -181,7 +181,7 @@ fn what_a_command_line_prints_runs_as_it_does() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
-/// The YAML blocks of a page that are whole plans.
+/// The YAML blocks of a page that are complete plans.
 fn plans_of(page: &str) -> Vec<String> {
     let blocks = page.split("```yaml\n").skip(1);
     let blocks = blocks.map(|rest| rest.split("```").next().unwrap().to_owned());

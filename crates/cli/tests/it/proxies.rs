@@ -1,22 +1,22 @@
-//! Apache httpd as a forward proxy, in the clear and over TLS, before nginx and nghttpd.
+//! Apache httpd as a forward proxy, in the clear and over TLS, in front of nginx and nghttpd.
 
 use crate::support::certificates::{Authority, VALID};
 use crate::support::peers::{self, Nginx, Peer};
 use crate::support::program::{LIMIT, drumfire};
 use crate::support::{Folder, Process, Report};
 
-/// The machines of a test: a proxy, and servers behind it.
+/// The machines of a test: a proxy, and the servers that it forwards to.
 struct Site {
     authority: Authority,
     proxy: Peer,
     nginx: Peer,
-    /// Speaks HTTP/2 alone, in the clear.
+    /// Speaks only clear-text HTTP/2.
     nghttpd: Peer,
     folder: Folder,
 }
 
 impl Site {
-    /// `None` where one of the programs is not there.
+    /// Starts the site; `None` if one of the programs is not installed.
     fn new() -> Option<Self> {
         let authority = Authority::new()?;
         let identity = authority.sign("localhost", "DNS:localhost,IP:127.0.0.1", VALID);
@@ -33,7 +33,7 @@ impl Site {
         })
     }
 
-    /// Sends twenty requests through a proxy, by a plan with these settings.
+    /// Sends twenty requests through a proxy, with a plan with these settings.
     fn run(&self, proxy: &str, settings: &str, url: &str) -> Report {
         let ca = &self.authority.certificate;
         let plan = format!(
@@ -63,7 +63,7 @@ fn proxies_of_either_kind_lead_to_targets_of_either_kind() {
         (&sealed, "", &clear, false),
         (&sealed, "", &secure, true),
         (&sealed, TUNNEL, &clear, true),
-        // TLS within TLS, with records that are cut wherever the proxy cuts them.
+        // TLS within TLS, with records that the proxy cuts at any position.
         (&sealed, "", &big, true),
         (
             &plain,
@@ -85,10 +85,10 @@ fn proxies_of_either_kind_lead_to_targets_of_either_kind() {
         let row = format!("{proxy} {settings} {url}: {:#}", report.short());
         assert_eq!(report.n("requests.ok"), 20, "{row}");
         if url != &http2 {
-            // The question before counts as well.
+            // The earlier status request counts as well.
             assert_eq!(site.nginx.requests(), before + 21, "{row}");
         }
-        // Requests are logged as they are made, a tunnel when it has ended.
+        // Requests are logged immediately, and a tunnel when it has ended.
         let expected = match tunnels {
             true => report.n("connections.opened"),
             false => 20,
@@ -107,7 +107,7 @@ fn a_proxy_that_can_t_be_spoken_with_is_named() {
     let Some(site) = Site::new() else { return };
     let (plain, sealed) = (site.proxy.port(), site.proxy.tls_url(""));
     let rows = [
-        // TLS to a port that speaks none, and the other way round.
+        // TLS to a port without TLS, and the reverse.
         (format!("https://localhost:{plain}"), "TLS with the proxy"),
         (
             sealed.replace("https://", "http://"),

@@ -1,4 +1,4 @@
-//! Metrics that a run sends: to Prometheus, to InfluxDB, and to receivers with trouble.
+//! Metrics that a run pushes: to Prometheus, to InfluxDB, and to failing receivers.
 
 use crate::metrics::Prometheus;
 use crate::support::certificates::{Identity, VALID};
@@ -15,15 +15,15 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A receiver whose answers depend on the request's number and text.
+/// A receiver whose responses depend on the request's number and text.
 struct Stub {
     address: SocketAddr,
-    /// Head and content of each request, with the time at which it came.
+    /// The head and content of each request, with its arrival time.
     requests: Receiver<(Instant, String)>,
 }
 
 impl Stub {
-    /// Gives these answers in turn, the last one again and again.
+    /// Sends these responses in turn, and repeats the last one.
     fn new(answers: &'static [&'static str]) -> Self {
         let last = answers.len() - 1;
         Self::with(move |number, _| answers[number.min(last)].to_owned())
@@ -37,7 +37,8 @@ impl Stub {
             for (number, mut stream) in listener.incoming().flatten().enumerate() {
                 let text = take(&mut stream);
                 let answer = answer(number, &text);
-                // A program whose last request is answered may have ended before this thread goes on.
+                // A program whose last request is answered may have ended before this thread
+                // continues.
                 if sender.send((Instant::now(), text)).is_err() {
                     return;
                 }
@@ -47,18 +48,18 @@ impl Stub {
         Self { address, requests }
     }
 
-    /// The requests so far.
+    /// The requests received since the last call.
     fn all(&self) -> Vec<(Instant, String)> {
         self.requests.try_iter().collect()
     }
 
-    /// The same, as text alone.
+    /// The texts of the requests received since the last call.
     fn texts(&self) -> Vec<String> {
         self.requests.try_iter().map(|(_, text)| text).collect()
     }
 }
 
-/// A request's head, with the names of its fields in small letters, and its content as text.
+/// A request's head, with lower-case field names, and its content as text.
 fn take(stream: &mut TcpStream) -> String {
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     let mut request = Vec::new();
@@ -101,7 +102,7 @@ fn content(head: &str, bytes: &[u8]) -> String {
     String::from_utf8_lossy(&content).into_owned()
 }
 
-/// The last value of a series in InfluxDB's lines.
+/// The last value of a series in InfluxDB's line format.
 fn last_value(texts: &[String], series: &str) -> Option<f64> {
     let lines = texts.iter().flat_map(|text| text.lines());
     let mut values = lines.filter_map(|line| line.strip_prefix(series)?.strip_prefix(" value="));
@@ -133,7 +134,8 @@ fn a_receiver_that_was_down_gets_everything_later() {
     for secret in ["secret", "abc"] {
         assert!(!run.stderr.contains(secret), "{}", run.stderr);
     }
-    // The first, and all that came until it was taken; where the machine is slow, some more.
+    // The first push, and the later ones until the last figures were accepted. On a slow machine
+    // there are more.
     let texts = stub.texts();
     assert!(texts.len() >= 3, "{texts:?}");
     for text in &texts {
@@ -172,7 +174,7 @@ fn prometheus_takes_what_is_written_to_it() {
     assert_eq!(report.notes(), "");
     let id = report.at("run")["id"].as_str().unwrap();
     let of = |name: &str, labels: &str| {
-        // The run is over, and with it its series.
+        // The run is over, and its series have ended.
         let query = format!("last_over_time({name}{{job=\"drumfire\",run=\"{id}\"{labels}}}[1m])");
         prometheus
             .query(&query)
@@ -186,9 +188,9 @@ fn prometheus_takes_what_is_written_to_it() {
     assert_eq!(within as u64, report.n("latency.response_time.count"));
     assert_eq!(of("drumfire_run_finished", "") as u64, 1);
     let series = format!("count_over_time({total}{{run=\"{id}\",outcome=\"ok\"}}[1m])");
-    // The first and the last; that there is one each second is seen below.
+    // The first and the last push. Below, the test checks that there is one per second.
     assert!(prometheus.query(&series).unwrap() >= 2.0);
-    // A failure has a beginning, so that what came in a burst is growth.
+    // A failure series starts at zero, so that a burst counts as growth.
     for selector in [
         "drumfire_requests_total{outcome=\"http_status\"}",
         "drumfire_responses_total{status=\"503\"}",
@@ -201,7 +203,7 @@ fn prometheus_takes_what_is_written_to_it() {
     });
 }
 
-/// The values of a series in InfluxDB's lines, in order of time.
+/// The values of a series in InfluxDB's line format, in order of time.
 fn values(texts: &[String], series: &str) -> Vec<f64> {
     let lines = texts.iter().flat_map(|text| text.lines());
     let values = lines.filter_map(|line| line.strip_prefix(series)?.strip_prefix(" value="));
@@ -211,7 +213,7 @@ fn values(texts: &[String], series: &str) -> Vec<f64> {
 
 #[test]
 fn each_second_of_a_run_has_a_snapshot_and_each_kind_of_failure_a_beginning() {
-    // An interval that ends a second late has the snapshot of two seconds.
+    // If an interval ends a second late, its snapshot covers two seconds.
     let _turn = alone();
     for interval in ["1s", "100ms"] {
         punctually(Duration::from_millis(200), || snapshots(interval));
@@ -356,7 +358,7 @@ fn what_a_receiver_repeats_holds_no_secret() {
     }
 }
 
-/// InfluxDB 1.x, which lets in nobody but its administrator.
+/// InfluxDB 1.x, which accepts only its administrator.
 struct Influx {
     _process: Process,
     _folder: Folder,
@@ -364,10 +366,10 @@ struct Influx {
 }
 
 impl Influx {
-    /// The administrator, as they stand in a URL.
+    /// The administrator's name and password, escaped for a URL.
     const USER: &str = "me:a%40b%3Ac";
 
-    /// `None` where it is not installed.
+    /// Starts InfluxDB; `None` if it is not installed.
     fn start() -> Option<Self> {
         if !lab::has("influxd") {
             return None;
@@ -398,13 +400,13 @@ impl Influx {
         Some(influx)
     }
 
-    /// The series that answer a statement.
+    /// The series that a statement returns.
     fn ask(&self, statement: &str) -> Vec<serde_json::Value> {
         let (user, password) = Self::USER.split_once(':').unwrap();
         let statement = script::escaped(statement);
         let target = format!("/query?db=loads&u={user}&p={password}&q={statement}");
         let reply = script::post(self.address, &target).unwrap();
-        // It answers in chunks; ours are short.
+        // InfluxDB sends long responses in chunks; these are short.
         let json = &reply[reply.find('{').unwrap()..=reply.rfind('}').unwrap()];
         let json: serde_json::Value = serde_json::from_str(json).unwrap();
         let result = &json["results"][0];
@@ -415,7 +417,7 @@ impl Influx {
         result["series"].as_array().cloned().unwrap_or_default()
     }
 
-    /// A column of the one series that answers a statement.
+    /// A column of the only series that a statement returns.
     fn column(&self, statement: &str, column: usize) -> Vec<serde_json::Value> {
         let series = self.ask(statement);
         assert_eq!(series.len(), 1, "{statement}: {series:?}");
@@ -429,7 +431,7 @@ impl Influx {
         self.column(&statement, 1)[0].as_u64().unwrap()
     }
 
-    /// Compares what it has of a run with the run's summary.
+    /// Compares the figures of a run in the database with the run's summary.
     fn agrees_with(&self, report: &Report) {
         let id = report.at("run")["id"].as_str().unwrap();
         let total = "drumfire_requests_total";
@@ -446,12 +448,12 @@ impl Influx {
         }
         let finished = self.number("last(value)", "drumfire_run_finished", id, "");
         assert_eq!(finished, 1);
-        // The first and the last; that there is one each second is seen above.
+        // The first and the last push. Above, the test checks that there is one per second.
         let points = self.number("count(value)", total, id, "AND outcome = 'ok'");
         assert!(points >= 2, "{points}");
     }
 
-    /// Checks that measurements, tags and fields are those of the manual.
+    /// Checks that measurements, tags and fields are those in the manual.
     fn is_named_as_documented(&self) {
         assert_eq!(
             self.column("SHOW TAG KEYS FROM drumfire_requests_total", 0),
@@ -523,7 +525,7 @@ fn influxdb_takes_what_is_written_to_it() {
     }
 }
 
-/// `drumfire http` with a line of arguments and one file of certificates that it trusts.
+/// Runs `drumfire http` with a line of arguments and one file of trusted certificates.
 fn trusting(certificate: &str, line: &str) -> Process {
     let mut command = drumfire(["http"]);
     command.args(words(line)).env("SSL_CERT_FILE", certificate);
@@ -563,13 +565,13 @@ fn a_receiver_over_tls_is_trusted_by_a_variable() {
     for line in &statuses {
         assert!(line.starts_with("POST /write 204 "), "{line}");
     }
-    // Another's certificate is as good as none, and nothing is sent.
+    // The certificate of another authority is rejected, and nothing is sent.
     let other = Authority::new().unwrap();
     let line = format!("-r 100 -n 5 --influx {url} --json {}", folder.at("json"));
     let run = trusting(&other.certificate, &format!("{line} {}", serve.url));
     let said = "invalid peer certificate";
     wait_until("the complaint", || run.stderr().contains(said));
-    // Ctrl-C ends the wait for it, not the run, which is over.
+    // Ctrl-C ends the wait for the receiver, not the run, which is over.
     run.signal(Signal::INT);
     let run = run.finish(LIMIT);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
@@ -581,8 +583,8 @@ fn a_receiver_over_tls_is_trusted_by_a_variable() {
     assert_eq!(nginx.log(), statuses);
 }
 
-/// VictoriaMetrics, which takes all three forms: of Debian's package, or the one that the variable
-/// `VICTORIA_METRICS` names; OpenTelemetry's needs 1.92 or later.
+/// VictoriaMetrics, which accepts all three formats: Debian's package, or the program in the
+/// variable `VICTORIA_METRICS`. OpenTelemetry's format needs 1.92 or later.
 struct Victoria {
     _process: Process,
     _folder: Folder,
@@ -614,7 +616,7 @@ impl Victoria {
         })
     }
 
-    /// The greatest value of a series in the last minute.
+    /// The maximum value of a series in the last minute.
     fn value(&self, series: &str) -> Option<f64> {
         let escaped = series
             .replace('{', "%7B")
@@ -652,7 +654,7 @@ fn victoria_metrics_takes_all_forms() {
         let ok = series("drumfire_requests_total", ",outcome=\"ok\"");
         let count = series("drumfire_response_time_seconds_count", "");
         let value = |series: &str| victoria.value(series).map(|value| value as u64);
-        // Each series comes into sight by itself, with the figures of its own last push.
+        // Each series becomes visible separately, with the figures of its last push.
         wait_until(&format!("the last figures of {flag} in a query"), || {
             value(&ok) == Some(report.n("requests.ok"))
                 && value(&count) == Some(report.n("latency.response_time.count"))
@@ -665,8 +667,8 @@ fn victoria_metrics_takes_all_forms() {
     }
 }
 
-/// A collector of OpenTelemetry, tools/otel-collector.go, that takes OTLP in the clear and over TLS and
-/// writes it to a file.
+/// An OpenTelemetry collector, tools/otel-collector.go, which accepts OTLP in the clear and over
+/// TLS and writes it to a file.
 struct Collector {
     _process: Process,
     folder: Folder,
@@ -709,10 +711,10 @@ impl Collector {
         }
     }
 
-    /// The metrics of a run that it has taken, the latest last.
+    /// The received metrics of a run, latest last.
     fn metrics(&self, run: &str) -> Vec<serde_json::Value> {
         let text = std::fs::read_to_string(self.folder.at("taken.json")).unwrap_or_default();
-        // The last line may not be there as a whole.
+        // The last line may be incomplete.
         let lines = text
             .lines()
             .map_while(|line| serde_json::from_str(line).ok());
@@ -733,7 +735,7 @@ impl Collector {
         metrics
     }
 
-    /// Compares what it has of a run with the run's summary.
+    /// Compares the received figures of a run with the run's summary.
     fn agrees_with(&self, report: &Report) {
         let id = report.at("run")["id"].as_str().unwrap();
         let is_finished = |metrics: &[serde_json::Value]| {
@@ -771,7 +773,7 @@ impl Collector {
     }
 }
 
-/// The last point of a metric of this kind, of an outcome where one is named.
+/// The last point of a metric of this kind, for the given outcome if there is one.
 fn last_point<'a>(
     metrics: &'a [serde_json::Value],
     name: &str,

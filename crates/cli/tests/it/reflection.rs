@@ -1,4 +1,4 @@
-//! Servers that are asked for their schema and answer late, never, or with something else.
+//! Servers that answer a schema request late, never, or with something else.
 
 use crate::support::program::{LIMIT, words};
 use crate::support::script::Peer;
@@ -14,7 +14,7 @@ const END_STREAM: u8 = 1;
 const END_HEADERS: u8 = 4;
 const ACK: u8 = 1;
 
-/// `:status: 200` and `content-type: application/grpc`, as HPACK has them (RFC 7541).
+/// `:status: 200` and `content-type: application/grpc` in HPACK (RFC 7541).
 const OK: &[u8] = b"\x88\x0f\x10\x10application/grpc";
 /// `:status: 404` and `content-type: text/html`.
 const NOT_FOUND: &[u8] = b"\x8d\x0f\x10\x09text/html";
@@ -30,14 +30,15 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// A field of a message of protobuf, whose value is bytes.
+/// A field of a protobuf message, whose value is bytes.
 fn field(number: u8, value: &[u8]) -> Vec<u8> {
     let mut field = vec![number << 3 | 2, u8::try_from(value.len()).unwrap()];
     field.extend(value);
     field
 }
 
-/// Answers each stream with what `answer` makes of its number on this server, once it has ended.
+/// Answers each stream after its end. `answer` computes the response from the stream's number on
+/// this server.
 fn after_the_end(peer: &mut Peer, answer: &dyn Fn(u32) -> Vec<u8>) {
     let mut preface = [0; 24];
     if peer.stream.read_exact(&mut preface).is_err() {
@@ -68,7 +69,7 @@ fn after_the_end(peer: &mut Peer, answer: &dyn Fn(u32) -> Vec<u8>) {
     }
 }
 
-/// The program asks a server for its list.
+/// Runs the program to list a server's services.
 fn list(port: u16) -> (Run, Duration) {
     let line = format!("grpc 127.0.0.1:{port} --plaintext --list");
     let begun = Instant::now();
@@ -76,13 +77,14 @@ fn list(port: u16) -> (Run, Duration) {
     (run, begun.elapsed())
 }
 
-/// A proxy that reads the whole request before it passes it on answers one question a stream.
+/// A proxy that reads the whole request before it forwards it can answer only one request per
+/// stream.
 #[test]
 fn a_server_that_waits_for_the_end_has_it() {
     punctually(SLACK, waits_for_the_end);
 }
 
-/// How late an answer may be that takes a second or three.
+/// The maximum delay of an answer that takes a second or three.
 const SLACK: Duration = Duration::from_secs(2);
 
 fn waits_for_the_end() -> Result<(), String> {
@@ -90,7 +92,7 @@ fn waits_for_the_end() -> Result<(), String> {
     let asked = AtomicU32::new(0);
     let server = Script::new(move |peer| {
         after_the_end(peer, &|stream| {
-            // A list with one service, then the file that has it.
+            // A list with one service, then the file that contains the service.
             let service = field(6, &field(1, &field(1, b"a.B")));
             let file = [
                 field(1, b"a.proto"),
@@ -145,7 +147,7 @@ fn what_is_no_server_of_grpc_is_named_soon() {
 
 #[test]
 fn another_server_than_the_one_that_is_called_may_be_asked() {
-    // The one that is called would never answer the question.
+    // The server that receives the calls would never answer the schema request.
     let called = Script::new(Peer::hold);
     let asked = Serve::new("--grpc");
     let folder = Folder::new();

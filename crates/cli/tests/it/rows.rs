@@ -1,9 +1,9 @@
-//! A row for each request, the report as one line, and what single requests have of their own.
+//! A row for each request, the report as one line, and the properties of single requests.
 
 use crate::support::{Folder, Report, Serve, run_in};
 use std::fs;
 
-/// The rows are those of the summary, in CSV and in JSON.
+/// The rows agree with the summary, in CSV and in JSON.
 #[test]
 fn each_request_is_a_row() {
     let (server, folder) = (Serve::new("--status 503:0.3"), Folder::new());
@@ -15,7 +15,7 @@ fn each_request_is_a_row() {
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let report = Report::read(&folder.at("out.json"));
     let text = fs::read_to_string(folder.at("rows.csv")).unwrap();
-    // No cell of these rows has a comma in it.
+    // No cell of these rows contains a comma.
     let mut records = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let headers = records.next().unwrap();
     let at = |name: &str| headers.iter().position(|header| *header == name).unwrap();
@@ -46,7 +46,7 @@ fn each_request_is_a_row() {
     }
 }
 
-/// The warm-up has no rows, and a secret that a failure's detail quotes stands in none.
+/// The warm-up has no rows, and a secret in the detail of a failure appears in no row.
 #[test]
 fn rows_are_those_of_the_figures() {
     let (server, folder) = (Serve::new(""), Folder::new());

@@ -1,4 +1,4 @@
-//! Scenarios: what arrives at a server, in which order, and the books of iterations.
+//! Scenarios: the requests that arrive at a server, their order, and the counts of iterations.
 
 use crate::support::program::LIMIT;
 use crate::support::script::WholeRequest;
@@ -25,7 +25,7 @@ impl Arrived {
     }
 }
 
-/// A server that keeps what arrives, and answers what `status` says for the n-th request.
+/// A server that records requests, and answers the n-th request with `status(n)`.
 fn server(status: fn(usize) -> u16) -> (Script, Arc<Mutex<Vec<Arrived>>>) {
     let arrived = Arc::new(Mutex::new(Vec::new()));
     let into = Arc::clone(&arrived);
@@ -46,7 +46,8 @@ fn server(status: fn(usize) -> u16) -> (Script, Arc<Mutex<Vec<Arrived>>>) {
     (script, arrived)
 }
 
-/// Runs a plan at a server; `{url}` stands for it. Gives what was printed and the report.
+/// Runs a plan against a server; `{url}` is replaced with the server's URL. Returns the output and
+/// the report.
 fn run(plan: &str, server: &Script) -> (Run, Report) {
     let plan = plan.replace("{url}", server.url().trim_end_matches('/'));
     let folder = Folder::new();
@@ -98,7 +99,7 @@ fn steps_arrive_in_order_with_what_was_set_before() {
         assert_eq!(buy.line(), "PUT /o");
         let shown = order.to_uppercase();
         assert_eq!(buy.body(), format!("{{\"order\": \"<{shown}>\"}}"));
-        // The server may see the first of the two late, and not early by as much as this.
+        // The server may see the first of the two late, and early only by less than this margin.
         let pause = look.at - login.at;
         assert!(pause >= Duration::from_millis(20), "{pause:?}");
         orders.push(order.to_owned());
@@ -124,7 +125,7 @@ fn steps_arrive_in_order_with_what_was_set_before() {
 
 #[test]
 fn a_failure_may_end_an_iteration() {
-    // Each second login is refused: two requests and then one arrive in turn.
+    // Every second login is refused: iterations alternate between two requests and one.
     let plan = r#"
 drumfire: 1
 defaults: { target: "{url}" }
@@ -149,7 +150,7 @@ generator: { threads: 1 }
     assert_eq!(report.n("iterations.completed"), 3);
     assert_eq!(report.n("iterations.failed"), 3);
     assert_eq!(report.n("iterations.time_failed.count"), 3);
-    // Without the word, the iteration goes on, and has failed all the same.
+    // Without this setting, the iteration continues, but counts as failed.
     let (goes_on, arrived) = server(|n| if n % 4 == 2 { 500 } else { 200 });
     let (run, report) = run(&plan.replace(", on_fail: end_iteration", ""), &goes_on);
     assert_eq!(arrived.lock().unwrap().len(), 12);

@@ -1,4 +1,4 @@
-//! The screen on a terminal of its own: keys, signals, and the terminal as it was before.
+//! The screen on a pseudo-terminal: keys, signals, and the restored terminal.
 
 use crate::support::process::Signal;
 use crate::support::{Folder, PATIENCE, Process, Serve, drumfire, wait_until};
@@ -18,7 +18,7 @@ const LEAVE: &str = "\u{1b}[?1049l";
 /// A way to end a run.
 type End = fn(&Terminal, &Process);
 
-/// A terminal that controls what is started on it.
+/// A terminal that controls the processes started on it.
 struct Terminal {
     ours: File,
     line: Option<OwnedFd>,
@@ -47,7 +47,7 @@ impl Terminal {
         let mut ours = terminal.ours.try_clone().unwrap();
         thread::spawn(move || {
             let mut piece = [0; 4096];
-            // It ends with an error when no other end is open.
+            // Reading ends with an error when the other end is closed everywhere.
             while let Ok(read @ 1..) = ours.read(&mut piece) {
                 seen.lock().unwrap().extend_from_slice(&piece[..read]);
             }
@@ -70,7 +70,7 @@ impl Terminal {
         self.start_with(&[], line)
     }
 
-    /// The same with these variables.
+    /// Starts a run with these environment variables.
     fn start_with(&self, variables: &[(&str, &str)], line: &str) -> Process {
         let plain = drumfire(line.split(' '));
         let mut command = Command::new("setsid");
@@ -101,19 +101,19 @@ impl Terminal {
         wait_until(part, || self.text().contains(part));
     }
 
-    /// Waits until a row of the screen has this text. Only cells that change are written, so that
-    /// no piece of what is written need be a whole word.
+    /// Waits until a row of the screen contains this text. Only changed cells are written, so the
+    /// raw output may never contain the whole word.
     fn await_shown(&self, part: &str) {
         wait_until(part, || shown(&self.text()).contains(part));
     }
 
-    /// Whether lines are edited and echoed, as a shell wants them.
+    /// Whether the terminal edits and echoes lines, as a shell needs.
     fn is_cooked(&self) -> bool {
         let modes = tcgetattr(self.line.as_ref().unwrap()).unwrap().local_modes;
         modes.contains(LocalModes::ICANON | LocalModes::ECHO)
     }
 
-    /// Whatever was written after the screen was left for the last time.
+    /// The text that was written after the screen was left for the last time.
     fn behind(&self) -> String {
         let text = self.text();
         let (_, behind) = text.rsplit_once(LEAVE).unwrap_or_else(|| {
@@ -124,8 +124,8 @@ impl Terminal {
     }
 }
 
-/// The rows of a screen after what was written to it since it was entered: texts, and the sequences
-/// that move the cursor and clear.
+/// The rows of the screen: applies everything written since the screen was entered, texts and the
+/// sequences that move the cursor and clear.
 fn shown(written: &str) -> String {
     let (_, written) = written.rsplit_once(ENTER).unwrap_or_default();
     let mut rows = vec![vec![' '; 200]; 60];
@@ -143,7 +143,7 @@ fn shown(written: &str) -> String {
             x += 1;
             continue;
         };
-        // What is not whole yet changes nothing yet.
+        // An incomplete sequence changes nothing yet.
         let Some(end) = sequence.find(|c: char| c.is_ascii_alphabetic()) else {
             break;
         };
@@ -259,7 +259,8 @@ fn whatever_ends_the_program_the_terminal_is_as_before() {
     }
 }
 
-/// A panic of any thread gives the terminal back before it is told, and no thread takes it again.
+/// After a panic in any thread, the terminal is restored before the message is printed, and no
+/// thread takes the terminal again.
 #[test]
 fn a_panic_is_told_on_the_terminal_as_it_was() {
     let serve = Serve::new("");
@@ -270,7 +271,7 @@ fn a_panic_is_told_on_the_terminal_as_it_was() {
     assert!(terminal.is_cooked());
     let behind = terminal.behind();
     assert!(behind.contains("a defect that a test wants"), "{behind:?}");
-    // A release is aborted by then; what goes on here draws nothing more.
+    // A release build has aborted by then. In other builds, the run continues without drawing.
     let run = process.finish(PATIENCE);
     assert_eq!(run.code, Some(101), "{run:?}");
     assert!(terminal.is_cooked());
@@ -313,7 +314,7 @@ fn a_terminal_that_goes_ends_the_run() {
     let serve = Serve::new("");
     let (terminal, mut process) = running(&serve, "-z 60s --interval 200ms");
     terminal.await_shown("1 overview");
-    // The signal that the kernel sends with it.
+    // The signal that the kernel sends as well.
     process.signal(Signal::HUP);
     assert_eq!(process.wait(PATIENCE).code(), Some(4), "it was cut short");
     assert!(terminal.is_cooked());

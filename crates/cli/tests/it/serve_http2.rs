@@ -3,7 +3,7 @@
 use crate::support::program::{neutral, words};
 use crate::support::{Folder, Serve, Signal, lab, load};
 
-/// A program's output, with its arguments given in one line.
+/// The output of a program with these arguments.
 fn printed(name: &str, line: &str) -> String {
     let mut command = neutral(lab::program(name));
     let output = command.args(words(line)).output().unwrap();
@@ -52,7 +52,7 @@ fn h2load_counts_what_the_server_counts() {
         return;
     }
     let serve = Serve::new("--max-streams 20");
-    // More than 20 streams before it has read the settings would be refused.
+    // More than 20 streams would be refused before the client has read the settings.
     let text = printed("h2load", &format!("-n 5000 -c 5 -m 20 {}", serve.url));
     assert!(text.contains("5000 succeeded, 0 failed"), "{text}");
     assert_eq!(serve.count("requests"), 5_000);
@@ -91,7 +91,7 @@ fn nghttp_sees_the_status_of_a_call_in_its_trailers() {
     assert!(unknown.contains("grpc-status: 12"), "{unknown}");
 }
 
-/// It prints its counts at the end, by any signal.
+/// The server prints its counts at the end, for any signal.
 #[test]
 fn a_server_ends_with_its_counts() {
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {

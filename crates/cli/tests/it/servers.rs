@@ -1,4 +1,4 @@
-//! Real servers from Debian's packages, and their own counts beside ours.
+//! Real servers from Debian's packages, whose own counts are compared with ours.
 
 use crate::support::certificates::{EXPIRED, VALID};
 use crate::support::peers::{self, Nginx, Peer};
@@ -7,23 +7,23 @@ use crate::support::{
 };
 use std::time::Duration;
 
-/// Requests in each row; with four connections.
+/// The number of requests in each row, over four connections.
 const REQUESTS: u64 = 60;
 
 /// The requests to a server, and their required result.
 struct Row {
     path: &'static str,
     flags: &'static str,
-    /// The least and the most that each response may bring, head included.
+    /// The minimum and maximum number of bytes of each response, head included.
     bytes: (u64, u64),
     connections: Connections,
 }
 
-/// How many connections a row needs.
+/// The number of connections that a row needs.
 enum Connections {
-    /// At most as many as were allowed.
+    /// At most the allowed number.
     Kept,
-    /// One for each request.
+    /// One per request.
     Each,
 }
 
@@ -36,7 +36,7 @@ const fn row(path: &'static str, flags: &'static str, bytes: (u64, u64)) -> Row 
     }
 }
 
-/// A head is longer than this and shorter than 1,000 bytes.
+/// The minimum length of a head; the maximum is 1,000 bytes.
 const HEAD: u64 = 80;
 
 const ROWS: [Row; 7] = [
@@ -62,7 +62,7 @@ fn check(row: &Row, url: &str, trust: &str) -> Report {
     assert_eq!(report.code, Some(0), "{what}");
     let received = report.n("bytes.received") / REQUESTS;
     let (least, most) = row.bytes;
-    // Handshakes bring bytes of their own.
+    // Handshakes add bytes.
     let most = if trust.is_empty() { most } else { most + 5_000 };
     assert!(
         (least..=most).contains(&received),
@@ -81,7 +81,7 @@ fn check(row: &Row, url: &str, trust: &str) -> Report {
     report
 }
 
-/// Every row against a server that logs; its log must have as many lines as we sent requests.
+/// Runs every row against a server with a log, which must have one line per request.
 fn check_rows(peer: &Peer, url: &dyn Fn(&str) -> String, trust: &str) {
     let mut expected = peer.log().len() as u64;
     for row in &ROWS {
@@ -226,7 +226,7 @@ fn request_bodies_arrive_whole() {
     }
 }
 
-/// nginx compresses on the way, so its response has no length and comes in chunks.
+/// nginx compresses while it sends, so its response has no length and comes in chunks.
 #[test]
 fn compressed_bodies_are_smaller_and_come_in_chunks() {
     let Some(nginx) = (Nginx {
@@ -247,7 +247,7 @@ fn compressed_bodies_are_smaller_and_come_in_chunks() {
     assert!(after * 20 < before, "{before} bytes, compressed {after}");
 }
 
-/// A server that ends each connection after some requests costs connections and nothing else.
+/// A server that ends each connection after some requests only causes more connections.
 #[test]
 fn connections_that_nginx_limits_are_replaced() {
     let limited = Nginx {
@@ -266,15 +266,16 @@ fn connections_that_nginx_limits_are_replaced() {
     assert_eq!(nginx.logged(100), 100);
 }
 
-/// A reload ends idle connections whenever the server likes. That a request met such an end is
-/// counted under its own name, and with `--retry-reused` it is sent again.
+/// During a reload, the server ends idle connections at any time. A request that meets such an end
+/// is counted under a separate name, and `--retry-reused` sends it again.
 #[test]
 fn reloads_cost_no_request() {
     let Some(nginx) = Nginx::default().start() else {
         return;
     };
     for retry in ["", "--retry-reused"] {
-        // A machine that is late hears of an end so late that the request could have been worked on.
+        // On a late machine, drumfire notices the end so late that the server could have processed
+        // the request.
         punctually(Duration::from_millis(10), || {
             let report = reloaded(&nginx, retry);
             let reused = report.kind("closed:reused");
@@ -286,7 +287,7 @@ fn reloads_cost_no_request() {
     }
 }
 
-/// Loads a server that is reloaded meanwhile, with this flag; every answer is in its log.
+/// Loads a server while it is reloaded, with this flag. Every response is in the server's log.
 fn reloaded(nginx: &Peer, retry: &str) -> Report {
     let before = nginx.log().len() as u64;
     let line = format!(

@@ -1,4 +1,4 @@
-//! Setup and teardown of a plan: steps before and behind its load.
+//! Setup and teardown of a plan: steps before and after its load.
 
 use crate::support::process::Signal;
 use crate::support::program::{LIMIT, words};
@@ -41,11 +41,11 @@ fn plan(folder: &Folder, server: &Serve, change: impl Fn(&str) -> String) {
     folder.write("plan.yaml", change(PLAN).replace("URL", url));
 }
 
-/// A signal in a setup ends the run, also where the setup's last request is answered.
+/// A signal during a setup ends the run, even if the setup's last request is answered.
 #[test]
 fn no_load_follows_a_setup_in_which_a_signal_came() {
     let (load, folder) = (Serve::new(""), Folder::new());
-    // It answers when the signal has come.
+    // The server answers after the signal was sent.
     let has_come = Arc::new(AtomicBool::new(false));
     let answers = Arc::clone(&has_come);
     let slow = Script::new(move |peer| {
@@ -79,7 +79,7 @@ fn no_load_follows_a_setup_in_which_a_signal_came() {
     assert_eq!(load.count("requests"), 0);
 }
 
-/// A plan with a setup is compiled twice, and a pipe that it names can be read once.
+/// A plan with a setup is compiled twice, but a pipe in it can be read only once.
 #[test]
 fn a_pipe_of_a_plan_with_a_setup_is_read_once() {
     let (server, folder) = (Serve::new("--arrival-log 10"), Folder::new());
@@ -102,8 +102,8 @@ fn a_pipe_of_a_plan_with_a_setup_is_read_once() {
     assert_eq!(server.count("requests"), 3);
 }
 
-/// Nor does one follow where the signal comes between the two, here while a pipe for the lines waits
-/// for its reader.
+/// No load follows if the signal arrives between setup and load, here while a pipe for the lines
+/// waits for its reader.
 #[test]
 fn a_signal_between_a_setup_and_its_load_is_not_lost() {
     let (server, folder) = (Serve::new(""), Folder::new());
@@ -122,16 +122,18 @@ fn a_signal_between_a_setup_and_its_load_is_not_lost() {
     ));
     command.current_dir(folder.at("."));
     let process = Process::start(&mut command);
-    // It returns when the setup is over, and the program then waits for the other reader.
+    // Opening returns when the setup is over; the program then waits for the reader of the other
+    // pipe.
     let _lines = fs::File::open(folder.at("lines")).unwrap();
     process.signal(Signal::INT);
     let _points = fs::File::open(folder.at("points")).unwrap();
     let ended = process.finish(LIMIT);
-    // A signal that is taken only when the load has begun ends it, perhaps before its first request.
+    // If the signal is handled after the load started, it ends the load, perhaps before its first
+    // request.
     assert!(matches!(ended.code, Some(1 | 4)), "{ended:?}");
 }
 
-/// The rest of a run goes through the setup again.
+/// The rest of a run executes the setup again.
 #[test]
 fn a_resumed_run_has_a_setup_of_its_own() {
     let (server, folder) = (Serve::new("--shop"), Folder::new());
@@ -146,7 +148,7 @@ fn a_resumed_run_has_a_setup_of_its_own() {
     process.signal(Signal::INT);
     let cut = process.finish(LIMIT);
     assert_eq!(cut.code, Some(4), "{cut:?}");
-    // The password is a secret by its name, which a stored plan asks for.
+    // The password is a secret because of its name, so a stored plan refers to a variable.
     let mut command = drumfire(words("resume stored -q --json out.json"));
     command
         .current_dir(folder.at("."))
@@ -158,7 +160,7 @@ fn a_resumed_run_has_a_setup_of_its_own() {
     assert_eq!(server.count("requests"), 800 + 2 * 3);
 }
 
-/// A phase whose answer does not come confirms a signal at once, and ends with the second one.
+/// A phase whose response does not come confirms a signal at once, and ends on the second one.
 #[test]
 fn a_signal_in_a_stalled_phase_is_acknowledged_at_once() {
     const STALLED: &str = r#"

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
-/// How long a person does not notice, and a little more for a machine that is busy.
+/// The time that a person does not notice, plus a margin for a busy machine.
 const NOTICED: Duration = Duration::from_millis(100);
 
 /// A terminal, and the text on it.
@@ -35,7 +35,7 @@ impl Terminal {
         let mut ours = File::from(ours);
         thread::spawn(move || {
             let mut piece = [0; 4096];
-            // It ends with an error when the other end is closed.
+            // Reading ends with an error when the other end is closed.
             while let Ok(read @ 1..) = ours.read(&mut piece) {
                 seen.lock().unwrap().extend_from_slice(&piece[..read]);
             }
@@ -51,7 +51,7 @@ impl Terminal {
     }
 }
 
-/// Starts four requests that no answer comes to, with intervals of half a minute.
+/// Starts four requests that get no response, with intervals of half a minute.
 fn start(serve: &Serve, stderr: OwnedFd, stdout: Option<OwnedFd>) -> Process {
     let before = serve.count("requests");
     let line = format!("http -c 4 -z 2m --interval 30s {}", serve.url);
@@ -66,8 +66,8 @@ fn start(serve: &Serve, stderr: OwnedFd, stdout: Option<OwnedFd>) -> Process {
     process
 }
 
-/// One signal is acknowledged at once, with any interval, and the second brings the report at once,
-/// with the requests in flight counted as such.
+/// The first signal is acknowledged at once, with any interval. The second prints the report at
+/// once, with the requests in flight counted as such.
 #[test]
 fn the_first_is_acknowledged_and_the_second_reports_at_once() {
     let _turn = alone();
@@ -105,13 +105,13 @@ fn first_and_second() -> Result<(), String> {
             assert!(run.stdout.contains(part), "no `{part}` in {}", run.stdout);
         }
     }
-    // Each should be; on a busy machine one of them is enough to see that nothing is waited for.
+    // Each should be fast. On a busy machine, one fast case is enough to show that nothing waits.
     let is_noticed = noticed.iter().any(|time| *time < NOTICED);
     in_time(is_noticed, || format!("{noticed:?}"))
 }
 
-/// The kernel and the shell may each send SIGHUP when a terminal goes away: the second is the same
-/// request.
+/// The kernel and the shell may each send SIGHUP when a terminal is closed: the second one is the
+/// same request.
 #[test]
 fn a_second_hangup_does_not_hurry_the_end() {
     let serve = Serve::new("--delay const:5m");
@@ -127,7 +127,7 @@ fn a_second_hangup_does_not_hurry_the_end() {
     assert_eq!(process.finish(PATIENCE).code, Some(1));
 }
 
-/// Nothing was sent that could have failed: the run was cut short.
+/// Nothing was sent, so nothing could fail: the run was cut short.
 #[test]
 fn a_run_that_ends_before_its_first_request_was_cut_short() {
     let serve = Serve::new("");
@@ -148,7 +148,7 @@ fn a_run_that_ends_before_its_first_request_was_cut_short() {
     assert_eq!(reported.code, Some(4), "{reported:?}");
 }
 
-/// A pipe that takes nothing more.
+/// A pipe that accepts no more data.
 fn full_pipe() -> (File, OwnedFd) {
     let (reader, writer) = rustix::pipe::pipe().unwrap();
     let nonblocking = rustix::fs::OFlags::NONBLOCK;
@@ -161,7 +161,7 @@ fn full_pipe() -> (File, OwnedFd) {
     (reader.into(), writer)
 }
 
-/// The third ends the program, even while the report is not read.
+/// The third signal ends the program, even if the report is not read.
 #[test]
 fn the_third_ends_the_program() {
     let serve = Serve::new("--delay const:5m");
@@ -178,7 +178,7 @@ fn the_third_ends_the_program() {
     assert_eq!(process.finish(PATIENCE).code, Some(130));
 }
 
-/// On a pipe, too, one signal is acknowledged, and a run that it cut short is no success.
+/// With a pipe, too, one signal is acknowledged, and a run that was cut short is not a success.
 #[test]
 fn a_run_that_was_cut_short_has_a_code_of_its_own() {
     let serve = Serve::new("");
@@ -189,7 +189,7 @@ fn a_run_that_was_cut_short_has_a_code_of_its_own() {
     assert_eq!(run.code, Some(4), "{}", run.stderr);
     let said = "in flight (again to report now)";
     assert!(run.stderr.contains(said), "{}", run.stderr);
-    // The stored run deserves the same.
+    // The stored run has the same exit code.
     let report = Process::start(&mut drumfire(["report", &dir])).finish(PATIENCE);
     assert_eq!(report.code, Some(4), "{}", report.stderr);
     let whole = format!("http -n 5 {}", serve.url);
@@ -197,7 +197,7 @@ fn a_run_that_was_cut_short_has_a_code_of_its_own() {
     assert_eq!(run.code, Some(0), "{}", run.stderr);
 }
 
-/// Lines that are not read hold neither the end of the program nor its other results.
+/// Unread lines block neither the end of the program nor its other results.
 #[test]
 fn the_second_ends_a_run_whose_lines_are_not_read() {
     let serve = Serve::new("");
@@ -225,7 +225,7 @@ fn the_second_ends_a_run_whose_lines_are_not_read() {
     }
 }
 
-/// Whatever holds the program after the second, its end comes.
+/// The program ends after the second signal, even if something blocks it.
 #[test]
 fn the_second_ends_the_program_in_any_case() {
     let serve = Serve::new("--delay const:5m");
@@ -242,7 +242,7 @@ fn the_second_ends_the_program_in_any_case() {
     });
 }
 
-/// A program whose lines are read by nobody any more puts no load on a server.
+/// A program puts no load on a server after the reader of its lines has closed the pipe.
 #[test]
 fn a_reader_of_lines_that_goes_ends_the_run() {
     let serve = Serve::new("");

@@ -1,5 +1,5 @@
-//! slow_cooker's lines, counts and files, where they are exact; what the original does of the same
-//! lines stands in `slow_cooker_beside`.
+//! slow_cooker's lines, counts and files where they are exact. `slow_cooker_beside` has the
+//! original's results for the same lines.
 
 use crate::support::program::{LIMIT, PATH, neutral, words};
 use crate::support::script::Peer;
@@ -23,8 +23,8 @@ fn slow_cooker(line: &str) -> Run {
     Process::start(command.args(words(line))).finish(LIMIT)
 }
 
-/// The numbers of a line: good, bad, failed, the goal, its share in percent, those of the bracket,
-/// the greatest time and the failures of hashes.
+/// The numbers of a line: good, bad, failed, the goal, the percentage of it, the bracket's values,
+/// the maximum time and the failures of hashes.
 #[derive(Debug)]
 struct Line {
     counts: [u64; 3],
@@ -67,7 +67,7 @@ fn line(text: &str) -> Line {
     }
 }
 
-/// Answers every request, after this time and what `odd` says of its number.
+/// Answers every request after this time, plus `odd` of its number.
 fn answers_in(time: Duration, odd: impl Fn(u64) -> Duration + Send + Sync + 'static) -> Script {
     let count = AtomicU64::new(0);
     Script::new(move |peer: &mut Peer| {
@@ -101,7 +101,7 @@ fn number_and_p999() -> Result<(), String> {
     assert_eq!(server.heads().len(), 2_000);
     assert!(line.goal >= 2_000, "{line:?}");
     assert!(line.most >= 250_000, "{line:?}");
-    // The table has every time; its bucket of rank 1,998 holds p999.
+    // The table has every time; the bucket with rank 1,998 contains p999.
     let table = std::fs::read_to_string(csv).unwrap();
     let mut below = 0;
     let rows = table.lines().map(|row| {
@@ -126,7 +126,7 @@ fn number_and_p999() -> Result<(), String> {
         "{}",
         run.stdout
     );
-    // Those that a user left out while it was busy were due as well.
+    // The requests that a busy user skipped were due as well.
     in_time(line.goal < 2_300, || format!("{line:?}"))
 }
 
@@ -190,7 +190,7 @@ fn users_and_one_that_is_stuck() -> Result<(), String> {
     in_time((whole.counts, whole.share, rest.counts) == wanted, || {
         run.stdout.clone()
     })?;
-    // A request each 50 ms, and not four each 200 ms.
+    // A request every 50 ms, not four every 200 ms.
     let arrivals = arrivals.lock().unwrap();
     let gaps = arrivals.windows(2).map(|pair| pair[1] - pair[0]);
     let near = gaps.filter(|gap| *gap < Duration::from_millis(20)).count();
@@ -264,7 +264,7 @@ fn certificates_are_not_verified_and_a_note_says_so() {
     );
 }
 
-/// The pipelines of slow_cooker's page, with a link of that name.
+/// The pipelines on slow_cooker's page, with a link of that name.
 #[test]
 fn its_page_s_pipelines_count_bad_and_failed_requests() {
     let (server, folder) = (Serve::new("--status 503:1"), Folder::new());
@@ -360,7 +360,7 @@ fn hashes_of_a_share_are_counted() {
     assert_eq!(lines(&run)[0].hashes, 0);
 }
 
-/// Its times end with the first byte of the last response, redirects included.
+/// The time of a response ends with the first byte of the last response, redirects included.
 #[test]
 fn a_redirect_is_part_of_a_response() {
     let script = Script::new(|peer: &mut Peer| {

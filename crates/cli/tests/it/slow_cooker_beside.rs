@@ -1,11 +1,11 @@
-//! slow_cooker's runs as recorded from the original, beside ours: the exit code, the lines, the
-//! summary, what was sent, the table of latencies and the metrics. The records stand in
-//! `conformance/dialects/slow_cooker-beside/cases.txt`, and so does the reason of every difference,
-//! which is a line of `docs/dialects/slow_cooker.md`.
+//! slow_cooker's runs as recorded from the original, compared with ours: the exit code, the lines,
+//! the summary, the requests, the table of latencies and the metrics. The records and the reason
+//! for every difference are in `conformance/dialects/slow_cooker-beside/cases.txt`; a reason is a
+//! line of `docs/dialects/slow_cooker.md`.
 //!
 //! With `SLOW_COOKER` in the environment, the path of slow_cooker's program (commit bda352f), the
-//! original is run once more and its records are written anew; where ours differ they are written
-//! too, for a person to give the reason.
+//! original runs again and its records are rewritten. Our differing records are written too, so
+//! that a person can add the reason.
 
 use crate::support::lab::port;
 use crate::support::program::{LIMIT, neutral, words};
@@ -23,22 +23,22 @@ use std::time::{Duration, Instant};
 const BESIDE: Beside = Beside {
     dialect: "slow_cooker",
     original: "SLOW_COOKER",
-    // Runs last a second each, and mostly wait.
+    // Runs take a second each, and mostly wait.
     at_a_time: 24,
     least: 300,
 };
 
-/// What a behaviour has sent of a response.
+/// The part of a response that a behaviour has sent.
 enum Part {
-    /// Nothing, or what comes before it.
+    /// Nothing, or only data that precedes the response.
     Rest,
-    /// All of it.
+    /// The whole response.
     Whole,
-    /// All that comes over the connection.
+    /// The last data on the connection.
     Last,
 }
 
-/// What a behaviour does in place of a response.
+/// Performs the behaviour with this name, and returns which part of a response it has sent.
 fn part(name: &str, first: &str, peer: &mut Peer) -> Part {
     let whole = |fields: &str, body: &[u8]| {
         let head = format!("HTTP/1.1 200 OK\r\n{fields}\r\n\r\n");
@@ -79,14 +79,14 @@ fn part(name: &str, first: &str, peer: &mut Peer) -> Part {
     Part::Rest
 }
 
-/// Sends bytes and the end.
+/// Sends bytes and closes the connection.
 fn last(bytes: &str, peer: &mut Peer) -> Part {
     peer.send(bytes);
     peer.end();
     Part::Last
 }
 
-/// One connection of a server with a behaviour.
+/// Serves one connection with a behaviour.
 fn serve(behaviour: &str, peer: &mut Peer, seen: &Mutex<Vec<WholeRequest>>) {
     let mut words = behaviour.split(' ');
     let (name, first) = (words.next().unwrap(), words.next().unwrap_or_default());
@@ -140,7 +140,7 @@ fn serve(behaviour: &str, peer: &mut Peer, seen: &Mutex<Vec<WholeRequest>>) {
     }
 }
 
-/// A count without its number.
+/// A count reduced to whether the count is zero.
 fn some(count: &str) -> &'static str {
     match count {
         "0" => "0",
@@ -148,8 +148,8 @@ fn some(count: &str) -> &'static str {
     }
 }
 
-/// What is compared of a line: everything but times and counts. That of a part of an interval has
-/// neither its length nor its goal compared.
+/// The compared parts of a line: everything but times and counts. For a part of an interval,
+/// neither its length nor its goal is compared.
 fn line(text: &str, whole: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let [at, rest @ ..] = &words[..] else {
@@ -186,7 +186,7 @@ fn line(text: &str, whole: &str) -> String {
     format!("line {number}{kinds} {goal} {percent} {interval} {bracket} hash {hashes}")
 }
 
-/// The length of an interval, as lines have it.
+/// The length of an interval, as lines show it.
 fn interval(args: &str) -> &str {
     let (_, rest) = args.split_once("-interval").unwrap_or_default();
     let given = rest.split([' ', '=']).find(|word| !word.is_empty());
@@ -196,7 +196,7 @@ fn interval(args: &str) -> &str {
     }
 }
 
-/// The lines of a run, and what follows them.
+/// The lines of a run, and the text after them.
 fn shown(run: &Run, case: &Case, host: &str) -> Record {
     let whole = interval(&case.name);
     let mut record = vec![format!("exit {}", run.code.unwrap_or(-1))];
@@ -221,7 +221,7 @@ fn shown(run: &Run, case: &Case, host: &str) -> Record {
         record.push(format!("summary {summaries} {}", keys.join(" ")));
     }
     if run.code != Some(0) {
-        // What follows a panic is of the program that was built.
+        // The text after a panic depends on the program that was built.
         let texts = run.stderr.lines().filter(|text| !text.is_empty());
         let is_told = |text: &&str| !text.starts_with("[signal") && !text.starts_with("goroutine");
         let dateless = |text: &str| {
@@ -235,7 +235,7 @@ fn shown(run: &Run, case: &Case, host: &str) -> Record {
 }
 
 /// The requests: their targets, hosts and numbers as far as they are the same in each run, and the
-/// first one's fields.
+/// fields of the first one.
 fn sent(seen: &[WholeRequest], host: &str) -> Record {
     let mut record = Vec::new();
     let lines: BTreeSet<String> = seen
@@ -282,7 +282,7 @@ fn sent(seen: &[WholeRequest], host: &str) -> Record {
     record
 }
 
-/// The form of a table of latencies.
+/// The format of a table of latencies.
 fn table(text: &str) -> Record {
     let is_row = |row: &str| {
         let cells: Vec<&str> = row.split(", ").collect();
@@ -299,7 +299,7 @@ fn table(text: &str) -> Record {
     record
 }
 
-/// The names of metrics, asked for until a request is counted.
+/// The names of the metrics, requested until a request is counted.
 fn metrics(port: u16) -> Record {
     let until = Instant::now() + Duration::from_secs(5);
     while Instant::now() < until {
@@ -393,7 +393,7 @@ fn run(program: &mut Command, case: &Case) -> Record {
     record
 }
 
-/// What a case asks to look at besides.
+/// The additional outputs that a case checks.
 fn besides(run: &Run, case: &Case, host: &str, folder: &Folder) -> Record {
     let mut record = Record::new();
     if let Some(words) = case.first("says") {

@@ -1,7 +1,7 @@
-//! Servers that stop, die and come back, signals, and a generator that is itself stopped.
+//! Servers that stop, die and return, signals, and a generator that is itself stopped.
 //!
-//! These runs are about time, and other tests run beside them: bounds hold on a busy machine, which
-//! adds to a time and never takes from it.
+//! These runs are about time, and other tests run at the same time. Bounds hold on a busy machine,
+//! which makes times longer and never shorter.
 
 use crate::support::peers::{Nginx, Peer, Processes};
 use crate::support::process::Signal;
@@ -29,7 +29,7 @@ fn one_process() -> Option<Peer> {
     nginx.start()
 }
 
-/// Stops a process for a while; returns for how long it has certainly stood.
+/// Stops a process for a while. Returns the time for which it was certainly stopped.
 fn stand_still(process: &Process, time: Duration) -> Duration {
     process.signal(Signal::STOP);
     wait_until("every thread of it stands", || process.stands());
@@ -40,10 +40,9 @@ fn stand_still(process: &Process, time: Duration) -> Duration {
     stood
 }
 
-/// The q-quantile, by nearest rank, of the response times of evenly spread arrivals: one that comes
-/// while the server stands waits for the rest of the stall, and the others do not wait. A busy
-/// machine adds to this and never takes from it; that nothing is added where the machine is ideal
-/// is seen in virtual time.
+/// The q-quantile, by nearest rank, of the response times of evenly spread arrivals. An arrival
+/// during a stall waits for the rest of the stall, and the others do not wait. A busy machine only
+/// adds to this. Tests with virtual time check that nothing is added on an ideal machine.
 fn closed_form(stalls: &[Duration], rate: f64, count: u64, q: f64) -> f64 {
     let mut times: Vec<f64> = stalls
         .iter()
@@ -58,7 +57,7 @@ fn closed_form(stalls: &[Duration], rate: f64, count: u64, q: f64) -> f64 {
     times[rank - 1]
 }
 
-/// A distribution has at least the times of the stalls alone; `less` is the part that it may lack.
+/// Checks that a distribution has at least the times of the stalls alone; `less` is the tolerance.
 fn check_stalls(
     report: &Report,
     distribution: &str,
@@ -75,14 +74,14 @@ fn check_stalls(
     }
 }
 
-/// The greatest value of a distribution in seconds.
+/// The maximum of a distribution, in seconds.
 fn greatest(report: &Report, distribution: &str) -> f64 {
     report.number(&format!("latency.{distribution}.max")) / 1e9
 }
 
-/// A server that stands for 1 s twice in 8 s, at a constant rate over few connections: response
-/// times have the whole wait of all arrivals, while service times show the few requests that were
-/// on the wire, as a tool that waits for its target would have reported.
+/// A server stops for 1 s twice in 8 s, at a constant rate over few connections. Response times
+/// contain the whole wait of all arrivals. Service times show only the few requests that were on
+/// the wire, as a tool that waits for its target would report.
 #[test]
 fn a_stall_of_nginx_is_in_the_response_times_and_not_in_the_service_times() {
     punctually(ms(400), stall_of_nginx);
@@ -93,7 +92,7 @@ fn stall_of_nginx() -> Result<(), String> {
         return Ok(());
     };
     let (rate, count) = (200.0, 1_600);
-    // A count in place of a duration: requests that are late at the end are sent all the same.
+    // A count instead of a duration: late requests at the end are sent nevertheless.
     let process = start(&format!("-r 200/s -c 4 -n {count} {}", nginx.url("fast")));
     let mut stalls = Vec::new();
     for _ in 0..2 {
@@ -103,8 +102,8 @@ fn stall_of_nginx() -> Result<(), String> {
     let report = load_of(process);
     assert_eq!(report.n("requests.ok"), count, "{:#}", report.short());
     check_stalls(&report, "response_time", (&stalls, rate, count), 0.0);
-    // Four connections, two stalls: 8 of 1,600 requests were on the wire, the first of them as
-    // soon as one was due and we were there to send it.
+    // Four connections and two stalls: 8 of 1,600 requests were on the wire, the first of them as
+    // soon as one was due and the program sent it.
     let service = report.quantile("service_time", "0.95");
     let least = stalls[0].as_secs_f64() - 1.0 / rate - greatest(&report, "lag");
     let longest = greatest(&report, "service_time");
@@ -117,7 +116,8 @@ fn stall_of_nginx() -> Result<(), String> {
     in_time(lag < 0.1, || format!("the generator did not: {lag} s"))
 }
 
-/// With a connection for every request all are on the wire, and both times show the stall.
+/// With a connection for every request, all requests are on the wire, and both times show the
+/// stall.
 #[test]
 fn with_enough_connections_a_stall_is_in_both_times() {
     let Some(nginx) = one_process() else { return };
@@ -129,7 +129,7 @@ fn with_enough_connections_a_stall_is_in_both_times() {
     assert_eq!(report.n("requests.ok"), count, "{:#}", report.short());
     let stall = (&stalls[..], rate, count);
     check_stalls(&report, "response_time", stall, 0.0);
-    // What we sent late was on the wire for less.
+    // Late requests were on the wire for a shorter time.
     let late = greatest(&report, "lag") + greatest(&report, "waiting");
     check_stalls(&report, "service_time", stall, late);
 }
@@ -156,7 +156,7 @@ fn a_killed_server_costs_typed_errors_and_the_schedule_goes_on() {
     let down = Instant::now();
     nginx.kill_and_restart(ms(1_500));
     let outage = down.elapsed();
-    // The run goes on, however long it took the server to return.
+    // The run continues, however long the server took to return.
     nginx.await_requests(500);
     process.signal(Signal::INT);
     let report = load_of(process);
@@ -172,7 +172,7 @@ fn a_killed_server_costs_typed_errors_and_the_schedule_goes_on() {
         ok.abs_diff(logged) <= connections,
         "{ok} ok, {logged} logged"
     );
-    // Only requests that were due in the outage, or before it and late, have failed.
+    // Only requests that were due during the outage, or due before it and late, have failed.
     let seconds = outage.as_secs_f64() + greatest(&report, "failed");
     let most = (rate * seconds) as u64 + connections + 1;
     let failed = report.n("requests.failed");
@@ -194,7 +194,7 @@ fn a_refusing_target_costs_little_cpu() {
     );
 }
 
-/// The books at the end of a run that a signal ended: everything sent has come back.
+/// Checks the counts at the end of a run that a signal ended: everything sent has ended.
 fn check_drained(report: &Report, serve: Serve) {
     assert_eq!(report.code, Some(4), "{}", report.stderr);
     assert_eq!(report.n("requests.in_flight"), 0, "{:#}", report.short());
@@ -204,7 +204,7 @@ fn check_drained(report: &Report, serve: Serve) {
         "{:#}",
         report.short()
     );
-    // A run to its end would have 3,000.
+    // A complete run would have 3,000.
     let sent = report.n("requests.sent");
     assert!((60..2_000).contains(&sent), "{sent} sent");
     assert_eq!(serve.count("requests"), sent);
@@ -235,7 +235,7 @@ fn one_signal_drains_and_reports() {
     }
 }
 
-/// A run that was started with nohup outlives its terminal.
+/// A run started with nohup outlives its terminal.
 #[test]
 fn a_run_under_nohup_goes_on() {
     let serve = Serve::new("");
@@ -249,7 +249,8 @@ fn a_run_under_nohup_goes_on() {
     assert_eq!(report.n("requests.ok"), 100, "{:#}", report.short());
 }
 
-/// Closed model and a server that never answers: a signal ends the run when the timeout does.
+/// In the closed model with a server that never responds, a signal ends the run when the timeout
+/// expires.
 #[test]
 fn a_drain_ends_with_the_timeout() {
     let serve = Serve::new("--delay const:5m");
@@ -257,14 +258,14 @@ fn a_drain_ends_with_the_timeout() {
     serve.await_requests(4);
     process.signal(Signal::INT);
     let report = load_of(process);
-    // Four, and four more for each second that the signal came later. A run to its end has 120.
+    // Four, and four more for each second by which the signal was later. A complete run has 120.
     let sent = report.n("requests.sent");
     assert!((4..100).contains(&sent), "{:#}", report.short());
     assert_eq!(report.n("requests.timed_out"), sent, "{:#}", report.short());
     assert_eq!(report.n("requests.failed"), sent, "{:#}", report.short());
 }
 
-/// A generator that stood still cannot vouch for its figures, and reports that.
+/// A generator that was stopped reports that its figures are suspect.
 #[test]
 fn a_stopped_generator_is_suspect() {
     let serve = Serve::new("");
@@ -283,7 +284,7 @@ fn a_stopped_generator_is_suspect() {
     assert!(lag > (stood - 0.005) * 0.98, "{lag} s, it stood {stood} s");
 }
 
-/// The same from the other side: `--strict` makes it an exit code.
+/// `--strict` turns a suspect run into an exit code.
 #[test]
 fn strictness_turns_a_limited_generator_into_an_exit_code() {
     let serve = Serve::new("");
@@ -294,7 +295,7 @@ fn strictness_turns_a_limited_generator_into_an_exit_code() {
     assert_eq!(report.code, Some(3), "{:#}", report.short());
 }
 
-/// The built-in server's own stall is the same to us as a stopped process.
+/// A stall of the built-in server has the same effect as a stopped process.
 #[test]
 fn the_built_in_stall_follows_the_closed_form() {
     punctually(ms(200), built_in_stall);
@@ -305,20 +306,20 @@ fn built_in_stall() -> Result<(), String> {
     let (rate, count) = (500.0, 1_500);
     let report = load_of(start(&format!("-r 500/s -c 8 -n {count} {}", serve.url)));
     assert_eq!(report.n("requests.ok"), count, "{:#}", report.short());
-    // Three seconds hold one stall as a whole, wherever in a period they begin.
+    // Three seconds contain one complete stall, wherever in a period they start.
     let stall = (&[ms(500)][..], rate, count);
     check_stalls(&report, "response_time", stall, 0.0);
-    // And not more than two, a third of the time.
+    // At most two stalls, a third of the time.
     let median = report.quantile("response_time", "0.5");
     in_time(median < 0.25, || {
         format!("most wait for nothing: {median} s")
     })
 }
 
-/// A server with one place, exponential service at 200/s and Poisson arrivals at 100/s: response
-/// times are exponential with the rate μ − λ, so p is at −ln(1 − p) / (μ − λ). The seeds are fixed;
-/// what varies is the machine, which makes every service longer and none shorter. The law itself
-/// is seen in virtual time.
+/// A server that serves one request at a time, with exponential service at 200/s and Poisson
+/// arrivals at 100/s. Response times are exponential with the rate μ − λ, so quantile p is −ln(1 −
+/// p) / (μ − λ). The seeds are fixed. Only the machine varies, and makes service times longer.
+/// Tests with virtual time check the law itself.
 #[test]
 fn a_single_server_queue_keeps_to_its_law_on_real_sockets() {
     let serve = Serve::new("--serial --delay exp:5ms --seed 7");
@@ -332,13 +333,14 @@ fn a_single_server_queue_keeps_to_its_law_on_real_sockets() {
         let p: f64 = q.parse().unwrap();
         let expected = -(1.0 - p).ln() / (200.0 - 100.0);
         let seen = report.quantile("response_time", q);
-        // Some fifty independent stretches of queue in ten seconds.
+        // About fifty independent stretches of queueing in ten seconds.
         assert!(
             seen > expected * 0.75,
             "response time at {q}: {seen} s, the law says {expected} s"
         );
     }
-    // Half of all come while another is served, which is no time on the wire of a tool that waits.
+    // Half of all arrivals come while another request is served. A tool that waits would not have
+    // that wait on the wire.
     let served = report.number("latency.service_time.mean") / 1e9;
     assert!(served > 0.0075, "{served} s with the wait for the others");
 }

@@ -5,7 +5,7 @@ use crate::support::lab::Namespace;
 use crate::support::program::{LIMIT, PATH, words};
 use crate::support::{Folder, Serve, load};
 
-/// A condition and a rule end a run of an hour, say so, and leave every result.
+/// A condition and a rule end a run of an hour, report this, and keep every result.
 #[test]
 fn a_threshold_ends_the_run_and_its_results_stay() {
     let serve = Serve::new("--status 503:1");
@@ -41,8 +41,8 @@ fn a_threshold_ends_the_run_and_its_results_stay() {
     }
 }
 
-/// A load that is more than modest is kept from public addresses, wherever they come from, and is
-/// free where the user says so. In a network of its own, where nothing is reached.
+/// A load that is more than modest is kept from public addresses, wherever they come from, unless
+/// the user permits it. The test uses an isolated network in which nothing is reachable.
 #[test]
 fn a_load_on_public_addresses_has_to_be_meant() {
     let Some(network) = Namespace::new() else {
@@ -86,7 +86,7 @@ fn a_load_on_public_addresses_has_to_be_meant() {
             refused.stderr
         );
     }
-    // Nothing gets there, and everything has failed; but it was sent.
+    // Nothing arrives, and every request fails; but they were sent.
     let is_tried = |line: &str| {
         let tried = run(line);
         assert_eq!(tried.code, Some(1), "{line}: {}", tried.stderr);

@@ -1,4 +1,4 @@
-//! Stored runs: what a directory gives back, and what survives.
+//! Stored runs: the contents of a directory, and crashes.
 
 use crate::support::program::{LIMIT, words};
 use crate::support::{
@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Runs a line with `-o`, and compares every output with what `report` makes of the directory.
+/// Runs a line with `-o`, and compares every output with the output of `report` for the directory.
 #[track_caller]
 fn check(line: &str) {
     let folder = Folder::new();
@@ -129,14 +129,14 @@ fn killed_run() -> Result<(), String> {
     let (sent, came) = (cut.n("requests.sent"), serve.count("requests"));
     assert!(sent <= came, "{sent} of {came}");
     assert!(!Path::new(&format!("{dir}/summary.json")).exists());
-    // Whatever was cut: the same run up to there.
+    // After any cut, the report covers the run up to the cut.
     let log = format!("{dir}/intervals.log");
     let whole = fs::read(&log).unwrap();
     fs::write(&log, &whole[..whole.len() - 1]).unwrap();
     let report = run(&format!("report {dir} --json {json}"));
     assert_eq!(report.code, Some(0), "{}", report.stderr);
     assert!(Report::read(&json).n("requests.sent") < sent);
-    // An interval of 50 requests, and those of a disk that took some time.
+    // An interval of 50 requests, plus the requests during a slow write to the disk.
     in_time(came - sent <= 250, || format!("{sent} of {came}"))
 }
 
@@ -223,7 +223,7 @@ fn a_run_that_was_killed_goes_on_with_the_rest() {
         "{}",
         whole.notes()
     );
-    // What was sent in the interval that the crash cost is sent again, however long it was.
+    // The requests of the interval that the crash lost are sent again, however many.
     let all = serve.count("requests");
     assert!(
         (300..=300 + before).contains(&all),
@@ -254,7 +254,7 @@ fn a_run_that_a_signal_ended_goes_on_in_its_time() {
     assert!(rest.stdout.contains("was resumed"), "{}", rest.stdout);
 }
 
-/// A run is resumed with the plan of its log, and with no other.
+/// A run is resumed only with the plan of its log.
 #[test]
 fn a_plan_that_is_not_the_runs_is_not_resumed() {
     let (serve, other) = (Serve::new(""), Serve::new(""));
@@ -284,7 +284,8 @@ fn a_plan_that_is_not_the_runs_is_not_resumed() {
     assert_eq!(rest.code, Some(0), "{}", rest.stderr);
 }
 
-/// A run that was killed or stopped and resumed to its end is compared, from the store and from JSON.
+/// A run that was killed or stopped and then resumed to its end can be compared, from the store and
+/// from JSON.
 #[test]
 fn a_run_that_was_resumed_to_its_end_is_compared() {
     let serve = Serve::new("");
@@ -312,7 +313,7 @@ fn a_run_that_was_resumed_to_its_end_is_compared() {
     }
 }
 
-/// Of 400 requests, none is lost for the second in which the first part of the run drained.
+/// None of 400 requests is lost because of the second in which the first part of the run drained.
 #[test]
 fn a_drain_is_no_time_of_the_load() {
     let serve = Serve::new("");
@@ -329,7 +330,8 @@ fn a_drain_is_no_time_of_the_load() {
     assert_eq!(all, 400);
 }
 
-/// Every text of a log, as somebody else may have written it: nothing of it reaches a terminal raw.
+/// Every text in a log, as an attacker may have written it: no control character reaches a
+/// terminal.
 #[test]
 fn the_texts_of_a_stored_log_are_escaped() {
     let serve = Serve::new("");

@@ -1,6 +1,6 @@
-//! The program and the servers that it meets, as a person at a terminal has them.
+//! The program and the servers that it uses, as a user at a terminal has them.
 //!
-//! Everything that a test starts ends with the value that stands for it, by its process id.
+//! Everything that a test starts ends when its value is dropped, by its process id.
 
 pub(crate) mod beside;
 pub(crate) mod case_file;

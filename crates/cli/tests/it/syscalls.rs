@@ -1,10 +1,11 @@
-//! How many system calls a request costs.
+//! The number of system calls per request.
 
 use crate::support::program::{LIMIT, PATH, neutral, words};
 use crate::support::{Folder, Process, Report, Serve, alone, drumfire, lab};
 use std::collections::HashMap;
 
-/// The calls of a run of `requests` requests by name, and their `total`, as `strace -c` counts them.
+/// The numbers of calls per name in a run of `requests` requests, and their `total`, as `strace -c`
+/// counts them.
 fn calls(folder: &Folder, line: &str, requests: u64) -> HashMap<String, f64> {
     let table = folder.at("table");
     let mut command = neutral(lab::program("strace"));
@@ -32,8 +33,8 @@ fn calls(folder: &Folder, line: &str, requests: u64) -> HashMap<String, f64> {
     rows.collect()
 }
 
-/// The calls of this name that one more request costs. The difference of two runs leaves out the cost
-/// of the start.
+/// The numbers of calls with these names per additional request. The difference of two runs
+/// excludes the cost of the start.
 fn each(folder: &Folder, line: &str, [few, many]: [u64; 2], names: &[&str]) -> Vec<f64> {
     let calls = [few, many].map(|requests| calls(folder, line, requests));
     let count = |run: usize, name: &str| calls[run].get(name).copied().unwrap_or_default();
@@ -41,7 +42,8 @@ fn each(folder: &Folder, line: &str, [few, many]: [u64; 2], names: &[&str]) -> V
     names.iter().map(each).collect()
 }
 
-/// The calls of a list of this folder's runs that look at files, which are all that grow with runs.
+/// The number of calls that look at files while the runs of this folder are listed. Only these grow
+/// with the number of runs.
 fn looks(folder: &Folder, list: &str) -> usize {
     let calls = folder.at("calls");
     let mut command = neutral(lab::program("strace"));
@@ -54,8 +56,8 @@ fn looks(folder: &Folder, list: &str) -> usize {
     std::fs::read_to_string(&calls).unwrap().lines().count()
 }
 
-/// A list of the newest runs looks at no others, and one of all looks twice at each: at its log, and
-/// for labels.
+/// A list of the newest runs looks at no other runs. A list of all runs looks at each run twice: at
+/// its log, and for labels.
 #[test]
 fn a_list_of_runs_looks_at_those_that_it_shows() {
     if !lab::has("strace") {
@@ -80,7 +82,7 @@ fn a_list_of_runs_looks_at_those_that_it_shows() {
                 std::fs::hard_link(entry.path(), run.join(entry.file_name())).unwrap();
             }
         }
-        // The index is made.
+        // The index is created.
         looks(&folder, "--limit 5");
     };
     copy_to(20);
@@ -91,11 +93,11 @@ fn a_list_of_runs_looks_at_those_that_it_shows() {
     assert_eq!(many_all, few_all + 2 * 200);
 }
 
-/// One to send, one to receive, and a wait shared by all ready connections.
+/// One call to send, one to receive, and a wait that all ready connections share.
 ///
-/// The number of ready connections depends on the machine, too: where it has a core for the server
-/// only now and then, for one answer at a time, each has a wait of its own. So three calls are the
-/// bound of every measurement, and of five one must show the sharing.
+/// The number of ready connections depends on the machine, too. If the server rarely gets a core,
+/// and only for one response at a time, each connection needs a separate wait. So three calls are
+/// the limit of every measurement, and one of five measurements must show the sharing.
 #[track_caller]
 fn costs_two_and_a_bit(flags: &str) {
     if !lab::has("strace") {
@@ -119,14 +121,15 @@ fn a_request_costs_two_system_calls_and_a_bit() {
     costs_two_and_a_bit("--clock program");
 }
 
-/// A stamp comes with its bytes, and the clocks are read without the kernel.
+/// A timestamp arrives with its bytes, and the clocks are read without the kernel.
 #[test]
 fn the_kernel_s_stamps_cost_no_system_call() {
     costs_two_and_a_bit("--clock receive");
 }
 
-/// A departure costs the call that takes it from the error queue, beside the one that receives. It ends
-/// no wait: a request has two at most, for the time at which it is due and for its response.
+/// A departure time costs one call, which takes it from the error queue, in addition to the
+/// receiving call. It ends no wait: a request has at most two waits, for its due time and for its
+/// response.
 #[test]
 fn a_departure_costs_one_system_call() {
     if !lab::has("strace") {

@@ -1,7 +1,8 @@
-//! Servers that end TLS without close_notify, as Python's do, and the dialects of tools in Go.
+//! Servers that end TLS without close_notify, as Python's do, and the dialects of tools written in
+//! Go.
 //!
-//! Go's client takes the end of the connection at the end of a record as the end of a body, and
-//! within a record as an unexpected EOF.
+//! If the connection ends at the end of a record, Go's client treats it as the end of the body.
+//! Within a record, the client reports an unexpected EOF.
 
 use crate::support::certificates::{Identity, VALID};
 use crate::support::program::{LIMIT, words};
@@ -11,7 +12,7 @@ use serde_json::Value;
 
 const ENDS: [TlsEnd; 3] = [TlsEnd::Notified, TlsEnd::Silent, TlsEnd::Cut];
 
-/// An authority and a certificate for 127.0.0.1.
+/// An authority, and a certificate for 127.0.0.1.
 fn identity() -> Option<(Authority, Identity)> {
     let authority = Authority::new()?;
     let identity = authority.sign("localhost", "DNS:localhost,IP:127.0.0.1", VALID);
@@ -109,7 +110,7 @@ fn pandora_takes_a_body_that_ends_without_close_notify() {
     }
 }
 
-/// Whether an HTTP/2 connection has brought the head of a request.
+/// Whether an HTTP/2 connection has received the head of a request.
 fn has_headers(bytes: &[u8]) -> bool {
     const PREFACE: usize = 24;
     let mut rest = bytes.get(PREFACE..).unwrap_or_default();

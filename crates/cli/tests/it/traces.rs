@@ -1,4 +1,4 @@
-//! Requests that carry a W3C traceparent, and the slowest of them.
+//! Requests with a W3C traceparent, and the slowest of them.
 
 use crate::support::{Folder, Report, Serve, http};
 use std::collections::BTreeSet;

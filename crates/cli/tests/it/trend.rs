@@ -1,4 +1,4 @@
-//! `drumfire runs --trend` with runs that were made here.
+//! `drumfire runs --trend` with runs made by these tests.
 
 use crate::clocks;
 use crate::support::process::Run;
@@ -7,7 +7,7 @@ use crate::support::{Folder, Process, Serve, drumfire, in_time, punctually};
 use std::fs;
 use std::time::Duration;
 
-/// A program whose runs are stored in a folder of the test's own.
+/// Runs the program, and stores its runs in a folder of the test.
 fn run(folder: &Folder, line: &str) -> Run {
     let mut command = drumfire(words(line));
     command.env("XDG_STATE_HOME", folder.path());
@@ -17,7 +17,7 @@ fn run(folder: &Folder, line: &str) -> Run {
 /// Makes short runs of one plan.
 fn fire(folder: &Folder, plan: &str, count: u32) {
     for number in 0..count {
-        // Outputs are no part of the load, nor is a seed.
+        // Outputs are not a part of the load, nor is a seed.
         let json = folder.at(&format!("of-{number}.json"));
         let line = format!("run {plan} -q --json {json} --seed {}", number + 1);
         let made = run(folder, &line);
@@ -50,7 +50,7 @@ fn runs_of_a_plan() -> Result<(), String> {
         none.stdout
     );
     fire(&folder, &plan, 3);
-    // Another plan, whose runs are no part of it.
+    // A run of another plan, which is not a part of the trend.
     assert_eq!(
         run(&folder, &format!("http -q -n 12 -r 300 {url}")).code,
         Some(0)
@@ -70,7 +70,7 @@ fn runs_of_a_plan() -> Result<(), String> {
     let json = run(&folder, "runs --trend last --json");
     let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
     let runs = json["runs"].as_array().unwrap();
-    // A run that the machine held up is invalid, and left out.
+    // A run that the machine delayed is invalid, and left out.
     let left_out = json["left_out"].as_array().unwrap();
     assert_eq!(runs.len() + left_out.len(), 24, "{json}");
     let newest = run(&folder, "runs --trend last --limit 3 --json");
@@ -84,8 +84,9 @@ fn runs_of_a_plan() -> Result<(), String> {
     let values: Vec<f64> = values.map(|of| of.as_f64().unwrap()).collect();
     let mut behind = values.windows(3);
     let slower = behind.position(|three| three.iter().all(|of| *of > 50e6));
-    // Which figures are steady enough to show it depends on the machine, and a machine that was busy
-    // at first has made a change of its own; where it is does not, but for one run beside it.
+    // Which figures are steady enough to show the change depends on the machine, and a machine that
+    // was busy at first causes another change. The place of the change is fixed, give or take one
+    // run.
     let changes = figures
         .iter()
         .flat_map(|of| of["changes"].as_array().unwrap());
@@ -96,15 +97,15 @@ fn runs_of_a_plan() -> Result<(), String> {
     in_time(places.iter().any(is_there), || format!("{places:?} {json}"))
 }
 
-/// A change of clock would look like one of the target.
+/// A change of clock would look like a change of the target.
 #[test]
 fn runs_by_two_clocks_are_two_series() {
     if cfg!(not(target_os = "linux")) {
         return;
     }
     let (folder, serve) = (Folder::new(), Serve::new("--delay const:2ms"));
-    // The kernel begins to stamp some time after it was asked to, and ends when nobody asks: so short
-    // runs would have no stamps but for one that asks all the while.
+    // The kernel starts to stamp some time after the request, and stops without requests. Such
+    // short runs would have no stamps without a run that requests them all the time.
     let _asking = clocks::asking(&serve);
     for (clock, count) in [("program", 2), ("receive", 3), ("wire", 4)] {
         let plan = folder.at(&format!("{clock}.yaml"));

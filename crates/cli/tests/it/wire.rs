@@ -1,5 +1,5 @@
-//! A wire with delay, loss, duplicates, disorder, little room or damage: failures of the target and
-//! of the generator, and effects that only take longer.
+//! A wire with delay, loss, duplicates, reordering, little room or damage: failures of the target
+//! and of the generator, and effects that only cost time.
 
 use crate::support::lab::Namespace;
 use crate::support::wire::Wire;
@@ -11,7 +11,7 @@ fn load(wire: &Wire, line: &str) -> Report {
     load_of(wire.http(&format!("{line} http://10.77.0.2:9000/")))
 }
 
-/// A wire may make a request late; it can't make it wrong.
+/// A wire can make a request late, but not wrong.
 fn check_ok_or_timeout(report: &Report, faults: &str) {
     for kind in report.kinds() {
         assert!(
@@ -31,7 +31,7 @@ fn check_ok_or_timeout(report: &Report, faults: &str) {
 fn a_delay_is_in_the_times_as_it_is_on_the_wire() {
     let Some(mut wire) = Wire::new() else { return };
     let _serve = wire.serve("");
-    // The faults, and the least and the most that they add to a round trip.
+    // The faults, and the minimum and maximum time that they add to a round trip.
     for (faults, least, most) in [
         ("-d 1", 0.002, 0.002),
         ("-d 25", 0.050, 0.050),
@@ -48,8 +48,8 @@ fn a_delay_is_in_the_times_as_it_is_on_the_wire() {
                 "{faults}: {:#}",
                 report.short()
             );
-            // Nothing is faster than the wire, whose clock goes by milliseconds, and the fastest of
-            // eighty is hardly slower, even on a busy machine.
+            // Nothing is faster than the wire, whose clock counts milliseconds. The fastest of
+            // eighty requests is hardly slower, even on a busy machine.
             for distribution in ["service_time", "connect"] {
                 let time = report.number(&format!("latency.{distribution}.min")) / 1e9;
                 let least = least * 0.95 - 0.001;
@@ -73,8 +73,8 @@ fn losses_cost_time_and_at_most_a_timeout() {
         let report = load(&wire, "-r 100/s -c 8 -z 2s --timeout 3s");
         assert_eq!(report.n("requests.intended"), 200);
         check_ok_or_timeout(&report, faults);
-        // A lost packet is sent again after 200 ms at the earliest. With one in twenty lost, none
-        // of 400 packets is in one run of a thousand million.
+        // A lost packet is sent again after 200 ms at the earliest. If one in twenty is lost, the
+        // probability that all of 400 packets arrive is about 1 to a thousand million.
         let slowest = report.number("latency.response_time.max") / 1e9;
         assert!(faults == "-l 1" || slowest > 0.15, "{faults}: {slowest} s");
     }
@@ -111,13 +111,13 @@ fn duplicates_and_disorder_are_not_seen() {
 fn a_narrow_wire_is_slow_and_a_full_one_breaks_nothing() {
     let Some(mut wire) = Wire::new() else { return };
     let _serve = wire.serve("--size 25000");
-    // A megabit a second, and 250 kB of bodies: two seconds.
+    // 1 Mbit/s, and 250 kB of bodies: two seconds.
     wire.set("-b 125000 -c 200000");
     let report = load(&wire, "-c 2 -n 10");
     assert_eq!(report.n("requests.ok"), 10, "{:#}", report.short());
     let seconds = report.number("run.duration_ns") / 1e9;
     assert!(seconds > 1.6, "{seconds} s");
-    // More connections than the wire's queue has room for.
+    // More connections than the wire's queue can hold.
     wire.set("-b 125000 -c 20000");
     let report = load(&wire, "-c 16 -n 16 --timeout 8s");
     check_ok_or_timeout(&report, "a full queue");
@@ -127,7 +127,7 @@ fn a_narrow_wire_is_slow_and_a_full_one_breaks_nothing() {
 fn short_packets_are_enough_and_lost_long_ones_are_timeouts() {
     let Some(mut wire) = Wire::new() else { return };
     let _serve = wire.serve("--size 10000");
-    // 576 bytes and some for headers. No ICMP message reports that longer ones vanish.
+    // 576 bytes and some for headers. No ICMP message reports that longer packets are lost.
     wire.set("-m 600");
     let report = load(&wire, "-c 2 -n 2 --timeout 1s");
     assert_eq!(report.n("requests.timed_out"), 2, "{:#}", report.short());
@@ -149,18 +149,19 @@ fn damaged_load(serve: &str, line: &str) -> Option<Report> {
     Some(report)
 }
 
-/// TCP's sum is over words of 16 bits, so that of packets with two wrong bits one in 32 passes it.
+/// TCP's checksum is over words of 16 bits, so one in 32 packets with two wrong bits passes it.
 #[test]
 fn tcp_catches_damage_as_far_as_its_checksum_can_tell() {
     let Some(report) = damaged_load("", "http://10.77.0.2:9000/") else {
         return;
     };
     let slipped = report.n("requests.failed") - report.n("requests.timed_out");
-    // A packet in fifty has two wrong bits or more: one or two in such a run would be many.
+    // One packet in fifty has two or more wrong bits: one or two failures in such a run would be
+    // many.
     assert!(slipped <= 9, "{:#}", report.short());
 }
 
-/// Damage that TCP lets pass, TLS detects.
+/// TLS detects the damage that TCP does not detect.
 #[test]
 fn tls_catches_all_damage() {
     let Some(report) = damaged_load("--tls", "-k https://10.77.0.2:9000/") else {
@@ -172,7 +173,7 @@ fn tls_catches_all_damage() {
     }
 }
 
-/// How many segments were thrown away because their checksum was wrong.
+/// The number of segments that were discarded because of a wrong checksum.
 fn damaged(wire: &Wire) -> u64 {
     let thrown_away = |end: &Namespace| end.tcp("InCsumErrors");
     thrown_away(&wire.near) + thrown_away(&wire.far)

@@ -1,4 +1,4 @@
-//! Which addresses of a name calls go to.
+//! The addresses of a name to which calls go.
 
 use super::{HELLO, original};
 use crate::support::program::{LIMIT, neutral, words};
@@ -6,8 +6,8 @@ use crate::support::{Folder, PATIENCE, Process, Serve, drumfire, lab};
 use std::process::Command;
 use std::time::Instant;
 
-/// A program in a mount namespace whose `/etc/hosts` is another file; `None` where the machine
-/// does not allow it.
+/// A program in a mount namespace with another file as `/etc/hosts`; `None` if the machine does not
+/// allow this.
 fn with_hosts(program: &Command, hosts: &str) -> Option<Command> {
     let may = lab::has("unshare") && lab::is_root();
     if !may || !lab::run(lab::program("unshare").args(["-m", "true"])) {
@@ -21,7 +21,7 @@ fn with_hosts(program: &Command, hosts: &str) -> Option<Command> {
     Some(command)
 }
 
-/// Hosts and strategies, and to which of two addresses calls go: the first, the second.
+/// Hosts and strategies, and which of two addresses receives calls: the first, the second.
 const SPREAD: [(&str, (bool, bool)); 5] = [
     ("two.test:PORT", (true, false)),
     ("dns:///two.test:PORT", (true, false)),
@@ -36,7 +36,7 @@ const SPREAD: [(&str, (bool, bool)); 5] = [
     ),
 ];
 
-/// Which addresses of a name calls go to, while both answer and when only the second does.
+/// The addresses that receive calls, while both respond and when only the second does.
 #[test]
 fn calls_go_to_the_same_addresses() {
     let Some(ghz) = original() else { return };
@@ -60,8 +60,8 @@ fn calls_go_to_the_same_addresses() {
         for program in [&ghz, &ours] {
             let before = counts();
             let mut went = (false, false);
-            // To all that are connected: which are when the first calls go is chance, and where
-            // the machine is busy one address may have them all.
+            // All connected addresses receive calls. Which ones are connected when the first calls
+            // start is chance, and on a busy machine one address may receive all calls.
             let end = Instant::now() + PATIENCE;
             while went != expected && Instant::now() < end {
                 let Some(run) = run(program, host) else {

@@ -1,4 +1,4 @@
-//! When calls arrive.
+//! Arrival times of calls.
 
 use super::{Both, HELLO, original, reports, start};
 use crate::support::delays::try_again;
@@ -7,7 +7,7 @@ use crate::support::{Process, Serve, alone, in_time, punctually};
 use serde_json::Value;
 use std::time::Duration;
 
-/// A schedule, its server's flags, and how many calls are due in each second.
+/// A schedule, its server's flags, and the number of calls that are due in each second.
 type Schedule = (&'static str, &'static str, &'static [u64]);
 
 const SCHEDULES: [Schedule; 5] = [
@@ -29,7 +29,8 @@ const SCHEDULES: [Schedule; 5] = [
         "",
         &[10, 25, 40, 55],
     ),
-    // Without a rate each worker sends as soon as its answer is there: ten calls a second.
+    // Without a rate, each worker sends its next call when the response arrives: ten calls a
+    // second.
     (
         "--concurrency-schedule step --concurrency-start 1 --concurrency-step 1 \
          --concurrency-step-duration 1s --concurrency-end 3 -c 3 -n 90",
@@ -38,13 +39,14 @@ const SCHEDULES: [Schedule; 5] = [
     ),
 ];
 
-/// How long a stall of one of the programs may be on a busy machine. Calls that a stall holds back
-/// are sent right after it, so a window may lack those due in that time, and the next have as many
-/// more. Less than half of what one step changes, so that a wrong level shows.
+/// The maximum stall of a program on a busy machine. Delayed calls are sent right after the stall,
+/// so a window may lack the calls that were due in that time, and the next window have as many
+/// more. The time is less than half of the change of one step, so that a wrong level is detected.
 const STALL: Duration = Duration::from_millis(150);
 
-/// How far the arrivals of the two may be apart, half of them: on an idle machine it is one
-/// millisecond. A schedule that is shifted by one call would be 16 to 100 ms apart.
+/// The maximum median difference between arrivals of the two programs, in nanoseconds. The
+/// difference is 1 ms on an idle machine. If a schedule were shifted by one call, it would be 16 to
+/// 100 ms.
 const APART: f64 = 10e6;
 
 #[test]
@@ -57,8 +59,8 @@ fn calls_arrive_by_the_same_schedule() {
     for ((servers, processes), schedule) in started.into_iter().zip(SCHEDULES) {
         let first = arrivals(servers, processes, schedule.0);
         let found = check_arrivals(schedule, &first);
-        // Neither program can keep its schedule on a machine that stalls, so a schedule that was
-        // missed is run again, by itself. One that is wrong is missed each time.
+        // Neither program can keep its schedule on a machine that stalls, so a missed schedule is
+        // run again alone. A wrong schedule is missed every time.
         let again = || {
             let (servers, processes) = begin(schedule);
             check_arrivals(schedule, &arrivals(servers, processes, schedule.0))
@@ -68,7 +70,7 @@ fn calls_arrive_by_the_same_schedule() {
     }
 }
 
-/// Starts a schedule by both, each to a server of its own.
+/// Starts a schedule in both programs, each against its own server.
 fn begin((line, flags, _): Schedule) -> (Both<Serve>, Both<Process>) {
     let server = || Serve::new(&format!("--grpc --arrival-log {flags}"));
     let servers = Both {
@@ -83,7 +85,7 @@ fn begin((line, flags, _): Schedule) -> (Both<Serve>, Both<Process>) {
     (servers, processes)
 }
 
-/// When calls arrived, after the end of both.
+/// The arrival times of the calls, after both runs ended.
 fn arrivals(servers: Both<Serve>, processes: Both<Process>, line: &str) -> Both<Vec<u64>> {
     for run in [processes.ghz, processes.ours].map(|process| process.finish(LIMIT)) {
         assert_eq!(run.code, Some(0), "{line}: {}", run.stderr);
@@ -91,8 +93,8 @@ fn arrivals(servers: Both<Serve>, processes: Both<Process>, line: &str) -> Both<
     servers.map(|server| server.arrivals())
 }
 
-/// Each window has as many arrivals as the schedule and as the other program, and the n-th arrival
-/// of one comes when that of the other does. Both count from their first arrival.
+/// Each window has as many arrivals as the schedule and as the other program, and the n-th arrivals
+/// of both programs come at the same time. Both count from their first arrival.
 fn check_arrivals((line, _, windows): Schedule, arrivals: &Both<Vec<u64>>) -> Result<(), String> {
     let total: usize = line.rsplit("-n ").next().unwrap().parse().unwrap();
     let (ghz, ours) = (&arrivals.ghz, &arrivals.ours);
@@ -100,7 +102,7 @@ fn check_arrivals((line, _, windows): Schedule, arrivals: &Both<Vec<u64>>) -> Re
     let first = first_due(line);
     let count = |arrivals: &[u64], window: usize| {
         let at = |time: &u64| (time - arrivals[0]) as f64 / 1e9 + first;
-        // Half a millisecond more: a call due at an edge belongs before it.
+        // Half a millisecond more, because a call that is due at an edge belongs before it.
         let edge = |n: usize| n as f64 + 0.0005;
         let inside = |time: &&u64| at(time) > edge(window) - 1.0 && at(time) <= edge(window);
         arrivals.iter().filter(inside).count() as f64
@@ -120,8 +122,8 @@ fn check_arrivals((line, _, windows): Schedule, arrivals: &Both<Vec<u64>>) -> Re
         .collect();
     apart.sort_by(f64::total_cmp);
     let limit = match line.contains("concurrency") {
-        // A worker's next call waits for its answer, so what each takes longer adds up: two
-        // milliseconds a call are 80 after 40.
+        // A worker's next call waits for the response, so the extra time of each call adds up: 2 ms
+        // per call become 80 ms after 40 calls.
         true => 8.0 * APART,
         false => APART,
     };
@@ -131,7 +133,7 @@ fn check_arrivals((line, _, windows): Schedule, arrivals: &Both<Vec<u64>>) -> Re
     }
 }
 
-/// When the first call is due, in seconds.
+/// The time at which the first call is due, in seconds.
 fn first_due(line: &str) -> f64 {
     let after = |flag: &str| {
         let (_, rest) = line.split_once(flag)?;
@@ -141,8 +143,8 @@ fn first_due(line: &str) -> f64 {
     rate.map_or(0.0, |rate| 1.0 / rate)
 }
 
-/// The run is as much longer than its arrivals as the first call waits, and as the machine makes
-/// it: the least of three runs.
+/// A run takes longer than its arrivals by the delay of the first call, and by delays of the
+/// machine. The test uses the minimum of three runs.
 #[test]
 fn the_first_call_is_due_at_one_by_the_rate() {
     if original().is_none() {
@@ -160,7 +162,7 @@ fn the_first_call_is_due_at_one_by_the_rate() {
     });
 }
 
-/// How much longer a run of four calls a second is than its arrivals, in nanoseconds.
+/// The time by which a run of four calls a second is longer than its arrivals, in nanoseconds.
 fn first_waits() -> Both<u64> {
     let server = || Serve::new("--grpc --arrival-log");
     let servers = Both {

@@ -3,7 +3,7 @@
 use super::{UNARY, check_results, greeter, original, reports, results, run};
 use crate::support::{Interop, Serve, lab};
 
-/// Calls that fail: the statuses and the words are ghz's.
+/// Failed calls have ghz's statuses and messages.
 #[test]
 fn failures_have_the_same_statuses_and_words() {
     if original().is_none() {
@@ -34,7 +34,8 @@ fn failures_have_the_same_statuses_and_words() {
         format!("--insecure --proto {proto} --call grpc.testing.TestService/{flags} -n 3 -c 1 HOST")
     };
     check_results(&at("EmptyCall"), &format!("127.0.0.1:{}", lab::port()));
-    // The server keeps the deadline too, and in ghz it is chance which side's words are reported.
+    // The server enforces the deadline too, and in ghz it is chance which side's message is
+    // reported.
     let slow = "-d '{\"responseParameters\":[{\"size\":5,\"intervalUs\":2000000}]}'";
     let line = at(&format!("StreamingOutputCall -O json -t 100ms {slow}"));
     let both = reports(run(&line, &format!("127.0.0.1:{}", server.port)));
@@ -43,7 +44,7 @@ fn failures_have_the_same_statuses_and_words() {
     both.must_be_equal(&line);
 }
 
-/// Removes the name server that Go's own resolver adds to its words.
+/// Removes the name server, which Go's own resolver adds to its messages.
 fn without_name_server(text: &str) -> String {
     let Some((before, after)) = text.split_once(" on ") else {
         return text.to_owned();
@@ -52,7 +53,7 @@ fn without_name_server(text: &str) -> String {
     format!("{before}{}", &after[end..])
 }
 
-/// A name that has no address makes every call fail, in every form of the report.
+/// A name without an address makes every call fail, in every form of the report.
 #[test]
 fn a_name_without_an_address_fails_every_call() {
     if original().is_none() {
@@ -92,11 +93,11 @@ fn a_name_without_an_address_fails_every_call() {
     }
 }
 
-/// Lines whose results differ on purpose: what ghz's statuses and words begin with, what ours
-/// begin with, and why.
+/// Lines whose results differ on purpose: the beginnings of ghz's status and message, of ours, and
+/// the reason.
 type Difference<'a> = (&'a str, (&'a str, &'a str), (&'a str, &'a str), &'a str);
 
-/// Why words differ where a server breaks the protocol.
+/// Why messages differ if a server violates the protocol.
 const OUR_WORDS: &str = "what is against the protocol is told in our words, as everywhere";
 
 const DIFFERENT: [Difference<'_>; 9] = [

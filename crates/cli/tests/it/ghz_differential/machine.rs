@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
 
-/// Times of day, in reports and in templates, are those of the zone that `TZ` names.
+/// Times of day, in reports and in templates, use the zone in `TZ`.
 #[test]
 fn times_are_in_the_same_zone() {
     let Some(ghz) = original() else { return };
@@ -34,7 +34,7 @@ fn times_are_in_the_same_zone() {
             ours: run(drumfire(["ghz"])),
         };
         let seen = both.map(|report| {
-            // Without the time itself: `2006-01-02T15:04:05`, and a fraction.
+            // The zone without the time: the text after `2006-01-02T15:04:05` and a fraction.
             let place = |text: &Value| {
                 let text = text.as_str().unwrap().rsplit(" desc = ").next().unwrap();
                 text[19..]
@@ -45,7 +45,7 @@ fn times_are_in_the_same_zone() {
             let texts = [&report["date"], &detail["timestamp"], &detail["error"]];
             texts.map(place)
         });
-        // A machine without zone data has UTC everywhere.
+        // A machine without zone data uses UTC everywhere.
         if Path::new("/usr/share/zoneinfo").join(zone).exists() {
             assert!(
                 seen.ours
@@ -60,7 +60,7 @@ fn times_are_in_the_same_zone() {
     }
 }
 
-/// The log has ghz's messages and keys as far as it goes.
+/// The log has ghz's messages and keys, as far as it goes.
 #[test]
 fn the_log_has_the_same_keys() {
     let Some(mut ghz) = original() else { return };
@@ -114,7 +114,7 @@ fn the_log_has_the_same_keys() {
     }
 }
 
-/// The exit codes of ghz and ours.
+/// The exit codes of ghz and of drumfire.
 #[test]
 fn exit_codes_are_the_same_but_where_nothing_succeeded() {
     if original().is_none() {
@@ -123,7 +123,7 @@ fn exit_codes_are_the_same_but_where_nothing_succeeded() {
     let server = Serve::new("--grpc");
     let host = server.address().to_string();
     let failing = format!("{UNARY} -d {{\"wish\":{{\"status\":{{\"code\":5}}}}}} -n 2 -c 1 HOST");
-    // A script that wants to know whether a service works asks for the exit code.
+    // A script that checks whether a service works uses the exit code.
     for (line, codes) in [
         (format!("{HELLO} -n 2 -c 1 HOST"), (0, 0)),
         (failing, (0, 1)),
@@ -146,8 +146,8 @@ fn exit_codes_are_the_same_but_where_nothing_succeeded() {
             format!("{HELLO} -n 2 -c 1 -d {{\"name\":\"{{{{.Nope}}}}\"}} HOST"),
             (1, 1),
         ),
-        // With a name that is none no call succeeds; a message that is too large is found before
-        // the run.
+        // With an invalid name, no call succeeds. A message that is too large is found before the
+        // run.
         (
             format!("{HELLO} -n 2 -c 1 --proto PROTO nowhere.invalid:1"),
             (0, 1),

@@ -4,7 +4,7 @@ use super::{check_results, original};
 use crate::support::peers::{Nginx, Processes};
 use crate::support::{Folder, Interop, lab};
 
-/// Rendered templates: the server gives each message back as its status's text.
+/// Rendered templates: the server returns each message as the text of its status.
 #[test]
 fn messages_arrive_as_ghz_sends_them() {
     if original().is_none() {
@@ -55,7 +55,7 @@ fn messages_arrive_as_ghz_sends_them() {
     }
 }
 
-/// The request's fields as nginx sees them.
+/// The fields of the request as nginx receives them.
 #[test]
 fn metadata_arrives_as_ghz_sends_it() {
     let port = lab::port();

@@ -1,9 +1,9 @@
-//! The shapes of the reports.
+//! The formats of the reports.
 
 use super::{Both, HELLO, UNARY, original, run};
 use crate::support::{Folder, Run, Serve};
 
-/// JSON with its keys, their order and its white space, but `s` for each text and `n` for each
+/// JSON with its keys, their order and its white space, but with `s` for each text and `n` for each
 /// number.
 fn skeleton(json: &str) -> String {
     let mut out = String::new();
@@ -28,13 +28,14 @@ fn skeleton(json: &str) -> String {
     out
 }
 
-/// A skeleton whose list of details has one: with a duration, ghz's last call is chance.
+/// A skeleton whose list of details is cut to one entry: in a run with a duration, it is chance
+/// whether ghz sends a last call.
 fn without_repeats(skeleton: &str) -> String {
     let detail = "{\"timestamp\":s,\"latency\":n,\"error\":s,\"status\":s}";
     skeleton.replace(&format!(",{detail}"), "")
 }
 
-/// How long the text is with which some JSON begins, in bytes.
+/// The length of the text at the beginning of some JSON, in bytes.
 fn text_length(json: &str) -> usize {
     let mut escaped = false;
     let mut inside = json.char_indices().skip(1);
@@ -46,14 +47,14 @@ fn text_length(json: &str) -> usize {
     end.unwrap().0 + 1
 }
 
-/// The options in a report on one line, as they stand there.
+/// The options in a report, on one line and unchanged.
 fn options(json: &str) -> &str {
     let (_, rest) = json.split_once("\"options\":").unwrap();
     rest.split_once(",\"count\":").unwrap().0
 }
 
-/// Lines whose reports are compared, with what differs in their options on purpose: what ghz
-/// writes, what we write, and why.
+/// Lines whose reports are compared, with the intended differences in their options: ghz's text,
+/// our text, and the reason.
 type Line<'a> = (&'a str, &'a [(&'a str, &'a str, &'a str)]);
 
 const REPORTS: [Line<'_>; 8] = [
@@ -79,7 +80,8 @@ const REPORTS: [Line<'_>; 8] = [
     ),
     ("-n 3 -c 1 -B DIR/message HOST", &[]),
     (
-        // The end lies far from every call: one that it cut short would be an error.
+        // The end of the run is far from every call, because a call that the end aborts is an
+        // error.
         "-c 1 -r 1 -z 2500ms HOST",
         &[(
             "\"total\":2147483647,",
@@ -97,7 +99,8 @@ const REPORTS: [Line<'_>; 8] = [
     ),
 ];
 
-/// The JSON report: keys, order, types and white space, and the options to the last byte.
+/// The JSON report: keys, order, types and white space are equal, and the options are equal byte
+/// for byte.
 #[test]
 fn json_reports_have_the_same_keys_in_the_same_order() {
     if original().is_none() {
@@ -138,7 +141,7 @@ fn json_reports_have_the_same_keys_in_the_same_order() {
     }
 }
 
-/// The fixed parts of the summary: labels, units left out; rows of statuses and errors as they are.
+/// The fixed parts of the summary: labels without units; rows of statuses and errors unchanged.
 fn labels(summary: &str) -> Vec<String> {
     let label = |line: &str| match line {
         line if line.contains('|') => "[…] |".to_owned(),

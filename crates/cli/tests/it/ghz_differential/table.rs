@@ -1,6 +1,6 @@
-//! Hundreds of command lines, each with what the two tools must have in common. The lines stand in
-//! `conformance/dialects/ghz-beside/cases.txt`, and so does the reason of every difference, which is
-//! a line of `docs/dialects/ghz.md`.
+//! Hundreds of command lines, each with the required similarity of the two tools. The lines and the
+//! reason for every difference are in `conformance/dialects/ghz-beside/cases.txt`; a reason is a
+//! line of `docs/dialects/ghz.md`.
 
 use super::{original, run};
 use crate::support::delays::try_again;
@@ -10,24 +10,24 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How many lines run at a time.
+/// The number of lines that run in parallel.
 const SIDE_BY_SIDE: usize = 3;
 
-/// How late anything may be: the least time that a line gives a call is half a second.
+/// The maximum delay of anything; the minimum time that a line allows for a call is half a second.
 const SLACK: Duration = Duration::from_millis(200);
 
-/// What a line must come to.
+/// The required result of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Expected<'a> {
-    /// The same results and options, or the same refusal to the letter.
+    /// Equal results and options, or an equal refusal word for word.
     Same,
-    /// Both refuse it, each in its own words.
+    /// Both refuse the line, each with its own message.
     Refused,
-    /// The tools differ, for the reason of this name.
+    /// The tools differ, for the reason with this name.
     Differs(&'a str),
 }
 
-/// The table: reasons by their names, and lines.
+/// The table: reasons by name, and lines.
 struct Table<'a> {
     reasons: BTreeMap<&'a str, &'a str>,
     lines: Vec<(Expected<'a>, &'a str)>,
@@ -56,7 +56,8 @@ impl<'a> Table<'a> {
         Self { reasons, lines }
     }
 
-    /// Each difference has a reason, and each reason a difference and its line on the page.
+    /// Checks that each difference has a reason, and that each reason has a difference and its line
+    /// on the page.
     fn check(&self, page: &str) {
         for (name, line) in &self.reasons {
             assert!(page.contains(line), "{name}: `{line}` is not on the page");
@@ -78,8 +79,8 @@ fn folder() -> PathBuf {
     lab::repository().join("conformance/dialects/ghz-beside")
 }
 
-/// The files that lines name, in a folder of their own: those of the repository, and what an editor
-/// makes of one, with a byte order mark before it.
+/// The files in the lines, copied to a new folder: the files of the repository, and one with a byte
+/// order mark at its beginning, as an editor writes it.
 fn files() -> Folder {
     let files = Folder::new();
     copy(&folder().join("files"), files.path());
@@ -100,12 +101,12 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// The end of one tool, as far as it is compared.
+/// The result of one tool, as far as it is compared.
 #[derive(Debug, PartialEq)]
 enum End {
-    /// A report: statuses and errors with their numbers, and the options.
+    /// A report: the counts of statuses and errors, and the options.
     Report(BTreeMap<(String, String), usize>, String),
-    /// No report: the code, and what stands on standard error.
+    /// No report: the exit code, and the text on standard error.
     Text(Option<i32>, String),
 }
 
@@ -127,7 +128,7 @@ impl End {
     }
 }
 
-/// What is wrong with a line, if anything is.
+/// The mistake in the results of a line, if any.
 fn check(expected: Expected<'_>, line: &str, host: &str, files: &str) -> Option<String> {
     let mut words = line.replace("DIR", files);
     if ![" -O", " -o"].iter().any(|flag| words.contains(flag)) {

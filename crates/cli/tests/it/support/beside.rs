@@ -1,9 +1,9 @@
-//! A dialect beside its original: what the original did of each case, as it was recorded, and what
-//! ours does, with the reason of every difference. The records stand in
+//! Compares a dialect with its original: the recorded result of the original in each case, our
+//! result, and the reason for every difference. The records are in
 //! `conformance/dialects/NAME-beside/cases.txt`; a reason is a line of `docs/dialects/NAME.md`.
 //!
-//! With the path of the original in the environment it is run once more and its records are
-//! written anew; where ours differ they are written too, for a person to give the reason.
+//! With the path of the original in the environment, the original runs again and its records are
+//! rewritten. Our differing records are written too, so that a person can add the reason.
 
 use super::delays::try_again;
 use super::{Process, Signal, lab, side_by_side};
@@ -13,16 +13,16 @@ use std::thread::sleep;
 use std::time::Duration;
 use std::{env, fs};
 
-/// What is compared of a run, a line each.
+/// The compared parts of a run, one per line.
 pub(crate) type Record = Vec<String>;
 
-/// One case: the server, what is run, the original's record, and ours with a reason where it
+/// One case: the server, the command line, the original's record, and ours with a reason if it
 /// differs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Case {
     pub(crate) server: String,
     pub(crate) name: String,
-    /// What else is given, a line each.
+    /// Further settings, one per line.
     given: Vec<String>,
     original: Record,
     ours: Option<Difference>,
@@ -34,24 +34,25 @@ struct Difference {
     record: Record,
 }
 
-/// How late anything may be without a trace in the record of a run.
+/// The maximum delay that leaves no trace in the record of a run.
 const SLACK: Duration = Duration::from_millis(100);
 
 /// A dialect with its records.
 #[derive(Debug)]
 pub(crate) struct Beside {
-    /// Its name, in the names of files.
+    /// The dialect's name in file names.
     pub(crate) dialect: &'static str,
-    /// The variable of the environment with the original's path.
+    /// The environment variable with the original's path.
     pub(crate) original: &'static str,
-    /// How many cases run at a time.
+    /// The number of cases that run in parallel.
     pub(crate) at_a_time: usize,
-    /// How many cases there are at least.
+    /// The minimum number of cases.
     pub(crate) least: usize,
 }
 
 impl Beside {
-    /// Runs all cases; `run` runs one by the original, where it gets its path, or by ours.
+    /// Runs all cases. `run` runs one of them: with the original if it gets its path, otherwise
+    /// with ours.
     pub(crate) fn check(&self, run: impl Fn(Option<&str>, &Case) -> Record + Sync) {
         let path = self.folder().join("cases.txt");
         let text = fs::read_to_string(&path).expect("the records");
@@ -74,8 +75,8 @@ impl Beside {
         let doubted: Vec<_> = found
             .filter_map(|(case, record)| Some((case, record?)))
             .collect();
-        // A run of a second may be over before a busy machine has sent or read anything: whatever
-        // differs beside its neighbours has to differ alone as well.
+        // A run of one second may be over before a busy machine has sent or read anything. A case
+        // that differs while others run must differ alone as well.
         let count = doubted.len();
         let wrong = doubted.into_iter().filter_map(|(case, busy)| {
             eprintln!("beside its neighbours: {}", case.told(&busy));
@@ -91,13 +92,13 @@ impl Beside {
         );
     }
 
-    /// The folder of its records.
+    /// The folder of the dialect's records.
     pub(crate) fn folder(&self) -> PathBuf {
         lab::repository().join(format!("conformance/dialects/{}-beside", self.dialect))
     }
 
-    /// Each difference has a reason, and each reason a difference and its line on the dialect's
-    /// page.
+    /// Checks that each difference has a reason, and that each reason has a difference and its line
+    /// on the dialect's page.
     fn check_reasons(&self, head: &str, cases: &[Case]) {
         let page = lab::repository().join(format!("docs/dialects/{}.md", self.dialect));
         let page = fs::read_to_string(page).expect("the page");
@@ -122,19 +123,19 @@ impl Beside {
 }
 
 impl Case {
-    /// The values of a word among what is given.
+    /// The values of a setting.
     pub(crate) fn all(&self, word: &str) -> Vec<&str> {
         let lines = self.given.iter();
         let values = lines.filter_map(|line| line.strip_prefix(word)?.strip_prefix(": "));
         values.collect()
     }
 
-    /// The first of them.
+    /// The first value of a setting.
     pub(crate) fn first(&self, word: &str) -> Option<&str> {
         self.all(word).first().copied()
     }
 
-    /// Sends a process the signal of the case in its time, `NAME MILLISECONDS`.
+    /// Sends a process the signal of the case at its time, `NAME MILLISECONDS`.
     pub(crate) fn signal(&self, process: &Process) {
         let signal = self
             .first("signal")
@@ -147,14 +148,14 @@ impl Case {
         });
     }
 
-    /// What ours has to do.
+    /// The expected record of ours.
     fn expected(&self) -> &Record {
         self.ours
             .as_ref()
             .map_or(&self.original, |ours| &ours.record)
     }
 
-    /// What was found of it, beside what was expected, for a person.
+    /// The expected and the found record, for a person.
     fn told(&self, found: &Record) -> String {
         let (server, name, expected) = (&self.server, &self.name, self.expected());
         format!("{server} | {name}\n  expected {expected:#?}\n  found {found:#?}")

@@ -1,4 +1,4 @@
-//! A case file: steps that are run by a shell, each with the sections that judge it.
+//! A case file: steps that a shell runs, each with sections that check it.
 
 mod json;
 mod pattern;
@@ -10,7 +10,8 @@ use super::turn;
 use std::path::Path;
 use step::Transcript;
 
-/// Runs the case file of this name; with `DRUMFIRE_BLESS` in the environment the file is rewritten.
+/// Runs the case file with this name; with `DRUMFIRE_BLESS` in the environment, the file is
+/// rewritten.
 #[track_caller]
 pub(crate) fn replay(name: &str) {
     // The servers of the file start on this thread.

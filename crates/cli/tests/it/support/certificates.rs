@@ -1,4 +1,4 @@
-//! Certificates by openssl: an authority of the test's own, and the certificates that it signs.
+//! Certificates made with openssl: an authority of the test, and the certificates that it signs.
 
 use super::folder::Folder;
 use super::lab;
@@ -19,9 +19,9 @@ pub(crate) struct Identity {
     pub(crate) key: String,
 }
 
-/// From when to when a certificate holds, as openssl's `ca` writes times.
+/// The validity period of a certificate, in the time format of openssl's `ca`.
 pub(crate) const EXPIRED: (&str, &str) = ("20200101000000Z", "20200201000000Z");
-/// Longer than any test.
+/// A period longer than any test.
 pub(crate) const VALID: (&str, &str) = ("20240101000000Z", "20441231000000Z");
 
 impl Authority {

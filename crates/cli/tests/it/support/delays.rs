@@ -1,24 +1,26 @@
-//! What only a punctual machine shows, and how far this one was from that.
+//! Checks that need a punctual machine, and measures how punctual this machine was.
 //!
-//! A rate, a time and what was done within a time depend on the machine as well: where other programs
-//! have its cores, they say nothing of ours. A test looks at them [`punctually`], and at its counts and
-//! books in any case.
+//! A rate, a time, and the work done within a time depend on the machine as well. If other programs
+//! use its cores, these figures are not a property of drumfire. A test checks them inside
+//! [`punctually`], and checks its counts in any case.
 
 use super::turn::{self, alone};
 use std::fs;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
-/// Ticks of the kernel's clock in a second, as it shows times to programs.
+/// The kernel's clock ticks per second, in times that it shows to programs.
 const TICKS: u64 = 100;
 
-/// How often what failed is tried again with the machine alone.
+/// The number of repetitions of a failed attempt with the machine alone.
 const MORE: usize = 3;
 
-/// Makes an attempt, which asserts what holds on any machine and returns what is wrong with its times.
-/// Where something is, other tests may have had the cores, and it is tried again without them. What is
-/// wrong each time is a defect, unless other programs kept the machine from being punctual each time:
-/// its delays were longer than `slack`, the time by which something may be late.
+/// Runs an attempt. The attempt asserts everything that holds on any machine, and returns an error
+/// if its times are wrong.
+///
+/// Other tests may have used the cores, so a failed attempt is repeated without them. If every
+/// attempt fails, this is a defect, unless other programs delayed every attempt by more than
+/// `slack`, the maximum delay that the test tolerates.
 #[track_caller]
 pub(crate) fn punctually(slack: Duration, attempt: impl Fn() -> Result<(), String>) {
     if let Err(wrong) = attempt() {
@@ -27,7 +29,7 @@ pub(crate) fn punctually(slack: Duration, attempt: impl Fn() -> Result<(), Strin
     }
 }
 
-/// Tries what has failed again with the machine alone: what is wrong with it, if it is a defect.
+/// Repeats a failed attempt with the machine alone. Returns the errors if they are a defect.
 pub(crate) fn try_again(
     slack: Duration,
     attempt: impl Fn() -> Result<(), String>,
@@ -51,7 +53,7 @@ pub(crate) fn try_again(
     Ok(())
 }
 
-/// What is wrong where a condition of times does not hold.
+/// An error if a condition on times does not hold.
 pub(crate) fn in_time(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
     if holds { Ok(()) } else { Err(what()) }
 }
@@ -59,7 +61,7 @@ pub(crate) fn in_time(holds: bool, what: impl FnOnce() -> String) -> Result<(), 
 /// The delays of this machine since a moment.
 #[derive(Debug)]
 pub(crate) struct Delays {
-    /// For how long programs had been kept waiting by then.
+    /// The total time for which programs had waited at that moment.
     before: Option<Duration>,
 }
 
@@ -68,16 +70,16 @@ impl Delays {
         Self { before: waited() }
     }
 
-    /// The most by which anything may have come later since, whatever waited for whatever else; without
-    /// end on a machine that does not say.
+    /// The maximum delay since the start, whichever waits added up; unlimited if the machine does
+    /// not report waits.
     pub(crate) fn most(&self) -> Duration {
         let waited = waited().zip(self.before);
         waited.map_or(Duration::MAX, |(now, before)| now.saturating_sub(before))
     }
 }
 
-/// For how long, since the machine has started, programs that were ready had no core, or none while its
-/// hypervisor had it, and for how long they waited for a disk or for memory.
+/// The total time since the machine started for which ready programs had no core, or none because
+/// the hypervisor used it, plus the time for which programs waited for a disk or for memory.
 fn waited() -> Option<Duration> {
     let stalled = |of: &str| {
         let text = fs::read_to_string(format!("/proc/pressure/{of}")).ok()?;
@@ -86,7 +88,8 @@ fn waited() -> Option<Duration> {
         let total = some.rsplit_once("total=")?.1.parse().ok()?;
         Some(Duration::from_micros(total))
     };
-    // Of the cores only their mean is told, and one of them may have kept all programs waiting.
+    // The kernel reports only the mean over the cores, and one of them may have delayed all
+    // programs.
     let cores = available_parallelism().map_or(1, |cores| cores.get() as u32);
     let stat = fs::read_to_string("/proc/stat").ok()?;
     let stolen: u64 = stat.split_whitespace().nth(8)?.parse().ok()?;
@@ -106,7 +109,7 @@ fn what_is_late_on_a_busy_machine_is_no_defect() {
             std::hint::spin_loop();
         }
     };
-    // Three for each core: whichever is counted waits for most of that time.
+    // Three threads per core: a counted thread waits for most of that time.
     let delays = Delays::begin();
     let many = || {
         std::thread::scope(|scope| {
@@ -125,7 +128,8 @@ fn what_is_late_on_a_busy_machine_is_no_defect() {
     };
     punctually(Duration::from_millis(100), late);
     assert_eq!(tries.get(), 1 + MORE);
-    // What succeeds once was late by chance, and what fails on a machine that waits for nothing was not.
+    // An attempt that succeeds once was late by chance. One that fails although nothing on the
+    // machine waited is a defect.
     let third = || in_time(tries.replace(tries.get() + 1) == 1 + MORE + 2, String::new);
     punctually(Duration::MAX, third);
     assert_eq!(tries.get(), 1 + MORE + 3);

@@ -1,11 +1,11 @@
-//! A folder of a test's own, which goes with it.
+//! A folder of a test, removed at its end.
 
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A folder below the system's temporary one.
+/// A folder below the system's temporary folder.
 #[derive(Debug)]
 pub(crate) struct Folder(PathBuf);
 
@@ -17,7 +17,7 @@ impl Folder {
             let name = format!("drumfire-test-{}-{number}", std::process::id());
             let path = std::env::temp_dir().join(name);
             match fs::create_dir(&path) {
-                // Left by a test that was killed, when it had our process id.
+                // Left by a killed test that had our process id.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 made => {
                     made.unwrap();
@@ -44,7 +44,7 @@ impl Folder {
         path.to_str().unwrap().to_owned()
     }
 
-    /// The names of its files, sorted.
+    /// The names of the files in the folder, sorted.
     pub(crate) fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(&self.0).unwrap();
         let mut names: Vec<String> = entries

@@ -8,10 +8,10 @@ use super::process::Process;
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
 
-/// grpc-go's server with the definition of its service.
+/// grpc-go's server, with the definition of its service.
 #[derive(Debug)]
 pub(crate) struct Interop {
-    /// `None` while it is down.
+    /// `None` while the server is down.
     pub(crate) process: Option<Process>,
     pub(crate) port: u16,
     pub(crate) folder: Folder,
@@ -19,7 +19,7 @@ pub(crate) struct Interop {
 }
 
 impl Interop {
-    /// Starts it, over TLS with an identity; `None` where it is not installed.
+    /// Starts the server, over TLS if an identity is given; `None` if it is not installed.
     pub(crate) fn new(identity: Option<Identity>) -> Option<Self> {
         lab::suite("grpc-interop-server")?;
         let folder = Folder::new();
@@ -34,7 +34,7 @@ impl Interop {
         Some(server)
     }
 
-    /// Starts it once more.
+    /// Starts the server again.
     pub(crate) fn start(&mut self) {
         let mut command = Command::new(lab::suite("grpc-interop-server").unwrap());
         command.args(["-port", &self.port.to_string()]);
@@ -54,7 +54,7 @@ impl Interop {
         self.process = Some(process);
     }
 
-    /// The flags that every call of its service needs.
+    /// The flags that every call of the service needs.
     pub(crate) fn line(&self, method: &str, flags: &str) -> String {
         let tls = if self.identity.is_some() {
             ""
@@ -69,8 +69,8 @@ impl Interop {
     }
 }
 
-/// The used part of the interoperability service's definition, which the server does not offer by
-/// reflection.
+/// The used part of the interoperability service's definition, which the server does not offer
+/// through reflection.
 const PROTO: &str = r#"
 syntax = "proto3";
 package grpc.testing;

@@ -1,4 +1,4 @@
-//! The abilities of the machine that tests need: foreign programs, namespaces, limits.
+//! The features of the machine that tests need: other programs, namespaces, limits.
 //!
 //! A test that cannot run prints why and passes; with `CI=true` it fails.
 
@@ -10,7 +10,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// A suite or server that tools/install-suites.sh installs; `None` where it is not.
+/// A suite or server that tools/install-suites.sh installs; `None` if it is not installed.
 pub(crate) fn suite(name: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("DRUMFIRE_SUITES")
         .map_or_else(|| repository().join("target/suites"), PathBuf::from);
@@ -27,7 +27,7 @@ pub(crate) fn repository() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
-/// Prints why a test does not run; a failure in CI.
+/// Prints why a test does not run; fails in CI.
 pub(crate) fn lacks(what: &str) {
     lacks_from(what, "tools/install-peers.sh");
 }
@@ -41,7 +41,7 @@ fn lacks_from(what: &str, script: &str) {
     eprintln!("skipped: {text}");
 }
 
-/// Whether a program is there.
+/// Whether a program is installed.
 pub(crate) fn has(program: &str) -> bool {
     let found = find(program).is_some();
     if !found {
@@ -50,14 +50,14 @@ pub(crate) fn has(program: &str) -> bool {
     found
 }
 
-/// Where a program is; servers stand where an ordinary user's PATH does not look.
+/// The path of a program. Servers are in folders that are not in an ordinary user's PATH.
 pub(crate) fn find(program: &str) -> Option<String> {
     let path = std::env::var("PATH").unwrap_or_default() + ":/usr/local/sbin:/usr/sbin:/sbin";
     let mut candidates = path.split(':').map(|folder| format!("{folder}/{program}"));
     candidates.find(|candidate| Path::new(candidate).is_file())
 }
 
-/// A program by its whole path.
+/// A program by its full path.
 pub(crate) fn program(name: &str) -> Command {
     Command::new(find(name).unwrap_or_else(|| panic!("no {name}")))
 }
@@ -67,7 +67,7 @@ pub(crate) fn python() -> Command {
     Command::new("/usr/bin/python3")
 }
 
-/// Whether that Python has a library.
+/// Whether Debian's Python has a library.
 pub(crate) fn has_python(library: &str) -> bool {
     let mut command = python();
     let found = run(command.args(["-c", &format!("import {library}")]));
@@ -86,7 +86,7 @@ pub(crate) fn is_root() -> bool {
     root
 }
 
-/// A free port outside of the range that the kernel gives away by itself.
+/// A free port outside of the range from which the kernel assigns ports.
 pub(crate) fn port() -> u16 {
     static OURS: Mutex<Vec<Block>> = Mutex::new(Vec::new());
     let mut ours = OURS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -100,7 +100,8 @@ pub(crate) fn port() -> u16 {
     }
 }
 
-/// Ports that no other program of these tests takes: the block is whose listens at its first one.
+/// A block of ports that no other program of these tests takes: a program owns a block if it
+/// listens on the block's first port.
 #[derive(Debug)]
 struct Block {
     _first: TcpListener,
@@ -130,7 +131,7 @@ fn listen(port: u16) -> Option<TcpListener> {
     TcpListener::bind(("127.0.0.1", port)).ok()
 }
 
-/// How many connections a server at this port has.
+/// The number of connections of the server at this port.
 pub(crate) fn connections(port: u16) -> usize {
     let is_one = |line: &&str| {
         // sl  local_address rem_address   st …
@@ -145,10 +146,11 @@ pub(crate) fn connections(port: u16) -> usize {
         .sum()
 }
 
-/// How many bytes an end of a connection has received and not read, by its address and the other's
-/// (sock_diag(7)); `None` where the kernel does not say or the connection has ended. On one machine
-/// what was sent has been received. `/proc/net/tcp` says the same, and takes a tenth of a second to read
-/// beside the closed connections of a whole run of tests.
+/// The number of bytes that one end of a connection has received and not read, by its address and
+/// the address of the other end (sock_diag(7)); `None` if the kernel does not report it or the
+/// connection has ended. On one machine, all sent bytes have been received. `/proc/net/tcp` has the
+/// same information, but reading it takes 0.1 s when a whole run of tests has left many closed
+/// connections.
 pub(crate) fn unread(near: SocketAddr, far: SocketAddr) -> Option<u64> {
     const BY_FAMILY: u16 = 20; // SOCK_DIAG_BY_FAMILY
     const REQUEST: u16 = 1; // NLM_F_REQUEST
@@ -170,7 +172,7 @@ pub(crate) fn unread(near: SocketAddr, far: SocketAddr) -> Option<u64> {
         &octets(near),
         &octets(far),
         &[0; 4],    // on any interface
-        &[0xff; 8], // whatever its cookie
+        &[0xff; 8], // any cookie
     ]
     .concat();
     let kernel = net::socket(
@@ -186,17 +188,17 @@ pub(crate) fn unread(near: SocketAddr, far: SocketAddr) -> Option<u64> {
         let bytes = reply[..length].get(at..at + 4)?;
         Some(u32::from_ne_bytes(bytes.try_into().ok()?))
     };
-    // A refusal has another type: there is no such connection.
+    // A refusal has another type, and means that the connection does not exist.
     let is_it = word(4)? & 0xffff == u32::from(BY_FAMILY);
     is_it.then_some(word(72)?.into())
 }
 
-/// A network namespace with a loopback of its own.
+/// A network namespace with its own loopback.
 #[derive(Debug)]
 pub(crate) struct Namespace(String);
 
 impl Namespace {
-    /// `None` where the machine does not allow it.
+    /// Creates a namespace; `None` if the machine does not allow it.
     pub(crate) fn new() -> Option<Self> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         if !has("ip") || !is_root() {
@@ -215,7 +217,7 @@ impl Namespace {
         Some(namespace)
     }
 
-    /// A program in the namespace.
+    /// A command that runs a program in the namespace.
     pub(crate) fn command(&self, name: &str) -> Command {
         let mut command = super::program::neutral(program("ip"));
         let path = find(name).unwrap_or_else(|| name.to_owned());
@@ -223,12 +225,12 @@ impl Namespace {
         command
     }
 
-    /// One of the kernel's counts for TCP in it, such as `InSegs`.
+    /// One of the kernel's TCP counters in the namespace, such as `InSegs`.
     pub(crate) fn tcp(&self, name: &str) -> u64 {
         let mut command = self.command("cat");
         let output = command.arg("/proc/net/snmp").output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        // Two lines, of names and of numbers.
+        // One line of names and one of numbers.
         let mut rows = text.lines().filter_map(|line| line.strip_prefix("Tcp: "));
         let (names, numbers) = (rows.next().unwrap(), rows.next().unwrap());
         let at = names.split(' ').position(|found| found == name).unwrap();
@@ -242,12 +244,12 @@ impl Drop for Namespace {
     }
 }
 
-/// A folder of the kernel that limits the resources of the processes in it.
+/// A control group, which limits the resources of its processes.
 #[derive(Debug)]
 pub(crate) struct CpuLimit(String);
 
 impl CpuLimit {
-    /// `micros` microseconds of one core in each 100 ms.
+    /// Allows `micros` microseconds of one core in each 100 ms.
     pub(crate) fn new(micros: u32) -> Option<Self> {
         if !is_root() {
             return None;
@@ -277,7 +279,7 @@ impl CpuLimit {
         None
     }
 
-    /// Puts a process under the limit, with all its threads.
+    /// Puts a process with all its threads under the limit.
     pub(crate) fn take(&self, id: u32) {
         std::fs::write(format!("{}/cgroup.procs", self.0), id.to_string()).unwrap();
     }

@@ -1,4 +1,4 @@
-//! A server of NATS as a process.
+//! A NATS server as a process.
 
 use super::folder::Folder;
 use super::patience::wait_until;
@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// A server of NATS on a free port, which ends with the value.
+/// A NATS server on a free port. Dropping the value ends the server.
 #[derive(Debug)]
 pub(crate) struct Nats {
     _process: Process,
@@ -18,12 +18,12 @@ pub(crate) struct Nats {
 }
 
 impl Nats {
-    /// Starts it with JetStream.
+    /// Starts the server with JetStream.
     pub(crate) fn new(program: &Path) -> Self {
         Self::configured(program, "", &[])
     }
 
-    /// Starts it with JetStream, this configuration and these variables.
+    /// Starts the server with JetStream, this configuration and these variables.
     pub(crate) fn configured(
         program: &Path,
         configuration: &str,
@@ -53,13 +53,13 @@ impl Nats {
         }
     }
 
-    /// Its address.
+    /// The URL of the server.
     pub(crate) fn url(&self) -> String {
         format!("nats://127.0.0.1:{}", self.port)
     }
 }
 
-/// The program with this server of NATS in its PATH.
+/// The program with this NATS server in its PATH.
 pub(crate) fn with_nats(server: &Path, args: &[&str]) -> Command {
     let mut command = drumfire(args);
     let path = std::env::var("PATH").unwrap_or_default();

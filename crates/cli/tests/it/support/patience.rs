@@ -1,13 +1,14 @@
-//! How long a test waits for an event that must come: long enough for a machine that is busy with
-//! other things, and not for ever.
+//! The time that a test waits for an event that must come: long enough for a busy machine, but
+//! limited.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How long a program may take to start, or anything else that only a broken program never does.
+/// The maximum time for a program's start, or for anything else that only a broken program never
+/// does.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Waits until something is so, for as long as our patience lasts.
+/// Waits until a condition holds, at most [`PATIENCE`].
 #[track_caller]
 pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let end = Instant::now() + PATIENCE;

@@ -13,8 +13,8 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A foreign server with its folder: `www/` with bodies of known sizes and `access.log`, one line
-/// for each request.
+/// A server of another project with its folder: `www/` with bodies of known sizes, and `access.log`
+/// with one line per request.
 #[derive(Debug)]
 pub(crate) struct Peer {
     process: Process,
@@ -30,7 +30,7 @@ pub(crate) const FILES: [(&str, usize); 3] = [
     ("10m.txt", 10_000_000),
 ];
 
-/// How nginx runs.
+/// The processes of nginx.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Processes {
     /// A master that can reload, and a worker.
@@ -39,12 +39,12 @@ pub(crate) enum Processes {
     One,
 }
 
-/// A test's settings of nginx beyond the usual ones.
+/// The settings of nginx for a test, in addition to the defaults.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Nginx<'a> {
     pub(crate) processes: Processes,
     pub(crate) identity: Option<&'a Identity>,
-    /// Directives for the server's block.
+    /// Directives for the `server` block.
     pub(crate) extra: &'a str,
 }
 
@@ -59,7 +59,7 @@ impl Default for Nginx<'_> {
 }
 
 impl Nginx<'_> {
-    /// Starts it; `None` where it is not installed.
+    /// Starts nginx; `None` if it is not installed.
     pub(crate) fn start(&self) -> Option<Peer> {
         if !lab::has("nginx") {
             return None;
@@ -137,7 +137,7 @@ pub(crate) fn haproxy(behind: u16, identity: Option<&Identity>) -> Option<Peer> 
     }))
 }
 
-/// h2o with files of its own.
+/// h2o with separate files.
 pub(crate) fn h2o(identity: Option<&Identity>) -> Option<Peer> {
     if !lab::has("h2o") {
         return None;
@@ -166,7 +166,7 @@ pub(crate) fn h2o(identity: Option<&Identity>) -> Option<Peer> {
     }))
 }
 
-/// nghttpd, which speaks HTTP/2 and nothing else: over TLS with an identity, in the clear without.
+/// nghttpd, which speaks only HTTP/2: over TLS if an identity is given, otherwise in the clear.
 pub(crate) fn nghttpd(identity: Option<&Identity>, flags: &str) -> Option<Peer> {
     if !lab::has("nghttpd") {
         return None;
@@ -186,7 +186,7 @@ pub(crate) fn nghttpd(identity: Option<&Identity>, flags: &str) -> Option<Peer> 
     }))
 }
 
-/// Apache httpd, which speaks HTTP/1.1 and HTTP/2 at both of its ports.
+/// Apache httpd, which speaks HTTP/1.1 and HTTP/2 on both of its ports.
 pub(crate) fn apache(identity: &Identity) -> Option<Peer> {
     if !lab::has("apache2") {
         return None;
@@ -195,8 +195,8 @@ pub(crate) fn apache(identity: &Identity) -> Option<Peer> {
     Some(httpd(identity, &["dir", "http2"], own))
 }
 
-/// Apache httpd as a forward proxy: plain at one port, over TLS at the other. It makes tunnels to
-/// all ports, and logs method and target of each request.
+/// Apache httpd as a forward proxy: plain on one port, over TLS on the other. The proxy makes
+/// tunnels to all ports, and logs the method and target of each request.
 pub(crate) fn forward_proxy(identity: &Identity) -> Option<Peer> {
     if !lab::has("apache2") {
         return None;
@@ -206,7 +206,7 @@ pub(crate) fn forward_proxy(identity: &Identity) -> Option<Peer> {
     Some(httpd(identity, &modules, own))
 }
 
-/// Apache httpd with these modules and settings beside the usual ones.
+/// Apache httpd with additional modules and settings.
 fn httpd(identity: &Identity, modules: &[&str], own: &str) -> Peer {
     let (folder, port, tls_port) = (www(), lab::port(), lab::port());
     let usual = ["mpm_event", "authz_core", "ssl"];
@@ -277,8 +277,8 @@ impl Peer {
         peer
     }
 
-    /// Waits until it listens at a port of this machine. A server with several opens one after the
-    /// other.
+    /// Waits until the server listens on a port of this machine. A server with several ports opens
+    /// them in turn.
     pub(crate) fn await_port(&mut self, port: u16) {
         let end = Instant::now() + PATIENCE;
         while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
@@ -312,17 +312,17 @@ impl Peer {
         &self.process
     }
 
-    /// The lines of the access log. A server writes them just after the response.
+    /// The lines of the access log. A server writes a line just after the response.
     pub(crate) fn log(&self) -> Vec<String> {
         let text = fs::read_to_string(self.folder.at("access.log")).unwrap_or_default();
         text.lines().map(str::to_owned).collect()
     }
 
-    /// Waits until the log has `expected` lines, for it is written after the response; returns
-    /// their number.
+    /// Waits until the log has `expected` lines, because a line is written after the response.
+    /// Returns the number of lines.
     pub(crate) fn logged(&self, expected: u64) -> u64 {
         wait_until("the log is written", || self.log().len() as u64 >= expected);
-        // One more look, for lines beyond the expected ones.
+        // Check again, for lines beyond the expected ones.
         thread::sleep(Duration::from_millis(20));
         self.log().len() as u64
     }
@@ -332,7 +332,7 @@ impl Peer {
         self.logged(self.log().len() as u64 + count);
     }
 
-    /// nginx's own count of requests, this question not among them.
+    /// nginx's own count of requests, without this one.
     pub(crate) fn requests(&self) -> u64 {
         let text = get(self.address(), "/status").unwrap();
         let line = text.lines().nth(2).unwrap();
@@ -340,12 +340,12 @@ impl Peer {
         count - 1
     }
 
-    /// Asks nginx to load its configuration again.
+    /// Makes nginx reload its configuration.
     pub(crate) fn reload(&self) {
         self.process.signal(Signal::HUP);
     }
 
-    /// Kills nginx without a word, and starts it again after a pause.
+    /// Kills nginx with SIGKILL, and starts it again after a pause.
     pub(crate) fn kill_and_restart(&mut self, pause: Duration) {
         self.process.signal(Signal::KILL);
         self.process.wait(PATIENCE);
@@ -356,7 +356,7 @@ impl Peer {
 }
 
 impl Drop for Peer {
-    /// Asks first, so that a master takes its workers along.
+    /// Send SIGTERM first, so that a master ends its workers.
     fn drop(&mut self) {
         if self.process.is_running() {
             self.process.signal(Signal::CONT);

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 pub(crate) use rustix::process::Signal;
 
-/// How a process ended, and its output.
+/// The exit of a process, and its output.
 #[derive(Debug)]
 pub(crate) struct Run {
     /// `None` after a signal.
@@ -21,7 +21,7 @@ pub(crate) struct Run {
     pub(crate) stderr: String,
 }
 
-/// The bytes of a stream so far.
+/// The bytes of a stream so far, and whether the stream has ended.
 #[derive(Debug, Default)]
 struct Stream {
     state: Mutex<(Vec<u8>, bool)>,
@@ -29,7 +29,7 @@ struct Stream {
 }
 
 impl Stream {
-    /// Reads a pipe to its end on a thread of its own.
+    /// Reads a pipe to its end in a separate thread.
     fn follow(mut pipe: impl Read + Send + 'static) -> (Arc<Self>, JoinHandle<()>) {
         let stream = Arc::new(Self::default());
         let writer = Arc::clone(&stream);
@@ -64,13 +64,13 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Starts a command; its output is kept unless the command redirects it.
+    /// Starts a command. Its output is collected unless the command redirects it.
     pub(crate) fn start(command: &mut Command) -> Self {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         Self::start_as_it_is(command)
     }
 
-    /// Starts a command whose streams are set up already.
+    /// Starts a command whose streams are already configured.
     pub(crate) fn start_as_it_is(command: &mut Command) -> Self {
         turn::share();
         let what = format!("{command:?}");
@@ -96,8 +96,8 @@ impl Process {
         rustix::process::kill_process(id, signal).unwrap();
     }
 
-    /// The largest resident memory so far, in bytes; `None` when it has ended. The value can be that of
-    /// the test's own process for a moment after the start, so only the last one before the end counts.
+    /// The maximum resident memory so far, in bytes; `None` if the process has ended. For a moment after the
+    /// start, this is the maximum of the test's own process, so only the last value before the end counts.
     pub(crate) fn memory_most(&self) -> Option<u64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.id())).ok()?;
         let line = status.lines().find(|line| line.starts_with("VmHWM"))?;
@@ -109,11 +109,11 @@ impl Process {
         self.child.try_wait().unwrap().is_none()
     }
 
-    /// Whether a signal has stopped all of its threads, each of which has to be there to see it.
+    /// Whether a signal has stopped all threads of the process.
     pub(crate) fn stands(&self) -> bool {
         let tasks = fs::read_dir(format!("/proc/{}/task", self.id())).unwrap();
         let mut states = tasks.map(|task| {
-            // 123 (name) S …, and the name may have anything in it.
+            // The format is `123 (name) S …`, and the name may contain any characters.
             let text = fs::read_to_string(task.unwrap().path().join("stat")).unwrap_or_default();
             text.rsplit(") ")
                 .next()
@@ -156,7 +156,7 @@ impl Process {
         }
     }
 
-    /// Waits for the end, which must come within the limit.
+    /// Waits for the process to end within the limit.
     pub(crate) fn finish(mut self, limit: Duration) -> Run {
         let status = self.wait(limit);
         let text = |stream: Option<(Arc<Stream>, JoinHandle<()>)>| {
@@ -174,7 +174,7 @@ impl Process {
         }
     }
 
-    /// Waits for the end; its output stays where it is.
+    /// Waits for the process to end, and does not collect its output.
     pub(crate) fn wait(&mut self, limit: Duration) -> ExitStatus {
         let end = Instant::now() + limit;
         loop {

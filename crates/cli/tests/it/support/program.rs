@@ -8,7 +8,7 @@ use std::ffi::OsStr;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// No test's run lasts longer than this, on a machine that is busy with other things.
+/// The maximum time of a test's run, on a busy machine.
 pub(crate) const LIMIT: Duration = Duration::from_secs(150);
 
 /// The built binary.
@@ -16,7 +16,7 @@ pub(crate) const PATH: &str = env!("CARGO_BIN_EXE_drumfire");
 
 /// Variables that would make a run depend on the user's environment.
 const PERSONAL: [&str; 21] = [
-    // Without a home, runs are stored only where a test says so.
+    // Without a home directory, runs are stored only if a test specifies a place.
     "HOME",
     "XDG_STATE_HOME",
     "TZ",
@@ -56,17 +56,17 @@ pub(crate) fn drumfire(args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Com
     command
 }
 
-/// A program that hears its signals. Under nohup, in the background of a script and in cron, some of
-/// them are ignored from the start, and what they are sent would be lost on it.
+/// A command whose signals are not ignored. Under nohup, in the background of a script and in cron,
+/// some signals are ignored from the start, and would have no effect.
 pub(crate) fn undeafened(path: &str) -> Command {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    // SIGHUP, SIGINT, SIGQUIT and SIGTERM: a bit for each number, the first for number 1.
+    // SIGHUP, SIGINT, SIGQUIT and SIGTERM: one bit per signal, the lowest for signal 1.
     if ignored.unwrap_or(0) & 0b100_0000_0000_0111 == 0 {
         return Command::new(path);
     }
-    // It replaces itself by the program, which so keeps the process id.
+    // `env` replaces itself with the program, so the process id stays the same.
     let mut command = Command::new("env");
     command.args(["--default-signal=HUP,INT,QUIT,TERM", path]);
     command
@@ -85,19 +85,19 @@ pub(crate) fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// `drumfire LINE`, run to its end.
+/// Runs `drumfire LINE` to its end.
 pub(crate) fn run(line: &str) -> Run {
     Process::start(&mut drumfire(words(line))).finish(LIMIT)
 }
 
-/// `drumfire LINE` in this folder, run to its end.
+/// Runs `drumfire LINE` in this folder to its end.
 pub(crate) fn run_in(folder: &Folder, line: &str) -> Run {
     let mut command = drumfire(words(line));
     Process::start(command.current_dir(folder.path())).finish(LIMIT)
 }
 
-/// Runs `drumfire LINE`, sends a signal when `count` further requests have arrived at the server, and
-/// waits for the end.
+/// Runs `drumfire LINE`, sends a signal when `count` further requests have arrived at the server,
+/// and waits for the end.
 pub(crate) fn signalled(serve: &Serve, line: &str, count: u64, signal: Signal) -> Run {
     let before = serve.count("requests");
     let process = Process::start(&mut drumfire(words(line)));
@@ -106,14 +106,14 @@ pub(crate) fn signalled(serve: &Serve, line: &str, count: u64, signal: Signal) -
     process.finish(LIMIT)
 }
 
-/// `drumfire http` with a line of arguments, run to its end.
+/// Runs `drumfire http` with a line of arguments to its end.
 pub(crate) fn http(line: &str) -> Run {
     let mut command = drumfire(["http"]);
     command.args(words(line));
     Process::start(&mut command).finish(LIMIT)
 }
 
-/// `drumfire http LINE --json -`: its report, whose books must balance.
+/// Runs `drumfire http LINE --json -`, and returns its report, whose counts must balance.
 pub(crate) fn load(line: &str) -> Report {
     let mut command = drumfire(["http", "--json", "-"]);
     command.args(words(line));

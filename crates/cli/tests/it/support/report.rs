@@ -1,4 +1,4 @@
-//! A run's JSON as a script reads it.
+//! The JSON of a run, as a script reads it.
 
 use super::process::Run;
 use serde_json::Value;
@@ -12,7 +12,7 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// From a run that wrote its summary to standard output.
+    /// The report of a run that wrote its summary to standard output.
     pub(crate) fn of(run: Run) -> Self {
         let json = serde_json::from_str(&run.stdout).unwrap_or_else(|error| {
             panic!(
@@ -27,7 +27,7 @@ impl Report {
         }
     }
 
-    /// From a file.
+    /// The report in a file.
     pub(crate) fn read(path: &str) -> Self {
         let text = std::fs::read_to_string(path).unwrap();
         Self {
@@ -37,7 +37,7 @@ impl Report {
         }
     }
 
-    /// From a summary that was read already.
+    /// The report from a summary that was already parsed.
     pub(crate) fn of_value(json: Value) -> Self {
         Self {
             json,
@@ -46,7 +46,7 @@ impl Report {
         }
     }
 
-    /// The value at `requests.sent` and the like.
+    /// The value at a path such as `requests.sent`.
     pub(crate) fn at(&self, path: &str) -> &Value {
         path.split('.').fold(&self.json, |value, key| &value[key])
     }
@@ -59,7 +59,7 @@ impl Report {
             .unwrap_or_else(|| panic!("{path} is {value}: {:#}", self.short()))
     }
 
-    /// A number, in seconds where the field is a time.
+    /// A number; times are in nanoseconds.
     pub(crate) fn number(&self, path: &str) -> f64 {
         let value = self.at(path);
         value
@@ -76,19 +76,19 @@ impl Report {
         nanos / 1e9
     }
 
-    /// How often a status was seen.
+    /// The number of responses with a status.
     pub(crate) fn status(&self, status: u16) -> u64 {
         self.at("status")[status.to_string()].as_u64().unwrap_or(0)
     }
 
-    /// How often an outcome was seen.
+    /// The number of exchanges with an outcome.
     pub(crate) fn kind(&self, kind: &str) -> u64 {
         let errors = self.at("errors").as_array().unwrap();
         let of_kind = errors.iter().filter(|error| error["kind"] == kind);
         of_kind.map(|error| error["count"].as_u64().unwrap()).sum()
     }
 
-    /// The outcomes that were seen beside ok, sorted.
+    /// The outcomes other than `ok` that occurred, sorted.
     pub(crate) fn kinds(&self) -> Vec<String> {
         let errors = self.at("errors").as_array().unwrap();
         let mut kinds: Vec<String> = errors
@@ -104,33 +104,34 @@ impl Report {
         self.at("verdict.validity").as_str().unwrap()
     }
 
-    /// The verdict's reasons, a line each.
+    /// The reasons of the verdict, one per line.
     pub(crate) fn reasons(&self) -> String {
         let reasons = self.at("verdict.reasons").as_array().unwrap();
         let texts: Vec<&str> = reasons.iter().map(|text| text.as_str().unwrap()).collect();
         texts.join("\n")
     }
 
-    /// The notes, a line each.
+    /// The notes, one per line.
     pub(crate) fn notes(&self) -> String {
         let notes = self.at("notes").as_array().unwrap();
         let texts: Vec<&str> = notes.iter().map(|text| text.as_str().unwrap()).collect();
         texts.join("\n")
     }
 
-    /// intended = sent + dropped + pending; sent = ok + failed + in flight; every failure has a
-    /// kind. Every request that was ok, timed out or had no end yet has a response time, and a
-    /// service time if it was sent.
+    /// Checks: intended = sent + dropped + pending; sent = ok + failed + in flight; every failure
+    /// has a kind. Every request that was ok, timed out or had no end yet has a response time, and
+    /// a service time if it was sent.
     pub(crate) fn balances(&self) {
         self.balances_but_for(0);
     }
 
-    /// The same of a run that was cut off: what was under way then has no times.
+    /// Checks the counts of a run that was cut off: requests in flight or pending at the cut have
+    /// no times.
     pub(crate) fn balances_up_to_the_cut(&self) {
         self.balances_but_for(self.n("requests.in_flight") + self.n("requests.pending"));
     }
 
-    /// The same where up to `untimed` requests have no times.
+    /// Checks the counts, and that at most `untimed` requests have no times.
     fn balances_but_for(&self, untimed: u64) {
         let n = |key: &str| self.n(&format!("requests.{key}"));
         assert_eq!(
@@ -149,7 +150,7 @@ impl Report {
         let failed: u64 = errors.iter().map(|e| e["count"].as_u64().unwrap()).sum();
         assert_eq!(failed, n("failed"), "errors add up: {:#}", self.short());
         let ended = n("ok") + n("timed_out") + n("in_flight");
-        // What ended while its connection was opened was not served.
+        // A request that ended while its connection was opened has no service time.
         let unopened = self.kind("timeout:connect") + self.kind("timeout:tls");
         for (distribution, count) in [
             ("response_time", ended + n("pending")),
@@ -166,7 +167,7 @@ impl Report {
         }
     }
 
-    /// The report for a failed check: all but the long parts.
+    /// The report for a failed check, without its long parts.
     pub(crate) fn short(&self) -> Value {
         let keys = [
             "verdict",

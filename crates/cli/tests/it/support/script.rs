@@ -9,13 +9,13 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// `hello`.
+/// `hello`, compressed with gzip.
 pub(crate) const GZIPPED_HELLO: [u8; 25] = [
     31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 203, 72, 205, 201, 201, 7, 0, 134, 166, 16, 54, 5, 0, 0, 0,
 ];
 
-/// A server at a free port of 127.0.0.1; each connection is handed to the test's function on a
-/// thread of its own.
+/// A server on a free port of 127.0.0.1. The test's function handles each connection in a separate
+/// thread.
 #[derive(Debug)]
 pub(crate) struct Script {
     address: SocketAddr,
@@ -43,8 +43,8 @@ impl Script {
         Self::at("127.0.0.1:0", serve)
     }
 
-    /// A server that answers every request with 200 and an empty body, and keeps what `keep` makes of
-    /// each, in the order in which they arrive.
+    /// A server that answers every request with 200 and an empty body. It applies `keep` to each
+    /// request, and records the results in order of arrival.
     pub(crate) fn keeping<T: Send + 'static>(
         keep: impl Fn(WholeRequest) -> T + Send + Sync + 'static,
     ) -> (Self, Arc<Mutex<Vec<T>>>) {
@@ -103,7 +103,7 @@ impl Script {
         self.connections.load(Ordering::Relaxed)
     }
 
-    /// The heads of the requests that were read, in order.
+    /// The heads of the received requests, in order.
     pub(crate) fn heads(&self) -> Vec<String> {
         self.heads.lock().unwrap().clone()
     }
@@ -112,18 +112,18 @@ impl Script {
 impl Drop for Script {
     fn drop(&mut self) {
         self.over.store(true, Ordering::Relaxed);
-        // Wakes the listener, so that it sees the end.
+        // Wake the listener, so that it notices the end.
         let _woken = TcpStream::connect(self.address);
     }
 }
 
 impl Peer {
-    /// Reads a request's head and as much of a body as it announces; `None` at the end.
+    /// Reads a request's head and the body that it announces; `None` at the end of the stream.
     pub(crate) fn request(&mut self) -> Option<String> {
         self.whole_request().map(|request| request.head)
     }
 
-    /// Reads a request's head and the body that it announces; `None` at the end.
+    /// Reads a request's head and the body that it announces; `None` at the end of the stream.
     pub(crate) fn whole_request(&mut self) -> Option<WholeRequest> {
         let mut head = String::new();
         while !head.ends_with("\r\n\r\n") {
@@ -138,13 +138,14 @@ impl Peer {
         Some(WholeRequest { head, body })
     }
 
-    /// Sends bytes; `false` when the client has closed.
+    /// Sends bytes. Returns `false` if the client has closed the connection.
     pub(crate) fn send(&mut self, bytes: impl AsRef<[u8]>) -> bool {
         self.stream.get_mut().write_all(bytes.as_ref()).is_ok()
     }
 
-    /// Sends bytes as a case writes them: `\\r`, `\\n`, `\\t`, `\\0` and `\\xff` are bytes, `\\g` is
-    /// [`GZIPPED_HELLO`], `\p` a pause between two pieces, and `{TEXT*3}` a text three times.
+    /// Sends bytes in the notation of a case: `\\r`, `\\n`, `\\t`, `\\0` and `\\xff` are bytes,
+    /// `\\g` is [`GZIPPED_HELLO`], `\p` a pause between two pieces, and `{TEXT*3}` a text three
+    /// times.
     pub(crate) fn send_written(&mut self, text: &str) -> bool {
         text.split("\\p").enumerate().all(|(index, piece)| {
             if index > 0 {
@@ -155,17 +156,17 @@ impl Peer {
         })
     }
 
-    /// Holds sent bytes back until the end of the stream, which then travels in the same packet.
+    /// Holds sent bytes back until the end of the stream, so that both travel in the same packet.
     pub(crate) fn in_one_piece(&self) {
         rustix::net::sockopt::set_tcp_cork(self.stream.get_ref(), true).unwrap();
     }
 
-    /// Ends the sent stream.
+    /// Closes the sending side of the connection.
     pub(crate) fn end(&self) {
         let _ended = self.stream.get_ref().shutdown(Shutdown::Write);
     }
 
-    /// Waits until the client has read what was sent, which a reset would take away.
+    /// Waits until the client has read all sent bytes, because a reset would discard them.
     pub(crate) fn await_read(&self) {
         let stream = self.stream.get_ref();
         let (Ok(own), Ok(client)) = (stream.local_addr(), stream.peer_addr()) else {
@@ -185,7 +186,7 @@ impl Peer {
             .unwrap();
     }
 
-    /// Reads and discards bytes until the client goes away or the test is over.
+    /// Reads and discards bytes until the client disconnects or the test is over.
     pub(crate) fn hold(&mut self) {
         self.stream
             .get_ref()
@@ -206,7 +207,7 @@ impl Peer {
     }
 }
 
-/// A text in which `{TEXT*3}` stands three times.
+/// A text in which `{TEXT*3}` is replaced with `TEXT` three times.
 fn repeated(text: &str) -> String {
     let mut result = String::new();
     let mut rest = text;
@@ -230,7 +231,7 @@ fn repeated(text: &str) -> String {
     result + rest
 }
 
-/// The bytes that a text's escapes stand for.
+/// The bytes of a text with escapes.
 pub(crate) fn unescaped(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut characters = text.chars();
@@ -257,19 +258,19 @@ pub(crate) fn unescaped(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// A head's field.
+/// The value of a head's field.
 pub(crate) fn field<'a>(head: &'a str, name: &str) -> Option<&'a str> {
     let fields = head.lines().filter_map(|line| line.split_once(':'));
     let mut found = fields.filter(|(field, _)| field.eq_ignore_ascii_case(name));
     found.next().map(|(_, value)| value.trim())
 }
 
-/// GET over a connection of its own: the body, to the connection's end.
+/// Sends a GET request over a new connection. Returns the body, to the connection's end.
 pub(crate) fn get(address: SocketAddr, target: &str) -> std::io::Result<String> {
     ask(address, "GET", target, "")
 }
 
-/// POST of nothing, in the same way.
+/// Sends an empty POST request over a new connection.
 pub(crate) fn post(address: SocketAddr, target: &str) -> std::io::Result<String> {
     ask(address, "POST", target, "Content-Length: 0\r\n")
 }
@@ -290,7 +291,7 @@ fn ask(address: SocketAddr, method: &str, target: &str, fields: &str) -> std::io
     Ok(body.to_owned())
 }
 
-/// Text as it stands in a query: all but letters, digits, dots and underscores percent-encoded.
+/// A text escaped for a query: all but letters, digits, dots and underscores are percent-encoded.
 pub(crate) fn escaped(text: &str) -> String {
     let escape = |byte: u8| match char::from(byte) {
         c if c.is_ascii_alphanumeric() || "._".contains(c) => c.to_string(),

@@ -7,7 +7,7 @@ use super::script::get;
 use serde_json::Value;
 use std::net::SocketAddr;
 
-/// The built-in server with flags of its own.
+/// The built-in server with given flags.
 #[derive(Debug)]
 pub(crate) struct Serve {
     process: Process,
@@ -16,7 +16,7 @@ pub(crate) struct Serve {
 }
 
 impl Serve {
-    /// Starts it at a free port, unless the flags have one.
+    /// Starts the server on a free port, unless the flags contain one.
     pub(crate) fn new(line: &str) -> Self {
         let mut command = drumfire(["serve"]);
         if !line.contains("-l ") {
@@ -38,22 +38,22 @@ impl Serve {
         self.address().port()
     }
 
-    /// Its own counter.
+    /// A counter of the server.
     pub(crate) fn count(&self, name: &str) -> u64 {
         self.counters()[name].as_u64().unwrap()
     }
 
-    /// All of its counters.
+    /// All counters of the server.
     pub(crate) fn counters(&self) -> Value {
         serde_json::from_str(&get(self.address(), "/counters").unwrap()).unwrap()
     }
 
-    /// Waits until `count` requests have come.
+    /// Waits until the server has received `count` requests.
     pub(crate) fn await_requests(&self, count: u64) {
         wait_until("a load", || self.count("requests") >= count);
     }
 
-    /// Its log of arrivals in nanoseconds from the first.
+    /// The server's log of arrivals, in nanoseconds from the first arrival.
     pub(crate) fn arrivals(&self) -> Vec<u64> {
         let text = get(self.address(), "/arrivals").unwrap();
         let mut times: Vec<u64> = text.lines().map(|line| line.parse().unwrap()).collect();
@@ -61,12 +61,12 @@ impl Serve {
         times
     }
 
-    /// Ends it.
+    /// Ends the server.
     pub(crate) fn stop(self) -> Run {
         self.stop_by(Signal::INT)
     }
 
-    /// Ends it by this signal.
+    /// Ends the server with this signal.
     pub(crate) fn stop_by(self, signal: Signal) -> Run {
         self.process.signal(signal);
         self.process.finish(PATIENCE)

@@ -1,9 +1,9 @@
-//! Work that mostly waits, some of it at a time.
+//! Runs work that mostly waits in parallel.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-/// Does the work for every case, `count` of them at a time; the results are in the cases' order.
+/// Does the work for every case, at most `count` at a time. The results are in the cases' order.
 pub(crate) fn side_by_side<C: Sync, R: Send>(
     count: usize,
     cases: &[C],

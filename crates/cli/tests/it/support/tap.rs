@@ -1,4 +1,4 @@
-//! A wire to a server of HTTP/2 that is listened to: when a message came, when it was cancelled.
+//! A relay to an HTTP/2 server that records when messages arrive and when streams are cancelled.
 
 use super::script::Script;
 use std::collections::HashMap;
@@ -10,12 +10,12 @@ use std::time::{Duration, Instant};
 
 /// The length of the client's preface (RFC 9113 section 3.4).
 const PREFACE: usize = 24;
-/// Types of frames, and the code of a stream that is not wanted any more (RFC 9113 sections 6, 7).
+/// Types of frames, and the error code of a cancelled stream (RFC 9113 sections 6, 7).
 const DATA: u8 = 0;
 const RST_STREAM: u8 = 3;
 const CANCEL: [u8; 4] = [0, 0, 0, 8];
 
-/// A way to a server on which both directions are read as they pass.
+/// A relay to a server that reads both directions as they pass.
 #[derive(Debug)]
 pub(crate) struct Tap {
     script: Script,
@@ -23,8 +23,8 @@ pub(crate) struct Tap {
 }
 
 impl Tap {
-    /// Listens, and hands on to `server`. Of each stream it notes when `messages` messages were
-    /// there for the client.
+    /// Listens, and relays to `server`. For each stream, the tap records the time at which the
+    /// client had `messages` messages.
     pub(crate) fn new(server: SocketAddr, messages: u64) -> Self {
         let cancels = Arc::new(Mutex::new(Vec::new()));
         let noted = Arc::clone(&cancels);
@@ -44,23 +44,25 @@ impl Tap {
         self.script.port()
     }
 
-    /// How long after enough messages each stream was cancelled that had them.
+    /// The time from enough messages to the cancellation, for each stream that was cancelled.
     pub(crate) fn cancels(&self) -> Vec<Duration> {
         self.cancels.lock().unwrap().clone()
     }
 }
 
-/// When streams had their messages, by their ids.
+/// The times at which streams had enough messages, by stream id.
 type Enough = Mutex<HashMap<u32, Instant>>;
 
-/// From the server to the client.
+/// Relays from the server to the client.
 fn hand_down(mut from: &TcpStream, mut to: &TcpStream, messages: u64, enough: &Enough) {
     let mut frames = Frames::default();
-    // Of each stream: the rest of a message, or its prefix so far; and how many came whole.
+    // For each stream: the rest of a message or its prefix so far, and the number of complete
+    // messages.
     let mut streams: HashMap<u32, (Vec<u8>, u64)> = HashMap::new();
     let mut piece = vec![0; 1 << 16];
     while let Ok(length @ 1..) = from.read(&mut piece) {
-        // Noted before it is handed on, or the answer could come first.
+        // Record the time before relaying, because the client's reaction could otherwise come
+        // first.
         let now = Instant::now();
         frames.feed(&piece[..length], |kind, stream, payload| {
             if kind != DATA {
@@ -83,7 +85,7 @@ fn hand_down(mut from: &TcpStream, mut to: &TcpStream, messages: u64, enough: &E
     let _ended = to.shutdown(Shutdown::Both);
 }
 
-/// From the client to the server.
+/// Relays from the client to the server.
 fn hand_up(
     mut from: &TcpStream,
     mut to: &TcpStream,
@@ -111,24 +113,23 @@ fn hand_up(
     let _ended = to.shutdown(Shutdown::Both);
 }
 
-/// How long the message is that these bytes begin with, if it is whole.
+/// The length of the message at the beginning of these bytes, if it is complete.
 fn message(bytes: &[u8]) -> Option<usize> {
     let length = bytes.get(1..5)?.try_into().unwrap();
     let size = 5 + u32::from_be_bytes(length) as usize;
     (bytes.len() >= size).then_some(size)
 }
 
-/// Bytes as frames.
+/// Splits bytes into frames.
 #[derive(Default)]
 struct Frames {
     bytes: Vec<u8>,
-    /// How many bytes come before the first frame.
+    /// The number of bytes before the first frame.
     skipped: usize,
 }
 
 impl Frames {
-    /// Calls `each` with the frames that are whole: type, stream, payload. None of these servers
-    /// pads.
+    /// Calls `each` for the complete frames: type, stream, payload. None of these servers pads.
     fn feed(&mut self, bytes: &[u8], mut each: impl FnMut(u8, u32, &[u8])) {
         self.bytes.extend_from_slice(bytes);
         let mut at = 0;

@@ -10,14 +10,14 @@ use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 
-/// The way in which a server ends TLS after its reply.
+/// How a server ends TLS after its reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TlsEnd {
-    /// With close_notify.
+    /// With a close_notify alert.
     Notified,
     /// Without close_notify, at the end of a record.
     Silent,
-    /// Within a record.
+    /// In the middle of a record.
     Cut,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct TlsReply {
     pub(crate) alpn: &'static [u8],
     /// The bytes that the server sends at once.
     pub(crate) greeting: &'static [u8],
-    /// Whether these bytes are a whole request.
+    /// Whether these bytes are a complete request.
     pub(crate) is_request: fn(&[u8]) -> bool,
     /// The bytes that the server sends after a request.
     pub(crate) bytes: &'static [u8],
@@ -50,7 +50,7 @@ impl TlsReply {
         config.alpn_protocols = vec![self.alpn.to_vec()];
         let config = Arc::new(config);
         Script::new(move |peer| {
-            // A client that goes away ends its connection.
+            // A client that disconnects ends its connection.
             let _gone = self.reply(peer.stream.get_mut(), &config);
         })
     }
@@ -81,7 +81,7 @@ impl TlsReply {
         }
         stream.write_all(&last)?;
         stream.shutdown(Shutdown::Write)?;
-        // Unread bytes would make a reset of the end.
+        // Unread bytes would turn the end into a reset.
         io::copy(stream, &mut io::sink()).map(|_| ())
     }
 }

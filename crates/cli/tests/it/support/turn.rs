@@ -1,10 +1,11 @@
-//! Which tests run at the same time.
+//! Decides which tests run at the same time.
 //!
-//! Most tests wait for servers, timeouts and schedules, so many run side by side (`TEST_THREADS` in
-//! the Makefile). A test shares the machine from its first process on until its thread ends. A test
-//! whose measurement others would distort runs [`alone`], in the end behind all that share: its thread
-//! waits until then. `tools/run-tests.sh` therefore gives more threads than may share the machine, and
-//! says how many may; and it holds the file that keeps the machine from its other stream of tests.
+//! Most tests wait for servers, timeouts and schedules: many run in parallel (`TEST_THREADS` in
+//! the Makefile). A test shares the machine from its first process until its thread ends. A test
+//! whose measurement others would distort runs [`alone`]: its thread waits until no other test
+//! shares the machine. `tools/run-tests.sh` therefore starts more threads than may share the
+//! machine, and sets their maximum number. The script also holds the file that separates this
+//! stream of tests from its other one.
 
 use std::cell::RefCell;
 use std::env;
@@ -13,9 +14,10 @@ use std::sync::{Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// How many tests may share the machine: a number, or as many as there are threads.
+/// The variable with the maximum number of tests that share the machine; without it, the number of
+/// threads.
 const SHARES: &str = "DRUMFIRE_TEST_SHARES";
-/// A file that is locked by whatever else loads the machine.
+/// The variable with a file that everything else that loads the machine locks.
 const MACHINE_FILE: &str = "DRUMFIRE_TEST_MACHINE";
 
 /// The machine that all tests run on.
@@ -26,20 +28,20 @@ static MACHINE: LazyLock<Machine> = LazyLock::new(|| {
 });
 
 thread_local! {
-    /// The turn of the test that runs on this thread.
+    /// The turn of the test on this thread.
     static OWN: RefCell<Option<Turn>> = const { RefCell::new(None) };
 }
 
-/// The tests that use a machine, and a signal for those that wait.
+/// The tests that use a machine, and a signal for the tests that wait.
 #[derive(Debug)]
 struct Machine {
     users: Mutex<Users>,
     changed: Condvar,
-    /// How many may share it.
+    /// The maximum number of tests that share the machine.
     shares: usize,
 }
 
-/// How many tests share a machine, and whether one has it alone.
+/// The number of tests that share a machine, and whether one uses it alone.
 #[derive(Debug)]
 struct Users {
     sharing: usize,
@@ -85,7 +87,7 @@ enum Way {
     Alone,
 }
 
-/// A test's use of a machine, which ends with it.
+/// A test's use of a machine. Dropping the value ends the use.
 #[derive(Debug)]
 struct Turn {
     machine: &'static Machine,
@@ -103,7 +105,7 @@ impl Drop for Turn {
     }
 }
 
-/// The machine for one test, until this is dropped; the file's lock ends with it.
+/// The machine for one test, until this value is dropped; the file's lock is released with it.
 #[derive(Debug)]
 pub(crate) struct Alone {
     _file: Option<File>,
@@ -115,9 +117,9 @@ impl Drop for Alone {
     }
 }
 
-/// Waits until no other test uses the machine, and keeps the others from it.
+/// Waits until no other test uses the machine, and blocks the others.
 pub(crate) fn alone() -> Alone {
-    // A test that waited with a share of its own would wait for itself.
+    // A test that waited while holding a share would wait for itself.
     OWN.take();
     OWN.set(Some(MACHINE.take(Way::Alone)));
     let file = env::var_os(MACHINE_FILE).map(|path| {
@@ -128,13 +130,13 @@ pub(crate) fn alone() -> Alone {
     Alone { _file: file }
 }
 
-/// Whether the test on this thread has the machine alone.
+/// Whether the test on this thread uses the machine alone.
 pub(crate) fn is_alone() -> bool {
     OWN.with_borrow(|turn| turn.as_ref().is_some_and(|turn| turn.way == Way::Alone))
 }
 
-/// Begins the share of the test on this thread, unless it has a turn already. Threads that a test
-/// starts belong to its turn; they have no names, and those of tests have.
+/// Begins the share of the test on this thread, unless the test has a turn already. Threads that a
+/// test starts belong to its turn; they have no names, but the threads of tests have.
 pub(crate) fn share() {
     let has_turn = OWN.with_borrow(Option::is_some);
     if !has_turn && thread::current().name().is_some() {
@@ -150,13 +152,13 @@ fn tests_share_the_machine_or_have_it_alone() {
         let users = machine.users();
         (users.sharing, users.is_taken)
     };
-    // The users that a later turn finds, after all of these have ended.
+    // The users that a later turn finds after all of these have ended.
     let after = |machine: &'static Machine, turns: Vec<Turn>, way: Way| {
         let waiting = thread::spawn(move || {
             let _turn = machine.take(way);
             seen(machine)
         });
-        // Time enough for a turn that is given too early; one that has to wait is never late.
+        // Enough time for a turn that is given too early. A turn that must wait is never late.
         thread::sleep(Duration::from_millis(50));
         drop(turns);
         waiting.join().unwrap()

@@ -1,6 +1,7 @@
-//! A wire between two network namespaces that delays, loses, doubles and damages packets.
+//! A wire between two network namespaces that delays, loses, duplicates and damages packets.
 //!
-//! The kernel's own emulator (netem) is missing on many machines; VDE's `wirefilter` is a program.
+//! The kernel's own emulator (netem) is missing on many machines; VDE's `wirefilter` is an ordinary
+//! program.
 
 use super::folder::Folder;
 use super::lab::{self, Namespace};
@@ -9,7 +10,7 @@ use super::process::Process;
 use super::program::{PATH, neutral, words};
 use std::process::{Command, Stdio};
 
-/// Where the built-in server listens at the far end.
+/// The address of the built-in server at the far end.
 pub(crate) const FAR: &str = "10.77.0.2:9000";
 
 /// Two namespaces, a switch in each, and the wire between them.
@@ -23,7 +24,7 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    /// A wire without faults; `None` where the machine does not allow it.
+    /// A wire without faults; `None` if the machine does not allow one.
     pub(crate) fn new() -> Option<Self> {
         if !["vde_switch", "wirefilter", "ping"]
             .into_iter()
@@ -42,7 +43,7 @@ impl Wire {
             wait_until("a switch has its interface", || {
                 ip(namespace, "link show tap0")
             });
-            // Addresses are not resolved over the wire, whose faults are for TCP.
+            // Addresses are not resolved over the wire, because its faults are meant for TCP.
             for line in [
                 format!("link set tap0 address 02:00:00:00:00:0{own}"),
                 format!("addr add 10.77.0.{own}/24 dev tap0"),
@@ -64,7 +65,7 @@ impl Wire {
         Some(wire)
     }
 
-    /// Replaces the wire by one with these faults, in the words of `wirefilter`.
+    /// Replaces the wire with one with these faults, in the syntax of `wirefilter`.
     pub(crate) fn set(&mut self, faults: &str) {
         drop(self.wire.take());
         let mut command = neutral(lab::program("wirefilter"));
@@ -76,15 +77,15 @@ impl Wire {
         });
     }
 
-    /// Sets the length of packets that both ends may send.
+    /// Sets the maximum size of packets at both ends.
     pub(crate) fn set_mtu(&self, bytes: u32) {
         for namespace in [&self.near, &self.far] {
             assert!(ip(namespace, &format!("link set tap0 mtu {bytes}")));
         }
     }
 
-    /// The mean round trip of `count` pings in seconds; `None` if one is not answered within
-    /// `seconds`.
+    /// The mean round trip time of `count` pings in seconds; `None` if a ping is not answered
+    /// within `seconds`.
     pub(crate) fn ping(&self, count: u32, seconds: u32) -> Option<f64> {
         let mut command = self.near.command("ping");
         let line = format!("-q -i 0.1 -W {seconds} -c {count} 10.77.0.2");
@@ -98,7 +99,7 @@ impl Wire {
         Some(mean / 1e3)
     }
 
-    /// The built-in server at the far end, with flags of its own.
+    /// Starts the built-in server with these flags at the far end.
     pub(crate) fn serve(&self, line: &str) -> Process {
         let mut command = self.far.command(PATH);
         command
@@ -110,7 +111,7 @@ impl Wire {
         serve
     }
 
-    /// `drumfire http` at the near end, with JSON on its standard output.
+    /// Starts `drumfire http` at the near end, with JSON on its standard output.
     pub(crate) fn http(&self, line: &str) -> Process {
         let mut command = self.near.command(PATH);
         command.args(["http", "--json", "-"]).args(words(line));
@@ -118,7 +119,7 @@ impl Wire {
     }
 }
 
-/// These programs have a console and end with it.
+/// Starts a program that has a console and ends with it.
 fn interactive(command: &mut Command) -> Process {
     Process::start(command.stdin(Stdio::piped()))
 }

@@ -1,8 +1,9 @@
 //! The lines about JSON in a case: `PATH OPERATOR VALUE`.
 //!
-//! A path has keys and indices between dots; `#` is a length, `*` every element, and `KEY=VALUE` the
-//! element with that value. In a summary, `errors(KIND)` is the count of a kind of failure, `kinds` the
-//! kinds in order, and `status(N)` the count of a status. A value `@PATH` is the one at another path.
+//! A path has keys and indices between dots. `#` is a length, `*` every element, and `KEY=VALUE`
+//! the element with that value. In a summary, `errors(KIND)` is the count of a kind of failure,
+//! `kinds` the kinds in order, and `status(N)` the count of a status. A value `@PATH` is the value
+//! at another path.
 
 use crate::support::Report;
 use serde_json::Value;
@@ -35,7 +36,7 @@ fn at(value: &Value, path: &str) -> Value {
     }
 }
 
-/// The value of a path that has a meaning in summaries.
+/// The value of a path with a special meaning in summaries.
 fn special(value: &Value, path: &str) -> Option<Value> {
     let report = || Report::of_value(value.clone());
     let within = |start: &str| path.strip_prefix(start)?.strip_suffix(')');
@@ -72,7 +73,7 @@ fn is_so(found: &Value, operator: &str, wanted: &str) -> Option<bool> {
     })
 }
 
-/// The lines that do not hold, each with what was found.
+/// The lines that fail, each with the value that was found.
 pub(super) fn wrong(value: &Value, lines: &str) -> Vec<String> {
     let judge = |line: &str| {
         let mut words = line.splitn(3, ' ');

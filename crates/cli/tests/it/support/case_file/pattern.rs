@@ -1,4 +1,4 @@
-//! Expected texts: `[..]` stands for any text within a line, a line `...` for any lines.
+//! Expected texts: `[..]` matches any text within a line, and a line `...` matches any lines.
 
 /// Whether a text matches the expected one.
 pub(super) fn is_match(expected: &str, actual: &str) -> bool {
@@ -37,7 +37,7 @@ fn is_line(expected: &str, actual: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// The actual text, in which expected lines with `[..]` stay.
+/// The actual text, in which expected lines with `[..]` are kept.
 pub(super) fn blessed(expected: &str, actual: &str) -> String {
     let patterns: Vec<&str> = expected
         .lines()
@@ -55,7 +55,7 @@ pub(super) fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Why a text lacks one of the parts, a line each: `N x PART` is a part that N lines have.
+/// Why a text lacks one of the parts, one per line: `N x PART` is a part that N lines have.
 pub(super) fn missing(parts: &str, text: &str) -> Vec<String> {
     let whole = words(text);
     let lacks = |part: &&str| {
@@ -73,7 +73,7 @@ pub(super) fn missing(parts: &str, text: &str) -> Vec<String> {
     parts.lines().filter(lacks).map(str::to_owned).collect()
 }
 
-/// The parts, a line each, that a text has.
+/// The parts, one per line, that a text has.
 pub(super) fn present(parts: &str, text: &str) -> Vec<String> {
     let whole = words(text);
     let has = |part: &&str| whole.contains(&words(part));

@@ -1,6 +1,6 @@
 //! The sections of a case file: `== TITLE` and the lines below it.
 
-/// A section; `line` is the place of its title in the file.
+/// A section; `line` is the line number of its title in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Section {
     pub(super) line: usize,
@@ -18,7 +18,7 @@ impl Section {
     }
 }
 
-/// The text above the first section, and the sections. An empty line before a title separates.
+/// The text above the first section, and the sections. An empty line before a title is a separator.
 pub(super) fn read(text: &str) -> (String, Vec<Section>) {
     let (mut preamble, mut sections) = (String::new(), Vec::<Section>::new());
     for (n, line) in text.split_inclusive('\n').enumerate() {
@@ -40,7 +40,7 @@ pub(super) fn read(text: &str) -> (String, Vec<Section>) {
     (preamble, sections)
 }
 
-/// Sections as they stand in a file: an empty line before each step, case and file.
+/// Prints sections as in a file: an empty line before each step, case and file.
 pub(super) fn print(sections: &[Section]) -> String {
     let mut text = String::new();
     for Section { title, body, .. } in sections {

@@ -1,10 +1,10 @@
-//! The servers of a case file, and the words that stand for their addresses.
+//! The servers of a case file, and the placeholders for their addresses.
 
 use crate::support::script::{WholeRequest, get};
 use crate::support::{Script, Serve};
 use std::sync::{Arc, Mutex};
 
-/// A server under its name, which is empty for the first.
+/// A server with its name, which is empty for the first.
 pub(super) struct Server {
     pub(super) name: String,
     kind: Kind,
@@ -13,11 +13,11 @@ pub(super) struct Server {
 enum Kind {
     /// `drumfire serve`.
     Target(Serve),
-    /// A server that sends one response to every request, and keeps the requests.
+    /// A server that sends one response to every request, and records the requests.
     Script(Script, Arc<Mutex<Vec<WholeRequest>>>),
 }
 
-/// The name and the rest of a line. A line that begins with a flag has no name.
+/// The name and the rest of a line. If a line begins with a flag, the name is empty.
 fn name_and_rest(line: &str) -> (&str, &str) {
     match line.split_once(' ').unwrap_or((line, "")) {
         (name, rest) if !name.starts_with('-') => (name, rest),
@@ -26,7 +26,7 @@ fn name_and_rest(line: &str) -> (&str, &str) {
 }
 
 impl Server {
-    /// `[NAME] FLAGS`.
+    /// A server from a line `[NAME] FLAGS`.
     pub(super) fn target(line: &str) -> Self {
         let (name, flags) = name_and_rest(line);
         Self {
@@ -35,7 +35,7 @@ impl Server {
         }
     }
 
-    /// A server whose responses are written with escapes; an empty response is a 200 without a body.
+    /// A server whose response is written with escapes; an empty response means 200 without a body.
     pub(super) fn script(name: &str, response: &str) -> Self {
         let requests = Arc::new(Mutex::new(Vec::new()));
         let into = Arc::clone(&requests);
@@ -64,7 +64,7 @@ impl Server {
         }
     }
 
-    /// The words for the address with their values, the longest value first.
+    /// The placeholders for the address with their values, the longest value first.
     pub(super) fn values(&self) -> [(String, String); 4] {
         let url = self.url();
         let base = url.trim_end_matches('/').to_owned();
@@ -92,7 +92,7 @@ impl Server {
         }
     }
 
-    /// A page of JSON of the built-in server.
+    /// A JSON page of the built-in server.
     pub(super) fn page(&self, path: &str) -> serde_json::Value {
         match &self.kind {
             Kind::Target(serve) => {
@@ -103,8 +103,9 @@ impl Server {
         }
     }
 
-    /// The requests since the last call, a line each. In the form, `{method}`, `{target}`, `{body}`,
-    /// `{bytes}` (the body with escapes), `{head}` and `{FIELD}` stand for parts of the request.
+    /// The requests since the last call, one per line. In the form, `{method}`, `{target}`,
+    /// `{body}`, `{bytes}` (the body with escapes), `{head}` and `{FIELD}` are replaced with parts
+    /// of the request.
     pub(super) fn arrived(&self, form: &str) -> Option<Vec<String>> {
         let Kind::Script(_, requests) = &self.kind else {
             return None;
@@ -119,7 +120,7 @@ impl Server {
     }
 }
 
-/// The values of a head's fields of this name, `-` without one.
+/// The values of a head's fields with this name, or `-`.
 fn values(head: &str, name: &str) -> String {
     let fields = head.lines().filter_map(|line| line.split_once(':'));
     let named = fields.filter(|(field, _)| field.eq_ignore_ascii_case(name));

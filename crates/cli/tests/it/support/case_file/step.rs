@@ -1,4 +1,5 @@
-//! A case file as it is run: its servers and files, its steps, and the sections that judge them.
+//! The execution of a case file: its servers and files, its steps, and the sections that check
+//! them.
 
 use super::section::Section;
 use super::servers::Server;
@@ -11,13 +12,13 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// The secret of cases, in Base64 as well: no text of the program may have it.
+/// The secret of cases, in Base64 as well: no text of the program may contain it.
 const SECRETS: [&str; 2] = ["CANARY", "Q0FOQVJZ"];
 
 /// A step that was run.
 struct Step {
     run: Run,
-    /// The outputs that a section has judged.
+    /// The outputs that a section has checked.
     judged: Judged,
 }
 
@@ -33,11 +34,11 @@ struct Judged {
 pub(super) struct Transcript {
     servers: Vec<Server>,
     folder: Option<Folder>,
-    /// The files and values above the first case, which every case has.
+    /// The files and values above the first case, which apply to every case.
     shared: (Vec<Section>, Vec<(String, String)>),
     /// The files of the case, which are written again for each step.
     files: Vec<Section>,
-    /// Words and what they stand for.
+    /// Placeholders and their values.
     values: Vec<(String, String)>,
     in_case: bool,
     place: String,
@@ -47,7 +48,7 @@ pub(super) struct Transcript {
 }
 
 impl Transcript {
-    /// Runs the sections; returns them with the actual texts, and the failures.
+    /// Runs the sections. Returns them with the actual texts, and the failures.
     pub(super) fn replay(mut self, sections: &[Section]) -> (Vec<Section>, Vec<String>) {
         self.folder = Some(Folder::new());
         for section in sections {
@@ -79,7 +80,7 @@ impl Transcript {
         self.failures.push(format!("{}: {text}", self.place));
     }
 
-    /// A section that prepares or runs a step.
+    /// Executes a section that prepares or runs a step.
     fn set_up(&mut self, word: &str, rest: &str, section: &Section) {
         self.again.push(section.clone());
         match word {
@@ -118,7 +119,7 @@ impl Transcript {
         }
     }
 
-    /// Runs a step by a shell, in the folder of the case.
+    /// Runs a step in a shell, in the folder of the case.
     fn run(&mut self, line: &str, number: usize) {
         let line = line.trim_end();
         self.place = format!("line {number}: {line}");
@@ -147,7 +148,7 @@ impl Transcript {
         }
     }
 
-    /// A text with the values of its words, which may have words themselves.
+    /// A text with its placeholders replaced; the values may contain placeholders.
     fn filled(&self, text: &str) -> String {
         const DEPTH: usize = 4;
         let mut text = text.to_owned();
@@ -163,7 +164,7 @@ impl Transcript {
         text.replace("{dir}", dir.expect("a path of text"))
     }
 
-    /// A text of the program with words in place of what varies, and without control characters.
+    /// A text of the program with placeholders for variable parts, and without control characters.
     fn shown(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for server in &self.servers {
@@ -189,7 +190,7 @@ impl Transcript {
         plain
     }
 
-    /// A section that judges the last step; whether it is one.
+    /// Executes a section that checks the last step. Returns whether the section is one.
     fn judge(&mut self, word: &str, rest: &str, section: &Section) -> bool {
         let mut again = section.clone();
         match (word, &mut self.step) {
@@ -249,7 +250,7 @@ impl Transcript {
         }
     }
 
-    /// Compares a text with a section; the section's text as it should be.
+    /// Compares a text with a section. Returns the correct text of the section.
     fn compare(&mut self, what: &str, how: &str, expected: &str, actual: &str) -> String {
         let actual = self.shown(actual);
         let wrong = match how {
@@ -260,7 +261,7 @@ impl Transcript {
                 self.fail(&format!(
                     "{what} differs\n--- expected\n{expected}--- actual\n{actual}"
                 ));
-                // A person decides which lines `...` leaves out.
+                // A person decides which lines `...` omits.
                 if expected.lines().any(|line| line == "...") {
                     return expected.to_owned();
                 }
@@ -276,7 +277,8 @@ impl Transcript {
         expected.to_owned()
     }
 
-    /// Lines about JSON on standard output (`-`) or in a file; the books of a summary must balance.
+    /// Checks lines about JSON on standard output (`-`) or in a file; the counts of a summary must
+    /// balance.
     fn judge_json(&mut self, name: &str, lines: &str) {
         let text = match (name, &mut self.step) {
             ("-", Some(step)) => {
@@ -302,7 +304,8 @@ impl Transcript {
         }
     }
 
-    /// `[sorted|distinct] FORM`: the requests that arrived at the scripted server since the last look.
+    /// Checks `[sorted|distinct] FORM`: the requests that arrived at the scripted server since the
+    /// last check.
     fn judge_arrived(&mut self, rest: &str, expected: &str) -> String {
         let (order, form) = match rest.split_once(' ') {
             Some((order @ ("sorted" | "distinct"), form)) => (order, form),
@@ -320,7 +323,7 @@ impl Transcript {
         self.compare("arrived", "", expected, &text)
     }
 
-    /// Ends a step. A required section that is missing is a failure, and is added.
+    /// Ends a step. A missing section that is required is a failure, and is added.
     fn close_step(&mut self) {
         let Some(Step { run, judged }) = self.step.take() else {
             return;
@@ -341,7 +344,7 @@ impl Transcript {
             let code = code.map_or_else(|| "signal".to_owned(), |code| code.to_string());
             lacking.push(Section::new(&format!("exit {code}"), String::new()));
         }
-        // A refusal has a whole message, and nothing else.
+        // A refusal consists only of a complete message.
         let is_refusal = code == Some(2);
         for (what, is_judged, text) in [
             ("stdout", judged.stdout, stdout),
