@@ -1,16 +1,16 @@
-//! Agents without a load: each speaks the protocol as `drumfire agent` does and reports an interval
-//! of made-up samples a second, so that a coordinator can be measured with more agents than there
+//! Agents without a load. Each uses the protocol of `drumfire agent` and reports one interval of
+//! made-up samples per second, so that a coordinator can be measured with more agents than there
 //! are machines.
 //!
 //! ```sh
 //! cargo run --example fake_agents -- nats://127.0.0.1:4222 GROUP AGENTS SECONDS SERIES
 //! ```
 //!
-//! It prints the bytes that it published and received, once for all agents, behind their end.
+//! At the end, the program prints the bytes that it published and received, summed over all agents.
 //!
-//! With `-` in place of the URL there is neither a server nor time: the coordinator's machine is in
-//! this process, and what it takes of a core for each second of the run is printed, with the memory
-//! that it has grown by. So there may be more agents than a machine could carry.
+//! With `-` instead of the URL, the program uses neither a server nor real time. The coordinator's
+//! state machine runs in this process, and the program prints its CPU time per second of the run
+//! and the memory by which it has grown. So there may be more agents than a machine could run.
 
 use async_nats::jetstream::{self, Context};
 use async_nats::{Client, Request};
@@ -34,12 +34,12 @@ use tokio::sync::mpsc;
 
 /// The length of an interval.
 const INTERVAL: Nanos = Nanos::from_secs(1);
-/// The samples of each series in an interval.
+/// The number of samples of each series in an interval.
 const SAMPLES: u64 = 50;
-/// The time that a reply may take.
+/// The maximum time to wait for a reply.
 const REQUEST: Duration = Duration::from_secs(2);
 
-/// What all agents have in common.
+/// The state that all agents share.
 struct Fleet {
     clock: Clock,
     group: String,
@@ -91,7 +91,7 @@ async fn main() -> Result<()> {
     )
 }
 
-/// The facts of a run whose one pool has this number of series.
+/// The facts of a run with one pool that has this number of series.
 fn info(series: u64) -> RunInfo {
     let steps = (0..series).map(|step| format!("step{step}"));
     RunInfo {
@@ -104,8 +104,9 @@ fn info(series: u64) -> RunInfo {
     }
 }
 
-/// An interval of an agent, whose latencies are spread over some decades. It is recorded into memory that
-/// all agents use in turn: to clear new memory for each would take more than the coordinator does.
+/// Makes an interval of an agent, whose latencies are spread over some decades. All agents use the
+/// same memory in turn, because clearing new memory for each would take more time than the
+/// coordinator does.
 fn interval(memory: &mut Interval, info: &RunInfo, index: u64, agent: u64) -> Interval {
     let interval = memory;
     interval.reset(index, Nanos(INTERVAL.0 * index));
@@ -135,7 +136,7 @@ fn interval(memory: &mut Interval, info: &RunInfo, index: u64, agent: u64) -> In
     interval.clone()
 }
 
-/// An agent's life.
+/// Runs one agent to its end.
 async fn drive(fleet: Arc<Fleet>, index: u64, client: Client) -> Result<()> {
     let machine = MachineFacts {
         cores: 1,
@@ -177,7 +178,7 @@ async fn drive(fleet: Arc<Fleet>, index: u64, client: Client) -> Result<()> {
     }
 }
 
-/// An agent at work.
+/// An agent with a share.
 struct Fake {
     machine: Agent,
     stream: Context,
@@ -190,14 +191,14 @@ struct Fake {
 }
 
 impl Fake {
-    /// The end of the interval under way.
+    /// The end of the current interval.
     fn edge(&self) -> Option<Nanos> {
         let is_open = self.closed < self.fleet.intervals;
         let start = self.start.filter(|_| is_open)?;
         Some(start + Nanos(INTERVAL.0 * (self.closed + 1)))
     }
 
-    /// Reports the interval that is over, and behind the last one the end.
+    /// Reports the interval if it is over, and the end after the last interval.
     fn work(&mut self) -> Vec<AgentAction> {
         let now = self.fleet.clock.now();
         if self.edge().is_none_or(|edge| now < edge) {
@@ -224,7 +225,7 @@ impl Fake {
         reported.collect::<Vec<_>>().into_iter().flatten().collect()
     }
 
-    /// Does what the machine asks for; whether it has left.
+    /// Performs an action of the state machine. Returns whether the agent has left.
     async fn act(
         &mut self,
         action: AgentAction,
@@ -274,18 +275,18 @@ impl Fake {
     }
 }
 
-/// A coordinator with its agents, in virtual time.
+/// A coordinator and its agents in virtual time.
 struct Simulated {
     coordinator: Coordinator,
     agents: Vec<Agent>,
     now: Nanos,
     memory: Interval,
-    /// The CPU time that the coordinator has taken.
+    /// The CPU time that the coordinator has used.
     taken: Nanos,
     journal: u64,
 }
 
-/// Runs a coordinator's machine with this many agents for this long.
+/// Runs a coordinator's state machine with this number of agents for this time.
 fn simulate(agents: u64, seconds: u64, series: u64) -> Result<()> {
     let count = u32::try_from(agents).map_err(Error::other)?;
     let plan = drumfire_testkit::open("const(1000/s)").connections(count);
@@ -318,7 +319,7 @@ fn simulate(agents: u64, seconds: u64, series: u64) -> Result<()> {
     while !world.coordinator.has_start() {
         world.beat(&info);
     }
-    // All agents know of it, and their load begins.
+    // All agents have the start, and their load begins.
     (0..20).for_each(|_| world.beat(&info));
     (world.taken, world.journal) = (Nanos::ZERO, 0);
     let before = resident_memory().unwrap_or(0);
@@ -340,7 +341,7 @@ fn simulate(agents: u64, seconds: u64, series: u64) -> Result<()> {
 }
 
 impl Simulated {
-    /// Lets each agent beat, and carries its answer back.
+    /// Sends a beat from each agent, and delivers the reply.
     fn beat(&mut self, info: &RunInfo) {
         self.now += Nanos::from_millis(250);
         for index in 0..self.agents.len() {
@@ -367,7 +368,7 @@ impl Simulated {
         }
     }
 
-    /// Lets each agent report an interval.
+    /// Reports an interval from each agent.
     fn report(&mut self, info: &RunInfo, index: u64) {
         for agent in 0..self.agents.len() {
             let interval = Arc::new(interval(&mut self.memory, info, index, agent as u64));
@@ -396,7 +397,7 @@ fn content(event: &RunEvent) -> Option<Redacted<Content>> {
     Redacted::event(event, &Redactor::default())
 }
 
-/// The key of an agent, by which the coordinator knows it again.
+/// The key by which the coordinator recognises an agent.
 fn key(index: impl TryInto<u64>) -> AgentKey {
     let index = index.try_into().unwrap_or_default();
     AgentKey::new((u128::from(index) + 1).to_le_bytes())

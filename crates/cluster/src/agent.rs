@@ -1,22 +1,21 @@
-//! An agent: takes a share of a run, and sends what comes of it.
+//! An agent: takes a share of a run, and reports its results.
 //!
-//! Its life: it is free and beats until a reply has an assignment for it; [`AgentAction::Prepare`]
-//! asks its holder to prepare the plan, who answers by [`Agent::ready`] or [`Agent::fail`]. With a
-//! start the load begins; everything that the run has to say is given to [`Agent::report`]. It
-//! leaves when the coordinator has stored all of it, or when a reply says so; behind
-//! [`AgentAction::Leave`] nothing more comes of it.
+//! A free agent sends beats until a reply contains an assignment. [`AgentAction::Prepare`] then
+//! requests its holder to prepare the plan, and the holder calls [`Agent::ready`] or
+//! [`Agent::fail`]. After the start, the load begins, and the holder passes every event of the run
+//! to [`Agent::report`]. The agent leaves when the coordinator has stored all reports, or when a
+//! reply requests it. [`AgentAction::Leave`] is the last action.
 //!
-//! Its lease runs from the sending of the last beat that was answered, by its own clock. A reply that
-//! comes late therefore lengthens nothing. When the lease has passed, its load ends, for good, and
-//! the report of that stands before whatever the end of the load makes it report. It stays for
-//! two minutes, so that a coordinator that comes back, or another one that goes on with the run, gets
-//! what was sent.
+//! The lease starts when the agent sends a beat that is answered, measured by the agent's clock. A
+//! late reply therefore does not extend the lease. After the lease has expired, the agent ends its
+//! load for good, and reports the expiry before any event of the load's end. The agent stays for
+//! two minutes, so that a returning coordinator or a successor gets the results.
 //!
-//! Of several coordinators of its run it follows the one of the highest term.
+//! If its run has several coordinators, the agent follows the one with the highest term.
 //!
-//! Shares that another agent has lost are kept by further agents in the same process, one for each
-//! ([`AgentAction::Join`]): each has a lease, numbers and an end of its own. Its load begins at a time
-//! of the run.
+//! Further agents in the same process take over the shares of lost agents, one for each
+//! ([`AgentAction::Join`]). Each has its own lease, report numbers and end. Its load begins at a
+//! given time of the run.
 
 use crate::clock_facts::ClockFacts;
 use crate::envelope::Message as _;
@@ -31,49 +30,50 @@ use drumfire_measure::form::FormError;
 use drumfire_plan::{Command, StopReason};
 use drumfire_units::Nanos;
 
-/// The round trips before an agent is ready, so that its clock is known.
+/// The minimum number of round trips before an agent is ready, so that it knows its clock offset.
 const ROUND_TRIPS_MIN: usize = 8;
-/// The reason for which an agent leaves whose lease has passed.
+/// The reason of an agent that leaves because its lease has expired.
 const LOST: &str = "the coordinator did not answer within the lease";
-/// The reason for which an agent leaves whose shares are not wanted any more, though it has begun.
+/// The reason of an agent that leaves because its shares are no longer needed, although their load
+/// has started.
 const NOT_WANTED: &str =
     "its shares are no longer needed, and it has already sent part of their load";
 
-/// What the holder of an agent is to do.
+/// A request to the holder of an agent.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AgentAction {
-    /// Send this beat, and give its reply to [`Agent::handle_reply`].
+    /// Send this beat, and pass its reply to [`Agent::handle_reply`].
     Beat(Vec<u8>),
     /// Publish this report.
     Publish(Vec<u8>),
     /// Prepare this share.
     Prepare(Assignment),
-    /// The run begins or has begun at this time of the own clock: let the load begin at this time of
-    /// the run.
+    /// The run started, or starts, at the first time by the agent's clock. Start the load at the
+    /// second time, which is a time of the run.
     Start(Nanos, Nanos),
-    /// Start a further agent of this name, free, in this process: it is to have a share that was lost
-    /// beside this one's.
+    /// Start another free agent with this name in this process. It will get a lost share in
+    /// addition to this agent's.
     Join(String),
-    /// Let workers send until this time of the own clock.
+    /// Allow workers to send until this time by the agent's clock.
     Lease(Nanos),
-    /// Give this command to the run; one that it refuses is told by [`Agent::refuse`].
+    /// Pass this command to the run. If the run refuses it, call [`Agent::refuse`].
     Command(Command),
-    /// Stop the load; with `true` give up what is in flight.
+    /// Stop the load. With `true`, abort the requests in flight.
     Halt(StopReason, bool),
-    /// Go: nothing of the agent is lacking, or something is, for this reason.
+    /// Leave: everything was delivered, or the results are incomplete for this reason.
     Leave(Result<Left, String>),
 }
 
-/// How an agent has left of which nothing is lacking.
+/// How an agent left whose results are complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left {
-    /// Everything that it has made is stored.
+    /// All its results are stored.
     Stored,
-    /// Its shares are not wanted any more, and it has sent nothing.
+    /// Its shares are no longer needed, and it has sent nothing.
     NotWanted,
 }
 
-/// An agent's side of the protocol; the head of this file has its life.
+/// An agent's side of the protocol. The documentation of this file has its life cycle.
 #[derive(Clone, Debug)]
 pub struct Agent {
     name: String,
@@ -87,29 +87,29 @@ pub struct Agent {
     beat_at: Nanos,
     outbox: Outbox,
     has_left: bool,
-    /// The first answer that could not be read.
+    /// The error of the first reply that could not be decoded.
     unread: Option<FormError>,
 }
 
-/// A share that it has.
+/// The share that the agent has.
 #[derive(Clone, Debug)]
 struct Held {
     assignment: Assignment,
     term: u64,
     lease_until: Nanos,
-    /// The start of its load by its own clock, once it has one.
+    /// The start of the run by the agent's clock, once known.
     start: Option<Nanos>,
-    /// The time at which it found that its lease had passed.
+    /// The time at which the agent noticed that its lease had expired.
     expired_at: Option<Nanos>,
     commands: u64,
     late: u64,
     halt: Option<(StopReason, bool)>,
-    /// The number of further agents that were started for shares that were lost.
+    /// The number of further agents that were started for lost shares.
     joined: u64,
 }
 
 impl Agent {
-    /// A free agent of this name and key.
+    /// A free agent with this name and key.
     #[must_use]
     pub fn new((name, key): (&str, AgentKey), program: &str, machine: MachineFacts) -> Self {
         Self {
@@ -128,7 +128,7 @@ impl Agent {
         }
     }
 
-    /// What is due: a beat, reports that nobody acknowledged, the end of a lease.
+    /// Performs everything that is due: a beat, unacknowledged reports, the expiry of a lease.
     pub fn handle_time(&mut self, now: Nanos) -> Vec<AgentAction> {
         if self.has_left {
             return Vec::new();
@@ -145,21 +145,22 @@ impl Agent {
         actions
     }
 
-    /// Beats at once: the coordinator has news.
+    /// Sends a beat immediately, because the coordinator has news.
     pub fn nudge(&mut self, now: Nanos) -> Vec<AgentAction> {
         self.beat_at = now;
         self.handle_time(now)
     }
 
-    /// The time of the next call of [`Self::handle_time`].
+    /// The time at which to call [`Self::handle_time`] again.
     #[must_use]
     pub fn next_time(&self) -> Nanos {
         let lease = self.held.as_ref().map(|held| held.lease_until);
         lease.map_or(self.beat_at, |lease| lease.min(self.beat_at))
     }
 
-    /// Takes the reply to a beat. One of another version ends the agent. Any other that can't be read
-    /// is no reply: if none comes, the lease passes, and the reason of that names it.
+    /// Handles the reply to a beat. A reply of another version ends the agent. Any other reply that
+    /// cannot be decoded is ignored. If no valid reply follows, the lease expires, and its reason
+    /// contains the decoding error.
     pub fn handle_reply(&mut self, bytes: &[u8], now: Nanos) -> Vec<AgentAction> {
         let reply = match Reply::decode(bytes) {
             Ok(reply) => reply,
@@ -200,14 +201,16 @@ impl Agent {
         actions
     }
 
-    /// The share is prepared: with the facts of its run, encoded, it waits for the start.
+    /// Marks the share as prepared. The agent waits for the start, with the encoded facts of its
+    /// run.
     pub fn ready(&mut self, info: Redacted<Vec<u8>>) {
         if self.phase == Phase::Preparing {
             self.phase = Phase::Ready(info.into_inner());
         }
     }
 
-    /// The share can't be run, or has failed; what was reported to its end stays so.
+    /// Marks the share as failed, or as impossible to run. If its end was already reported, nothing
+    /// changes.
     pub fn fail(&mut self, reason: Redacted<String>, now: Nanos) -> Vec<AgentAction> {
         if self.phase == Phase::Ended {
             return Vec::new();
@@ -216,9 +219,9 @@ impl Agent {
         self.nudge(now)
     }
 
-    /// Takes what the run has to say, in its order.
+    /// Reports an event of the run. The holder calls this in the order of the events.
     pub fn report(&mut self, content: &Redacted<Content>, now: Nanos) -> Vec<AgentAction> {
-        // What the end of the lease makes of the run comes behind the report of that.
+        // Report the expiry of the lease before the events that it causes.
         let mut actions = self.look_at_lease(now);
         let Some(held) = self.held.as_ref().filter(|_| !self.has_left) else {
             return actions;
@@ -239,14 +242,14 @@ impl Agent {
         actions
     }
 
-    /// A command came too late to hold from its time, and was refused.
+    /// Counts a command that arrived too late for its time, and that the run therefore refused.
     pub fn refuse(&mut self) {
         if let Some(held) = &mut self.held {
             held.late += 1;
         }
     }
 
-    /// Notes what its system says of the clock, and when the load began.
+    /// Records the state of the system's clock, and the time at which the load started.
     pub const fn note_clock(&mut self, facts: ClockFacts) {
         self.clock_facts = facts;
     }
@@ -260,7 +263,7 @@ impl Agent {
                 _ => BEAT,
             };
         let held = self.held.as_ref();
-        // A clock that is not known yet would make it miss the start.
+        // Without a known clock offset, the agent would miss the start.
         let phase = match &self.phase {
             Phase::Ready(_) if !knows_clock => Phase::Preparing,
             Phase::Running if held.is_some_and(|held| held.expired_at.is_some()) => Phase::Expired,
@@ -296,7 +299,7 @@ impl Agent {
         }
         let lease_until = sent + LEASE;
         if lease_until <= now {
-            // It has waited for longer than the coordinator does.
+            // The agent has waited for longer than the coordinator does.
             return Vec::new();
         }
         self.phase = Phase::Preparing;
@@ -341,7 +344,7 @@ impl Agent {
         }
         held.lease_until = held.lease_until.max(sent + LEASE);
         let mut actions = vec![AgentAction::Lease(held.lease_until)];
-        // Before the start a command may hold from any time.
+        // Before the start, a command may take effect at any time.
         for (number, command) in (hold.from..).zip(hold.commands) {
             if number == held.commands {
                 held.commands += 1;
@@ -376,7 +379,7 @@ impl Agent {
         actions
     }
 
-    /// Ends the load when the lease has passed, and the agent when nothing more can come of that.
+    /// Ends the load when the lease has expired, and the agent when nothing more can be delivered.
     fn look_at_lease(&mut self, now: Nanos) -> Vec<AgentAction> {
         let Some(held) = self.held.as_mut().filter(|_| !self.has_left) else {
             return Vec::new();
@@ -389,7 +392,7 @@ impl Agent {
                 false => Vec::new(),
             };
         }
-        // What has ended needs no lease, but somebody who takes it.
+        // An ended share needs no lease, but a coordinator that accepts its reports.
         let patience = match self.phase {
             Phase::Ended => STAY,
             _ => Nanos::ZERO,
@@ -413,7 +416,7 @@ impl Agent {
             .collect()
     }
 
-    /// The reason for which the agent has no lease any more.
+    /// The reason of an agent whose lease has expired.
     fn lost(&self) -> String {
         match &self.phase {
             Phase::Failed(reason) => reason.clone(),
@@ -424,7 +427,7 @@ impl Agent {
         }
     }
 
-    /// The end of an agent whose shares are not wanted any more.
+    /// How an agent leaves whose shares are no longer needed.
     fn unwanted(&self) -> Result<Left, String> {
         let has_begun = self.held.as_ref().is_some_and(|held| held.start.is_some());
         match &self.phase {
@@ -436,7 +439,7 @@ impl Agent {
 
     fn leave(&mut self, ended: Result<Left, String>) -> Vec<AgentAction> {
         self.has_left = true;
-        // What has ended has nothing left to halt.
+        // A share whose results are all stored has nothing to halt.
         let halt = (ended != Ok(Left::Stored) && self.held.is_some())
             .then_some(AgentAction::Halt(StopReason::Command, true));
         let leave = AgentAction::Leave(ended);
@@ -475,7 +478,7 @@ mod tests {
         }
     }
 
-    /// The actions that follow from a reply a second later.
+    /// The actions after a reply that arrives one second later.
     fn hear(agent: &mut Agent, now: &mut Nanos, word: Word) -> Vec<AgentAction> {
         let sent = *now;
         *now += Nanos::from_secs(1);
@@ -489,8 +492,9 @@ mod tests {
         agent.handle_reply(&reply.encode(), *now)
     }
 
-    /// Garbage in an agent's inbox is not an answer: it keeps its lease, and names the garbage when that
-    /// has passed. Another version ends it.
+    /// Garbage in an agent's inbox is not a reply. The agent keeps its lease, and the reason
+    /// contains the decoding error after the lease has expired. A reply of another version ends the
+    /// agent.
     #[test]
     fn bytes_that_are_not_a_reply_end_no_agent() {
         let (mut agent, mut now) = (new_agent(), Nanos::ZERO);
@@ -510,7 +514,7 @@ mod tests {
         assert!(reason.contains("format version 4"), "{reason}");
     }
 
-    /// An agent whose shares are not wanted any more has failed only if something of it is lacking.
+    /// An agent whose shares are no longer needed has failed only if its results are incomplete.
     #[test]
     fn one_that_is_not_wanted_any_more_has_not_failed() {
         let start = Hold {

@@ -1,17 +1,18 @@
-//! The things that travel with a plan: its files, and the values that its setup took.
+//! The parts that an agent needs in addition to the plan: its files, and the values that its setup
+//! produced.
 //!
-//! A file goes by the server's object store, under the run and its number; its name, size and digest
-//! go with the assignment, so that an agent takes nothing that the coordinator did not name. A path
-//! is a key among them as the plan has it, and leads to no place on an agent.
+//! A file goes through the server's object store, under the run and its number. Its name, size and
+//! digest are in the assignment, so that an agent accepts only files that the coordinator listed. A
+//! path is a key, exactly as written in the plan, and never a path on the agent.
 
 use drumfire_measure::form;
 use sha2::{Digest as _, Sha256};
 use std::fmt;
 use std::io::{self, Read, Write};
 
-/// The bytes of a digest.
+/// The length of a digest in bytes.
 const DIGEST: usize = 32;
-/// The bytes that are read at a time.
+/// The number of bytes that are read at a time.
 const CHUNK: usize = 64 << 10;
 
 /// The files of a plan, its folders, and the values of its setup.
@@ -19,34 +20,34 @@ const CHUNK: usize = 64 << 10;
 pub struct Attachments {
     /// The files, in the order of their numbers.
     pub files: Vec<SentFile>,
-    /// Folders that the plan names.
+    /// The folders in the plan.
     pub folders: Vec<String>,
-    /// The names and values that the setup took.
+    /// The names and values that the setup produced.
     pub taken: Vec<(String, String)>,
 }
 
-/// A file that travels.
+/// A file that is sent to agents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SentFile {
-    /// Its path as the plan has it.
+    /// The path as written in the plan.
     pub path: String,
-    /// Its size in bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// Its SHA-256.
+    /// The SHA-256 digest.
     pub digest: [u8; DIGEST],
 }
 
 form! { struct Attachments { files, folders, taken } }
 form! { struct SentFile { path, size, digest } }
 
-/// The reason why a file did not arrive.
+/// Why a file did not arrive.
 #[derive(Debug)]
 pub enum FileError {
-    /// The server, or the connection to it, did not give it.
+    /// The server, or the connection to it, did not provide the file.
     Missing(String),
-    /// It has another size or digest than the coordinator named.
+    /// The file's size or digest differs from the coordinator's.
     Altered,
-    /// It can't be written here.
+    /// The file cannot be written on this machine.
     Write(io::Error),
 }
 
@@ -63,10 +64,10 @@ impl fmt::Display for FileError {
 impl std::error::Error for FileError {}
 
 impl SentFile {
-    /// The file at a path with this content, which is read to its end.
+    /// The description of a file with this path and content. Reads the content to its end.
     ///
     /// # Errors
-    /// Those of the content.
+    /// If the content cannot be read.
     pub fn of(path: &str, content: &mut dyn Read) -> io::Result<Self> {
         let (mut size, mut hasher) = (0, Sha256::new());
         let mut chunk = vec![0; CHUNK];
@@ -88,7 +89,7 @@ impl SentFile {
         })
     }
 
-    /// Writes chunks to their end, and compares them with what was named.
+    /// Writes all chunks, and checks the size and digest of the file.
     pub(crate) fn receive(
         &self,
         chunks: impl Iterator<Item = Result<Vec<u8>, String>>,

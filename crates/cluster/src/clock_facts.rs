@@ -1,29 +1,30 @@
-//! An agent's clock beside its measured offset: what its system says of it, and when the load began.
+//! Facts about an agent's clock besides its measured offset: the state of its system's clock, and
+//! when the load started.
 
 use drumfire_measure::form;
 use drumfire_units::{Nanos, rounded};
 
-/// The facts of an agent's clock.
+/// The facts about an agent's clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClockFacts {
-    /// The error of the system's wall clock by its own estimate, where it is synchronised; `Some`
-    /// of `None` is one that is not, and `None` one whose system does not say.
+    /// The error of the system's wall clock by the system's own estimate. `Some(None)` means that
+    /// the wall clock is not synchronised, and `None` that the system does not report its state.
     pub system: Option<Option<Nanos>>,
-    /// The time from the moment that was named to the one at which the workers began.
+    /// The time from the scheduled start to the time at which the workers started.
     pub late: Option<Nanos>,
-    /// The wall clock's reading at the epoch of the agent's clock, in nanoseconds since 1970, where it
-    /// is known.
+    /// The wall clock's reading at the epoch of the agent's clock, in nanoseconds since 1970, if
+    /// known.
     pub unix_ns: Option<u64>,
 }
 
 form! { struct ClockFacts { system, late, unix_ns } }
 
-/// The sentence about the start of agents, each with the bound of its clock's offset.
+/// The note about the start of agents, each with the bound of its clock's offset.
 pub(crate) fn start_note(agents: &[(Option<Nanos>, ClockFacts)]) -> String {
     let count = agents.len();
     let mut bounds: Vec<Nanos> = agents.iter().filter_map(|(bound, _)| *bound).collect();
     bounds.sort_unstable();
-    // Two clocks differ by no more than the two widest bounds together.
+    // Two clocks differ at most by the sum of the two widest bounds.
     let widest = bounds.iter().rev().take(2);
     let apart = widest.fold(Nanos::ZERO, |sum, it| sum + *it);
     let shown = |time: Nanos| rounded::time(time.0 as f64);
@@ -39,7 +40,7 @@ pub(crate) fn start_note(agents: &[(Option<Nanos>, ClockFacts)]) -> String {
     )
 }
 
-/// The sentence about the systems' own clocks of named agents; `None` where no system says anything.
+/// The note about the system clocks of agents, by name; `None` if no system reports its state.
 pub(crate) fn system_note(agents: &[(&str, ClockFacts)]) -> Option<String> {
     let known = agents.iter().filter(|(_, facts)| facts.system.is_some());
     let known: Vec<_> = known.collect();

@@ -1,19 +1,20 @@
-//! Where one agent's connections were all busy while another had some to spare.
+//! The times at which all connections of one agent were busy while another agent had free ones.
 //!
-//! Shares lend each other nothing between agents, so that requests may wait on one of them without
-//! need. Of each span of the run an agent tells, pool by pool, whether its requests waited for a
-//! connection or none did; a span in which one waited and another did not counts for the first.
+//! Agents do not lend each other connections, so requests may wait on one of them unnecessarily.
+//! For each span of the run and each pool, an agent's interval shows whether its requests waited
+//! for a connection. If one agent's requests waited in a span and another's did not, the span
+//! counts as short for the first agent.
 
 use drumfire_measure::Interval;
 use drumfire_units::Nanos;
 use std::collections::BTreeMap;
 
-/// The spans that may lack the reports of some agents.
+/// The maximum number of spans that lack the reports of some agents.
 const OPEN_MAX: usize = 64;
-/// The mean wait from which an agent is short of connections.
+/// The mean wait from which an agent counts as short of connections.
 const WAIT_MIN: Nanos = Nanos::from_millis(1);
 
-/// The spans of a run, and the agents that were short within them.
+/// The spans of a run, and the agents that were short in them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Contrast {
     open: BTreeMap<Nanos, Vec<Pool>>,
@@ -21,12 +22,12 @@ pub(crate) struct Contrast {
     short: Vec<Nanos>,
 }
 
-/// A pool within a span.
+/// A pool in a span.
 #[derive(Clone, Debug, Default)]
 struct Pool {
-    /// Whether an agent had connections to spare.
+    /// Whether an agent had free connections.
     has_spare: bool,
-    /// The agents that had none, with the length of their intervals.
+    /// The agents without free connections, with the length of their intervals.
     short: Vec<(usize, Nanos)>,
 }
 
@@ -53,7 +54,7 @@ impl Contrast {
         }
     }
 
-    /// The time for which each place was short of connections while another had some to spare.
+    /// The time for which each place was short of connections while another had free ones.
     pub(crate) fn close(&mut self) -> &[Nanos] {
         for pools in std::mem::take(&mut self.open).into_values() {
             self.settle(pools);
@@ -94,7 +95,7 @@ mod tests {
         for (first, second, expected) in [
             (Some(5_000_000), Some(0), vec![Nanos::from_secs(3)]),
             (Some(5_000_000), Some(5_000_000), vec![]),
-            // One without requests in the span says nothing.
+            // An agent without requests in the span has no effect.
             (Some(5_000_000), None, vec![]),
             (Some(0), Some(0), vec![]),
         ] {

@@ -1,27 +1,28 @@
-//! The coordinator: gathers agents, deals out the plan, and brings together what they report.
+//! The coordinator: gathers agents, divides the plan among them, and merges their reports.
 //!
-//! It answers each beat with the whole state that concerns its agent, so that nothing depends on a
-//! single message. Its stages follow from what it has: fewer agents than it needs; all of them, and
-//! no start; a start; the end of every place. An agent that can't run its share before the start is
-//! named fails the run, for no load was sent; one that is lost behind it is dealt with as the setup
-//! says, and between the two ends it.
+//! The reply to a beat contains the whole state that concerns the agent, so nothing depends on a
+//! single message. The stages of a run follow from the coordinator's state: too few agents; all
+//! agents but no start; a start; the end of every place. If an agent cannot run its share before
+//! the start is set, the run fails, because no load was sent. After the load of its share began,
+//! the loss of an agent is handled as the setup specifies. Between the two, a loss stops the load.
 //!
-//! Everything on which its state depends it hands to its holder to be written
+//! The coordinator passes everything on which its state depends to its holder for writing
 //! ([`CoordinatorAction::Journal`]), before anything that follows from it is answered or published.
-//! Only after [`Coordinator::journaled`] do replies have a report as stored.
+//! Replies acknowledge a report only after [`Coordinator::journaled`].
 //!
-//! One that goes on with another's run ([`Coordinator::of_run`]) is given what was written, entry by
-//! entry ([`Coordinator::replay`]), and then the time ([`Coordinator::go_on`]). A replay gives the
-//! events of the run once more, in the same order. It has a higher term, by which agents refuse
-//! the replies of the other; one that gets a beat with a higher term than its own lets its holder look
-//! whether there is another, since anybody may write a number into a beat.
+//! A successor ([`Coordinator::of_run`]) takes over the run of another coordinator. The holder
+//! first passes the journal's entries in order ([`Coordinator::replay`]), and then the time
+//! ([`Coordinator::go_on`]). A replay returns the events of the run again, in the same order. A
+//! successor has a higher term, and agents refuse replies with a lower one. If a coordinator gets a
+//! beat with a higher term than its own, its holder checks whether a successor exists, because
+//! anyone can write a number into a beat.
 //!
-//! An agent is believed as far as it can be checked. Its key is that of its first beat, so that none
-//! speaks for another. One that reports something wrong, or reports nothing though it answers, is
-//! lost, with the reason ([`reports`]).
+//! The coordinator checks agents as far as possible. An agent's key is the key of its first beat,
+//! so that no agent can impersonate another. If an agent reports something wrong, or reports
+//! nothing although it answers, it is lost, with the reason ([`reports`]).
 //!
-//! The places are those of the agents that gathered, and behind them those of shares that were lost
-//! and offered to others ([`redistribution`]).
+//! The places of the gathered agents come first. The places of lost shares that were offered to
+//! others follow ([`redistribution`]).
 
 mod losses;
 mod redistribution;
@@ -52,54 +53,54 @@ use std::collections::HashMap;
 #[derive(Debug)]
 pub struct Coordinator {
     setup: Setup,
-    /// Its term: 1 for the first of a run.
+    /// The term: 1 for the first coordinator of a run.
     term: u64,
-    /// Agents without a place, each with its newest beat and when that came: they wait until there are
-    /// enough, and behind the start for a share that is lost.
+    /// Agents without a place, each with its newest beat and the time of its arrival. They wait
+    /// until there are enough agents, and after the start for a lost share.
     waiting: Vec<(Beat, Nanos)>,
     places: Vec<Place>,
-    /// The place of each agent, by its name: each beat asks for it.
+    /// The place of each agent by name, because each beat needs it.
     named: HashMap<String, usize>,
     merge: Merge,
-    /// The memory that intervals are read into.
+    /// The memory into which intervals are decoded.
     read: Option<Interval>,
     contrast: Contrast,
     /// The connections of shares, once an agent is lost.
     room: Option<Room>,
     start: Option<Nanos>,
     commands: Vec<Command>,
-    /// The changes of the load that were published.
+    /// The number of changes of the load that were published.
     changes: usize,
     halt: Option<Halt>,
     has_stopped: bool,
     is_over: bool,
-    /// The latest time that its holder has named; zero while a journal is replayed.
+    /// The latest time that the holder passed; zero during the replay of a journal.
     now: Nanos,
-    /// The time of the last look for agents that are lost.
+    /// The time of the last check for lost agents.
     looked: Nanos,
-    /// The time at which agents were told to give up what is in flight.
+    /// The time of the order to abort the requests in flight.
     ended_at: Option<Nanos>,
-    /// Messages that could not be read.
+    /// The messages that could not be decoded.
     unread: Unread,
 }
 
-/// The messages of a run that could not be read.
+/// Counts the messages of a run that could not be decoded.
 #[derive(Clone, Debug, Default)]
 struct Unread {
     count: u64,
-    /// The mistake in the first of them.
+    /// The error of the first message.
     first: Option<FormError>,
 }
 
 impl Unread {
-    /// Counts a message, and passes its mistake on.
+    /// Counts a message, and returns its error.
     fn note(&mut self, error: FormError) -> FormError {
         self.count = self.count.saturating_add(1);
         self.first.get_or_insert(error);
         error
     }
 
-    /// The note of them in the report.
+    /// The note about these messages in the report.
     fn text(&self) -> Option<String> {
         let first = self.first.as_ref()?;
         let (count, messages) = match self.count {
@@ -112,27 +113,28 @@ impl Unread {
     }
 }
 
-/// A stop of the load before its own end.
+/// A stop of the load before its planned end.
 #[derive(Clone, Copy, Debug)]
 struct Halt {
     reason: StopReason,
-    /// Whether what is in flight is given up too.
+    /// Whether requests in flight are aborted too.
     ends: bool,
     /// The run time of the first order to stop.
     at: Nanos,
-    /// Whether the loss of an agent was the cause of that, and nobody's order.
+    /// Whether the loss of an agent caused the stop, and not an order.
     by_loss: bool,
 }
 
-/// The agents that may wait without a place, beside those of the run.
+/// The maximum number of agents that wait without a place, in addition to the run's agents.
 const WAITING_MAX: usize = 4_096;
-/// The time without a look for lost agents from which a coordinator counts as having stood still.
+/// If the holder does not call the coordinator for this long, the coordinator counts as having been
+/// stopped.
 const STOOD: Nanos = Nanos::from_secs(1);
-/// Agents that wait are forgotten when they have not beaten for this long.
+/// A waiting agent that has not sent a beat for this long is forgotten.
 const PATIENCE: Nanos = Nanos::from_secs(5);
 
 impl Coordinator {
-    /// That of a run without agents yet.
+    /// The coordinator of a new run without agents.
     #[must_use]
     pub fn new(setup: Setup) -> Self {
         Self {
@@ -158,7 +160,7 @@ impl Coordinator {
         }
     }
 
-    /// One that goes on with a run in this term.
+    /// A successor for a run, with this term.
     #[must_use]
     pub fn of_run(setup: Setup, term: u64) -> Self {
         Self {
@@ -167,8 +169,8 @@ impl Coordinator {
         }
     }
 
-    /// Goes on from here: everything that was replayed is stored, and any agent may have a lease
-    /// that was given until now.
+    /// Ends the replay at this time: everything that was replayed is stored, and any agent may have
+    /// a lease that was granted until now.
     pub fn go_on(&mut self, now: Nanos) {
         self.journaled();
         (self.now, self.looked) = (now, now);
@@ -179,16 +181,17 @@ impl Coordinator {
         }
     }
 
-    /// The number of agents that are there.
+    /// The number of agents, waiting or placed.
     #[must_use]
     pub fn agents(&self) -> usize {
         self.waiting.len() + self.places.len()
     }
 
-    /// Takes a beat. Its reply may be sent when the actions are done; one with a higher term has none.
+    /// Handles a beat. The holder may send the reply when the actions are done. A beat with a
+    /// higher term gets no reply.
     ///
     /// # Errors
-    /// If the bytes are not a beat, or one that its agent has not sent: there is no answer to them.
+    /// If the bytes are not a beat, or their agent did not send it. The beat gets no reply.
     pub fn handle_beat(
         &mut self,
         bytes: &[u8],
@@ -211,24 +214,26 @@ impl Coordinator {
         Ok((Some(reply.encode()), actions))
     }
 
-    /// Everything that was handed out to be written is on the disk.
+    /// Confirms that all bytes passed for writing are on the disk.
     pub fn journaled(&mut self) {
         for place in &mut self.places {
             place.inbox.journaled();
         }
     }
 
-    /// Whether an agent answers whose reports do not arrive: they may be lost on the way.
+    /// Whether an agent answers but its reports do not arrive, so that they may have been lost on
+    /// the way.
     #[must_use]
     pub fn misses_reports(&self) -> bool {
         self.places.iter().any(Place::misses_reports)
     }
 
-    /// Looks for agents that are lost.
+    /// Checks for lost agents.
     pub fn handle_time(&mut self, now: Nanos) -> Vec<CoordinatorAction> {
         let mut actions = Vec::new();
         if self.looked + STOOD <= now {
-            // It stood still itself: what agents have sent meanwhile is there, and not read yet.
+            // The coordinator itself was stopped: messages that agents sent meanwhile have arrived,
+            // but are not read yet.
             for place in &mut self.places {
                 place.heard = place.heard.max(now - STOOD);
             }
@@ -248,7 +253,7 @@ impl Coordinator {
         actions
     }
 
-    /// Passes a command on, which has the time from which it holds.
+    /// Passes on a command, which contains the time from which it takes effect.
     pub fn command(&mut self, command: Command) -> Vec<CoordinatorAction> {
         let entry = Entry::Command(command.clone());
         self.commands.push(command);
@@ -258,7 +263,7 @@ impl Coordinator {
         ]
     }
 
-    /// Stops the load of all agents; with `true` they give up what is in flight.
+    /// Stops the load of all agents. With `true`, agents abort the requests in flight.
     pub fn halt(&mut self, reason: StopReason, ends: bool, now: Nanos) -> Vec<CoordinatorAction> {
         let at = self.start.map_or(Nanos::ZERO, |start| now - start);
         if ends {
@@ -282,8 +287,8 @@ impl Coordinator {
         ]
     }
 
-    /// The state of the run; at the epoch of its clock the wall clock read `unix_ns`, in nanoseconds
-    /// since 1970.
+    /// The state of the run. `unix_ns` is the wall clock's reading at the epoch of the
+    /// coordinator's clock, in nanoseconds since 1970.
     #[must_use]
     pub fn status(&self, now: Nanos, unix_ns: u64) -> Status {
         let has_start = self.start.is_some();
@@ -302,18 +307,18 @@ impl Coordinator {
         }
     }
 
-    /// Whether every agent that is not lost has learned that the run is over.
+    /// Whether every agent that is not lost knows that the run is over.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// The commands that it has passed on.
+    /// The commands that were passed on.
     pub(crate) fn commands(&self) -> &[Command] {
         &self.commands
     }
 
-    /// Whether the start has been named.
+    /// Whether the start is set.
     #[must_use]
     pub const fn has_start(&self) -> bool {
         self.start.is_some()
@@ -344,14 +349,14 @@ impl Coordinator {
         }
         let mut waiting = self.waiting.iter().map(|(waiting, _)| waiting);
         if waiting.any(|it| it.agent == *name && it.key != beat.key) {
-            // It is forgotten when it does not beat any more.
+            // The agent is forgotten when its beats stop.
             return (Word::Wait, Vec::new());
         }
         if !beat.run.is_empty() {
             self.waiting.retain(|(it, _)| it.agent != beat.agent);
         }
         if !beat.run.is_empty() && beat.run != self.setup.run {
-            // An agent passes over the replies of a run that is not its own.
+            // An agent ignores the replies of a run that is not its own.
             let other = Dismissal::refused("the agent has a share of another run");
             return (Word::Leave(other), Vec::new());
         }
@@ -370,7 +375,7 @@ impl Coordinator {
         self.places.push(place);
     }
 
-    /// The word to a free agent: with the last of those that are needed all places are dealt out.
+    /// The reply to a free agent. When the last required agent arrives, all places are assigned.
     fn word_to_free(&mut self, beat: Beat, now: Nanos) -> (Word, Vec<CoordinatorAction>) {
         if self.is_over {
             return (Word::Wait, Vec::new());
@@ -385,7 +390,7 @@ impl Coordinator {
             }
             None => self.waiting.push((beat, now)),
         }
-        // Those beyond the number that is asked for wait for a share that is lost.
+        // Agents beyond the required number wait for a lost share.
         if !self.places.is_empty() || self.waiting.len() < self.setup.agents {
             return (Word::Wait, Vec::new());
         }
@@ -406,7 +411,7 @@ impl Coordinator {
         self.merge = Merge::of(self.places.len());
         let mine = self.named.get(&name).map(|index| &self.places[*index]);
         let word = mine.map_or(Word::Wait, |place| Word::Take(place.assignment.clone()));
-        // The others wait for theirs, and beat seldom.
+        // The other agents wait for their shares, and send beats rarely.
         (word, vec![CoordinatorAction::Nudge])
     }
 
@@ -431,7 +436,8 @@ impl Coordinator {
         }
         // The beats of one agent may overtake each other.
         if beat.sent >= place.beat.sent {
-            // One that says so is waited for when its report of it is there.
+            // If an agent beats as expired, wait for it only after its report of the expiry has
+            // arrived.
             if beat.phase != Phase::Expired || place.state == PlaceState::Expiring {
                 if self.start.is_some() && beat.phase == Phase::Running {
                     place.silence = place.silence.max(now - place.heard);
@@ -475,7 +481,7 @@ impl Coordinator {
         (Word::Hold(self.hold(index, &beat, is_over)), actions)
     }
 
-    /// The state of the run for the agent of a place that has its share.
+    /// The state of the run for the agent of a place with a share.
     fn hold(&self, index: usize, beat: &Beat, is_over: bool) -> Hold {
         let place = &self.places[index];
         let is_lost = place.is_lost();
@@ -497,8 +503,8 @@ impl Coordinator {
         }
     }
 
-    /// Takes the facts of the run as a place's agent sees them, once; why it can't, if they can't be
-    /// those of this plan.
+    /// Takes the facts of the run as a place's agent sees them, once. Fails with a reason if the
+    /// facts cannot belong to this plan.
     fn take_facts(&mut self, index: usize, info: &[u8]) -> Result<(), String> {
         if self.places[index].info.is_some() {
             return Ok(());
@@ -519,7 +525,7 @@ impl Coordinator {
         Ok(())
     }
 
-    /// Why the agent of a place that is lost has to leave.
+    /// Why the agent of a lost place must leave.
     fn dismissal(&self, has_begun: bool) -> Dismissal {
         match self.start {
             _ if !has_begun => Dismissal::NotWanted,
@@ -528,7 +534,7 @@ impl Coordinator {
         }
     }
 
-    /// Names the start when all agents are ready for it.
+    /// Sets the start when all agents are ready.
     fn begin(&mut self, now: Nanos, actions: &mut Vec<CoordinatorAction>) {
         if self.start.is_some() || !self.places.iter().all(Place::is_ready) {
             return;
@@ -557,13 +563,14 @@ impl Coordinator {
         }
     }
 
-    /// Publishes the end of the load: of a count when the last agent has none left, for any other
-    /// reason with the first, for it is the reason of all, as is the loss of the last agent.
+    /// Publishes the end of the load. An end by count is published when the last agent has sent its
+    /// requests. Any other reason applies to all agents, so it is published with the first agent
+    /// that reports it. This includes the loss of the last agent.
     fn stop(&mut self, reason: StopReason, actions: &mut Vec<CoordinatorAction>) {
         let goes_on = |place: &Place| place.state == PlaceState::Taken && !place.has_stopped;
         let waits = reason == StopReason::Counted && self.places.iter().any(goes_on);
-        // A halt was published where it was asked for. One that the loss of an agent has caused nobody
-        // has carried out, once all are lost.
+        // A halt was published when it was requested. A stop that the loss of an agent caused was
+        // not carried out by any agent if all are lost.
         let is_published = match &self.halt {
             Some(halt) => !(halt.by_loss && reason == StopReason::Lost),
             None => false,
@@ -574,7 +581,7 @@ impl Coordinator {
         }
     }
 
-    /// Publishes the intervals that are complete.
+    /// Publishes the complete intervals.
     fn close_intervals(&mut self, actions: &mut Vec<CoordinatorAction>) {
         while let Some(interval) = self.merge.take() {
             tell(RunEvent::IntervalClosed(interval), actions);
@@ -606,12 +613,12 @@ impl Coordinator {
     }
 }
 
-/// The series of a pool, by which its intervals are read and merged.
+/// The numbers of series of a pool, which decide how its intervals are decoded and merged.
 fn shape(pool: &PoolInfo) -> (usize, bool, usize) {
     (pool.steps.len(), pool.iterations, pool.scenarios.len())
 }
 
-/// Tells the run's observers an event.
+/// Publishes an event to the run's observers.
 fn tell(event: RunEvent, actions: &mut Vec<CoordinatorAction>) {
     actions.push(CoordinatorAction::Tell(ClusterEvent::Run(event)));
 }

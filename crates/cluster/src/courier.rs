@@ -1,4 +1,4 @@
-//! The observer that gives an agent's run to its driver.
+//! The observer that passes an agent's run to its driver.
 
 use crate::from_agent::FromAgent;
 use crate::redacted::Redacted;
@@ -8,26 +8,26 @@ use drumfire_plan::StopReason;
 use drumfire_session::{Observer, Redactor, RunContext, SessionError};
 use tokio::sync::mpsc::UnboundedSender;
 
-/// Reports every event of a share's run, and lets the driver command it. It is attached with a
-/// thread of its own.
+/// Reports every event of a share's run, and lets the driver control the run. The courier needs its
+/// own observer thread.
 ///
-/// Servers repeat what they are sent, so that secrets are masked here as in what is stored.
+/// Secrets are masked here as in stored runs, because a server's responses may repeat them.
 #[derive(Debug)]
 pub struct Courier {
     pub(crate) sender: UnboundedSender<FromAgent>,
     pub(crate) redactor: Redactor,
-    /// The one that the run's workers keep.
+    /// The appointment of the run's workers.
     pub(crate) appointment: Appointment,
 }
 
 impl Courier {
     fn send(&self, message: FromAgent) {
-        // The send fails only if the driver has left, which has ended the run.
+        // Sending fails only if the driver has left, which has ended the run.
         let _left = self.sender.send(message);
     }
 }
 
-/// The gravest reason for which a share's run is invalid.
+/// The most serious reason for which a share's run is invalid.
 fn invalid(summary: &Summary) -> Option<&str> {
     let verdict = &summary.verdict;
     let reason = verdict.reasons.first()?;
@@ -38,7 +38,7 @@ impl Observer for Courier {
     fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
         let given = self.sender.send(FromAgent::Control(run.control.clone()));
         if given.is_err() {
-            // The driver has left while the share was prepared: nobody will name the start.
+            // The driver left while the share was prepared, so no start will be set.
             run.control.end(StopReason::Command);
             self.appointment.call_off();
         }

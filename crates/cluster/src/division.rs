@@ -1,8 +1,8 @@
 //! The parts of a plan's load that machines take, by their cores.
 //!
-//! The plan is fitted to the sum of the machines, on each of them in the same way, so that all agree
-//! on the number of shares and on the connections of each pool. The shares are dealt out in one row,
-//! each machine's beside the other's, so that their union is the whole.
+//! Every machine fits the plan to the sum of all machines in the same way, so that all agree on the
+//! number of shares and on the connections of each pool. The shares are divided in one row, with
+//! the shares of each machine next to each other, so that their union is the whole.
 
 use crate::MachineFacts;
 use crate::fitting::divide_placement;
@@ -13,16 +13,16 @@ use drumfire_placement::{DESCRIPTORS_SPARE, Unfit};
 use drumfire_plan::Plan;
 use std::fmt;
 
-/// Why machines can't share a plan.
+/// Why machines cannot share a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DivisionError {
-    /// All together can't run it.
+    /// All machines together cannot run the plan.
     Unfit(Vec<Unfit>),
     /// The load has fewer shares than there are machines.
     TooFew {
-        /// The shares that it has.
+        /// The number of shares.
         shares: u32,
-        /// The machines.
+        /// The number of machines.
         machines: usize,
     },
 }
@@ -45,9 +45,9 @@ impl fmt::Display for DivisionError {
 
 impl std::error::Error for DivisionError {}
 
-/// The sum of machines. Descriptors are those that the machine with the fewest has for connections,
-/// times their number, and once those of the program, which each of them has to spare: shares have
-/// about the same connections each.
+/// The sum of machines. Its descriptors are the connection descriptors of the machine with the
+/// fewest, times the number of machines, plus the program's own descriptors once; each machine
+/// needs these in addition. All shares have about the same number of connections.
 pub(crate) fn sum(machines: &[MachineFacts]) -> MachineFacts {
     let least = machines.iter().filter_map(|it| it.descriptors).min();
     let cores = machines.iter().map(|it| it.cores.max(1));
@@ -64,7 +64,7 @@ pub(crate) fn sum(machines: &[MachineFacts]) -> MachineFacts {
 /// The shares of each machine.
 ///
 /// # Errors
-/// When there are not enough for all, or the machines can't run the plan.
+/// If there are fewer shares than machines, or the machines cannot run the plan.
 pub fn divide(plan: &Plan, machines: &[MachineFacts]) -> Result<Vec<Shares>, DivisionError> {
     let placement = divide_placement(plan, sum(machines), |_| true);
     let placement = placement.map_err(DivisionError::Unfit)?;
@@ -76,7 +76,8 @@ pub fn divide(plan: &Plan, machines: &[MachineFacts]) -> Result<Vec<Shares>, Div
             machines: count,
         });
     }
-    // One for each, and the rest in proportion to the cores, the remainder to the first.
+    // One share for each machine. The rest is divided in proportion to the cores, and the remainder
+    // goes to the first machines.
     let cores = u64::from(sum(machines).cores);
     let rest = u64::from(of) - count as u64;
     let mut counts: Vec<u64> = machines
@@ -100,9 +101,9 @@ pub fn divide(plan: &Plan, machines: &[MachineFacts]) -> Result<Vec<Shares>, Div
     Ok(shares.collect())
 }
 
-/// Takes shares off machines whose descriptors have no room for the connections of all of theirs,
-/// since they have many cores, and gives them to others. Where no machine has room each keeps its own,
-/// and opens what it can.
+/// Moves shares from machines with many cores, whose descriptors do not suffice for the connections
+/// of all their shares, to other machines. If no machine has room, each keeps its own and opens
+/// what it can.
 fn within_room(plan: &Plan, machines: &[MachineFacts], counts: &mut [u32]) {
     let room = Room::of(plan, sum(machines));
     let most: Vec<u32> = machines.iter().map(|it| room.most(*it, &[])).collect();
@@ -159,7 +160,7 @@ mod tests {
         let plan = drumfire_testkit::open("const(100/s,2s)").connections(120);
         let plan = plan.threads(12).plan().unwrap();
         for (machines, expected) in [
-            // Ten connections a share, and 64 descriptors beside them.
+            // Ten connections per share, and 64 further descriptors.
             ([(10, 124), (1, 124)], [6, 6]),
             ([(10, 124), (1, 1_000)], [6, 6]),
             ([(10, 1_000), (1, 1_000)], [11, 1]),

@@ -1,8 +1,9 @@
-//! The machines over NATS: the one place of this crate with sockets, threads and a clock.
+//! Drives the state machines over NATS: the only part of this crate with sockets, threads and a
+//! clock.
 //!
-//! Effects are here and in the two files beneath. Each driver has a thread with a runtime of tokio,
-//! on which its machine alone decides. The other threads give it messages through a queue and take
-//! what it has for them from another, so that no lock is held over a wait.
+//! Effects are here and in the files of this folder. Each driver has a thread with a tokio runtime,
+//! and only this thread uses the state machine. The other threads send messages through one queue
+//! and receive through another, so that no lock is held during a wait.
 //!
 //! ```text
 //!   drumfire.GROUP.beat          requests of agents, answered by the coordinator
@@ -29,27 +30,27 @@ use std::io;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// The longest time between two looks at what is due.
+/// The maximum time between two checks for due work.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Why a driver could not begin or go on.
+/// Why a driver could not start or continue.
 #[derive(Debug)]
 pub enum DriverError {
-    /// The server can't be reached, or lets nobody in with these credentials.
+    /// The server is unreachable, or rejects the credentials.
     Connect(String),
     /// The server is too old, or has no JetStream.
     Server(String),
-    /// The user lacks a right.
+    /// The user lacks a permission.
     Forbidden(Refusal),
-    /// A stream or a subscription can't be made.
+    /// A stream or a subscription could not be created.
     Stream(String),
-    /// The journal can't be written.
+    /// The journal could not be written.
     Journal(io::Error),
-    /// The journal of the run that is to be gone on with can't be read.
+    /// The journal of the run to take over could not be read.
     Past(String),
-    /// Another coordinator goes on with the run.
+    /// Another coordinator has taken over the run.
     Fenced,
-    /// A thread can't be started.
+    /// A thread could not be started.
     Thread(io::Error),
 }
 
@@ -70,7 +71,7 @@ impl fmt::Display for DriverError {
 
 impl std::error::Error for DriverError {}
 
-/// A driver's thread.
+/// Starts a driver's thread.
 fn spawn<F>(
     name: &str,
     body: impl FnOnce() -> F + Send + 'static,

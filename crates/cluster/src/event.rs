@@ -3,58 +3,58 @@
 use drumfire_measure::{Doubt, Ending, RunEvent, RunInfo};
 use drumfire_units::Nanos;
 
-/// What the coordinator tells of a run.
+/// An event of a coordinator.
 #[derive(Debug)]
 pub enum ClusterEvent {
     /// All agents are ready: the facts of the run, and its start by the coordinator's clock.
     Gathered(Box<RunInfo>, Nanos),
     /// An event of the run.
     Run(RunEvent),
-    /// A finding against the figures.
+    /// A finding that casts doubt on the figures.
     Suspect(String),
-    /// An agent was lost, and its share goes on without an account.
+    /// An agent was lost, and its share is unaccounted for from then on.
     Lost(Loss),
-    /// A fact for the report.
+    /// A note for the report.
     Note(String),
     /// The next of the commands that were passed on is in the journal.
     Kept,
-    /// The load was stopped since an agent is lost.
+    /// The load was stopped because an agent is lost.
     Aborted,
     /// The run is over.
     Over {
-        /// The endings of all agents that have brought theirs.
+        /// The endings of all agents that reported theirs.
         endings: Vec<Ending>,
-        /// Where all agents are lost, the run time at which the last of them was, or at which the load
-        /// was stopped before. Otherwise the endings have the end of the load.
+        /// If all agents are lost, the run time of the last loss, or of an earlier stop of the
+        /// load. Otherwise `None`, and the endings contain the end of the load.
         lost_at: Option<Nanos>,
     },
-    /// There is no run, for this reason.
+    /// The run could not start or continue, for this reason.
     Failed(String),
 }
 
-/// The loss of an agent under way.
+/// The loss of an agent during a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loss {
-    /// The sentence about it.
+    /// The sentence about the loss.
     pub text: String,
-    /// The parts of the load without an account by that.
+    /// The parts of the load that are unaccounted for because of the loss.
     pub lacks: Vec<Lack>,
 }
 
-/// A part of the load that has no account for a while.
+/// A part of the load that is unaccounted for during some time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lack {
-    /// The part of the run's shares, 0 to 1.
+    /// The fraction of the run's shares, 0 to 1.
     pub share: f64,
-    /// The run time up to which it has an account.
+    /// The run time up to which the part is accounted for.
     pub from: Nanos,
-    /// The run time from which another agent keeps it, if one does.
+    /// The run time from which another agent takes it over, if one does.
     pub until: Option<Nanos>,
 }
 
 impl Loss {
-    /// The doubt that it leaves in a run whose load lasted this long: what the shares were asked for
-    /// while they had no account is unknown, as if it were spread evenly over the run.
+    /// The doubt that this part causes in a run whose load lasted `span`. The load of the shares
+    /// during the unaccounted time is unknown; it counts as evenly spread over the run.
     pub(crate) fn over(self, span: Nanos) -> Doubt {
         let part = |at: Nanos| match span {
             Nanos::ZERO => 0.0,
@@ -71,17 +71,17 @@ impl Loss {
     }
 }
 
-/// What the holder of a coordinator is to do, in this order.
+/// A request to the holder of a coordinator. Requests are carried out in order.
 #[derive(Debug)]
 pub enum CoordinatorAction {
-    /// Look whether another coordinator has taken over the run, and give up at once if so: a beat
-    /// says it, which anybody may send.
+    /// Check whether another coordinator has taken over the run, and end immediately if so. A beat
+    /// suggests this, but anyone can send one.
     Fence,
     /// Append these bytes to the journal, sync them, and call [`crate::Coordinator::journaled`].
     Journal(Vec<u8>),
-    /// Let all agents beat at once.
+    /// Make all agents send a beat immediately.
     Nudge,
-    /// Tell the run's observers.
+    /// Publish the event to the run's observers.
     Tell(ClusterEvent),
 }
 

@@ -1,4 +1,4 @@
-//! The facts and the findings that a run has of its agents.
+//! The facts and the findings about a run's agents.
 
 use crate::clock_facts::{ClockFacts, start_note, system_note};
 use crate::event::{ClusterEvent, Lack, Loss};
@@ -10,8 +10,8 @@ use crate::setup::Setup;
 use drumfire_measure::RunInfo;
 use drumfire_units::{Nanos, rounded};
 
-/// The facts of the whole run: those that all agents have alike, the plan's own rules, and the notes
-/// of any.
+/// The facts of the whole run: the facts that all agents share, the plan's own rules, and the notes
+/// of every agent.
 pub(crate) fn facts(places: &[Place], setup: &Setup) -> Option<RunInfo> {
     let infos: Vec<&RunInfo> = places.iter().filter_map(|it| it.info.as_deref()).collect();
     let (first, others) = infos.split_first()?;
@@ -27,14 +27,14 @@ pub(crate) fn facts(places: &[Place], setup: &Setup) -> Option<RunInfo> {
     Some(info)
 }
 
-/// One part in this many of a run's time, spent short of connections while another agent had some to
-/// spare, and of an agent's intervals, late, is stated.
+/// A finding is reported if it concerns at least 1/20: of a run's time that an agent was short of
+/// connections while another had free ones, or of an agent's intervals that were late.
 const PART: u64 = 20;
-/// The least number of late intervals that is stated.
+/// The minimum number of late intervals that is reported.
 const LATE_MIN: u32 = 2;
 
-/// The findings that a report has of a run's agents; `short` has the time for which each was short
-/// of connections while another was not.
+/// The findings about a run's agents. `short` is the time for which each was short of connections
+/// while another was not.
 pub(crate) fn findings(
     places: &[Place],
     short: &[Nanos],
@@ -69,7 +69,7 @@ pub(crate) fn findings(
     events
 }
 
-/// The parts of a lost place's shares, each until another agent kept it.
+/// The parts of a lost place's shares, each with the time at which another agent took it over.
 fn lacks(places: &[Place], index: u32, place: &Place) -> Vec<Lack> {
     let of = f64::from(place.assignment.shares.of);
     let mut left = place.assignment.shares.count;
@@ -91,7 +91,7 @@ fn lacks(places: &[Place], index: u32, place: &Place) -> Vec<Lack> {
     lacks
 }
 
-/// What is said of the agents that kept a lost place's shares.
+/// The text about the agents that took over a lost place's shares.
 fn went_on(places: &[Place], index: u32) -> String {
     let begun = heirs(places, index).filter(|heir| heir.has_begun());
     let kept: Vec<String> = begun
@@ -107,7 +107,7 @@ fn went_on(places: &[Place], index: u32) -> String {
             kept.join(", ")
         ),
     };
-    // One that was offered them again has the same reason.
+    // An agent that was offered the shares twice has one reason.
     let mut reasons = Vec::new();
     for heir in heirs(places, index).filter(|heir| !heir.has_begun()) {
         if let Some(reason) = heir.refusal.as_ref().filter(|it| !reasons.contains(it)) {
@@ -122,8 +122,8 @@ fn went_on(places: &[Place], index: u32) -> String {
     text
 }
 
-/// What is said of agents that kept lost shares, and whose descriptors may not do for all of their
-/// connections.
+/// Notes about agents that took over lost shares and whose descriptors may not suffice for all
+/// their connections.
 fn of_descriptors(places: &[Place], room: &Room) -> Vec<String> {
     let note = |(index, own): (u32, &Place)| {
         let is_of = |it: &&Place| it.succeeds.is_some_and(|it| it.host == index) && it.has_begun();
@@ -141,7 +141,7 @@ fn of_descriptors(places: &[Place], room: &Room) -> Vec<String> {
     (0..).zip(places).filter_map(note).collect()
 }
 
-/// What speaks against an agent's part.
+/// The findings against an agent's part.
 fn of_agent(place: &Place) -> Vec<String> {
     let (agent, late, tally) = (&place.agent, place.beat.late, &place.tally);
     let mut found = Vec::new();
@@ -174,7 +174,7 @@ fn of_agent(place: &Place) -> Vec<String> {
     found
 }
 
-/// The agents whose connections were all busy while another had some to spare.
+/// The agents whose connections were all busy while another had free ones.
 fn of_connections(places: &[Place], short: &[Nanos]) -> impl Iterator<Item = String> {
     let end = places.iter().map(|place| place.reported).max();
     let least = Nanos(end.unwrap_or_default().0 / PART);
@@ -191,7 +191,7 @@ fn of_connections(places: &[Place], short: &[Nanos]) -> impl Iterator<Item = Str
         })
 }
 
-/// The agents that were not heard of for a good part of their lease.
+/// The agents that sent no beat for a third of their lease.
 fn of_silence(places: &[Place]) -> impl Iterator<Item = String> {
     let found = places.iter().filter(|place| place.silence.0 >= LEASE.0 / 3);
     found.map(|place| {

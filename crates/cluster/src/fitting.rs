@@ -1,14 +1,14 @@
-//! A plan on the sum of several machines.
+//! Fits a plan to the sum of several machines.
 
 use crate::message::MachineFacts;
 use drumfire_placement::{Machine, Placement, Unfit, fit};
 use drumfire_plan::Plan;
 
-/// A plan's placement on this sum of machines; `has_address` is asked for the addresses to send
-/// from.
+/// A plan's placement on this sum of machines. `has_address` returns whether a source address
+/// exists.
 ///
 /// # Errors
-/// Everything that keeps them from running it.
+/// Every reason why the machines cannot run the plan.
 pub fn divide_placement(
     plan: &Plan,
     of: MachineFacts,

@@ -5,19 +5,18 @@ use crate::redacted::Redacted;
 use drumfire_engine::{Appointment, Control};
 use tokio::sync::mpsc::Sender;
 
-/// What an agent's holder has for its driver.
+/// A message of an agent's holder to its driver.
 #[derive(Debug)]
 pub(crate) enum FromAgent {
-    /// The share is prepared: the facts of its run, encoded, and the appointment that its workers
-    /// will keep.
+    /// The share is prepared: the encoded facts of its run, and the appointment of its workers.
     Prepared(Redacted<Vec<u8>>, Appointment),
     /// The holder waits for this file of its run.
     Fetch(Wanted),
-    /// The run has started, and is commanded by this.
+    /// The run has started; this controls it.
     Control(Control),
-    /// What the run has to say.
+    /// An event of the run.
     Content(Redacted<Content>),
-    /// The share can't be run, or its run has failed.
+    /// The share cannot be run, or its run has failed.
     Failed(Redacted<String>),
 }
 
@@ -28,6 +27,6 @@ pub(crate) struct Wanted {
     pub(crate) run: String,
     /// The file's number.
     pub(crate) number: usize,
-    /// The way for its chunks.
+    /// The queue for its chunks.
     pub(crate) chunks: Sender<Result<Vec<u8>, String>>,
 }

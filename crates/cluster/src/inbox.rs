@@ -4,13 +4,13 @@ use crate::message::{Content, Report};
 use drumfire_measure::form::{self, FormError};
 use std::collections::BTreeMap;
 
-/// The reports that may wait for one before them. Others are dropped, and come again.
+/// The maximum number of reports that wait for an earlier one. Others are dropped, and sent again.
 const EARLY_MAX: usize = 256;
-/// The bytes of the reports that may wait for one before them.
+/// The maximum size of these reports, in bytes.
 const EARLY_BYTES_MAX: usize = 32 << 20;
-/// The bytes of what an agent reports at a time, such as an interval.
+/// The maximum size of a content, such as an interval, in bytes.
 pub(crate) const CONTENT_BYTES_MAX: usize = 64 << 20;
-/// The same if the plan keeps samples or exchanges.
+/// The maximum size of a content in bytes if the plan keeps samples or exchanges.
 pub(crate) const CONTENT_BYTES_MAX_KEPT: usize = 256 << 20;
 
 /// The reports of a share's epoch.
@@ -18,17 +18,17 @@ pub(crate) const CONTENT_BYTES_MAX_KEPT: usize = 256 << 20;
 pub(crate) struct Inbox {
     /// The number of reports that were taken, in order from the first.
     taken: u64,
-    /// Those of them that are in the journal.
+    /// The number of taken reports that are in the journal.
     stored: u64,
     early: BTreeMap<u64, Report>,
     early_bytes: usize,
-    /// The content of which the last piece is to come.
+    /// The content whose last piece has not arrived yet.
     content: Vec<u8>,
 }
 
 impl Inbox {
-    /// Adds a report to those that wait. One that was taken already is dropped, and so is one for which
-    /// there is no room: it comes again.
+    /// Adds a report to those that wait. A report that was already taken is dropped, and so is one
+    /// that does not fit: its agent sends it again.
     pub(crate) fn add(&mut self, report: Report) {
         let (size, number) = (report.piece.len(), report.number);
         let is_known = number < self.taken || self.early.contains_key(&number);
@@ -39,8 +39,8 @@ impl Inbox {
         }
     }
 
-    /// The report that comes next in order, with the content that it completes, of at most `most`
-    /// bytes; `None` if it is not there.
+    /// The next report in order, with the content that it completes, of at most `most` bytes;
+    /// `None` if the report has not arrived.
     ///
     /// # Errors
     /// If a content is too large or invalid.
@@ -65,14 +65,14 @@ impl Inbox {
         Ok(Some((report, content)))
     }
 
-    /// Frees what waits: nothing of it will be taken.
+    /// Frees the waiting reports, which will not be taken.
     pub(crate) fn close(&mut self) {
         self.early.clear();
         self.early_bytes = 0;
         self.content = Vec::new();
     }
 
-    /// Everything that was taken is in the journal.
+    /// Confirms that everything taken is in the journal.
     pub(crate) const fn journaled(&mut self) {
         self.stored = self.taken;
     }
@@ -105,7 +105,7 @@ mod tests {
         }
     }
 
-    /// Pieces that end no content fill no more memory than one content may have.
+    /// Pieces that never complete a content use no more memory than one content may.
     #[test]
     fn a_content_without_an_end_is_refused() {
         let mut inbox = Inbox::default();
@@ -119,7 +119,7 @@ mod tests {
         assert!(held < 1_000, "{held}");
     }
 
-    /// Reports that wait for one that never comes have a bound in number and in bytes.
+    /// Reports that wait for one that never arrives are limited in number and in bytes.
     #[test]
     fn reports_that_wait_have_bounds() {
         let mut inbox = Inbox::default();
@@ -128,7 +128,7 @@ mod tests {
         let mut inbox = Inbox::default();
         (1..100).for_each(|number| inbox.add(report(number, true, 1 << 20)));
         assert_eq!(inbox.early_bytes, EARLY_BYTES_MAX);
-        // The one that is waited for has room.
+        // The report that is waited for always has room.
         let piece = form::encode(&Content::Event(vec![0; 1 << 20]));
         inbox.add(Report {
             piece,

@@ -1,13 +1,13 @@
 //! The coordinator's journal: everything on which its state depends, entry by entry.
 //!
-//! A frame is the length of its content, the CRC-32 of it, and the content; a journal that was cut
-//! off ends before its last whole frame. The driver appends frames and syncs them; only then is what
-//! they hold answered, acknowledged or told. A coordinator that is given the entries again, in their
-//! order, therefore knows of everything that an agent or an observer has learned of the run.
+//! A frame is the length of its content, the content's CRC-32, and the content. A journal that was
+//! cut off ends after its last complete frame. The driver appends frames and syncs them. Only then
+//! is anything that depends on them answered, acknowledged or published. A coordinator that replays
+//! the entries in order therefore has everything that an agent or an observer has received.
 //!
-//! The first entry is the [`Head`]. A coordinator that goes on with a run copies what there is into a
-//! journal of its own, and appends its [`Entry::Term`]: a journal without that was not finished, and
-//! the one before it holds.
+//! The first entry is the [`Head`]. A coordinator that takes over a run copies the existing journal
+//! into its own, and appends its [`Entry::Term`]. A journal without this entry was not finished,
+//! and the previous journal is valid.
 
 use crate::attachments::Attachments;
 use crate::message::{Assignment, Beat};
@@ -21,27 +21,27 @@ use drumfire_plan::{Command, StopReason};
 use drumfire_units::Nanos;
 use std::io::{self, Read};
 
-/// The largest frame that is read: a plan and its results are far smaller.
+/// The maximum size of a frame that is read; a plan and its results are far smaller.
 const FRAME_BYTES_MAX: u32 = 256 << 20;
 
-/// The facts of a run that its coordinator had before it gathered agents.
+/// The facts of a run before agents were gathered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Head {
     /// The run's name.
     pub run: String,
-    /// The version of the program, which one that goes on must have too.
+    /// The version of the program; a successor must have the same one.
     pub program: String,
-    /// The plan with its setup and its teardown, as a text without secrets.
+    /// The plan with its setup and teardown, as a text without secrets.
     pub text: String,
-    /// The names and values that its setup took.
+    /// The names and values that the setup produced.
     pub taken: Vec<(String, String)>,
-    /// What travels beside it.
+    /// The files, folders and setup values of the plan.
     pub attachments: Attachments,
     /// The number of agents.
     pub agents: u64,
-    /// What the loss of one does.
+    /// The effect of a lost agent.
     pub on_loss: OnLoss,
-    /// The URL of the server of NATS.
+    /// The URL of the NATS server.
     pub url: String,
     /// The group of agents.
     pub group: String,
@@ -51,14 +51,14 @@ pub struct Head {
     pub caller: String,
 }
 
-/// The clock of a run, so that another process can go on by it.
+/// The clock of a run, stored so that another process can continue it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Axis {
-    /// The name of the machine's boot, within which `epoch` holds.
+    /// The id of the machine's boot, within which `epoch` is valid.
     pub boot: String,
     /// The monotonic clock's reading at the clock's epoch.
     pub epoch: u64,
-    /// The wall clock's reading then, in nanoseconds since 1970.
+    /// The wall clock's reading at that time, in nanoseconds since 1970.
     pub unix_ns: u64,
 }
 
@@ -72,7 +72,8 @@ impl Axis {
         }
     }
 
-    /// The clock in this boot: the same one, or as close to it as the wall clock is.
+    /// The clock in this boot: the original clock in the same boot, otherwise the clock derived
+    /// from the wall clock.
     #[must_use]
     pub fn clock(&self, boot: &str) -> Clock {
         match self.boot == boot {
@@ -87,37 +88,37 @@ impl Axis {
 pub(crate) struct Begun {
     /// The start, by the coordinator's clock.
     pub(crate) start: Nanos,
-    /// Each place's share, and the beat by which its agent was ready.
+    /// Each place's share, and the beat with which its agent was ready.
     pub(crate) places: Vec<(Assignment, Beat)>,
 }
 
-/// An entry.
+/// An entry of the journal.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Entry {
     Head(Head),
-    /// A coordinator goes on with the run.
+    /// A coordinator with this term takes over the run.
     Term(u64),
     Begun(Begun),
-    /// A report, as it came.
+    /// A report, as received.
     Report(Vec<u8>),
     Command(Command),
-    /// The load stops because an observer asked for it, at this run time.
+    /// An observer stopped the load at this run time. With `true`, requests in flight were aborted.
     Halt(StopReason, bool, Nanos),
-    /// The agent of this place was taken for lost at this run time.
+    /// The agent of this place was considered lost at this run time.
     Lost(u32, Nanos),
     /// The agent of this place failed at this run time, for this reason.
     Failed(u32, Nanos, String),
-    /// What the agent of this place reported can't be taken, which was found at this run time.
+    /// The reports of this place's agent were found wrong at this run time.
     Distrusted(u32, Nanos, Distrust),
-    /// Shares of a lost place were offered, which makes the next place.
+    /// Shares of a lost place were offered, which adds the next place.
     Offered(Offer),
-    /// The place with this number keeps its shares from this run time on; by this beat its agent was
-    /// ready.
+    /// The place with this number keeps its shares from this run time; this beat showed that its
+    /// agent was ready.
     Joined(u32, Nanos, Beat),
 }
 
 impl Entry {
-    /// The entry in its frame.
+    /// The entry in a frame.
     pub(crate) fn frame(&self) -> Vec<u8> {
         frame(&form::encode(self))
     }
@@ -148,7 +149,7 @@ form! {
 form! { struct Axis { boot, epoch, unix_ns } }
 form! { struct Begun { start, places as Vec<(Bare, Beat)> } }
 
-/// An assignment without its plan and attachments, which the head has.
+/// The form of an assignment without its plan and attachments, which are in the head.
 struct Bare;
 
 impl Form<Assignment> for Bare {
@@ -170,7 +171,7 @@ impl Form<Assignment> for Bare {
     }
 }
 
-/// The frame of a content.
+/// A content in a frame.
 fn frame(content: &[u8]) -> Vec<u8> {
     let mut frame = Vec::with_capacity(8 + content.len());
     frame.extend_from_slice(&(content.len() as u32).to_le_bytes());
@@ -179,10 +180,10 @@ fn frame(content: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// The entries of a journal, to its end or to where it was cut off.
+/// The entries of a journal, to its end or to the cut.
 pub(crate) struct Entries {
     from: Box<dyn Read + Send>,
-    /// The bytes of the whole frames that were read.
+    /// The number of bytes of the complete frames that were read.
     read: u64,
 }
 
@@ -194,7 +195,7 @@ impl Entries {
     /// The next entry.
     ///
     /// # Errors
-    /// When it can't be read, or is none that is written here.
+    /// If the entry cannot be read, or is unknown.
     pub(crate) fn next(&mut self) -> io::Result<Option<Entry>> {
         let Some(content) = self.content()? else {
             return Ok(None);
@@ -224,10 +225,10 @@ impl Entries {
 }
 
 impl Head {
-    /// Reads the head of a journal alone; `None` if it is not whole.
+    /// Reads only the head of a journal; `None` if it is incomplete.
     ///
     /// # Errors
-    /// If it can't be read, or is of another version.
+    /// If the head cannot be read, or has another version.
     pub fn read(from: impl Read + Send + 'static) -> io::Result<Option<Self>> {
         match Entries::of(Box::new(from)).next()? {
             Some(Entry::Head(head)) => Ok(Some(head)),
@@ -236,7 +237,7 @@ impl Head {
     }
 }
 
-/// What can be seen of a journal without playing it.
+/// The summary of a journal that was read without replaying it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outline {
     /// The facts of the run.
@@ -245,15 +246,15 @@ pub struct Outline {
     pub term: u64,
     /// Whether the run has a start.
     pub has_begun: bool,
-    /// The length of its whole frames, in bytes.
+    /// The length of the complete frames, in bytes.
     pub whole: u64,
 }
 
 impl Outline {
-    /// Reads a journal; `None` where its head is not whole.
+    /// Reads a journal; `None` if its head is incomplete.
     ///
     /// # Errors
-    /// When it can't be read, or is of another version.
+    /// If the journal cannot be read, or has another version.
     pub fn read(from: impl Read + Send + 'static) -> io::Result<Option<Self>> {
         let mut entries = Entries::of(Box::new(from));
         let Some(Entry::Head(head)) = entries.next()? else {
@@ -275,7 +276,7 @@ impl Outline {
         }))
     }
 
-    /// The frame by which a coordinator of this term goes on.
+    /// The frame with which a coordinator of this term takes over.
     #[must_use]
     pub fn frame_of_term(term: u64) -> Vec<u8> {
         Entry::Term(term).frame()

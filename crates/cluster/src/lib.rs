@@ -1,11 +1,11 @@
 //! One plan on several machines: the protocol between a coordinator and its agents, and the driver
 //! that carries it over NATS.
 //!
-//! Knows how a plan's shares are dealt out, how an agent's results come to the coordinator whole and
-//! once, how long an agent may send without hearing from it, and how their clocks differ. Must not
-//! know how a request is sent, how a run is shown, flags or the terminal. Start reading at
-//! [`Coordinator`] and [`Agent`], which do no I/O, then at [`AgentDriver`] and
-//! [`CoordinatorDriver`], which do it for them.
+//! Knows how a plan's shares are divided, how an agent's results reach the coordinator complete and
+//! once, how long an agent may send without a reply, and how the clocks differ. Must not know how a
+//! request is sent, how a run is shown, flags or the terminal. Start reading at [`Coordinator`] and
+//! [`Agent`], which do no I/O, then at [`AgentDriver`] and [`CoordinatorDriver`], which do it for
+//! them.
 //!
 //! Agents run their shares with the unchanged engine. Their reports are merged into one run, which
 //! a session observes like any other.
@@ -16,9 +16,9 @@
 //!         ── Report ── JetStream ►                 numbered, kept until a reply has it as stored
 //! ```
 //!
-//! A machine's methods are called in any order, with a time that does not decrease; each returns
-//! what is to be done. What is to be sent may be lost, repeated and delivered late: the machines
-//! send it again as long as it matters.
+//! The methods of a state machine may be called in any order, with a time that does not decrease.
+//! Each returns actions for its holder. Messages may be lost, repeated and delayed: the state
+//! machines send them again as long as they matter.
 
 mod agent;
 mod attachments;

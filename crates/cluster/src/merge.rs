@@ -1,15 +1,15 @@
-//! The intervals of all shares, merged by the time that they cover.
+//! Merges the intervals of all shares by the time that they cover.
 //!
-//! Shares close their intervals at the same times, unless one was late in its own process and merged
-//! some, or has come to its end. So the next merged interval is the least span that no share's
-//! interval crosses, and it is complete when every share has come to the end of it or has ended. No
-//! sample is in two of them, and none is in none: every interval that is added comes out in one.
+//! Shares close their intervals at the same times, unless one was late in its process and merged
+//! some, or has ended. So the next merged interval is the smallest span that no share's interval
+//! crosses. The span is complete when every share has reached its end or has ended. Every interval
+//! that is added belongs to exactly one merged interval, so no sample is lost or counted twice.
 //!
-//! An interval is merged when it is added: the spans that wait have one each, however many shares
-//! there are. Two of them become one where an interval crosses both.
+//! An interval is merged when it is added: each waiting span has one interval, however large the
+//! number of shares. If an interval crosses two spans, they become one.
 //!
-//! Observers get a clone, which is as small as what was seen, and the memory into which intervals
-//! are merged is used again for the next span.
+//! Observers get a clone that is only as large as its values. The memory into which intervals are
+//! merged is used again for the next span.
 
 use drumfire_measure::{Interval, PoolInfo};
 use drumfire_units::Nanos;
@@ -19,15 +19,15 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Merge {
     shares: Vec<Share>,
-    /// Ordered by time; none touches another.
+    /// The spans, ordered by time and without overlaps.
     spans: Vec<Span>,
-    /// An empty interval, in memory that was used before.
+    /// An empty interval in memory that was used before.
     spare: Option<Interval>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Share {
-    /// The end of its newest interval.
+    /// The end of the newest interval.
     reached: Option<Nanos>,
     is_closed: bool,
 }
@@ -41,7 +41,7 @@ struct Span {
 }
 
 impl Merge {
-    /// Of this many shares.
+    /// The merge of this number of shares.
     #[must_use]
     pub fn of(shares: usize) -> Self {
         Self {
@@ -51,7 +51,7 @@ impl Merge {
         }
     }
 
-    /// One more share, for which nothing waits until it begins.
+    /// Adds a share, for which nothing waits until it begins.
     pub fn join(&mut self) {
         self.shares.push(Share {
             reached: None,
@@ -59,7 +59,7 @@ impl Merge {
         });
     }
 
-    /// A share that has joined begins at a time: what ends later waits for it.
+    /// Sets the time at which an added share begins. Spans that end later wait for it.
     pub fn begin(&mut self, share: usize, from: Nanos) {
         if let Some(share) = self.shares.get_mut(share) {
             *share = Share {
@@ -75,7 +75,7 @@ impl Merge {
             return;
         };
         share.reached = share.reached.max(Some(interval.end));
-        // One without a length has a place too.
+        // An interval of length zero needs a place too.
         let start = interval.start;
         let end = interval.end.max(start + Nanos(1));
         let from = self.spans.partition_point(|span| span.end <= start);
@@ -83,7 +83,7 @@ impl Merge {
         if from == until {
             let spare = self.spare.take();
             let mut merged = spare.unwrap_or_else(|| Interval::of_pools(pools));
-            // An empty one has a span of its own, at the run's start.
+            // An empty interval covers the run's start, so move it to this span first.
             (merged.index, merged.start, merged.end) = (interval.index, start, interval.end);
             merged.merge(interval);
             let span = Span { start, end, merged };
@@ -99,7 +99,7 @@ impl Merge {
         }
     }
 
-    /// Waits no longer for a share, which has ended or is lost.
+    /// Stops waiting for a share, which has ended or is lost.
     pub fn close(&mut self, share: usize) {
         if let Some(share) = self.shares.get_mut(share) {
             share.is_closed = true;
@@ -135,7 +135,7 @@ mod tests {
         let mut interval = Interval::of_pools(&pools());
         interval.index = start;
         (interval.start, interval.end) = (Nanos(start), Nanos(end));
-        // Each has a sum by which it is known.
+        // Each interval has a value by which it is recognised.
         interval.health.cpu = Nanos(1);
         interval
     }
@@ -157,13 +157,13 @@ mod tests {
         assert_eq!(spans(&mut merge), []);
         add(&mut merge, 1, 0, 10);
         assert_eq!(spans(&mut merge), [(0, 10, 2)]);
-        // One share was late and has merged two of its own.
+        // One share was late and has merged two of its intervals.
         add(&mut merge, 0, 10, 30);
         add(&mut merge, 1, 10, 20);
         assert_eq!(spans(&mut merge), []);
         add(&mut merge, 1, 20, 30);
         assert_eq!(spans(&mut merge), [(10, 30, 3)]);
-        // They end at different times.
+        // The shares end at different times.
         add(&mut merge, 0, 30, 34);
         merge.close(0);
         add(&mut merge, 1, 30, 40);

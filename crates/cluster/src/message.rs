@@ -1,6 +1,6 @@
 //! The three messages between a coordinator and its agents, and their forms.
 //!
-//! Numbers and texts of another machine have bounds here, because threads, places and lines are
+//! Numbers and texts from another machine are limited here, because threads, places and lines are
 //! made from them.
 
 use crate::Offset;
@@ -14,24 +14,24 @@ use drumfire_plan::{Command, StopReason};
 use drumfire_units::Nanos;
 use std::fmt;
 
-/// The bytes of a reason that are sent and shown.
+/// The maximum length of a reason that is sent and shown, in bytes.
 const REASON_BYTES_MAX: usize = 1_024;
-/// The bytes of the name of an agent, a run or a version.
+/// The maximum length of the name of an agent, a run or a version, in bytes.
 const NAME_BYTES_MAX: usize = 255;
 /// The form of such a name.
 type Name = Text<NAME_BYTES_MAX>;
-/// The further agents that one agent starts for the shares of lost ones.
+/// The maximum number of further agents that one agent starts for the shares of lost ones.
 pub(crate) const JOINS_MAX: u64 = 64;
-/// The bytes of a key.
+/// The length of a key in bytes.
 const KEY_BYTES: usize = 16;
 
-/// A random number by which a coordinator knows an agent. Agents send it and never receive that of
-/// another, so that none can speak for another.
+/// A random number by which a coordinator recognises an agent. Agents send their key and never
+/// receive another agent's, so that no agent can impersonate another.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct AgentKey([u8; KEY_BYTES]);
 
 impl AgentKey {
-    /// The key of these random bytes.
+    /// The key with these random bytes.
     #[must_use]
     pub const fn new(random: [u8; KEY_BYTES]) -> Self {
         Self(random)
@@ -44,73 +44,73 @@ impl fmt::Debug for AgentKey {
     }
 }
 
-/// What a machine brings along.
+/// The resources of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MachineFacts {
-    /// The cores that the agent may use.
+    /// The number of cores that the agent may use.
     pub cores: u32,
-    /// The descriptors that it may open; `None` is no limit.
+    /// The number of descriptors that the agent may open; `None` means no limit.
     pub descriptors: Option<u64>,
 }
 
 /// The phase of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// It has no run.
+    /// The agent has no run.
     Free,
-    /// It reads its plan and opens connections.
+    /// The agent reads its plan and opens connections.
     Preparing,
-    /// It waits for the start. The facts of the run as it sees them, encoded.
+    /// The agent waits for the start. Contains the encoded facts of the run as the agent sees them.
     Ready(Vec<u8>),
-    /// Its load goes on.
+    /// The load is running.
     Running,
-    /// Its lease has passed, which ends its load.
+    /// The lease has expired, which ended the load.
     Expired,
-    /// Its last report is made.
+    /// The last report was made.
     Ended,
-    /// It can't run its share, for this reason.
+    /// The agent cannot run its share, for this reason.
     Failed(String),
 }
 
-/// A heartbeat of an agent.
+/// The heartbeat of an agent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Beat {
-    /// The agent's name, unique among all.
+    /// The agent's unique name.
     pub agent: String,
-    /// Its key.
+    /// The agent's key.
     pub key: AgentKey,
-    /// The version of its program.
+    /// The version of the agent's program.
     pub program: String,
-    /// The time at which it sent the beat, by its clock.
+    /// The time at which the beat was sent, by the agent's clock.
     pub sent: Nanos,
-    /// What its machine brings along.
+    /// The resources of the agent's machine.
     pub machine: MachineFacts,
-    /// The run that it belongs to; empty where it is free.
+    /// The agent's run; empty if the agent is free.
     pub run: String,
-    /// The epoch of its share.
+    /// The epoch of the agent's share.
     pub epoch: u64,
-    /// The highest term of a coordinator of its run that it has an answer of.
+    /// The highest term of a coordinator of the run from which the agent received a reply.
     pub term: u64,
-    /// Its phase.
+    /// The agent's phase.
     pub phase: Phase,
-    /// The number of reports that it has made.
+    /// The number of reports that the agent has made.
     pub made: u64,
-    /// The number of commands that it has.
+    /// The number of commands that the agent has received.
     pub commands: u64,
-    /// The commands among them that came too late to hold from their time.
+    /// The number of commands that arrived too late for their time.
     pub late: u64,
-    /// Its estimate of the coordinator's clock.
+    /// The agent's estimate of the coordinator's clock.
     pub offset: Option<Offset>,
-    /// The facts of its clock beside it.
+    /// Further facts about the agent's clock.
     pub clock: ClockFacts,
 }
 
-/// A share that an agent is to run.
+/// A share that an agent must run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Assignment {
     /// The run's name.
     pub run: String,
-    /// The share's number among the agents', from 0.
+    /// The number of the share, from 0.
     pub share: u32,
     /// The epoch of the share.
     pub epoch: u64,
@@ -120,57 +120,56 @@ pub struct Assignment {
     pub machine: MachineFacts,
     /// The plan as a text, without secrets.
     pub plan: String,
-    /// What travels beside it.
+    /// The files, folders and setup values of the plan.
     pub attachments: Attachments,
 }
 
 /// The state of a run as it concerns one agent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hold {
-    /// The epoch of its share.
+    /// The epoch of the agent's share.
     pub epoch: u64,
-    /// The number of its reports that are stored, in order from the first.
+    /// The number of the agent's reports that are stored, in order from the first.
     pub stored: u64,
     /// The start of the load, by the coordinator's clock.
     pub start: Option<Nanos>,
-    /// The time of the run from which this agent keeps the share; 0 is its start.
+    /// The time of the run from which this agent keeps the share; 0 is the run's start.
     pub begins: Nanos,
-    /// The number of further shares that the agent's process has been offered during the run, each
-    /// for an agent of its own there.
+    /// The number of further shares that the agent's process has been offered during the run. The
+    /// process starts a further agent for each.
     pub joins: u64,
     /// The number of the first of `commands`.
     pub from: u64,
-    /// The commands behind those that the agent has.
+    /// The commands that the agent has not received yet.
     pub commands: Vec<Command>,
-    /// The load stops for this reason; with `true` what is in flight is given up.
+    /// The load stops for this reason. With `true`, requests in flight are aborted.
     pub halt: Option<(StopReason, bool)>,
-    /// The coordinator took the agent for lost: its load is over, and what it has made is still
-    /// taken.
+    /// The coordinator considers the agent lost. Its load is over, but its reports are still taken.
     pub is_lost: bool,
-    /// Everything of the agent is stored, or nothing more of it is taken: it may go.
+    /// The agent may leave: everything is stored, or nothing more is taken.
     pub is_over: bool,
 }
 
-/// The word of a coordinator to an agent.
+/// The content of a reply.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Word {
-    /// There is no place for it yet.
+    /// Wait: no place is free yet.
     Wait,
-    /// It has a share.
+    /// Take this share.
     Take(Assignment),
-    /// Its lease goes on.
+    /// Continue: the lease is extended.
     Hold(Hold),
-    /// It has no place.
+    /// Leave: the agent has no place.
     Leave(Dismissal),
 }
 
 /// Why an agent has no place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Dismissal {
-    /// The load goes on or has ended without the shares that the agent was offered during it. The time
-    /// from which it was to keep them was not named.
+    /// The load continues, or has ended, without the shares that the agent was offered during the
+    /// run. The time from which the agent would have kept them was not set.
     NotWanted,
-    /// It is refused, for this reason.
+    /// The agent is refused, for this reason.
     Refused(String),
 }
 
@@ -180,22 +179,22 @@ impl Dismissal {
     }
 }
 
-/// The answer to a beat.
+/// The reply to a beat.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reply {
     /// The coordinator's run.
     pub run: String,
-    /// The coordinator's term: each that goes on with a run has a higher one.
+    /// The coordinator's term. Each successor has a higher term.
     pub term: u64,
-    /// The beat's time, as the agent sent it.
+    /// The time of the beat, copied from the beat.
     pub sent: Nanos,
-    /// The time at which it was answered, by the coordinator's clock.
+    /// The time of the reply, by the coordinator's clock.
     pub at: Nanos,
-    /// What it says.
+    /// The content of the reply.
     pub word: Word,
 }
 
-/// A part of an agent's results, under its key.
+/// A part of an agent's results, with its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     /// The run's name.
@@ -204,30 +203,30 @@ pub struct Report {
     pub share: u32,
     /// The share's epoch.
     pub epoch: u64,
-    /// The key of its agent.
+    /// The key of the share's agent.
     pub key: AgentKey,
-    /// Its number, from 0.
+    /// The number of the report, from 0.
     pub number: u64,
-    /// Whether a content ends with it.
+    /// Whether this report completes a content.
     pub is_last: bool,
     /// A piece of a [`Content`].
     pub piece: Vec<u8>,
 }
 
-/// What reports carry, piece by piece.
+/// The content of reports, split into pieces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {
     /// An event of the agent's run, as `measure` encodes it.
     Event(Vec<u8>),
-    /// The ending of the agent's run, behind which nothing comes.
+    /// The ending of the agent's run, which is the last content.
     Ending(Vec<u8>),
-    /// The agent holds its own part for invalid, for this reason.
+    /// The agent considers its own part invalid, for this reason.
     Invalid(String),
-    /// The agent's lease passed at this run time, and its load ended by that.
+    /// The agent's lease expired at this run time, which ended its load.
     Expired(Nanos),
 }
 
-/// The beginning of a reason, with a mark if that is not all of it.
+/// The beginning of a reason, with a mark if the reason was cut.
 pub(crate) fn cut_reason(reason: &str) -> String {
     if reason.len() <= REASON_BYTES_MAX {
         return reason.to_owned();
@@ -239,7 +238,7 @@ pub(crate) fn cut_reason(reason: &str) -> String {
     format!("{}…", &reason[..end])
 }
 
-/// A reason, of which too long a text loses its end.
+/// The form of a reason, which cuts long texts.
 struct ReasonForm;
 
 impl Form<String> for ReasonForm {
@@ -252,7 +251,7 @@ impl Form<String> for ReasonForm {
     }
 }
 
-/// The form of a share, which lies within the whole.
+/// The form of shares, which are checked to be a part of the whole.
 pub(crate) struct SharesForm;
 
 form! {
@@ -313,7 +312,7 @@ impl Message for Reply {}
 impl Message for Report {}
 
 impl Beat {
-    /// The first beat of an agent that is free: it has said and made nothing yet.
+    /// The first beat of a free agent, which has sent and made nothing yet.
     pub(crate) fn free(
         (agent, key): (String, AgentKey),
         program: String,
@@ -384,7 +383,8 @@ mod tests {
         assert_eq!(Reply::decode(&bytes), Err(FormError::Version(9)));
     }
 
-    /// Bytes of something else are not another version, and no altered message is read as another.
+    /// Bytes of something else are not mistaken for another version, and no altered message decodes
+    /// as another message.
     #[test]
     fn what_is_not_a_message_is_not_another_version() {
         for bytes in [&b""[..], b"{}", b"HTTP/1.1 200 OK", &[0; 64], &[0xff; 64]] {

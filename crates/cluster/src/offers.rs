@@ -1,14 +1,14 @@
-//! The shares of a lost agent, and the agents that keep them from a later time of the run on.
+//! The shares of a lost agent, and the agents that take them over from a later time of the run.
 //!
-//! A lost agent has stopped for certain, so that its shares are nobody's. They are offered to agents
-//! that wait without a share, each of which takes as many as its cores would have had; and what
-//! these leave to the agents that have some, each of which takes its part beside its own. Both get a
-//! place of its own for it, and none more than its file descriptors have room for. When an agent is
-//! ready for them, a time of the run ahead is named from which it keeps them. What was due between
-//! the stop of the one and that time is sent by nobody.
+//! A lost agent has certainly stopped, so its shares are free. They are first offered to agents
+//! that wait without a share. Each of these gets as many shares as its cores would have had. The
+//! rest is offered to agents with shares, each of which keeps a part in addition to its own. Either
+//! kind of agent gets a separate place for the offered shares, and never more shares than its file
+//! descriptors allow. When an agent is ready, the coordinator sets a future time of the run from
+//! which the agent keeps them. Requests that were due between the stop and that time are not sent.
 //!
-//! An offer that comes to nothing, since its agent is lost before that time is named, is made to
-//! others, a few times.
+//! If an agent is lost before that time is set, its offer has failed, and is made to others, a few
+//! times.
 
 use crate::message::{Beat, JOINS_MAX, MachineFacts};
 use crate::place::{Place, PlaceState};
@@ -17,21 +17,20 @@ use crate::succession::{Offer, evenly, in_order, parts, without};
 use drumfire_engine::Shares;
 use drumfire_units::Nanos;
 
-/// The offers of one place's shares that may come to nothing. Beyond them the shares stay nobody's.
+/// The maximum number of failed offers of one place's shares. Afterwards the shares stay free.
 const FAILED_MAX: usize = 3;
 
-/// The offers that are to be made.
+/// The offers to make.
 #[derive(Debug, Default)]
 pub(crate) struct Offers {
-    /// Each makes the next place.
+    /// The offers; each adds a place.
     pub(crate) made: Vec<Offer>,
-    /// The lost places of which shares are left that no agent has room for, with what is said of
-    /// them.
+    /// The lost places with shares for which no agent has room, and the text about each.
     pub(crate) unplaced: Vec<(u32, String)>,
 }
 
-/// The shares of lost agents that nobody has or is to have, dealt out among the agents that wait and
-/// those that are left.
+/// Divides the shares of lost agents that no agent has or was offered among the waiting agents and
+/// the remaining ones.
 pub(crate) fn offers<'a>(
     places: &[Place],
     now: Nanos,
@@ -61,19 +60,19 @@ pub(crate) fn offers<'a>(
     offers
 }
 
-/// The places that have, or were to have, shares of a lost one.
+/// The places that have, or were offered, shares of a lost place.
 pub(crate) fn heirs(places: &[Place], of: u32) -> impl Iterator<Item = &Place> {
     let is_heir = move |place: &&Place| place.succeeds.is_some_and(|it| it.of == of);
     places.iter().filter(is_heir)
 }
 
-/// The number of places that an agent has beside its own.
+/// The number of places that an agent has in addition to its own.
 pub(crate) fn joined(places: &[Place], host: u32) -> u64 {
     further(places, host).count() as u64
 }
 
-/// The places that an agent has beside its own. They stand behind those of the agents that gathered,
-/// which are not looked at: there may be thousands, and each beat asks.
+/// The places that an agent has in addition to its own. They follow the places of the gathered
+/// agents, which are not searched: there may be thousands, and each beat calls this function.
 fn further(places: &[Place], host: u32) -> impl Iterator<Item = &Place> {
     let of_host = move |(index, place): &(usize, &Place)| {
         *index != host as usize && place.succeeds.is_some_and(|it| it.host == host)
@@ -83,7 +82,7 @@ fn further(places: &[Place], host: u32) -> impl Iterator<Item = &Place> {
     behind.filter(of_host).map(|(_, place)| place)
 }
 
-/// The numbers of shares in the places that an agent has, its own first.
+/// The numbers of shares in an agent's places, its own place first.
 pub(crate) fn held(places: &[Place], host: u32) -> Vec<u32> {
     let own = places.get(host as usize).into_iter();
     let all = own.chain(further(places, host));
@@ -91,7 +90,8 @@ pub(crate) fn held(places: &[Place], host: u32) -> Vec<u32> {
     held.map(|place| place.assignment.shares.count).collect()
 }
 
-/// The agents whose load goes on, each in its own place, those with the fewest further places first.
+/// The agents whose load is running, each by its own place; those with the fewest further places
+/// come first.
 fn hosts(places: &[Place], offers: &[Offer]) -> Vec<u32> {
     let is_host = |(index, place): &(u32, &Place)| {
         place.is_own(*index)
@@ -112,7 +112,7 @@ fn offered(offers: &[Offer], host: u32) -> impl Iterator<Item = &Offer> {
 }
 
 impl Offers {
-    /// Offers shares to agents that wait; gives what is left.
+    /// Offers shares to waiting agents. Returns the rest.
     fn offer_idle<'a>(
         &mut self,
         of: u32,
@@ -147,7 +147,7 @@ impl Offers {
         rest
     }
 
-    /// Offers shares to agents that have some; gives what is left.
+    /// Offers shares to agents with shares. Returns the rest.
     fn offer_hosts(&mut self, of: u32, free: Shares, places: &[Place], room: &Room) -> Shares {
         let hosts = hosts(places, &self.made);
         let most: Vec<u32> = hosts
@@ -172,7 +172,7 @@ impl Offers {
         rest
     }
 
-    /// What is said of shares for which no agent has room; nothing where there is no agent.
+    /// The text about shares for which no agent has room; `None` if no agent exists.
     fn lack(&self, rest: Shares, places: &[Place], room: &Room) -> Option<String> {
         if rest.count == 0 {
             return None;
@@ -186,7 +186,7 @@ impl Offers {
         Some(format!("{count} of them {is} not taken over: {text}"))
     }
 
-    /// The numbers of shares that an agent has and is to have.
+    /// The numbers of shares that an agent has or is offered.
     fn held(&self, places: &[Place], host: u32) -> Vec<u32> {
         let mut held = held(places, host);
         held.extend(offered(&self.made, host).map(|offer| offer.shares.count));
@@ -219,7 +219,7 @@ mod tests {
         Beat::free(name, "1".to_owned(), machine)
     }
 
-    /// Eight shares of 8 connections each; of four agents with two of them each the first is lost.
+    /// Eight shares with 8 connections each. The first of four agents with two shares each is lost.
     fn offered(descriptors: [u64; 3], idle: &[Beat]) -> (Vec<(String, u32)>, Vec<String>) {
         let plan = drumfire_testkit::open("const(100/s,3s)").connections(64);
         let setup = Setup {
@@ -289,7 +289,7 @@ mod tests {
                 &[beat("s", 1, MANY), beat("t", 8, MANY)],
                 &[("s", 1), ("t", 1)],
             ),
-            // A name that has a place is no other agent's.
+            // A name that has a place cannot belong to another agent.
             (&[beat("b", 2, MANY)], &[("b+1", 1), ("c+1", 1)]),
         ] {
             let (made, text) = offered(many, idle);

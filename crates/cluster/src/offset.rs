@@ -1,37 +1,37 @@
-//! The offset of one clock from another, by round trips.
+//! The offset of one clock from another, measured by round trips.
 //!
-//! A message leaves at `sent` by the own clock, is answered `at` by the other, and is back at `now`.
-//! The other's reading was taken somewhere in between, so that half the round trip bounds the error:
-//!
+//! A message is sent at `sent` by the own clock, answered `at` by the other clock, and received at
+//! `now` by the own clock. The other clock was read somewhere in between, so half the round trip
+//! bounds the error:
 //! ```text
 //!   ahead = at − (sent + now) / 2,   uncertainty = (now − sent) / 2
 //! ```
 //!
-//! The shortest of the latest round trips has the least uncertainty, and is the estimate.
+//! The shortest of the latest round trips has the smallest uncertainty, and is the estimate.
 
 use drumfire_measure::form;
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
 
-/// How old an agent's clock is when it starts. A run may have begun before: an agent that takes over a
-/// share within it needs a time for the start all the same.
+/// The age of an agent's clock when it starts. An agent that takes over a share of a run that
+/// started before the agent needs a time for that start.
 pub(crate) const CLOCK_AGE: Nanos = Nanos::from_secs(366 * 86_400);
-/// The round trips of which the shortest counts.
+/// The number of latest round trips of which the shortest counts.
 const ROUND_TRIPS: usize = 256;
 
 /// The offset of another clock, with its bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Offset {
-    /// The other clock's reading less the own one, in nanoseconds.
+    /// The other clock's reading minus the own clock's, in nanoseconds.
     pub ahead: i64,
-    /// The true offset differs from `ahead` by at most this.
+    /// The maximum difference between the true offset and `ahead`.
     pub uncertainty: Nanos,
 }
 
 form! { struct Offset { ahead, uncertainty } }
 
 impl Offset {
-    /// A round trip's estimate.
+    /// The estimate from one round trip.
     const fn of(sent: Nanos, at: Nanos, now: Nanos) -> Self {
         let middle = sent.0.midpoint(now.0);
         Self {
@@ -40,8 +40,8 @@ impl Offset {
         }
     }
 
-    /// The same of the wall clocks beside these two, whose readings at the epochs of the other one and
-    /// of the own one are these, in nanoseconds.
+    /// The offset of the wall clocks. `other` and `own` are the wall clocks' readings at the epochs
+    /// of the other and the own clock, in nanoseconds.
     pub(crate) const fn of_walls(self, other: u64, own: u64) -> Self {
         let epochs = other.wrapping_sub(own).cast_signed();
         Self {
@@ -50,7 +50,8 @@ impl Offset {
         }
     }
 
-    /// The own clock's reading at a time of the other's; `None` before the own clock's epoch.
+    /// The own clock's reading at a time of the other clock; `None` if it is before the own clock's
+    /// epoch.
     #[must_use]
     pub fn to_own(self, other: Nanos) -> Option<Nanos> {
         let own = other.0.checked_add_signed(self.ahead.saturating_neg());
@@ -70,7 +71,7 @@ impl RoundTrips {
         self.0.push_back(Offset::of(sent, at, now));
     }
 
-    /// The estimate of the shortest.
+    /// The estimate of the shortest round trip.
     pub(crate) fn best(&self) -> Option<Offset> {
         self.0.iter().min_by_key(|trip| trip.uncertainty).copied()
     }
@@ -110,7 +111,7 @@ mod tests {
 
     #[test]
     fn wall_clocks_differ_whenever_their_processes_began() {
-        // The own process began 6 s before the other, and its wall clock is 2 s behind.
+        // The own process started 6 s before the other, and its wall clock is 2 s behind.
         let ahead = -6_000_000_000;
         let offset = Offset {
             ahead,

@@ -1,15 +1,15 @@
-//! The effect of an agent's loss.
+//! The effect of a lost agent on the run.
 
 use drumfire_measure::form;
 
-/// What the loss of an agent does to the run.
+/// The effect of a lost agent on the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnLoss {
     /// The others continue without its share.
     Drop,
     /// The load stops.
     Abort,
-    /// The others take its share from a later time on.
+    /// The others take over its share from a later time.
     Redistribute,
 }
 

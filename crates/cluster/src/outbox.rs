@@ -1,8 +1,8 @@
 //! The reports of an agent that the coordinator has not acknowledged.
 //!
-//! A content is cut into pieces that fit into a message, each a report with a number of its own.
-//! All stay here until the coordinator has stored them; one that is not acknowledged in time is
-//! sent again.
+//! A content is split into pieces that fit into a message. Each piece is a report with a number.
+//! All reports stay here until the coordinator has stored them, and an unacknowledged report is
+//! sent again after a while.
 
 use crate::envelope::Message as _;
 use crate::inbox::CONTENT_BYTES_MAX_KEPT;
@@ -13,14 +13,15 @@ use drumfire_measure::form;
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
 
-/// The largest piece: a server of NATS takes messages of 1 MiB unless it is told otherwise.
+/// The maximum size of a piece: by default, a NATS server accepts messages up to 1 MiB.
 const PIECE_BYTES: usize = 512 << 10;
-/// The most bytes that may wait. Beyond them the agent gives up: the coordinator is too far behind.
+/// The maximum number of bytes that wait. Beyond it, the agent gives up because the coordinator is
+/// too far behind.
 const WAITING_BYTES_MAX: usize = 512 << 20;
-/// The reports that are sent again at a time.
+/// The maximum number of reports that are sent again at a time.
 const RESENT: usize = 16;
 
-/// Reports on their way.
+/// The reports that are not acknowledged yet.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outbox {
     /// The number of the next report.
@@ -36,10 +37,10 @@ struct Waiting {
 }
 
 impl Outbox {
-    /// Reports a content; the messages to send.
+    /// Splits a content into reports. Returns the messages to send.
     ///
     /// # Errors
-    /// The bound that is reached.
+    /// The limit that was reached.
     pub(crate) fn add(
         &mut self,
         (to, key): (&Assignment, AgentKey),
@@ -78,12 +79,12 @@ impl Outbox {
         self.made
     }
 
-    /// Whether all of them are stored.
+    /// Whether all reports are stored.
     pub(crate) fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    /// Forgets the reports before this number, which are stored.
+    /// Drops the reports before this number, which are stored.
     pub(crate) fn acknowledge(&mut self, stored: u64) {
         while let Some(first) = self.waiting.front()
             && first.report.number < stored
@@ -93,7 +94,7 @@ impl Outbox {
         }
     }
 
-    /// The oldest reports, as far as they were not acknowledged in time, to be sent again.
+    /// The oldest reports that were not acknowledged in time, to be sent again.
     pub(crate) fn due(&mut self, now: Nanos) -> Vec<Vec<u8>> {
         let due = |waiting: &&mut Waiting| now - waiting.sent >= RESEND;
         let oldest = self.waiting.iter_mut().take(RESENT).filter(due);

@@ -13,7 +13,8 @@ use drumfire_engine::Shares;
 use drumfire_measure::{Ending, RunInfo, form};
 use drumfire_units::Nanos;
 
-/// Crystals of good clocks differ by as much within minutes, and no figure does by it.
+/// The minimum movement of a clock that is reported. Good clocks drift as much within minutes,
+/// which affects no figure.
 const CLOCK_MOVED_MIN: Nanos = Nanos::from_millis(1);
 
 /// The epoch of a place's share: each place has one agent.
@@ -28,71 +29,71 @@ pub(crate) struct Place {
     pub(crate) state: PlaceState,
     /// The facts of the run as the agent sees them, once it is ready.
     pub(crate) info: Option<Box<RunInfo>>,
-    /// Its ending, once it was reported.
+    /// The agent's ending, once reported.
     pub(crate) ending: Option<Box<Ending>>,
-    /// The newest beat, and when it came.
+    /// The newest beat, and the time of its arrival.
     pub(crate) beat: Beat,
     pub(crate) heard: Nanos,
-    /// Its estimate of the clock when the start was named.
+    /// The agent's estimate of the clock offset when the start was set.
     pub(crate) clock: Option<Offset>,
-    /// The end of its last interval.
+    /// The end of the last reported interval.
     pub(crate) reported: Nanos,
     /// The beats since the last report that was taken.
     pub(crate) awaited: Awaited,
-    /// The events that it has reported beside its intervals.
+    /// The number of events that the agent has reported besides its intervals.
     pub(crate) events: u32,
-    /// The changes of the load that it has reported.
+    /// The number of changes of the load that the agent has reported.
     pub(crate) changes: usize,
-    /// Whether it has reported the end of its load.
+    /// Whether the agent has reported the end of its load.
     pub(crate) has_stopped: bool,
-    /// The run time at which it was lost.
+    /// The run time at which the agent was lost.
     pub(crate) lost_at: Option<Nanos>,
-    /// How it came by its shares, where it has them of a lost place.
+    /// How the place got its shares, if they belonged to a lost place.
     pub(crate) succeeds: Option<Succession>,
-    /// The sums of its intervals.
+    /// The sums of the agent's intervals.
     pub(crate) tally: Tally,
-    /// The longest time between two of its beats since the start.
+    /// The longest time between two of the agent's beats since the start.
     pub(crate) silence: Nanos,
-    /// Why its agent holds its own part for invalid, where it does.
+    /// Why the agent considers its own part invalid, if it does.
     pub(crate) own_verdict: Option<String>,
-    /// The reason that its agent gave for its end, where it gave one; of an offer that came to nothing
-    /// without one, what became of it.
+    /// The reason that the agent gave for its end, if any. For a failed offer without a reason, the
+    /// cause of its failure.
     pub(crate) refusal: Option<String>,
-    /// Why nothing more of its agent is taken, if what that reported was wrong.
+    /// Why nothing more is taken from the agent, if one of its reports was wrong.
     pub(crate) distrust: Option<Distrust>,
-    /// The time until which an agent that was lost while it was there may send.
+    /// The time until which a lost agent may still send, if it was reachable when it was lost.
     pub(crate) sends_until: Nanos,
-    /// What is said of those of its shares that no agent has room for, once it is lost.
+    /// After the agent is lost: the text about its shares for which no agent has room.
     pub(crate) unplaced: Option<String>,
 }
 
-/// Why nothing more of an agent is taken: what it reported was wrong.
+/// Why nothing more is taken from an agent: one of its reports was wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Distrust {
     /// The mistake.
     pub(crate) reason: String,
-    /// Whether what it reported before is in doubt, too.
+    /// Whether its earlier reports are in doubt, too.
     pub(crate) is_of_all: bool,
 }
 
 form! { struct Distrust { reason, is_of_all } }
 
-/// The time for which an agent has answered without a report that was due. Only time between its beats
-/// counts: while it can't be reached, nothing is due but its lease.
+/// The time for which an agent has answered without a due report. Only time between its beats
+/// counts: while the agent is unreachable, only its lease matters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Awaited {
-    /// The time of its last beat.
+    /// The time of the last beat.
     beaten: Nanos,
-    /// The number of reports that were taken by then.
+    /// The number of reports that were taken at that time.
     taken: u64,
-    /// The time for which reports that it has made, or the last one of all, did not come.
+    /// The time for which reports that the agent has made, or the last one of all, did not arrive.
     late: Nanos,
-    /// The time for which no report came.
+    /// The time for which no report arrived.
     quiet: Nanos,
 }
 
 impl Awaited {
-    /// Counts the time up to a beat.
+    /// Adds the time up to a beat.
     fn count(&mut self, beat: &Beat, taken: u64, now: Nanos) {
         let since = (now - self.beaten).min(Nanos(2 * BEAT.0));
         let is_new = taken > self.taken;
@@ -116,19 +117,20 @@ impl Awaited {
 /// The state of a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PlaceState {
-    /// Its agent has it.
+    /// The agent has the share.
     Taken,
-    /// Its last report was taken.
+    /// The last report was taken.
     Ended,
-    /// Its agent has no lease any more, and brings what it had made until then.
+    /// The agent's lease has expired, and it delivers its earlier results.
     Expiring,
-    /// Its agent has no lease any more, and the run does not wait for it. What it brings is taken as
-    /// long as the run goes on.
+    /// The agent's lease has expired, and the run does not wait for it. Its reports are taken while
+    /// the run continues.
     Lost,
 }
 
 impl Place {
-    /// The places of agents that gathered for a run, each with its last beat and when that came.
+    /// The places of the agents gathered for a run, each with its last beat and the time of its
+    /// arrival.
     pub(crate) fn all(setup: &Setup, agents: Vec<(Beat, Nanos)>, shares: &[Shares]) -> Vec<Self> {
         let machines: Vec<MachineFacts> = agents.iter().map(|(beat, _)| beat.machine).collect();
         let places = (0..).zip(agents).zip(shares);
@@ -183,7 +185,7 @@ impl Place {
         machine: MachineFacts,
         now: Nanos,
     ) -> Self {
-        // The process of an agent that has shares has plan and files.
+        // The process of an agent with shares already has the plan and its files.
         let is_alone = offer.host == share;
         let assignment = Assignment {
             run: setup.run.clone(),
@@ -212,24 +214,24 @@ impl Place {
         }
     }
 
-    /// Whether it is the one of its agent beside which that may have further ones, where its number is
-    /// this.
+    /// Whether this is the agent's own place, in addition to which the agent may have others.
+    /// `index` is the number of this place.
     pub(crate) fn is_own(&self, index: u32) -> bool {
         self.succeeds.is_none_or(|it| it.host == index)
     }
 
-    /// Whether the time from which it keeps its shares is named.
+    /// Whether the time from which the place keeps its shares is set.
     pub(crate) fn has_begun(&self) -> bool {
         self.succeeds.is_none_or(|it| it.from.is_some())
     }
 
-    /// The time of the run from which it keeps its shares.
+    /// The time of the run from which the place keeps its shares.
     pub(crate) fn begins(&self) -> Nanos {
         let from = self.succeeds.and_then(|it| it.from);
         from.unwrap_or_default()
     }
 
-    /// Whether its agent has no lease any more, whatever its clock says.
+    /// Whether the lease of the agent has certainly expired, even by its own clock.
     pub(crate) fn is_overdue(&self, now: Nanos) -> bool {
         self.goes_on() && now - self.heard > LEASE + LEASE_MARGIN
     }
@@ -239,13 +241,13 @@ impl Place {
         self.awaited.count(beat, self.inbox.taken(), now);
     }
 
-    /// Whether its agent answers and has reports that do not arrive.
+    /// Whether the agent answers but its reports do not arrive.
     pub(crate) fn misses_reports(&self) -> bool {
         self.goes_on() && self.awaited.late > REPORTS_MISSED
     }
 
-    /// Why the run waits no longer for its reports, though its agent answers; `None` if it waits. A
-    /// run has intervals of this length.
+    /// Why the run stops waiting for the agent's reports, although the agent answers; `None` if the
+    /// run continues to wait. `interval` is the length of the run's intervals.
     pub(crate) fn is_late(&self, interval: Nanos) -> Option<String> {
         let Awaited { late, quiet, .. } = self.awaited;
         let seconds = |time: Nanos| time.as_secs_f64();
@@ -262,18 +264,18 @@ impl Place {
         }
     }
 
-    /// Whether its agent may still send load, though the place is lost.
+    /// Whether the agent may still send load, although the place is lost.
     pub(crate) fn may_send(&self, now: Nanos) -> bool {
         now < self.sends_until
     }
 
-    /// Notes that its agent may have a lease that was given until now.
+    /// Records that the agent may have a lease that was granted until now.
     pub(crate) fn note_lease(&mut self, now: Nanos) {
         self.sends_until = now + LEASE + LEASE_MARGIN;
     }
 
-    /// The run time of its loss, if that is now: not before what it has reported, though a clock that
-    /// was set back while the machine was booted may say so.
+    /// The run time of a loss at this moment. The time is not before the agent's last interval,
+    /// even if the clock was set back while the machine booted.
     pub(crate) fn lost_now(&self, now: Nanos) -> Nanos {
         match self.tally.intervals {
             0 => now,
@@ -281,17 +283,17 @@ impl Place {
         }
     }
 
-    /// Whether the run waits for it.
+    /// Whether the run waits for this place.
     pub(crate) const fn goes_on(&self) -> bool {
         matches!(self.state, PlaceState::Taken | PlaceState::Expiring)
     }
 
-    /// Whether its agent has no lease any more.
+    /// Whether the agent's lease has expired.
     pub(crate) const fn is_lost(&self) -> bool {
         matches!(self.state, PlaceState::Lost | PlaceState::Expiring)
     }
 
-    /// The sentence about its loss.
+    /// The sentence about the loss of the agent.
     pub(crate) fn loss_text(&self) -> String {
         let at = self.lost_at.unwrap_or_default();
         let shares = self.assignment.shares;
@@ -325,7 +327,7 @@ impl Place {
         }
     }
 
-    /// The run time from which its share has no account, once it is lost.
+    /// The run time from which the share of a lost agent is unaccounted for.
     pub(crate) fn unknown_from(&self) -> Nanos {
         match &self.distrust {
             Some(distrust) if distrust.is_of_all => self.begins(),
@@ -333,8 +335,8 @@ impl Place {
         }
     }
 
-    /// The movement of its clock since the start was named, where that is more than both estimates
-    /// leave open.
+    /// The movement of the agent's clock since the start was set, if it exceeds the uncertainty of
+    /// both estimates.
     pub(crate) fn clock_moved(&self) -> Option<Nanos> {
         let (before, now) = self.clock.zip(self.beat.offset)?;
         let moved = Nanos(before.ahead.abs_diff(now.ahead));
@@ -342,7 +344,7 @@ impl Place {
         (moved > left_open.max(CLOCK_MOVED_MIN)).then_some(moved)
     }
 
-    /// Whether its agent waits for the start.
+    /// Whether the agent waits for the start.
     pub(crate) const fn is_ready(&self) -> bool {
         matches!(self.beat.phase, Phase::Ready(_)) && self.info.is_some()
     }

@@ -1,7 +1,7 @@
-//! What an agent sends to others: every text in it went through the agent's redactor.
+//! Values that an agent sends to others: the agent's redactor has masked every text in them.
 //!
-//! A plan's secrets are the agent's own, so the coordinator can't mask them. Messages therefore take
-//! their texts as [`Redacted`], which no other file can make of a text as it is.
+//! A plan's secrets belong to the agent, so the coordinator cannot mask them. Messages therefore
+//! take their texts as [`Redacted`], which only this file can construct.
 
 use crate::message::{Content, cut_reason};
 use drumfire_measure::{Interval, Kept, RunEvent, RunInfo, Summary, encode_event, form};
@@ -20,7 +20,7 @@ impl<T> Redacted<T> {
         self.0
     }
 
-    /// The value, borrowed.
+    /// A reference to the value.
     pub(crate) const fn get(&self) -> &T {
         &self.0
     }
@@ -33,22 +33,22 @@ impl<T> Redacted<T> {
 }
 
 impl Redacted<String> {
-    /// The reason for which a share failed. A message about a plan may quote any part of it, so that
-    /// pieces of secrets are masked, too.
+    /// The reason for which a share failed. A message about a plan may quote any part of the plan,
+    /// so pieces of secrets are masked, too.
     #[must_use]
     pub fn reason(reason: &str, redactor: &Redactor) -> Self {
-        // Masked before it is cut, which leaves pieces.
+        // Mask before cutting, because a cut leaves pieces of secrets.
         Self(cut_reason(&redactor.closely(reason)))
     }
 
-    /// A text of this program, which has nothing of a plan.
+    /// A constant text of this program, which contains nothing of a plan.
     pub(crate) fn fixed(text: &'static str) -> Self {
         Self(text.to_owned())
     }
 }
 
 impl Redacted<Vec<u8>> {
-    /// The facts of a run, encoded.
+    /// The encoded facts of a run.
     #[must_use]
     pub fn info(info: &RunInfo, redactor: &Redactor) -> Self {
         Self(form::encode(&redactor.info(info)))
@@ -56,16 +56,16 @@ impl Redacted<Vec<u8>> {
 }
 
 impl Redacted<Content> {
-    /// An event of a run; `None` if nothing of it may be sent, or nothing has to be.
+    /// An event of a run; `None` if the event must not or need not be sent.
     #[must_use]
     pub fn event(event: &RunEvent, redactor: &Redactor) -> Option<Self> {
         let has_secrets = redactor.has_secrets();
         let mask = |text: &str| redactor.text(text).into_owned();
         let masked = match event {
-            // Its facts were sent before, and its time is the coordinator's.
+            // The facts were sent before, and the coordinator sets the time.
             RunEvent::Started(_) => return None,
             RunEvent::Finished(summary) => return Some(Self::ending(summary, redactor)),
-            // A body may have a secret anywhere.
+            // A body may contain a secret anywhere.
             RunEvent::Failed(_) if has_secrets => return None,
             RunEvent::IntervalClosed(interval) if has_secrets => {
                 let mut interval = Interval::clone(interval);
@@ -98,7 +98,7 @@ impl Redacted<Content> {
         Some(Self(Content::Event(encode_event(&masked))))
     }
 
-    /// The ending of a run; bodies of failures stay with the agent if there are secrets.
+    /// The ending of a run. Bodies of failures stay with the agent if there are secrets.
     fn ending(summary: &Summary, redactor: &Redactor) -> Self {
         let mut ending = summary.ending(None);
         if redactor.has_secrets() {
@@ -108,18 +108,18 @@ impl Redacted<Content> {
         Self(Content::Ending(form::encode(&ending)))
     }
 
-    /// The reason for which an agent judges its own part invalid.
+    /// The reason for which an agent considers its own part invalid.
     pub(crate) fn invalid(reason: &str, redactor: &Redactor) -> Self {
         Self(Content::Invalid(cut_reason(&redactor.text(reason))))
     }
 
-    /// The end of a lease at a run time.
+    /// The expiry of a lease at a run time.
     pub(crate) const fn expired(at: Nanos) -> Self {
         Self(Content::Expired(at))
     }
 }
 
-/// A command without secrets, which may stand in the text of a mark.
+/// A command with secrets masked; the text of a mark may contain one.
 fn masked_command(command: &Command, mask: &dyn Fn(&str) -> String) -> Command {
     let mut command = command.clone();
     if let Change::Mark { text } = &mut command.change {
@@ -158,7 +158,7 @@ mod tests {
         }
     }
 
-    /// Every kind of event that an agent sends is without its secrets.
+    /// Every kind of event that an agent sends is free of its secrets.
     #[test]
     fn no_event_has_a_secret() {
         let said = format!("it said {SECRET}!");

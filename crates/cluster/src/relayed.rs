@@ -1,8 +1,8 @@
-//! A cluster's run as the run that observers see.
+//! A cluster's run, as observers see it.
 //!
-//! [`relayed`] is the body of [`drumfire_engine::Run::relayed`]: it accumulates what the coordinator
-//! tells, as the collector of one process does what its workers send, and passes on what observers
-//! ask of the run.
+//! [`relayed`] is the body of [`drumfire_engine::Run::relayed`]. It accumulates the events of the
+//! coordinator, as the collector of a single process does with the messages of its workers, and
+//! forwards the wishes of observers.
 
 use crate::event::{ClusterEvent, Loss};
 use crate::told::Told;
@@ -15,19 +15,19 @@ use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
-/// The time between two looks for commands: a part of their lead that nobody misses.
+/// The time between two checks for commands, a small part of their lead.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What observers ask of a run.
+/// A request of an observer to the run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Wish {
-    /// A command, with the time from which it holds.
+    /// A command, with the time from which it takes effect.
     Command(Command),
-    /// The end of the load; with `true` of what is in flight too.
+    /// Stops the load. With `true`, requests in flight are aborted too.
     Halt(StopReason, bool),
 }
 
-/// A run under way.
+/// The state of an active run.
 struct Books<'a> {
     relay: &'a Relay<'a>,
     reading: Reading,
@@ -36,10 +36,10 @@ struct Books<'a> {
     end: Nanos,
 }
 
-/// Follows a run to its end; `start` is its start by `clock`.
+/// Follows a run to its end; `start` is the start by `clock`.
 ///
 /// # Errors
-/// When the agents can't go on, or the coordinator's thread has ended.
+/// If the agents cannot continue, or the coordinator's thread has ended.
 pub fn relayed(
     relay: &Relay<'_>,
     (info, plan): (&Arc<RunInfo>, &Plan),
@@ -111,8 +111,8 @@ impl Books<'_> {
 
     fn publish(&mut self, event: RunEvent) {
         match &event {
-            // What a lost agent brings later has its place in the run's time, and no part in what
-            // thresholds see go by.
+            // Late results of a lost agent count at their time of the run, but do not affect
+            // thresholds.
             RunEvent::IntervalClosed(interval) if interval.start < self.end => {
                 self.end = self.end.max(interval.end);
                 self.reading.absorb_late(interval);
@@ -132,9 +132,9 @@ impl Books<'_> {
         self.relay.publish(event);
     }
 
-    /// The run time until which a load was asked for: its end where agents have come to that. Where all
-    /// of them are lost, the last of them was so only seconds behind its last request: the plan or a
-    /// stop may have ended the load before.
+    /// The run time until which load was requested: the end of the load if agents have reached it.
+    /// If all agents are lost, the last loss is noticed only seconds after the last request, and
+    /// the plan or a stop may have ended the load before.
     fn asked_until(&self, load_end: Option<Nanos>, lost_at: Option<Nanos>) -> Nanos {
         let planned = self.relay.control().load_end();
         match lost_at {
@@ -143,13 +143,13 @@ impl Books<'_> {
         }
     }
 
-    /// Publishes that the load ends because somebody here asked for it.
+    /// Publishes that an observer in this process ended the load.
     fn stop(&mut self, reason: StopReason) {
         self.publish(RunEvent::Stopping { reason });
     }
 
-    /// Closes the books: what does not follow from intervals is the sum or the gravest of what the
-    /// agents say.
+    /// Closes the run. Values that do not follow from intervals are the sum or the worst of the
+    /// agents' values.
     fn close(mut self, endings: Vec<Ending>, lost_at: Option<Nanos>) -> Arc<Summary> {
         let mut duration = Nanos::ZERO;
         let mut steal = 0.0_f64;
@@ -169,7 +169,7 @@ impl Books<'_> {
         for loss in std::mem::take(&mut self.losses) {
             self.reading.doubt(loss.over(span));
         }
-        // A warm-up that is found is taken off below.
+        // A detected warm-up is subtracted below.
         let warmup = self.reading.so_far().info.warmup;
         if warmup == Warmup::Auto || duration == Nanos::ZERO {
             duration = self.end - warmup.span();
@@ -183,7 +183,7 @@ impl Books<'_> {
     }
 }
 
-/// The note on requests that were under way with agents when those were lost.
+/// The note on requests that were in flight when their agents were lost.
 fn open_note(untimed: u64) -> Option<String> {
     let (open, count) = match untimed {
         0 => return None,
@@ -204,8 +204,8 @@ mod tests {
     use drumfire_measure::{LoadAnswer, Model, PoolInfo};
     use std::sync::mpsc;
 
-    /// A load of ten seconds that has an account for the first eight of them, when all agents are lost
-    /// then.
+    /// A load of ten seconds that is accounted for during its first eight seconds, in which all
+    /// agents are lost at `lost_at`.
     fn load(lost_at: Nanos) -> LoadAnswer {
         let plan = drumfire_testkit::open("const(100/s,10s)").connections(4);
         let plan = plan.plan().unwrap();
@@ -239,8 +239,8 @@ mod tests {
         run.unwrap().join().unwrap().load.clone()
     }
 
-    /// That agents are lost is seen seconds behind their last request: no load was asked for behind the
-    /// plan's end, nor behind a stop.
+    /// The loss of agents is noticed seconds after their last request: no load was requested after
+    /// the plan's end, nor after a stop.
     #[test]
     fn nothing_is_unknown_behind_the_end_of_the_load() {
         for (lost_at, expected) in [(13, 0.8), (10, 0.8), (9, 8.0 / 9.0), (8, 1.0)] {

@@ -1,10 +1,10 @@
 //! The connections of shares, and the file descriptors that agents have for them.
 //!
-//! The plan was fitted to all machines together, before the load. An agent that keeps more than its
-//! own part of it needs more descriptors than that asked for. Connections that are opened ahead
-//! must all have one, so that shares are taken only as far as there is room for theirs. Those that are
-//! opened as they are needed may come to fewer than their bound; where the bound of all is beyond the
-//! limit, a note has it.
+//! The plan was fitted to all machines together, before the load. An agent that takes over more
+//! than its own part needs more descriptors. Every connection that is opened in advance needs one,
+//! so an agent only takes as many shares as it has descriptors for. The number of connections that
+//! are opened on demand may stay below its maximum. If the maximum exceeds the limit, a note
+//! reports this.
 
 use crate::fitting::divide_placement;
 use crate::message::MachineFacts;
@@ -12,19 +12,19 @@ use drumfire_placement::{DESCRIPTORS_SPARE, Part};
 use drumfire_plan::Plan;
 use drumfire_units::rounded::count;
 
-/// The connections of each number of shares.
+/// The connections for each number of shares.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Room {
-    /// By the number of shares, from 0.
+    /// The parts by number of shares, from 0.
     parts: Vec<Part>,
     /// The cores of all machines to which the plan was fitted.
     cores: u32,
 }
 
 impl Room {
-    /// That of a plan which was fitted to this sum of machines.
+    /// The room of a plan that was fitted to this sum of machines.
     pub(crate) fn of(plan: &Plan, machine: MachineFacts) -> Self {
-        // It was fitted before, so that there is no reason against it.
+        // The plan was fitted before, so this cannot fail.
         let parts = match divide_placement(plan, machine, |_| true) {
             Ok(placement) => {
                 let parts = (0..=placement.threads()).map(|it| Part::of(plan, &placement, it));
@@ -38,14 +38,16 @@ impl Room {
         }
     }
 
-    /// The shares that an agent with these cores had, if the plan were divided anew.
+    /// The number of shares that an agent with these cores would get if the plan were divided
+    /// again.
     pub(crate) fn fair(&self, machine: MachineFacts) -> u32 {
         let of = self.parts.len().saturating_sub(1) as u64;
         let fair = (of * u64::from(machine.cores)).div_ceil(u64::from(self.cores));
         u32::try_from(fair).unwrap_or(u32::MAX).max(1)
     }
 
-    /// The most shares for which an agent has descriptors, beside parts of these numbers of shares.
+    /// The maximum number of shares for which an agent has descriptors, in addition to parts with
+    /// these numbers of shares.
     pub(crate) fn most(&self, machine: MachineFacts, held: &[u32]) -> u32 {
         let Some(limit) = machine.descriptors else {
             return u32::MAX;
@@ -56,7 +58,7 @@ impl Room {
         u32::try_from(fitting.saturating_sub(1)).unwrap_or(u32::MAX)
     }
 
-    /// The descriptors that an agent lacks for one share more, and a sentence about it.
+    /// The number of descriptors that an agent lacks for one more share, and a sentence about it.
     pub(crate) fn lack(&self, agent: &str, machine: MachineFacts, held: &[u32]) -> (u64, String) {
         let limit = machine.descriptors.unwrap_or(u64::MAX);
         let needed = self.ahead(&[held, &[1]].concat());
@@ -70,8 +72,8 @@ impl Room {
         )
     }
 
-    /// What is said of an agent whose connections may come to more than its descriptors, where it
-    /// has these numbers of shares.
+    /// The note about an agent with these numbers of shares whose connections may exceed its
+    /// descriptors.
     pub(crate) fn note(&self, agent: &str, machine: MachineFacts, held: &[u32]) -> Option<String> {
         let limit = machine.descriptors?;
         let parts = held.iter().map(|shares| self.part(*shares));
@@ -90,7 +92,8 @@ impl Room {
         })
     }
 
-    /// The descriptors of these parts with those of the program.
+    /// The descriptors for the connections of these parts that are opened in advance, and for the
+    /// program.
     fn ahead(&self, held: &[u32]) -> u64 {
         let parts = held.iter().map(|shares| self.part(*shares).ahead);
         parts.fold(DESCRIPTORS_SPARE, u64::saturating_add)
@@ -109,7 +112,7 @@ impl Room {
 mod tests {
     use super::*;
 
-    /// Eight shares of 8 connections each, on machines with 8 cores in all.
+    /// Eight shares with 8 connections each, on machines with 8 cores in total.
     fn room(connections: u32) -> Room {
         let plan = drumfire_testkit::open("const(100/s,3s)").connections(connections);
         let machine = MachineFacts {

@@ -5,21 +5,21 @@ use crate::on_loss::OnLoss;
 use drumfire_plan::Plan;
 use std::sync::Arc;
 
-/// A run that is to be put together.
+/// The description of a run for which agents are gathered.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// Its name.
+    /// The run's name.
     pub run: String,
-    /// The version of this program, which agents must have too.
+    /// The version of this program; agents must have the same one.
     pub program: String,
     /// The plan.
     pub plan: Arc<Plan>,
-    /// The same as a text, without secrets.
+    /// The plan as a text, without secrets.
     pub text: String,
-    /// What travels beside it.
+    /// The files, folders and setup values of the plan.
     pub attachments: Attachments,
     /// The number of agents.
     pub agents: usize,
-    /// What the loss of one does.
+    /// The effect of a lost agent.
     pub on_loss: OnLoss,
 }

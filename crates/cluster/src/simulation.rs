@@ -1,9 +1,11 @@
-//! Both machines in virtual time, with a broker that loses, repeats, reorders and lies.
+//! Both state machines in virtual time, with a broker that loses, repeats and reorders messages,
+//! and acknowledges reports that it lost.
 //!
-//! Each seed is a run of a few agents: their clocks differ, messages take up to 60 ms, some are lost
-//! or come twice, and of some reports the stream says that it has them and has not. On top of that
-//! an agent may be killed, stand still, or be cut off for a while; and the coordinator may be killed,
-//! also within a write of its journal, or stand still, and another one go on with the run, or two.
+//! Each seed is a run of a few agents. Their clocks differ, messages take up to 60 ms, some are
+//! lost or delivered twice, and the stream acknowledges some reports that it does not have. In
+//! addition, an agent may be killed, stopped, or cut off for a while. The coordinator may be
+//! stopped or killed, even during a write of its journal, and one or two successors may take over
+//! the run.
 
 mod altered;
 mod conductor;
@@ -32,13 +34,14 @@ use std::sync::{Arc, LazyLock};
 
 /// The step of the world's clock.
 const STEP: Nanos = Nanos::from_millis(5);
-/// The intervals of a share's run.
+/// The number of intervals of a share's run.
 const INTERVALS: u64 = 6;
-/// The same of one whose lost shares go on elsewhere: it must last for longer than a lease.
+/// The number of intervals of a run whose lost shares others take over; the run must last longer
+/// than a lease.
 const INTERVALS_LONG: u64 = 30;
-/// The length of one.
+/// The length of an interval.
 const INTERVAL: Nanos = Nanos::from_millis(500);
-/// The end of an agent that has brought everything.
+/// How an agent leaves that has delivered everything.
 const STORED: Option<Result<Left, String>> = Some(Ok(Left::Stored));
 
 fn plan() -> Plan {
@@ -52,7 +55,7 @@ static EMPTY: LazyLock<Interval> = LazyLock::new(|| {
     Interval::decode(&empty, &info().pools).unwrap()
 });
 
-/// The plan, which is the same in each run.
+/// The plan, which all runs share.
 static PLAN: LazyLock<Arc<Plan>> = LazyLock::new(|| Arc::new(plan()));
 
 fn info() -> RunInfo {
@@ -71,7 +74,7 @@ fn info() -> RunInfo {
     }
 }
 
-/// Lets an interval have this number of requests.
+/// Adds this number of requests to an interval.
 fn send(interval: &mut Interval, count: u64) -> u64 {
     let sample = Sample {
         intended: interval.start,
@@ -92,14 +95,14 @@ fn send(interval: &mut Interval, count: u64) -> u64 {
     count
 }
 
-/// The fault that a seed has beside the broker's.
+/// The fault of a seed's agent, in addition to the broker's faults.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fault {
     None,
     Killed,
     Still(Nanos),
     CutOff(Nanos),
-    /// It beats, and is fenced for what came late.
+    /// The run of the agent's share fails.
     Failed,
 }
 
@@ -107,11 +110,11 @@ enum Fault {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Ordeal {
     None,
-    /// It is killed, and after a while another one goes on.
+    /// The coordinator is killed, and a successor takes over after this time.
     Killed(Nanos),
-    /// The coordinator is killed within a write of its journal, behind this number of bytes.
+    /// The coordinator is killed during a write of its journal, after this number of bytes.
     KilledWithin(usize, Nanos),
-    /// It stands still for the first time, and another one goes on after the second.
+    /// The coordinator is stopped for the first time, and a successor takes over after the second.
     Still(Nanos, Nanos),
 }
 
@@ -120,32 +123,32 @@ struct Process {
     machine: Agent,
     name: String,
     key: AgentKey,
-    /// The agent that has started this one in its process, whose faults are its own.
+    /// The agent that started this one in its process, whose faults apply.
     host: Option<usize>,
-    /// The world's time at which its clock began.
+    /// The world's time at which the process's clock started.
     epoch: Nanos,
     run: Option<OwnRun>,
-    /// Contents of its run, in order, with the weight of those that are intervals.
+    /// The contents of the run in order, with the weights of its intervals.
     weights: Vec<u64>,
-    /// The requests of each.
+    /// The number of requests of each interval.
     requests: Vec<u64>,
     is_dead: bool,
     still_until: Nanos,
     cut_off_until: Nanos,
     left: Option<Result<Left, String>>,
-    /// The world's time of its last send.
+    /// The world's time of the last send.
     sent_at: Nanos,
     started_at: Option<Nanos>,
     commands: Vec<Command>,
-    /// The beats of which it has a reply, by their times.
+    /// The times of the beats that have a reply.
     answered: BTreeSet<Nanos>,
 }
 
-/// The run of a share: an interval each time that one is over.
+/// The run of a share, which reports an interval whenever one is over.
 #[derive(Clone, Copy, Default)]
 struct OwnRun {
     start: Option<Nanos>,
-    /// The time of the run at which its load begins.
+    /// The time of the run at which the share's load begins.
     begins: Nanos,
     lease: Nanos,
     closed: u64,
@@ -153,13 +156,13 @@ struct OwnRun {
     has_ended: bool,
 }
 
-/// A message on its way.
+/// A message in transit.
 #[derive(Clone)]
 enum Mail {
-    /// A beat on its way to a coordinator.
+    /// A beat to a coordinator.
     Beat(usize, usize, Vec<u8>),
     Reply(usize, Vec<u8>),
-    /// A report on its way to a coordinator.
+    /// A report to a coordinator.
     Report(usize, Vec<u8>),
     Nudge(usize),
 }
@@ -170,12 +173,12 @@ struct World {
     mail: BTreeMap<(Nanos, u64), Mail>,
     posted: u64,
     on_loss: OnLoss,
-    /// The number of agents that the run is for; a further one waits.
+    /// The number of agents that the run needs; a further one waits.
     wanted: usize,
     conductors: Vec<Conductor>,
     processes: Vec<Process>,
     lost_at: BTreeMap<usize, Nanos>,
-    /// What is done to the reports of one agent.
+    /// The alteration of one agent's reports.
     alteration: Option<Alteration>,
 }
 
@@ -244,12 +247,12 @@ impl World {
         }
     }
 
-    /// The process of an agent, whose faults those of the agent are.
+    /// The process of an agent, to which the faults apply.
     fn process(&self, index: usize) -> &Process {
         &self.processes[self.processes[index].host.unwrap_or(index)]
     }
 
-    /// The coordinator that has the run now.
+    /// The current coordinator of the run.
     fn last(&self) -> &Conductor {
         self.conductors.last().unwrap()
     }
@@ -265,7 +268,7 @@ impl World {
         }
     }
 
-    /// Lets another coordinator go on with the run; `false` where it has no start.
+    /// Starts a successor for the run; `false` if the run has no start.
     fn attach(&mut self) -> bool {
         let term = self.conductors.len() as u64 + 1;
         let setup = setup(self.wanted, self.on_loss);
@@ -279,7 +282,7 @@ impl World {
         has_begun
     }
 
-    /// Sends a message, once, twice or not at all.
+    /// Sends a message once, twice or not at all.
     fn post(&mut self, mail: &Mail) {
         let copies = match self.random.bits() % 100 {
             0..=7 => 0,
@@ -346,7 +349,7 @@ impl World {
             Mail::Reply(index, _) | Mail::Nudge(index)
                 if self.process(index).still_until > self.now =>
             {
-                // It lies in a buffer until the process goes on.
+                // The message stays in a buffer until the process continues.
                 self.posted += 1;
                 let at = self.process(index).still_until;
                 self.mail.insert((at, self.posted), mail);
@@ -354,7 +357,7 @@ impl World {
             Mail::Reply(index, bytes) => {
                 let now = self.own_now(index);
                 let sent = Reply::decode(&bytes).unwrap().sent;
-                // A request takes the first reply.
+                // A request accepts only the first reply.
                 if !self.processes[index].answered.insert(sent) {
                     return;
                 }
@@ -384,7 +387,7 @@ impl World {
         self.act(index, actions);
     }
 
-    /// The workers of a share: they look at the lease by themselves before they send.
+    /// Runs the workers of a share, which check the lease themselves before they send.
     fn run_workers(&mut self, index: usize, now: Nanos) {
         let weight = self.random.bits() % 1_000_000;
         let intervals = self.intervals();
@@ -453,14 +456,14 @@ impl World {
                     process.run = Some(OwnRun::default());
                     process.machine.ready(Redacted::of(form::encode(&info())));
                 }
-                // A share that has failed has no run any more.
+                // A failed share has no run any more.
                 AgentAction::Start(at, begins) => {
                     process.run.iter_mut().for_each(|run| {
                         (run.start, run.begins) = (Some(at), begins);
                     });
                 }
                 AgentAction::Join(name) => {
-                    // Its clock is younger than the run.
+                    // The process's clock is younger than the run.
                     let epoch = self.now - CLOCK_AGE;
                     let (host, key) = (Some(index), process.key);
                     self.processes.push(Process {
@@ -482,7 +485,8 @@ impl World {
         }
     }
 
-    /// Carries out a coordinator's actions; whether it is there behind them.
+    /// Carries out a coordinator's actions. Returns whether the coordinator is still alive
+    /// afterwards.
     fn conduct(&mut self, conductor: usize, actions: Vec<CoordinatorAction>) -> bool {
         let is_last = conductor + 1 == self.conductors.len();
         let done = self.conductors[conductor].carry_out(actions, is_last);
@@ -513,12 +517,12 @@ impl World {
         named.next()
     }
 
-    /// The properties of a run that is over; with `calm` nothing has happened to an agent or, for
-    /// longer than a third of a lease, to the coordinator.
+    /// Checks the properties of a finished run. With `calm`, no agent had a fault, and the
+    /// coordinator had none longer than a third of a lease.
     fn check(&self, seed: u64, calm: bool) {
         let seen = &self.last().seen;
         let Some(Ok(ended)) = seen.over else {
-            // Before the load a run may fail, and then nothing was sent.
+            // Before the load, a run may fail, but then nothing was sent.
             let is_gathering = self.coordinator().places().is_empty();
             let is_gone = !self.last().is_awake(self.now);
             assert!(
@@ -541,7 +545,7 @@ impl World {
         let most = begun().count();
         assert!(ended <= most && ended + lost >= most, "seed {seed}");
         assert_eq!(seen.losses, lost, "seed {seed}: each loss is stated");
-        // An agent is lost that had no coordinator to name the start in time.
+        // An agent is lost if no coordinator sent it the start in time.
         let reasons = self.processes.iter().filter_map(|it| it.left.as_ref());
         let mut reasons = reasons.filter_map(|left| left.as_ref().err());
         let calm = calm && !reasons.any(|reason| reason.contains("start too late"));
@@ -561,7 +565,7 @@ impl World {
             };
             let known = match place.state {
                 PlaceState::Ended => process.weights.len(),
-                // What is known of it ends with the last interval that was taken.
+                // Only the intervals that were taken are known.
                 _ => (place.reported - place.begins()).0.div_ceil(INTERVAL.0) as usize,
             };
             expected += process.weights.iter().take(known).sum::<u64>();
@@ -588,10 +592,11 @@ impl World {
         self.check_heirs(seed);
     }
 
-    /// A share is one agent's at a time, and goes on at the time of the run that was named.
+    /// Checks that at most one agent has a share at a time, and that a lost share continues at the
+    /// time that was set.
     fn check_heirs(&self, seed: u64) {
         let places = self.coordinator().places();
-        // No agent may have kept the start itself.
+        // No agent may have received the start itself.
         let elapsed = self.coordinator().status(self.now, 0).elapsed;
         let start = elapsed.map(|elapsed| self.now - elapsed);
         for (index, heir) in places.iter().enumerate() {
@@ -626,8 +631,8 @@ impl World {
         }
     }
 
-    /// Every share of a lost agent goes on with another, unless it was lost before the load: a load that
-    /// lacks a share from its beginning on is stopped.
+    /// Checks that another agent takes over every share of a lost agent, unless the agent was lost
+    /// before the load: a load that lacks a share from its beginning is stopped.
     fn check_coverage(&self, seed: u64) {
         let places = self.coordinator().places();
         if places
@@ -649,7 +654,7 @@ impl World {
         }
     }
 
-    /// An agent that waited has the share of one that was lost, before any other has more of it.
+    /// Checks that a waiting agent takes over a lost share before any other agent gets more shares.
     fn check_spare(&self, seed: u64) -> bool {
         let has_waited = |process: &Process| process.host.is_none() && process.left.is_none();
         let waits = self
@@ -670,14 +675,14 @@ impl World {
     }
 }
 
-/// What happens in a seed.
+/// The events of a seed.
 struct Script {
     victim: usize,
     fault: Fault,
     fault_at: Nanos,
     ordeal: Ordeal,
     ordeal_at: Nanos,
-    /// The time at which another coordinator goes on, once the first is gone.
+    /// The time at which a successor takes over, after the first coordinator died.
     attach_at: Option<Nanos>,
     command_at: Nanos,
 }
@@ -695,7 +700,7 @@ impl Script {
             4 => Fault::CutOff(span),
             _ => Fault::Failed,
         };
-        // One in two coordinators is away for less than agents need, the others for longer.
+        // Half of the coordinators are away for at most a third of a lease, the others for longer.
         let away = match upto(2).0 {
             0 => upto(LEASE.0 / 3),
             _ => upto(3 * LEASE.0),
@@ -717,8 +722,8 @@ impl Script {
         }
     }
 
-    /// Whether no agent has a reason to be lost; with `is_alone` no other coordinator came, since the
-    /// run had no start.
+    /// Whether no agent has a reason to be lost. With `is_alone`, no successor came because the run
+    /// had no start.
     fn is_calm(&self, is_alone: bool) -> bool {
         let away = match self.ordeal {
             Ordeal::None => Nanos::ZERO,
@@ -728,7 +733,7 @@ impl Script {
         self.fault == Fault::None && away <= Nanos(LEASE.0 / 3)
     }
 
-    /// Lets the agent's fault happen.
+    /// Applies the agent's fault.
     fn strike(&self, world: &mut World) {
         let now = world.now;
         let process = &mut world.processes[self.victim];
@@ -749,7 +754,7 @@ impl Script {
         }
     }
 
-    /// Lets the coordinator's fault happen.
+    /// Applies the coordinator's fault.
     fn strike_coordinator(&mut self, world: &mut World) {
         let now = world.now;
         let conductor = world.conductors.last_mut().unwrap();
@@ -759,7 +764,7 @@ impl Script {
                 conductor.life = Life::Dead;
                 self.attach_at = Some(now + away);
             }
-            // The other one comes when it is dead.
+            // The successor comes after the death.
             Ordeal::KilledWithin(bytes, _) => conductor.die_within_write(bytes),
             Ordeal::Still(span, away) => {
                 conductor.life = Life::Still(now + span);
@@ -768,7 +773,7 @@ impl Script {
         }
     }
 
-    /// Lets another coordinator go on when it is time; `false` where it can't.
+    /// Starts a successor when it is time; `false` if that is impossible.
     fn attach(&mut self, world: &mut World) -> bool {
         let is_dead = world.last().life == Life::Dead;
         if let Ordeal::KilledWithin(_, away) = self.ordeal
@@ -785,7 +790,7 @@ impl Script {
     }
 }
 
-/// Names the seed of a run that fails.
+/// Prints the seed of a failing run.
 struct Named(u64);
 
 impl Drop for Named {
@@ -796,16 +801,16 @@ impl Drop for Named {
     }
 }
 
-/// The shares of a run that were lost and went on elsewhere.
+/// The shares of a run that were lost and taken over.
 #[derive(Clone, Copy, Default)]
 struct GoneOn {
-    /// The number of all of them.
+    /// The number of these shares.
     all: usize,
     /// Whether an agent that had waited took one.
     with_spare: bool,
 }
 
-/// A run of one seed, to its end.
+/// Runs one seed to its end.
 fn simulate(seed: u64) -> GoneOn {
     let _named = Named(seed);
     let mut world = World::new(seed);
@@ -837,7 +842,7 @@ fn simulate(seed: u64) -> GoneOn {
             let actions = world.conductors[last].machine.command(command);
             world.conduct(last, actions);
         }
-        // One that got no share waits for the next run.
+        // An agent without a share waits for the next run.
         let gone = |index: usize| {
             let process = &world.processes[index];
             world.process(index).is_dead || process.left.is_some() || process.run.is_none()
@@ -881,15 +886,16 @@ fn every_interval_is_merged_once_or_stated() {
     );
 }
 
-/// More seeds, in pieces of as many as there is time for: `DRUMFIRE_SEEDS=10600..20600` names those of a
-/// piece, the last one excluded.
+/// More seeds, in parts as time allows: `DRUMFIRE_SEEDS=10600..20600` selects the seeds of a part,
+/// the last one excluded.
 ///
 /// ```text
 /// DRUMFIRE_SEEDS=10600..20600 cargo test --workspace --locked --lib many_seeds -- --ignored
 /// ```
 ///
-/// Most of its time goes to memory that glibc gives back and takes again: with
-/// `MALLOC_MMAP_THRESHOLD_=1073741824 MALLOC_TRIM_THRESHOLD_=4294967296` it takes less than half.
+/// Most of the time is spent on memory that glibc returns and requests again. With
+/// `MALLOC_MMAP_THRESHOLD_=1073741824 MALLOC_TRIM_THRESHOLD_=4294967296`, the test takes less than
+/// half as long.
 #[test]
 #[ignore = "takes minutes: ten thousand more seeds"]
 fn every_interval_is_merged_once_or_stated_in_many_seeds() {
@@ -899,13 +905,13 @@ fn every_interval_is_merged_once_or_stated_in_many_seeds() {
         range.unwrap_or_else(|| panic!("DRUMFIRE_SEEDS is {text:?}, and not as 600..10600"))
     });
     println!("seeds {seeds:?}");
-    // All that fail are worth knowing, and not the first alone.
+    // Report all failing seeds, not only the first.
     let fails = |seed: &u64| std::panic::catch_unwind(|| simulate(*seed)).is_err();
     let failed: Vec<u64> = seeds.filter(fails).collect();
     assert!(failed.is_empty(), "seeds that fail: {failed:?}");
 }
 
-/// A range of seeds with at least one.
+/// Parses a range of at least one seed.
 fn seeds(text: &str) -> Option<Range<u64>> {
     let (first, end) = text.split_once("..")?;
     let range = first.parse().ok()?..end.parse().ok()?;
@@ -920,14 +926,14 @@ fn a_range_of_seeds_has_at_least_one() {
     }
 }
 
-/// What an agent can know ends before the coordinator takes it for lost.
+/// An agent notices the end of its lease before the coordinator considers it lost.
 #[test]
 fn the_margin_is_positive() {
     assert!(LEASE_MARGIN > Nanos::ZERO && LEASE > LEASE_MARGIN);
 }
 
-/// A coordinator that goes on after the machine was booted has the wall clock alone, which may be
-/// behind: a loss is then not before the last report, and no loss of a share from its beginning on.
+/// After a reboot, a successor has only the wall clock, which may be behind. A loss is then not
+/// before the last report, and never counts as a loss from the beginning.
 #[test]
 fn a_clock_that_was_set_back_makes_no_early_loss() {
     let (mut world, on_loss) = (World::new(1), OnLoss::Drop);
@@ -958,8 +964,8 @@ fn a_clock_that_was_set_back_makes_no_early_loss() {
     }
 }
 
-/// A run whose agents are killed one after the other when it has two intervals: the end of the load and
-/// its reasons. With `halts` it was stopped shortly before.
+/// Runs a run whose agents are killed one after the other when it has two intervals. Returns the
+/// end of the load and its reasons. With `halts`, the run was stopped shortly before.
 fn all_killed(on_loss: OnLoss, halts: bool) -> (Nanos, Option<Nanos>, Vec<StopReason>) {
     let mut world = World::new(1);
     world.conductors = vec![Conductor::first(setup(world.wanted, on_loss))];
@@ -977,7 +983,7 @@ fn all_killed(on_loss: OnLoss, halts: bool) -> (Nanos, Option<Nanos>, Vec<StopRe
     }
     for index in 0..world.processes.len() {
         world.processes[index].is_dead = true;
-        // One that lives for longer would hear of the stop.
+        // An agent that lives longer would receive the stop.
         for _ in 0..if halts { 0 } else { 20 } {
             world.step();
         }
@@ -991,8 +997,8 @@ fn all_killed(on_loss: OnLoss, halts: bool) -> (Nanos, Option<Nanos>, Vec<StopRe
     (merged, seen.lost_at, seen.stops.clone())
 }
 
-/// The load of a run whose agents are all lost ends with the last loss or with a stop before it. Loss is
-/// its reason also where the first of them stops the load.
+/// If all agents of a run are lost, its load ends with the last loss, or with an earlier stop. The
+/// reason is the loss, even if the first loss stops the load.
 #[test]
 fn a_run_whose_agents_are_all_lost_ends_by_that() {
     for on_loss in [OnLoss::Drop, OnLoss::Abort, OnLoss::Redistribute] {

@@ -1,4 +1,4 @@
-//! The state of a run, which its coordinator sends to anyone who asks.
+//! The state of a run, which its coordinator sends on request.
 
 use crate::envelope::Message;
 use crate::message::{Beat, SharesForm};
@@ -13,57 +13,57 @@ use drumfire_units::Nanos;
 pub struct Status {
     /// The run's name.
     pub run: String,
-    /// The term of its coordinator.
+    /// The term of the coordinator.
     pub term: u64,
-    /// The number of agents that it is for.
+    /// The number of agents that the run needs.
     pub wanted: u64,
-    /// The run time; `None` before its start is named.
+    /// The run time; `None` before the start is set.
     pub elapsed: Option<Nanos>,
-    /// Whether it is over.
+    /// Whether the run is over.
     pub is_over: bool,
-    /// Its agents, in the order of their shares, or those that wait for more.
+    /// The agents in the order of their shares, or the agents that wait for more.
     pub agents: Vec<AgentStatus>,
 }
 
 /// The state of an agent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AgentStatus {
-    /// Its name.
+    /// The agent's name.
     pub name: String,
-    /// The version of its program.
+    /// The version of the agent's program.
     pub program: String,
-    /// The cores that it may use.
+    /// The number of cores that the agent may use.
     pub cores: u32,
-    /// Its share; `None` while it waits for others.
+    /// The agent's shares; `None` while it waits for others.
     pub shares: Option<Shares>,
-    /// Its stage.
+    /// The agent's stage.
     pub stage: Stage,
-    /// The coordinator's wall clock less its own, with a bound.
+    /// The coordinator's wall clock minus the agent's, with a bound.
     pub offset: Option<Offset>,
-    /// The time since its last beat.
+    /// The time since the last beat.
     pub silent: Nanos,
-    /// The run time up to which its share is accounted for.
+    /// The run time up to which the share is accounted for.
     pub reported: Nanos,
-    /// The requests that it has sent until then.
+    /// The number of requests sent until then.
     pub sent: u64,
-    /// Those that were due and that it has not sent, by the late policy.
+    /// The number of due requests that were not sent because of the late policy.
     pub dropped: u64,
-    /// Its mean lag.
+    /// The mean lag.
     pub lag_mean: Nanos,
-    /// Its greatest lag.
+    /// The maximum lag.
     pub lag_max: Nanos,
 }
 
 /// The stage of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// It waits until there are enough agents, or for the start.
+    /// The agent waits for more agents, or for the start.
     Waits,
-    /// Its load goes on.
+    /// The load is running.
     Runs,
-    /// It has brought its last report.
+    /// The agent has delivered its last report.
     Ended,
-    /// It has no lease any more.
+    /// The agent's lease has expired.
     Lost,
 }
 
@@ -81,7 +81,7 @@ form! { enum Stage { 0 => Waits, 1 => Runs, 2 => Ended, 3 => Lost } }
 impl Message for Status {}
 
 impl Stage {
-    /// The word for it.
+    /// The name of the stage.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -93,15 +93,15 @@ impl Stage {
     }
 }
 
-/// The coordinator's wall clock less that of an agent. The clocks that both go by begin with their
-/// processes, so that the difference of those says nothing to a reader.
+/// The coordinator's wall clock minus an agent's. The monotonic clocks start with their processes,
+/// so their difference means nothing to a reader.
 fn offset_of_walls(beat: &Beat, unix_ns: u64) -> Option<Offset> {
     let (offset, own) = beat.offset.zip(beat.clock.unix_ns)?;
     Some(offset.of_walls(unix_ns, own))
 }
 
 impl AgentStatus {
-    /// That of a place at a time.
+    /// The state of the agent of a place at a time.
     pub(crate) fn of(place: &Place, has_start: bool, now: Nanos, unix_ns: u64) -> Self {
         let (beat, tally) = (&place.beat, &place.tally);
         let stage = match place.state {
@@ -126,7 +126,7 @@ impl AgentStatus {
         }
     }
 
-    /// That of an agent without a place, of which this is the last beat.
+    /// The state of an agent without a place, from its last beat.
     pub(crate) fn waiting(beat: &Beat, silent: Nanos, unix_ns: u64) -> Self {
         Self {
             name: beat.agent.clone(),

@@ -1,39 +1,41 @@
-//! Shares that pass from one place to another during a run, and how they are divided.
+//! Shares that pass from one place to another during a run, and their division.
 
 use crate::message::{AgentKey, MachineFacts, SharesForm};
 use drumfire_engine::Shares;
 use drumfire_measure::form;
 use drumfire_units::Nanos;
 
-/// How a place came by its shares during the run.
+/// How a place got its shares during the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Succession {
-    /// The lost place that had them.
+    /// The lost place that had the shares.
     pub(crate) of: u32,
-    /// The place of the agent that has them beside its own; this place where it had none.
+    /// The place of the agent that has the shares in addition to its own; this place if the agent
+    /// had none.
     pub(crate) host: u32,
-    /// The time of the run from which they are kept, once it is named.
+    /// The time of the run from which the shares are kept, once it is set.
     pub(crate) from: Option<Nanos>,
 }
 
-/// Shares that are to be offered.
+/// An offer of shares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Offer {
     pub(crate) of: u32,
-    /// The place of the agent that is to have them beside its own; the next place where it has none.
+    /// The place of the agent that will have the shares in addition to its own; the next place for
+    /// an agent without a share.
     pub(crate) host: u32,
     /// The name of the place's agent.
     pub(crate) agent: String,
-    /// Its key: that of its process.
+    /// The key of the agent's process.
     pub(crate) key: AgentKey,
-    /// What its machine brings along.
+    /// The resources of the agent's machine.
     pub(crate) machine: MachineFacts,
     pub(crate) shares: Shares,
 }
 
 form! { struct Offer { of, host, shares as SharesForm, agent, key, machine } }
 
-/// The parts of shares that are not in `held`, whose members are parts of them.
+/// The parts of shares that are not in `held`, whose members are parts of `shares`.
 pub(crate) fn without(shares: Shares, mut held: Vec<Shares>) -> Vec<Shares> {
     held.sort_by_key(|held| held.first);
     let (mut next, end) = (shares.first, shares.first + shares.count);
@@ -56,7 +58,7 @@ pub(crate) fn without(shares: Shares, mut held: Vec<Shares>) -> Vec<Shares> {
     free
 }
 
-/// A number of shares dealt out one after the other, to each as many as it takes.
+/// Divides a number of shares in order: each gets its maximum until none are left.
 pub(crate) fn in_order(mut shares: u32, most: impl Iterator<Item = u32>) -> Vec<u32> {
     let counts = most.map(|most| {
         let count = most.min(shares);
@@ -66,7 +68,7 @@ pub(crate) fn in_order(mut shares: u32, most: impl Iterator<Item = u32>) -> Vec<
     counts.collect()
 }
 
-/// A number of shares dealt out in turn, to each at most as many as it takes.
+/// Divides a number of shares in turn, each getting at most its maximum.
 pub(crate) fn evenly(mut shares: u32, most: &[u32]) -> Vec<u32> {
     let mut counts = vec![0; most.len()];
     while shares > 0 {
@@ -83,7 +85,7 @@ pub(crate) fn evenly(mut shares: u32, most: &[u32]) -> Vec<u32> {
     counts
 }
 
-/// Shares in parts of these counts, one beside the other, and what is left of them.
+/// Splits shares into adjacent parts with these counts. Also returns the rest.
 pub(crate) fn parts(shares: Shares, counts: &[u32]) -> (Vec<Shares>, Shares) {
     let mut rest = shares;
     let mut take = |count: &u32| {

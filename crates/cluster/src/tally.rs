@@ -1,45 +1,46 @@
-//! The sums of an agent's own reports, which set slow agents apart from the others.
+//! The sums of an agent's own reports, which distinguish slow agents from the others.
 
 use drumfire_measure::{Counts, Interval};
 use drumfire_units::Nanos;
 use std::borrow::Cow;
 
-/// The lag above which an interval counts as late, as it does for a whole run.
+/// The lag above which an interval counts as late, as for a whole run.
 const LAG_LATE: Nanos = Nanos::from_millis(10);
-/// The requests that an interval must have sent, so that its quantiles say something.
+/// The minimum number of sent requests for which an interval's quantiles are meaningful.
 const SENT_MIN: u64 = 20;
 
-/// A count of an interval is below this: no machine comes close, and no sum of them overflows.
+/// The upper limit of a count in an interval: no machine comes close, and no sum of counts
+/// overflows.
 const COUNT_MAX: u64 = 1 << 48;
 
-/// The numbers of an agent that contradict each other, in words.
+/// Why the counts of an agent contradict each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BooksError(pub(crate) String);
 
 /// The sums of an agent's intervals.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Tally {
-    /// The requests that it sent.
+    /// The number of requests that the agent sent.
     pub(crate) sent: u64,
-    /// The requests that were due and that it did not send, by the late policy.
+    /// The number of due requests that were not sent because of the late policy.
     pub(crate) dropped: u64,
-    /// The greatest lag.
+    /// The maximum lag.
     pub(crate) lag_max: Nanos,
-    /// Its requests, and its iterations.
+    /// The counts of requests and of iterations.
     counts: [Counts; 2],
     lag_sum: u128,
     lag_count: u64,
     /// The number of intervals.
     pub(crate) intervals: u32,
-    /// Those of them in which more than one request in a hundred was late.
+    /// The number of intervals in which more than 1 % of the requests were late.
     pub(crate) late: u32,
 }
 
 impl Tally {
-    /// Adds an interval, of which the counts of pools are summed up.
+    /// Adds an interval, summing up the counts of its pools.
     ///
     /// # Errors
-    /// If it has a count that no machine can have; nothing is added.
+    /// If a count exceeds what a machine can reach; nothing is added.
     pub(crate) fn add(&mut self, interval: &Interval) -> Result<(), BooksError> {
         let of_pools = interval.pools().iter().map(|pool| &pool.counts);
         let iterations = interval.pools().iter().filter_map(|pool| {
@@ -71,7 +72,7 @@ impl Tally {
         Ok(())
     }
 
-    /// Checks that every request and iteration of a share that has ended is accounted for.
+    /// Checks that every request and iteration of an ended share is accounted for.
     ///
     /// # Errors
     /// The counts that contradict each other.

@@ -1,7 +1,7 @@
-//! The events of a coordinator's run: those of an earlier coordinator, then its own.
+//! The events of a coordinator's run: first the events of an earlier coordinator, then its own.
 //!
-//! The past is played from the journal as it is asked for, so that the intervals of a long run are
-//! in memory one after the other. It ends where the coordinator under way has begun.
+//! The past is replayed from the journal on demand, so that the intervals of a long run are in
+//! memory one at a time. The past ends where the current coordinator started.
 
 use crate::coordinator::Coordinator;
 use crate::event::ClusterEvent;
@@ -12,7 +12,7 @@ use std::fmt;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-/// The events of a run, from its beginning on.
+/// The events of a run, from its beginning.
 #[derive(Debug)]
 pub struct Told {
     past: Option<Past>,
@@ -20,7 +20,7 @@ pub struct Told {
     coming: Receiver<ClusterEvent>,
 }
 
-/// The events of a run that an earlier coordinator had told.
+/// The events that an earlier coordinator had published.
 pub(crate) struct Past {
     coordinator: Coordinator,
     entries: Entries,
@@ -80,10 +80,10 @@ impl Told {
         &self.commands
     }
 
-    /// The next event, if one comes within this time.
+    /// The next event, if one arrives within this time.
     ///
     /// # Errors
-    /// When none came, or none will.
+    /// If no event arrived, or none will.
     pub fn next(&mut self, within: Duration) -> Result<ClusterEvent, RecvTimeoutError> {
         if let Some(past) = &mut self.past {
             match past.next() {

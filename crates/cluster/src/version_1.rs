@@ -1,4 +1,4 @@
-//! The forms of everything that travels between machines or is stored in a journal.
+//! The forms of everything that is sent between machines or stored in a journal.
 
 use crate::attachments::{Attachments, SentFile};
 use crate::clock_facts::ClockFacts;
@@ -241,7 +241,7 @@ fn all_forms_keep_their_properties() {
     check_form(&status());
 }
 
-/// Appends the bytes of values, a line each.
+/// Appends the bytes of values, one value per line.
 fn lines<T: Form + Debug>(all: &[T], encode: fn(&T) -> Vec<u8>, out: &mut String) {
     for value in all {
         let bytes = encode(value);

@@ -1,4 +1,4 @@
-//! Agents that are lost or fail: before the start is named they end the run, behind it their places.
+//! Lost and failed agents: before the start is set they end the run, and afterwards their places.
 
 use super::{Coordinator, Halt};
 use crate::event::{ClusterEvent, CoordinatorAction};
@@ -9,7 +9,7 @@ use drumfire_plan::StopReason;
 use drumfire_units::Nanos;
 
 impl Coordinator {
-    /// Takes an agent for lost that was not heard of.
+    /// Treats an agent as lost because it has not sent a beat for too long.
     pub(super) fn miss(&mut self, index: usize, now: Nanos, actions: &mut Vec<CoordinatorAction>) {
         let Some(start) = self.start else {
             let reason = "the agent no longer responds".to_owned();
@@ -21,7 +21,7 @@ impl Coordinator {
         self.lose(index, at, actions);
     }
 
-    /// An agent is lost at a run time: it has no lease any more, and is not there.
+    /// Marks an agent as lost at a run time: its lease has expired, and it does not answer.
     pub(super) fn lose(&mut self, index: usize, at: Nanos, actions: &mut Vec<CoordinatorAction>) {
         let place = &mut self.places[index];
         place.state = PlaceState::Lost;
@@ -35,7 +35,8 @@ impl Coordinator {
             place.refusal = Some(reason.to_owned());
         }
         self.merge.close(index);
-        // What has not begun leaves nothing out: its shares are still those of a lost agent.
+        // If the place has not begun, nothing is lacking: the earlier lost agent still accounts for
+        // its shares.
         if place.has_begun() {
             self.lack(index, at, actions);
         }
@@ -43,7 +44,7 @@ impl Coordinator {
         self.finish(actions);
     }
 
-    /// From a run time on the load lacks an agent's share.
+    /// Records that the load lacks an agent's share from this run time.
     pub(super) fn lack(&mut self, index: usize, at: Nanos, actions: &mut Vec<CoordinatorAction>) {
         let lost_at = &mut self.places[index].lost_at;
         if lost_at.is_some() {
@@ -54,7 +55,8 @@ impl Coordinator {
         if begun.all(|place| place.lost_at.is_some()) {
             return self.stop(StopReason::Lost, actions);
         }
-        // A load that would miss a share from its beginning is none: others may have begun it.
+        // A load that lacks a share from its beginning is useless, although others may have begun
+        // theirs.
         let is_early = at == Nanos::ZERO;
         if (self.setup.on_loss == OnLoss::Abort || is_early) && self.halt.is_none() {
             let agent = &self.places[index].agent;
@@ -76,8 +78,8 @@ impl Coordinator {
         }
     }
 
-    /// Where all agents are lost that had begun, the run time at which the last of them was, or at which
-    /// the load was stopped before.
+    /// If all agents that had begun are lost, the run time of the last loss, or of an earlier stop
+    /// of the load.
     pub(super) fn all_lost_at(&self) -> Option<Nanos> {
         let begun = self.places.iter().filter(|place| place.has_begun());
         let losses: Option<Vec<Nanos>> = begun.map(|place| place.lost_at).collect();
@@ -85,8 +87,8 @@ impl Coordinator {
         Some(self.halt.map_or(last, |halt| last.min(halt.at)))
     }
 
-    /// Ends the run because of an agent: before its start is named as if it had not been, behind that
-    /// as by a loss.
+    /// Ends the run because of an agent. Before the start is set, the run fails; afterwards, the
+    /// agent counts as lost.
     pub(super) fn fail(
         &mut self,
         index: usize,

@@ -1,8 +1,7 @@
-//! The shares of lost agents that others keep from a later time of the run on.
+//! The shares of lost agents that others take over from a later time of the run.
 //!
-//! What is to be offered follows from the places alone, so that it is looked for with each tick of
-//! the time; what was offered, and from when on it is kept, is in the journal before an agent
-//! learns of it.
+//! The places alone determine which shares to offer, so offers are computed again at each tick. The
+//! offers, and the times from which they are kept, are in the journal before an agent gets them.
 
 use super::Coordinator;
 use crate::event::CoordinatorAction;
@@ -17,8 +16,8 @@ use crate::succession::Offer;
 use drumfire_units::Nanos;
 
 impl Coordinator {
-    /// Offers the shares of lost agents to the others, and names the times from which those keep
-    /// them that are ready.
+    /// Offers the shares of lost agents to others, and sets the times from which the agents that
+    /// are ready keep them.
     pub(super) fn redistribute(&mut self, now: Nanos, actions: &mut Vec<CoordinatorAction>) {
         let Some(start) = self.start.filter(|_| !self.is_over) else {
             return;
@@ -43,7 +42,7 @@ impl Coordinator {
         }
     }
 
-    /// Offers the shares that nobody has.
+    /// Offers the shares that no agent has.
     fn take_stock(&mut self, now: Nanos, actions: &mut Vec<CoordinatorAction>) {
         if self.places.iter().all(|place| place.lost_at.is_none()) {
             return;
@@ -76,7 +75,7 @@ impl Coordinator {
         first.map(|place| place.assignment.machine)
     }
 
-    /// Makes the place of an offer.
+    /// Adds the place of an offer.
     pub(super) fn take_offer(&mut self, offer: &Offer, now: Nanos) {
         let Some(machine) = self.machine() else {
             return;
@@ -88,7 +87,7 @@ impl Coordinator {
         self.merge.join();
     }
 
-    /// Lets a place keep its shares from a time of the run on.
+    /// Sets the time of the run from which a place keeps its shares.
     pub(super) fn begin_place(&mut self, index: usize, from: Nanos) {
         let place = &mut self.places[index];
         if let Some(succession) = &mut place.succeeds {
@@ -99,7 +98,7 @@ impl Coordinator {
         self.merge.begin(index, from);
     }
 
-    /// Takes back the offers for which no time is named: the load is over.
+    /// Withdraws the offers without a start time, because the load is over.
     fn withdraw(&mut self, now: Nanos, actions: &mut Vec<CoordinatorAction>) {
         for index in 0..self.places.len() {
             let place = &self.places[index];
@@ -109,7 +108,7 @@ impl Coordinator {
         }
     }
 
-    /// The first end of an interval at a time of the run or later: the intervals of all shares then
+    /// The first interval end at or after a time of the run, so that the intervals of all shares
     /// have the same edges.
     fn next_edge(&self, at: Nanos) -> Nanos {
         let info = self.places.iter().find_map(|place| place.info.as_ref());

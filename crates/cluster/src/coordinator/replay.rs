@@ -1,4 +1,4 @@
-//! The entries of a journal, played again.
+//! Replays the entries of a journal.
 
 use super::{Coordinator, tell};
 use crate::event::{ClusterEvent, CoordinatorAction};
@@ -12,10 +12,11 @@ use drumfire_plan::StopReason;
 use drumfire_units::Nanos;
 
 impl Coordinator {
-    /// Takes an entry that a coordinator of this run has written; gives the events that came of it.
+    /// Applies an entry that an earlier coordinator of this run wrote. Returns the events that it
+    /// causes.
     ///
     /// # Errors
-    /// When it is none of this run.
+    /// If the entry cannot belong to this run.
     pub(crate) fn replay(&mut self, entry: Entry) -> Result<Vec<ClusterEvent>, FormError> {
         let mut actions = Vec::new();
         match entry {
@@ -24,7 +25,7 @@ impl Coordinator {
             Entry::Report(bytes) => actions = self.handle_report(&bytes)?,
             Entry::Command(command) => actions = self.command(command),
             Entry::Halt(reason, ends, at) => {
-                // The end by a threshold is found again, and comes as an event of its own.
+                // A stop by a threshold is found again during the replay, and has a separate event.
                 let is_told = self.halt.is_none() && reason != StopReason::Threshold;
                 if is_told {
                     tell(RunEvent::Stopping { reason }, &mut actions);
@@ -53,7 +54,7 @@ impl Coordinator {
                 self.set_distrust(index, at, distrust, &mut actions);
             }
             Entry::Offered(offer) => {
-                // That of an agent that had no share is the next place itself.
+                // If the host had no share, its place is the next one, which this offer adds.
                 if self.places.len() < offer.host as usize || self.places.len() <= offer.of as usize
                 {
                     return Err(FormError::Malformed("an offer of an unknown place"));
@@ -81,7 +82,7 @@ impl Coordinator {
         Ok(actions.into_iter().filter_map(told).collect())
     }
 
-    /// The start of a run that is gone on with.
+    /// Applies the start of a run that was taken over.
     fn replay_start(
         &mut self,
         begun: Begun,

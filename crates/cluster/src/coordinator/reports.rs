@@ -1,9 +1,10 @@
-//! Reports of agents: taken if they are right, and else the loss of their agent.
+//! The reports of agents: a valid report is taken, and a wrong one is the loss of its agent.
 //!
-//! Bytes that are not a report, or one that another agent has sent for a share, change nothing: whoever
-//! sent them is unknown, and an agent sends a report again until it is stored. A report of a share's
-//! own agent that is wrong ends what is taken of it. So does an agent that answers, and whose reports
-//! don't come: the run waits for none longer than for its lease.
+//! Bytes that are not a report, or that another agent sent for a share, change nothing: their
+//! sender is unknown, and an agent repeats a report until it is stored. After a wrong report of a
+//! share's own agent, nothing more is taken from that agent. An agent that answers but whose
+//! reports do not arrive is treated in the same way: the run waits for no agent longer than a
+//! lease.
 
 use super::{Coordinator, tell};
 use crate::envelope::Message as _;
@@ -21,20 +22,20 @@ use drumfire_measure::{
 use drumfire_plan::{Plan, Pool, Samples, Transcripts};
 use drumfire_units::Nanos;
 
-/// The events of an agent beside its intervals, samples and exchanges: commands, stops, and bodies of
-/// failures.
+/// The maximum number of events of an agent besides its intervals, samples and exchanges: commands,
+/// stops, and bodies of failures.
 const EVENTS_MAX: u32 = 65_536;
-/// The intervals that an agent may report beyond those that fit into its time.
+/// The number of intervals that an agent may report in addition to those that fit into its time.
 const INTERVALS_SPARE: u64 = 64;
 
-/// What is wrong with a report.
+/// The mistake in a report.
 #[derive(Debug)]
 enum Wrong {
-    /// It can't be read.
+    /// The content cannot be decoded.
     Unread(FormError),
-    /// It can't be of this run.
+    /// The content cannot belong to this run.
     Foreign(&'static str),
-    /// The numbers of all reports together don't add up.
+    /// The counts of all reports together contradict each other.
     Books(String),
 }
 
@@ -63,15 +64,15 @@ impl Wrong {
 }
 
 impl Coordinator {
-    /// Takes a report. One of another run or epoch, or that was taken already, changes nothing; nor
-    /// does any when the run is over. One that is wrong is the loss of its agent.
+    /// Handles a report. A report of another run or epoch, or one that was already taken, changes
+    /// nothing; nor does any report after the run is over. A wrong report is the loss of its agent.
     ///
     /// # Errors
-    /// If the bytes are not a report, or not one of the share's agent; nothing has changed.
+    /// If the bytes are not a report of the share's agent. Nothing has changed.
     pub fn handle_report(&mut self, bytes: &[u8]) -> Result<Vec<CoordinatorAction>, FormError> {
         let mut actions = Vec::new();
         if bytes.is_empty() {
-            // By this an agent finds out whether it may publish.
+            // An empty report, with which an agent tests whether it may publish.
             return Ok(actions);
         }
         let report = Report::decode(bytes).map_err(|error| self.unread.note(error))?;
@@ -102,7 +103,7 @@ impl Coordinator {
         }
     }
 
-    /// Takes the next report of a place in order; `false` if it is not there.
+    /// Takes the next report of a place in order; `false` if it has not arrived.
     fn take_next(
         &mut self,
         index: usize,
@@ -113,11 +114,11 @@ impl Coordinator {
             return Ok(false);
         };
         let entry = Entry::Report(report.encode());
-        // A wrong one is not in the journal, which is replayed.
+        // The journal must not contain wrong reports, because it is replayed.
         let mut of_content = Vec::new();
         if let Some(content) = content.filter(|_| !self.is_over) {
             self.take(index, content, &mut of_content)?;
-            // Behind each, so that a replay of the reports one by one comes to the same.
+            // After each report, so that a replay of single reports has the same result.
             self.close_intervals(&mut of_content);
             self.finish(&mut of_content);
         }
@@ -126,7 +127,7 @@ impl Coordinator {
         Ok(true)
     }
 
-    /// Takes what an agent has reported.
+    /// Takes the content of an agent's report.
     fn take(
         &mut self,
         index: usize,
@@ -208,7 +209,7 @@ impl Coordinator {
             }
             RunEvent::Stopping { reason } => {
                 place.has_stopped = true;
-                // The end of a lease is no end of the run.
+                // The expiry of a lease does not end the run.
                 if !place.is_lost() {
                     self.stop(reason, actions);
                 }
@@ -223,16 +224,16 @@ impl Coordinator {
         Ok(())
     }
 
-    /// The latest run time that a report may speak of: clocks differ by less than a lease.
+    /// The latest run time that a report may contain: clocks differ by less than a lease.
     fn latest(&self) -> Nanos {
         match self.start.filter(|_| self.now > Nanos::ZERO) {
             Some(start) => self.now - start + LEASE,
-            // What is replayed was right when it came.
+            // A replayed report was checked when it arrived.
             None => Nanos::MAX,
         }
     }
 
-    /// Takes nothing more of an agent.
+    /// Stops taking reports of an agent.
     fn distrust(&mut self, index: usize, distrust: Distrust, actions: &mut Vec<CoordinatorAction>) {
         let now = self.now;
         let Some(start) = self.start else {
@@ -244,7 +245,7 @@ impl Coordinator {
         self.set_distrust(index, at, distrust, actions);
     }
 
-    /// An agent is lost at a run time, since what it reported was wrong.
+    /// Marks an agent as lost at a run time because its report was wrong.
     pub(super) fn set_distrust(
         &mut self,
         index: usize,
@@ -262,7 +263,7 @@ impl Coordinator {
         self.lose(index, at, actions);
     }
 
-    /// Why the run waits no longer for an agent that answers; `None` if it waits.
+    /// Why the run stops waiting for an agent that answers; `None` if it continues to wait.
     pub(super) fn is_late(&self, index: usize, now: Nanos) -> Option<String> {
         let place = &self.places[index];
         let late = place.is_late(self.setup.plan.generator().interval);
@@ -274,7 +275,7 @@ impl Coordinator {
     }
 }
 
-/// The bytes of a content of a plan's agents.
+/// The maximum size of a content of the plan's agents, in bytes.
 fn content_max(plan: &Plan) -> usize {
     let keeps = |pool: &Pool| keeps_samples(pool) || keeps_exchanges(pool);
     match plan.pools().iter().any(keeps) {
@@ -291,7 +292,8 @@ fn keeps_exchanges(pool: &Pool) -> bool {
     pool.transcripts != Transcripts::None
 }
 
-/// Refuses an interval that is not behind those before it, or in the future, or one of too many.
+/// Rejects an interval that overlaps earlier ones, is in the future, or exceeds the possible
+/// number.
 fn check_span(
     interval: &Interval,
     place: &Place,
@@ -314,7 +316,7 @@ fn check_span(
     }
 }
 
-/// Refuses an event that the plan does not ask for, or of a pool that it does not have.
+/// Rejects an event that the plan does not request, or of an unknown pool.
 fn check_event(event: &RunEvent, info: &RunInfo, plan: &Plan) -> Result<(), Wrong> {
     let pools = info.pools.len();
     let is_known = match event {
@@ -341,7 +343,7 @@ fn check_event(event: &RunEvent, info: &RunInfo, plan: &Plan) -> Result<(), Wron
     }
 }
 
-/// Refuses an ending in the future, or with a request of a pool that the plan does not have.
+/// Rejects an ending in the future, or with a request of an unknown pool.
 fn check_ending(ending: &Ending, info: &RunInfo, latest: Nanos) -> Result<(), Wrong> {
     let load_end = ending.load_end.at.unwrap_or_default();
     if ending.duration.max(load_end) > latest || !(0.0..=1.0).contains(&ending.steal_share) {

@@ -1,8 +1,8 @@
-//! The way to a server of NATS: its address, TLS, a user, and the rights that this user lacks.
+//! Access to a NATS server: its address, TLS, a user, and missing permissions.
 //!
-//! A server answers what a user may not do by a message of its own and by silence: a request to a
-//! forbidden subject has no answer. So each connection comes with its [`Refusals`], which the
-//! drivers watch beside everything that they wait for.
+//! If a user may not do something, a server sends a separate message, and a request to a forbidden
+//! subject gets no reply. So each connection has a queue of [`Refusals`], which the drivers watch
+//! together with everything they wait for.
 
 use super::DriverError;
 use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, ServerError, Subscriber};
@@ -12,65 +12,66 @@ use std::path::PathBuf;
 use std::time::Duration;
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 
-/// The oldest server that loses no stream when it is killed (nats-server issue 6888).
+/// The oldest server version that does not lose a stream when it is killed (issue 6888 of
+/// nats-server).
 const SERVER_MIN: [u64; 3] = [2, 10, 23];
 
-/// The longest time from one attempt to connect again to the next.
+/// The maximum delay between two attempts to reconnect.
 const RECONNECT_MAX: Duration = Duration::from_millis(100);
 
-/// The way to a server of NATS.
+/// The address of a NATS server and the credentials for it.
 #[derive(Clone, Debug)]
 pub struct Credentials {
-    /// Its URL; `tls://` asks for TLS.
+    /// The URL; `tls://` requires TLS.
     pub url: String,
-    /// The user, beside one in the URL.
+    /// The user, in addition to a user in the URL.
     pub user: User,
-    /// The files of TLS.
+    /// The TLS files.
     pub tls: NatsTls,
-    /// The group of agents, a part of each subject.
+    /// The group of agents, which is a part of each subject.
     pub group: String,
 }
 
-/// A user of NATS.
+/// A NATS user.
 #[derive(Clone, Default)]
 pub enum User {
-    /// That of the URL, or none.
+    /// The user in the URL, or no user.
     #[default]
     Unnamed,
-    /// One whose token and key are in this file.
+    /// A user whose token and key are in this file.
     Creds(PathBuf),
-    /// One that is known by the key of this seed.
+    /// A user identified by the key with this seed.
     Nkey(String),
-    /// One with a name and a password.
+    /// A user with a name and a password.
     Password(String, String),
 }
 
-/// The files of TLS with a server of NATS, in PEM.
+/// The TLS files for a NATS server, in PEM.
 #[derive(Clone, Debug, Default)]
 pub struct NatsTls {
-    /// The authority of the server's certificate, beside those of the system.
+    /// The authority of the server's certificate, in addition to the system's authorities.
     pub authority: Option<PathBuf>,
     /// The client's certificate and its key.
     pub identity: Option<(PathBuf, PathBuf)>,
 }
 
-/// The side of a connection.
+/// The role of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     Agent,
     Coordinator,
 }
 
-/// A right that the user of a connection lacks.
+/// A permission that the user of a connection lacks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     role: Role,
-    /// Whether it is about publishing, else about a subscription.
+    /// Whether the permission is to publish; otherwise, it is to subscribe.
     is_publish: bool,
     subject: String,
 }
 
-/// The refusals of a connection, as they come.
+/// The refusals of a connection, in order of arrival.
 pub(super) type Refusals = UnboundedReceiver<Refusal>;
 
 impl fmt::Debug for User {
@@ -85,7 +86,7 @@ impl fmt::Debug for User {
 }
 
 impl Credentials {
-    /// The URL, or the URLs of a list, without users and passwords.
+    /// The URL, or a list of URLs, without users and passwords.
     #[must_use]
     pub fn place(&self) -> String {
         let urls: Vec<String> = self.url.split(',').map(secret::url).collect();
@@ -124,7 +125,7 @@ impl Credentials {
     }
 
     async fn options(&self) -> Result<ConnectOptions, DriverError> {
-        // A server that was killed comes back within a lease, or too late.
+        // A killed server returns within a lease, or too late.
         let mut options = ConnectOptions::new().name("drumfire");
         options = options.reconnect_delay_callback(move |attempts| {
             RECONNECT_MAX.min(Duration::from_millis(10 * attempts as u64))
@@ -142,7 +143,7 @@ impl Credentials {
             }
         };
         if let Some(file) = &self.tls.authority {
-            // A server without TLS could be anyone.
+            // A server without TLS could be an impostor.
             options = options
                 .add_root_certificates(file.clone())
                 .require_tls(true);
@@ -157,7 +158,7 @@ impl Credentials {
         format!("drumfire.{}.{of}", self.group)
     }
 
-    /// The group's bucket in the object store.
+    /// The name of the group's bucket in the object store.
     pub(super) fn bucket(&self) -> String {
         format!("drumfire-{}", self.group)
     }
@@ -173,7 +174,7 @@ impl Credentials {
 }
 
 impl Refusal {
-    /// That of a server's message: `Permissions Violation for Publish to "SUBJECT"`.
+    /// Parses a server's message: `Permissions Violation for Publish to "SUBJECT"`.
     fn parse(text: &str, role: Role) -> Option<Self> {
         let lower = text.to_ascii_lowercase();
         let rest = lower.strip_prefix("permissions violation for ")?;
@@ -186,13 +187,13 @@ impl Refusal {
         })
     }
 
-    /// The right that would allow it.
+    /// The required permission: whether it is to publish, and its subject.
     pub(super) fn right(&self) -> (bool, String) {
         (self.is_publish, self.pattern())
     }
 
-    /// The subject that a configuration names: those of one inbox and of one run have a number
-    /// that is drawn for them, in whose place a configuration has a wildcard.
+    /// The subject as a configuration contains it. The subjects of an inbox and of a run contain a
+    /// random number, which a configuration replaces with a wildcard.
     fn pattern(&self) -> String {
         let words: Vec<&str> = self.subject.split('.').collect();
         match words.as_slice() {
@@ -201,7 +202,7 @@ impl Refusal {
             ["$JS", "FC", stream, ..] => format!("$JS.FC.{stream}.>"),
             ["$O", bucket, ..] => format!("$O.{bucket}.>"),
             ["$JS", "API", rest @ ..] => {
-                // $JS.API.VERB.NOUN.STREAM and names behind it.
+                // `$JS.API.VERB.NOUN.STREAM`, followed by names.
                 let bucket = rest.iter().position(|word| word.starts_with("OBJ_"));
                 match bucket.filter(|_| self.role == Role::Agent) {
                     Some(at) if at + 1 < rest.len() => {
@@ -231,7 +232,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// The result of a step, or the refusal that comes before it.
+/// The result of a step, or the refusal if it comes first.
 pub(super) async fn unless_refused<T>(
     refusals: &mut Refusals,
     step: impl Future<Output = Result<T, DriverError>>,
@@ -243,7 +244,7 @@ pub(super) async fn unless_refused<T>(
     }
 }
 
-/// Refuses servers that lose what they have acknowledged in ways that were fixed since.
+/// Rejects servers that lose acknowledged messages because of bugs that later versions fixed.
 fn check_version(version: &str) -> Result<(), DriverError> {
     let numbers = version.split(['.', '-']).map(str::parse::<u64>);
     let numbers: Vec<u64> = numbers.map_while(Result::ok).take(3).collect();

@@ -1,4 +1,4 @@
-//! The question to all coordinators of a group for the state of their runs.
+//! Requests the state of their runs from all coordinators of a group.
 
 use super::access::{Credentials, Role};
 use super::{DriverError, spawn};
@@ -8,11 +8,11 @@ use futures::StreamExt as _;
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// The runs under way in a group, as their coordinators tell within this time. What one of
-/// another version says is passed over.
+/// The active runs of a group whose coordinators answer within this time. Answers of another
+/// version are ignored.
 ///
 /// # Errors
-/// When the server can't be reached, or refuses the question.
+/// If the server is unreachable, or refuses the request.
 pub fn runs_under_way(
     credentials: Credentials,
     within: Duration,
@@ -40,7 +40,7 @@ pub fn runs_under_way(
             let Some(reply) = reply else {
                 return Ok(());
             };
-            // An empty reply of the server is a subject without a subscriber.
+            // An empty reply comes from the server, and means that the subject has no subscriber.
             if let Ok(status) = Status::decode(&reply.payload) {
                 // The receiver waits for the end of this thread.
                 let _taken = found.send(status);

@@ -1,9 +1,9 @@
 //! The files of plans in the server's object store.
 //!
-//! A group has one bucket, so that the subjects of its users can be named beforehand. An object is
-//! named by the run and the file's number. The coordinator stores all of a run's before any agent
-//! has a share of it, and removes them behind its end; those that a killed coordinator leaves
-//! behind go after [`AGE_MAX`].
+//! A group has one bucket, so that the subjects of its users are known in advance. The name of an
+//! object consists of the run and the file's number. The coordinator stores all files of a run
+//! before any agent gets a share, and removes them after the run ends. The server removes the files
+//! of a killed coordinator after [`AGE_MAX`].
 
 use super::DriverError;
 use crate::attachments::SentFile;
@@ -20,12 +20,12 @@ use tokio::sync::mpsc::Sender;
 
 /// The age at which the server removes a file.
 const AGE_MAX: Nanos = Nanos::from_secs(604_800);
-/// The longest time from one chunk to the next.
+/// The maximum time between two chunks.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// The bytes that are read at a time.
+/// The number of bytes that are read at a time.
 const CHUNK: usize = 128 << 10;
 
-/// The content of a file that is to travel.
+/// The content of a file that is sent to agents.
 pub type Content = Box<dyn Read + Send>;
 
 /// The name of a file's object.
@@ -54,12 +54,12 @@ pub(super) async fn store(
     Ok(())
 }
 
-/// Removes the files of a run, of which there are this many.
+/// Removes the given number of files of a run.
 pub(super) async fn remove(context: &jetstream::Context, bucket: &str, run: &str, count: usize) {
     if count == 0 {
         return;
     }
-    // What stays goes by its age.
+    // A file that could not be removed expires.
     if let Ok(bucket) = context.get_object_store(bucket).await {
         for number in 0..count {
             let _stays = bucket.delete(object(run, number)).await;
@@ -67,7 +67,7 @@ pub(super) async fn remove(context: &jetstream::Context, bucket: &str, run: &str
     }
 }
 
-/// Gives the chunks of an object, or the reason for which there are no more.
+/// Sends the chunks of an object, or the reason for which there are no more.
 pub(super) async fn fetch(
     context: jetstream::Context,
     bucket: String,
@@ -103,7 +103,7 @@ async fn fetched(
     }
 }
 
-/// A group's bucket, which the first coordinator of the group makes.
+/// A group's bucket, which the first coordinator of the group creates.
 async fn made(context: &jetstream::Context, bucket: &str) -> Result<ObjectStore, DriverError> {
     if let Ok(known) = context.get_object_store(bucket).await {
         return Ok(known);
@@ -121,7 +121,7 @@ async fn made(context: &jetstream::Context, bucket: &str) -> Result<ObjectStore,
     })
 }
 
-/// A content whose reading holds up its thread, which has nothing else to do before the run.
+/// A content whose reading blocks its thread, which has no other work before the run.
 struct Blocking(Content);
 
 impl AsyncRead for Blocking {

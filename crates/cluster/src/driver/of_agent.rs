@@ -1,4 +1,4 @@
-//! An agent over NATS.
+//! Drives an agent over NATS.
 
 use super::access::{Refusal, Refusals, Role};
 use super::{Credentials, DriverError, LOOK, files, spawn};
@@ -26,20 +26,20 @@ use std::time::Duration;
 use tokio::sync::mpsc as queue;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
-/// The time that a request may take; an answer that comes later would be of no use.
+/// The timeout of a request; a later reply would be useless.
 const REQUEST: Duration = Duration::from_secs(2);
 
-/// The chunks of a file that may wait to be written.
+/// The maximum number of chunks of a file that wait to be written.
 const CHUNKS: usize = 8;
 
-/// What an agent's driver wants of its holder.
+/// A task of an agent's holder.
 #[derive(Debug)]
 pub enum AgentTask {
-    /// Wait: the server is reached, and a run may come. The first task of all.
+    /// Wait: the server is connected, and a run may come. This is the first task.
     Wait,
     /// Prepare this share and start its session.
     Prepare(Assignment),
-    /// The agent has left, with nothing lacking, or with something for this reason.
+    /// The agent has left: with complete results, or with the reason why they are incomplete.
     Leave(Result<Left, String>),
 }
 
@@ -58,7 +58,7 @@ impl AgentDriver {
     /// Connects, and waits for a run. The redactor masks everything that is sent.
     ///
     /// # Errors
-    /// When no thread can be started. What else goes wrong, [`Self::next`] has.
+    /// If no thread can be started. [`Self::next`] returns later errors.
     pub fn start(
         credentials: Credentials,
         name: (&str, AgentKey),
@@ -103,7 +103,7 @@ impl AgentDriver {
     /// The next task.
     ///
     /// # Errors
-    /// When the driver has ended.
+    /// If the driver has ended.
     pub fn next(self) -> Result<(AgentTask, Self), DriverError> {
         match self.tasks.recv() {
             Ok(task) => Ok((task, self)),
@@ -115,8 +115,9 @@ impl AgentDriver {
         }
     }
 
-    /// The names of further agents that this process is to start, as they are wanted: each takes a
-    /// share that was lost beside this agent's. It ends with the driver; the second call has none.
+    /// The names of further agents that this process must start; each takes a lost share in
+    /// addition to this agent's. The iterator ends with the driver. A second call returns an empty
+    /// iterator.
     pub fn joins(&mut self) -> impl Iterator<Item = String> + Send + use<> {
         self.joins.take().into_iter().flatten()
     }
@@ -127,8 +128,8 @@ impl AgentDriver {
         Appointment::new(self.clock)
     }
 
-    /// The observer that reports the run, and lets the driver command it. The run's workers keep this
-    /// appointment.
+    /// The observer that reports the run, and lets the driver control it. The run's workers use
+    /// this appointment.
     #[must_use]
     pub fn courier(&self, appointment: Appointment) -> Courier {
         Courier {
@@ -138,27 +139,27 @@ impl AgentDriver {
         }
     }
 
-    /// The share is prepared: the facts of its run, and the appointment that its workers will keep.
+    /// Marks the share as prepared. Takes the facts of its run, and the appointment of its workers.
     pub fn prepared(&self, info: &RunInfo, appointment: Appointment) {
         let info = Redacted::info(info, &self.redactor);
         self.tell(FromAgent::Prepared(info, appointment));
     }
 
-    /// The share can't be run, or its run has failed, for this reason.
+    /// Reports that the share cannot be run, or that its run has failed, with the reason.
     pub fn fail(&self, reason: &str) {
         let reason = Redacted::reason(reason, &self.redactor);
         self.tell(FromAgent::Failed(reason));
     }
 
     fn tell(&self, message: FromAgent) {
-        // The send fails only if the driver has left, of which there is a task.
+        // Sending fails only if the driver has left, which is a task.
         let _left = self.sender.send(message);
     }
 
-    /// Writes a file of a share's plan, and compares it with what the coordinator named.
+    /// Writes a file of a share's plan, and checks its size and digest.
     ///
     /// # Errors
-    /// When it does not come whole, or is another one.
+    /// If the file is incomplete or differs.
     pub fn fetch(
         &self,
         assignment: &Assignment,
@@ -185,14 +186,14 @@ impl AgentDriver {
     /// Waits for the driver's end.
     ///
     /// # Errors
-    /// When it could not go on.
+    /// If the driver could not continue.
     pub fn join(self) -> Result<(), DriverError> {
         let ended = self.thread.join();
         ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 }
 
-/// An agent's driver at work.
+/// The state of an agent's driver.
 struct Driving {
     clock: Clock,
     agent: Agent,
@@ -203,7 +204,7 @@ struct Driving {
     joining: Sender<String>,
     replied: UnboundedSender<Vec<u8>>,
     run: OwnRun,
-    /// The right that was found missing.
+    /// The permission that was found missing.
     refused: Option<Refusal>,
     redactor: Redactor,
 }
@@ -213,8 +214,8 @@ struct Driving {
 struct OwnRun {
     prepared: Option<(Redacted<Vec<u8>>, Appointment)>,
     control: Option<Control>,
-    /// Commands that came before there was a run to take them: one that keeps a lost share gets those
-    /// of the time before with its first reply.
+    /// Commands that arrived before the run. An agent that takes over a lost share gets all earlier
+    /// commands with its first reply.
     early: Vec<Command>,
     appointment: Option<Appointment>,
     reports: String,
@@ -230,7 +231,7 @@ impl Driving {
         mut refusals: Refusals,
     ) -> Result<(), DriverError> {
         let mut nudges = self.credentials.subscribe(&self.client, "nudge").await?;
-        // The holder may have gone, with the whole process.
+        // The holder may have ended with the whole process.
         let _gone = self.tasks.send(AgentTask::Wait);
         loop {
             self.look_whether_ready();
@@ -254,7 +255,8 @@ impl Driving {
                         None => reason,
                     });
                     self.call_off_late(&mut inputs);
-                    // The last beat says that nothing is left, and goes out with the rest.
+                    // The last beat contains that all reports are stored; it is flushed with the
+                    // rest.
                     let _gone = self.client.flush().await;
                     let _gone = self.tasks.send(AgentTask::Leave(left));
                     return Ok(());
@@ -263,7 +265,7 @@ impl Driving {
         }
     }
 
-    /// A user without a right it needs has no share, or fails it.
+    /// Handles a missing permission: without a share the agent ends, and with one the share fails.
     fn refuse(&mut self, refusal: Refusal) -> Result<Vec<AgentAction>, DriverError> {
         if self.run.reports.is_empty() {
             return Err(DriverError::Forbidden(refusal));
@@ -294,7 +296,7 @@ impl Driving {
         }
     }
 
-    /// Notes the state of the system's clock, and when the load began.
+    /// Records the state of the system's clock, and when the load started.
     fn look_at_clock(&mut self) {
         let system = SystemClock::now();
         let appointment = self.run.appointment.as_ref();
@@ -305,7 +307,7 @@ impl Driving {
         });
     }
 
-    /// An agent is ready when its workers wait for the start and it can command them.
+    /// Marks the agent as ready when its workers wait for the start and it can control them.
     fn look_whether_ready(&mut self) {
         let is_ready =
             |(_, appointment): &mut (Redacted<Vec<u8>>, Appointment)| appointment.is_ready();
@@ -318,7 +320,7 @@ impl Driving {
         }
     }
 
-    /// Does what the agent wants; the end of it where it leaves.
+    /// Performs an action of the agent. Returns how the agent left, if it did.
     async fn act(&mut self, action: AgentAction) -> Option<Result<Left, String>> {
         match action {
             AgentAction::Beat(bytes) => self.beat(bytes),
@@ -326,9 +328,10 @@ impl Driving {
             AgentAction::Prepare(assignment) => {
                 let (run, share) = (&assignment.run, assignment.share);
                 self.run.reports = self.credentials.subject(&format!("{run}.share.{share}"));
-                // A report of nothing, which is passed over: a missing right shows before the load.
+                // An empty report, which the coordinator ignores: a missing permission shows before
+                // the load.
                 self.publish(Vec::new()).await;
-                // The holder may have gone, with the whole process.
+                // The holder may have ended with the whole process.
                 let _gone = self.tasks.send(AgentTask::Prepare(assignment));
             }
             AgentAction::Lease(until) => {
@@ -343,7 +346,7 @@ impl Driving {
                 }
             }
             AgentAction::Join(name) => {
-                // The holder may start no further agents.
+                // The holder may not start further agents.
                 let _unwanted = self.joining.send(name);
             }
             AgentAction::Command(command) => self.command(command),
@@ -353,7 +356,7 @@ impl Driving {
         None
     }
 
-    /// Stops the run, if there is one; one that waits for its start ends at once.
+    /// Stops the run, if there is one. A run that waits for its start ends immediately.
     fn halt(&self, reason: StopReason, ends: bool) {
         let Some(control) = &self.run.control else {
             return;
@@ -373,12 +376,12 @@ impl Driving {
         }
     }
 
-    /// Ends a run that the holder has begun while the agent was leaving: its start will not be named.
-    /// One that begins later finds the queue closed.
+    /// Ends a run that the holder started while the agent was leaving, because its start will not
+    /// be set. A run that starts later finds the queue closed.
     fn call_off_late(&mut self, inputs: &mut UnboundedReceiver<FromAgent>) {
         inputs.close();
         while let Ok(input) = inputs.try_recv() {
-            // The agent has left, and does nothing more.
+            // The agent has left, and performs no further actions.
             let _nothing = self.take(input);
         }
         if self.run.start.is_none() {
@@ -386,7 +389,7 @@ impl Driving {
         }
     }
 
-    /// Gives a command to the run, as soon as there is one.
+    /// Passes a command to the run, or keeps it until there is a run.
     fn command(&mut self, command: Command) {
         let Some(control) = &self.run.control else {
             return self.run.early.push(command);
@@ -396,7 +399,7 @@ impl Driving {
         }
     }
 
-    /// Fetches a file beside everything else.
+    /// Fetches a file concurrently with everything else.
     fn fetch(&self, wanted: Wanted) {
         let Wanted {
             run,
@@ -408,10 +411,10 @@ impl Driving {
         tokio::spawn(files::fetch(context, bucket, object, chunks));
     }
 
-    /// Lets workers send as long as the lease lasts.
+    /// Allows workers to send until the lease expires.
     fn allow(&self) {
         if let (Some(control), Some(start)) = (&self.run.control, self.run.start) {
-            // A lease that has passed has ended the run.
+            // An expired lease has ended the run.
             let _passed = control.allow_until(self.run.lease - start);
         }
     }
@@ -428,7 +431,7 @@ impl Driving {
         });
     }
 
-    /// Publishes a report. Whether the server has it does not matter: what the coordinator does not
+    /// Publishes a report. Errors are ignored, because a report that the coordinator does not
     /// acknowledge is sent again.
     async fn publish(&self, bytes: Vec<u8>) {
         let subject = self.run.reports.clone();

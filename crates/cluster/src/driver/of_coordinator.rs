@@ -1,4 +1,4 @@
-//! A coordinator over NATS.
+//! Drives a coordinator over NATS.
 
 use super::access::{Refusal, Refusals, Role, unless_refused};
 use super::files::{self, Content};
@@ -29,51 +29,52 @@ use tokio::sync::mpsc as queue;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::time::Instant;
 
-/// The longest time between two looks at what is due: the loss of an agent, and the journal.
+/// The maximum time between two checks for due work: the loss of an agent, and the journal.
 const LOOK: Duration = Duration::from_millis(50);
-/// The time that agents have to learn that the run is over.
+/// The time for agents to learn that the run is over.
 const FAREWELL: Nanos = Nanos::from_millis(1_000);
-/// The time from the loss of the stream to an attempt to make it anew.
+/// The delay from the loss of the stream to an attempt to create it again.
 const RENEWAL: Nanos = Nanos::from_millis(200);
-/// The most bytes of a run's stream; the oldest go first, and come again from their agents.
+/// The maximum size of a run's stream, in bytes. The server drops the oldest reports first, and
+/// their agents send them again.
 const STREAM_BYTES_MAX: i64 = 256 << 20;
 
-/// The time from one look at the reports that have come to the next. Agents close their intervals at the
-/// same times: what comes within it is one write of the journal, whose sync costs as much as dozens of
-/// reports.
+/// The time between two reads of the arrived reports. Agents close their intervals at the same
+/// times. All reports that arrive within this time are one write of the journal, because a sync
+/// costs as much as dozens of reports.
 const REPORTS_PAUSE: Duration = Duration::from_millis(20);
-/// The least time between two looks at what is due: there may be thousands of messages a second, and a
-/// look is at all agents.
+/// The minimum time between two checks for due work. Thousands of messages may arrive per second,
+/// and a check covers all agents.
 const TICK: Nanos = Nanos::from_millis(10);
-/// The reports that are written at once, beside one.
+/// The maximum number of further reports in one write.
 const REPORTS_AT_ONCE: usize = 256;
-/// The time between two looks whether the journal is still this coordinator's.
+/// The time between two checks whether this coordinator still owns the journal.
 const FENCE_LOOK: Nanos = Nanos::from_millis(250);
 
-/// Appends bytes to the journal and syncs them. It fails, also where it gets no bytes, once another
-/// coordinator goes on with the run: by [`io::ErrorKind::PermissionDenied`].
+/// Appends bytes to the journal and syncs them. If another coordinator has taken over the run,
+/// every call fails with [`io::ErrorKind::PermissionDenied`], even one without bytes.
 pub type Journal = Box<dyn FnMut(&[u8]) -> io::Result<()> + Send>;
 
-/// What a journal has of its run besides what the machine knows.
+/// The data that a journal has about its run in addition to the machine's.
 #[derive(Clone, Debug)]
 pub struct Origin {
-    /// The name of the machine's boot.
+    /// The id of the machine's boot.
     pub boot: String,
-    /// The plan with its setup and its teardown, as a text without secrets.
+    /// The plan with its setup and teardown, as a text without secrets.
     pub plan: String,
-    /// The names and values that its setup took.
+    /// The names and values that the setup produced.
     pub taken: Vec<(String, String)>,
     /// A text that the caller stores for itself.
     pub caller: String,
 }
 
-/// A run's journal, from which it is gone on with.
+/// The journal of a run to take over.
 pub struct PastRun {
-    /// What can be seen of it.
+    /// The summary of the journal.
     pub outline: Outline,
-    /// The name of the machine's boot now.
+    /// The id of the machine's current boot.
     pub boot: String,
-    /// It is read twice: for what the coordinator has to know, and for what it had told.
+    /// The journal is read twice: for the state of the coordinator, and for its past events.
     pub readers: [Box<dyn Read + Send>; 2],
 }
 
@@ -101,8 +102,8 @@ impl CoordinatorDriver {
     /// Connects, sends the contents of the setup's files, and gathers agents.
     ///
     /// # Errors
-    /// When no thread can be started, or the journal can't be written. What else goes wrong, the
-    /// events and [`Self::join`] have.
+    /// If no thread can be started, or the journal cannot be written. The events and [`Self::join`]
+    /// return later errors.
     pub fn start(
         credentials: Credentials,
         setup: Setup,
@@ -137,10 +138,10 @@ impl CoordinatorDriver {
         Self::conduct(credentials, conducted, journal, None)
     }
 
-    /// Goes on with a run by its journal, to which this coordinator appends.
+    /// Takes over a run with its journal, to which this coordinator appends.
     ///
     /// # Errors
-    /// When the journal can't be read, when the run has no start, or no thread can be started.
+    /// If the journal cannot be read, the run has no start, or no thread can be started.
     pub fn attach(
         credentials: Credentials,
         setup: Setup,
@@ -241,19 +242,19 @@ impl CoordinatorDriver {
         self.clock
     }
 
-    /// The number of agents that are there.
+    /// The number of connected agents.
     #[must_use]
     pub fn agents(&self) -> usize {
         self.agents.load(Ordering::Relaxed)
     }
 
-    /// Whether files of the plan are still on their way to the server.
+    /// Whether files of the plan are still being sent to the server.
     #[must_use]
     pub fn is_sending(&self) -> bool {
         self.is_sending.load(Ordering::Relaxed)
     }
 
-    /// The next event, if one comes within this time; `None` when the driver has ended.
+    /// The next event, if one arrives within this time; `None` if the driver has ended.
     #[must_use]
     pub fn event(&mut self, within: Duration) -> Option<Option<ClusterEvent>> {
         match self.told.next(within) {
@@ -263,7 +264,7 @@ impl CoordinatorDriver {
         }
     }
 
-    /// Its parts for the run that goes on: the events, the way for wishes, and the driver's end.
+    /// The parts for the active run: the events, the queue for wishes, and the driver's thread.
     #[must_use]
     pub fn into_parts(
         self,
@@ -278,7 +279,7 @@ impl CoordinatorDriver {
     /// Waits for the driver's end.
     ///
     /// # Errors
-    /// When it could not go on.
+    /// If the driver could not continue.
     pub fn join(self) -> Result<(), DriverError> {
         drop(self.wishes);
         let ended = self.thread.join();
@@ -286,7 +287,7 @@ impl CoordinatorDriver {
     }
 }
 
-/// The next message of a stream, not before a time.
+/// The next message of a stream, but not before a time.
 async fn next_behind(
     time: Instant,
     reports: &mut consumer::pull::Stream,
@@ -295,19 +296,19 @@ async fn next_behind(
     reports.next().await
 }
 
-/// A coordinator that is to be driven.
+/// A coordinator before its driver starts.
 struct Conducted {
     clock: Clock,
     run: String,
     term: u64,
     /// The number of the plan's files.
     files: usize,
-    /// Those of them that are to be sent.
+    /// The files that still have to be sent.
     contents: Vec<(SentFile, Content)>,
     coordinator: Coordinator,
 }
 
-/// A coordinator's driver at work.
+/// The state of a coordinator's driver.
 struct Conducting {
     clock: Clock,
     term: u64,
@@ -319,13 +320,13 @@ struct Conducting {
     agents: Arc<AtomicUsize>,
     /// The time at which the run was over.
     over: Option<Nanos>,
-    /// The time of the last look whether the journal is still its own.
+    /// The time of the last check whether this coordinator still owns the journal.
     looked: Nanos,
-    /// The time of the last look at what is due.
+    /// The time of the last check for due work.
     ticked: Nanos,
-    /// When the stream of reports was made again, if it was.
+    /// The time at which the stream of reports was created again, if it was.
     renewed: Nanos,
-    /// The rights that were found missing while the run goes on.
+    /// The permissions that were found missing during the run.
     refused: Vec<Refusal>,
 }
 
@@ -341,7 +342,7 @@ impl Conducting {
         let made = self.reports(&context, &name, run);
         let mut reports = unless_refused(&mut refusals, made).await?;
         let mut beats = self.credentials.subscribe(&self.client, "beat").await?;
-        // Agents that wait come at once; and a missing right shows before the run.
+        // Waiting agents respond immediately, and a missing permission shows before the run.
         self.nudge().await;
         let mut questions = self.credentials.subscribe(&self.client, "status").await?;
         let (mut holder_is_there, mut left) = (true, None);
@@ -373,7 +374,7 @@ impl Conducting {
                         holder_is_there = false;
                         let now = self.clock.now();
                         left = (self.over.is_none()).then_some(now);
-                        // Nobody is there to look at the run.
+                        // The holder has gone, so the run has no observer.
                         self.halt(StopReason::Command, true)
                     }
                 },
@@ -392,7 +393,7 @@ impl Conducting {
                 break;
             }
             if left.is_some_and(|left| now - left > LEASE) {
-                // Agents that do not know of it leave when their lease has passed.
+                // Agents that do not know this leave after their lease has expired.
                 break;
             }
         }
@@ -400,8 +401,9 @@ impl Conducting {
         Ok(())
     }
 
-    /// Makes the stream of reports again if it was lost some time ago: a server that was killed has lost
-    /// it with what was in it, which comes again. The time of the loss, while it is lost.
+    /// Creates the stream of reports again if it was lost some time ago. A killed server has lost
+    /// the stream and its reports, which agents send again. Returns the time of the loss while the
+    /// stream is lost.
     async fn renew(
         &mut self,
         lost_at: Option<Nanos>,
@@ -410,7 +412,7 @@ impl Conducting {
         run: &str,
     ) -> Option<Nanos> {
         let now = self.clock.now();
-        // The stream may be gone without a word.
+        // The stream may be lost without a message.
         let is_missed = || now - self.renewed > LEASE && self.coordinator.misses_reports();
         let lost_at = lost_at.or_else(|| is_missed().then_some(now))?;
         if now - lost_at <= RENEWAL {
@@ -426,7 +428,7 @@ impl Conducting {
         }
     }
 
-    /// Looks for what is due, now and then.
+    /// Handles due work, at most once per [`TICK`].
     fn tick(&mut self) -> Vec<CoordinatorAction> {
         let now = self.clock.now();
         if now - self.ticked < TICK {
@@ -436,7 +438,8 @@ impl Conducting {
         self.coordinator.handle_time(now)
     }
 
-    /// Passes a command on. That it is kept is told when it is written, as all events are.
+    /// Passes a command on. The event for its storage is published after the journal was written,
+    /// as all events are.
     fn command(&mut self, command: Command) -> Vec<CoordinatorAction> {
         let mut actions = self.coordinator.command(command);
         actions.push(CoordinatorAction::Tell(ClusterEvent::Kept));
@@ -447,8 +450,8 @@ impl Conducting {
         self.coordinator.halt(reason, ends, self.clock.now())
     }
 
-    /// Takes a report and those that have come behind it, so that all of them are one write of the
-    /// journal: agents close their intervals at the same times. Whether the stream goes on.
+    /// Takes a report and those that arrived after it, so that they are one write of the journal:
+    /// agents close their intervals at the same times. Also returns whether the stream continues.
     fn take_reports(
         &mut self,
         first: jetstream::Message,
@@ -467,24 +470,26 @@ impl Conducting {
                 Some(Some(Err(_)) | None) => return (actions, false),
             }
         }
-        // The last one that was taken out of the stream.
+        // The last report that was removed from the stream.
         if let Some(report) = next {
             actions.extend(self.take_report(&report));
         }
         (actions, true)
     }
 
-    /// Takes a report. What is not a report of this run changes nothing, and the coordinator counts it.
+    /// Takes a report. Bytes that are not a report of this run change nothing, and the coordinator
+    /// counts them.
     fn take_report(&mut self, report: &jetstream::Message) -> Vec<CoordinatorAction> {
         let taken = self.coordinator.handle_report(&report.payload);
         taken.unwrap_or_default()
     }
 
-    /// A right that is missing keeps a run from beginning; a run that goes on has a note of it.
+    /// Handles a missing permission: before the start it fails the run, and afterwards it is a
+    /// note.
     fn refuse(&mut self, refusal: Refusal) -> Result<Vec<CoordinatorAction>, DriverError> {
         match self.coordinator.has_start() {
             false => Err(DriverError::Forbidden(refusal)),
-            // Each right once, however many subjects it is about.
+            // Once per permission, however large the number of subjects.
             true if self
                 .refused
                 .iter()
@@ -500,7 +505,7 @@ impl Conducting {
         }
     }
 
-    /// The run's stream, and the messages of its durable consumer.
+    /// Creates the run's stream, and returns the messages of its durable consumer.
     async fn reports(
         &self,
         context: &jetstream::Context,
@@ -520,7 +525,8 @@ impl Conducting {
             ..stream::Config::default()
         });
         let stream = stream.await.map_err(|error| wrong(&error))?;
-        // What an earlier coordinator had and has not stored comes again from the agents.
+        // Reports that an earlier coordinator received but did not store are sent again by their
+        // agents.
         let policy = match self.term {
             1 => consumer::DeliverPolicy::All,
             _ => consumer::DeliverPolicy::New,
@@ -528,7 +534,7 @@ impl Conducting {
         let consumer = stream.create_consumer(consumer::pull::Config {
             durable_name: Some(format!("coordinator-{}", self.term)),
             deliver_policy: policy,
-            // What is lost comes again from its agent, which waits for the journal alone.
+            // A lost report is sent again by its agent, which waits only for the journal.
             ack_policy: consumer::AckPolicy::None,
             ..consumer::pull::Config::default()
         });
@@ -536,7 +542,7 @@ impl Conducting {
         consumer.messages().await.map_err(|error| wrong(&error))
     }
 
-    /// Answers a beat, when everything that the answer says is in the journal.
+    /// Answers a beat, after everything that the reply depends on is in the journal.
     async fn answer(
         &mut self,
         beat: async_nats::Message,
@@ -544,8 +550,8 @@ impl Conducting {
         let taken = self
             .coordinator
             .handle_beat(&beat.payload, self.clock.now());
-        // What is not a beat has no answer, and the coordinator counts it; an agent of another version
-        // can't read one anyway.
+        // Bytes that are not a beat get no reply, and the coordinator counts them. An agent of
+        // another version could not decode a reply anyway.
         let Ok((reply, actions)) = taken else {
             return Ok(Vec::new());
         };
@@ -564,7 +570,7 @@ impl Conducting {
         }
     }
 
-    /// Gives up when another coordinator has taken the run over.
+    /// Ends the driver if another coordinator has taken over the run.
     fn look_at_fence(&mut self) -> Result<(), DriverError> {
         let now = self.clock.now();
         if now - self.looked < FENCE_LOOK {
@@ -587,7 +593,7 @@ impl Conducting {
         let mut nudges = false;
         for action in actions {
             match action {
-                // It fails if there is one.
+                // Writing fails if there is a successor.
                 CoordinatorAction::Fence => self.write(&[])?,
                 CoordinatorAction::Journal(bytes) => written.extend_from_slice(&bytes),
                 CoordinatorAction::Nudge => nudges = true,
@@ -608,7 +614,7 @@ impl Conducting {
         Ok(())
     }
 
-    /// Lets agents beat at once; a nudge may get lost.
+    /// Makes agents send a beat immediately; a nudge may be lost.
     async fn nudge(&self) {
         let subject = self.credentials.subject("nudge");
         let _lost = self.client.publish(subject, Vec::new().into()).await;

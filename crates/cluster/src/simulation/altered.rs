@@ -1,5 +1,5 @@
-//! Reports that are altered on their way or by their agent, and agents that speak for others: the run
-//! has every request, or says of which agent it lacks some; and it ends.
+//! Reports that are altered by their agent or in transit, and agents that impersonate others. The
+//! run ends and has every request, or reports which agent's requests are missing.
 
 use super::conductor::{Conductor, Life, setup};
 use super::{INTERVAL, INTERVALS, Process, World};
@@ -15,32 +15,32 @@ use drumfire_units::{Nanos, Random};
 /// The agent whose reports are altered.
 const LIAR: usize = 0;
 
-/// The alteration of some of an agent's reports.
+/// An alteration of some of an agent's reports.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Alteration {
     kind: Kind,
-    /// The number of the first report that is altered.
+    /// The number of the first altered report.
     first: u64,
-    /// Whether those behind it are altered, too.
+    /// Whether later reports are altered, too.
     is_lasting: bool,
-    /// Where, and how.
+    /// The place and the mask of the alteration.
     at: usize,
     mask: u8,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Kind {
-    /// Bits of the message change on its way.
+    /// Bits of the message change in transit.
     Bits,
     /// The message is cut off.
     Cut,
-    /// The message never comes.
+    /// The message is lost.
     Gone,
-    /// The agent sends other bytes of its result.
+    /// The agent sends other bytes in its result.
     Content,
     /// The agent sends a huge number in its result.
     Huge,
-    /// The agent names another share, number, epoch or run, or no end.
+    /// The agent sends another share, number, epoch or run, or omits the end.
     Share,
     Number,
     Epoch,
@@ -74,7 +74,7 @@ impl Alteration {
         }
     }
 
-    /// What comes of a report that an agent sends.
+    /// The result of altering a report.
     fn of(&self, bytes: Vec<u8>) -> Option<Vec<u8>> {
         let mut report = Report::decode(&bytes).unwrap();
         let is_meant = match self.is_lasting {
@@ -96,7 +96,7 @@ impl Alteration {
             Kind::Gone => return None,
             Kind::Content => report.piece[at] ^= self.mask,
             Kind::Huge => {
-                // The largest number, in the form of measurements.
+                // The largest number, in the encoding of measurements.
                 let huge = [0xff; 9].into_iter().chain([1]);
                 report.piece.splice(at..=at, huge);
             }
@@ -111,7 +111,7 @@ impl Alteration {
 }
 
 impl World {
-    /// What is published of an agent's report.
+    /// The published bytes of an agent's report.
     pub(super) fn altered(&self, index: usize, bytes: Vec<u8>) -> Option<Vec<u8>> {
         match self.alteration.filter(|_| index == LIAR) {
             Some(alteration) => alteration.of(bytes),
@@ -119,18 +119,18 @@ impl World {
         }
     }
 
-    /// A run in which nothing happens but what a test does.
+    /// A world in which only the test causes events.
     fn quiet(seed: u64) -> Self {
         let mut world = Self::new(seed);
         let on_loss = OnLoss::Drop;
         world.conductors = vec![Conductor::first(setup(world.wanted, on_loss))];
         world.on_loss = on_loss;
-        // None waits.
+        // No agent waits.
         world.processes.truncate(world.wanted);
         world
     }
 
-    /// Goes on until the run is over; the time from the end of its load to that.
+    /// Runs until the run is over. Returns the time since the end of its load.
     fn run_to_end(&mut self) -> Nanos {
         let latest = self.now + Nanos::from_secs(60);
         while self.last().seen.over.is_none() {
@@ -147,24 +147,24 @@ impl World {
         self.processes.iter().all(|it| it.started_at.is_some())
     }
 
-    /// The requests that agents with a share have sent.
+    /// The number of requests that agents with a share have sent.
     fn sent(&self) -> u64 {
         let all = self.processes.iter();
         all.map(|it| it.requests.iter().sum::<u64>()).sum()
     }
 
-    /// The requests of the run.
+    /// The number of requests of the run.
     fn merged(&self) -> u64 {
         self.last().seen.merged.iter().map(|it| it.sent).sum()
     }
 
-    /// Whether the run says something against an agent.
+    /// Whether the run reports something about an agent.
     fn names(&self, process: &Process) -> bool {
         let mut texts = self.last().seen.texts.iter();
         texts.any(|text| text.contains(&*process.name))
     }
 
-    /// Gives the coordinator a report, in its own name.
+    /// Passes a report to the coordinator.
     fn report(&mut self, report: &Report) -> Result<(), FormError> {
         let actions = self.conductors[0].machine.handle_report(&report.encode())?;
         self.conduct(0, actions);
@@ -172,8 +172,8 @@ impl World {
     }
 }
 
-/// Whatever byte or number of an agent's reports is another one: the run has all requests, or names the
-/// agent of which it lacks some; and it ends within the lease.
+/// For any altered byte or number of an agent's reports, the run has all requests or reports the
+/// agent whose requests are missing, and it ends within the lease.
 #[test]
 fn a_run_with_altered_reports_is_whole_or_names_their_agent() {
     let (mut whole, mut named) = (0, 0);
@@ -187,10 +187,10 @@ fn a_run_with_altered_reports_is_whole_or_names_their_agent() {
             assert_eq!(world.sent(), 0, "{what}");
             continue;
         }
-        // Some beats are lost, and a message takes its time.
+        // Some beats are lost, and messages take time.
         assert!(took < Nanos(2 * LEASE.0), "{what}: {took}");
         for other in &world.processes[LIAR + 1..] {
-            // The broker loses messages of any.
+            // The broker loses messages of any agent.
             let is_meant = |text: &&String| {
                 text.contains(&*other.name) && !text.contains("received the start too late")
             };
@@ -206,7 +206,7 @@ fn a_run_with_altered_reports_is_whole_or_names_their_agent() {
     assert!(whole > 20 && named > 300, "{whole} whole, {named} named");
 }
 
-/// When what is in flight is given up, the run waits for no agent that brings nothing.
+/// After requests in flight are aborted, the run waits for no agent that reports nothing.
 #[test]
 fn a_second_stop_ends_a_run_whose_agents_bring_nothing() {
     let mut world = World::quiet(3);
@@ -239,14 +239,14 @@ fn a_second_stop_ends_a_run_whose_agents_bring_nothing() {
     assert!(!world.names(&world.processes[LIAR + 1]));
 }
 
-/// An agent that answers, and whose run does nothing any more, is lost.
+/// An agent that answers but whose run does nothing any more is lost.
 #[test]
 fn an_agent_that_reports_nothing_is_lost() {
     let mut world = World::quiet(4);
     while !world.has_begun() {
         world.step();
     }
-    // Its workers stand, and its driver beats.
+    // The agent's workers are stopped, and its driver sends beats.
     world.processes[LIAR].run = None;
     let took = world.run_to_end();
     assert!(took < Nanos(5 * LEASE.0), "{took}");
@@ -257,7 +257,7 @@ fn an_agent_that_reports_nothing_is_lost() {
     );
 }
 
-/// No agent's beat ends a coordinator, and none speaks for another.
+/// No agent's beat ends a coordinator, and no agent can impersonate another.
 #[test]
 fn agents_speak_for_themselves_alone() {
     let mut world = World::quiet(5);
@@ -303,7 +303,7 @@ fn agents_speak_for_themselves_alone() {
     );
 }
 
-/// What one agent sends without an end fills a bounded part of a coordinator's memory and journal.
+/// Endless messages of one agent use only a limited part of a coordinator's memory and journal.
 #[test]
 fn an_agent_that_floods_is_lost() {
     let mut world = World::quiet(6);
@@ -331,12 +331,13 @@ fn an_agent_that_floods_is_lost() {
     assert!(said.contains("more bytes than a report may have"), "{said}");
 }
 
-/// A coordinator that stood still for longer than a lease reads what agents have sent meanwhile before it
-/// takes one for lost: their load has ended by itself, and all of it is in the run.
+/// A coordinator that was stopped for longer than a lease reads the messages that agents sent
+/// meanwhile before it considers any lost. Their load has ended by itself, and the run contains all
+/// of it.
 #[test]
 fn a_coordinator_that_stood_still_reads_before_it_judges() {
     let mut world = World::quiet(7);
-    // Its load lasts for longer than a lease.
+    // The load lasts longer than a lease.
     world.on_loss = OnLoss::Redistribute;
     while world.last().seen.merged.len() < 2 {
         world.step();

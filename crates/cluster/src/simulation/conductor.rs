@@ -19,13 +19,13 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Life {
     Lives,
-    /// It stands still until then, and its mail lies in a buffer.
+    /// The process is stopped until this time, and its mail stays in a buffer.
     Still(Nanos),
-    /// It was killed, or has given up.
+    /// The process was killed, or has given up.
     Dead,
 }
 
-/// What is kept of an interval.
+/// The recorded facts of an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Span {
     pub(super) start: Nanos,
@@ -39,11 +39,11 @@ pub(super) struct Span {
 pub(super) struct Seen {
     pub(super) merged: Vec<Span>,
     pub(super) losses: usize,
-    /// What is said against agents.
+    /// The texts about agents.
     pub(super) texts: Vec<String>,
     pub(super) notes: Vec<String>,
     pub(super) over: Option<Result<usize, String>>,
-    /// The end of the load where all agents are lost.
+    /// The end of the load, if all agents are lost.
     pub(super) lost_at: Option<Nanos>,
     /// The reasons for the end of the load.
     pub(super) stops: Vec<StopReason>,
@@ -77,7 +77,7 @@ impl Seen {
         }
     }
 
-    /// Whether all of this was seen by the other first.
+    /// Whether the other observer saw all of this first.
     pub(super) fn is_beginning_of(&self, other: &Self) -> bool {
         other.merged.starts_with(&self.merged)
     }
@@ -89,14 +89,14 @@ pub(super) struct Conductor {
     pub(super) life: Life,
     pub(super) seen: Seen,
     journal: Vec<u8>,
-    /// It is killed within its next write, of which this many bytes are on the disk.
+    /// The process is killed during its next write, of which this number of bytes reaches the disk.
     dies_within: Option<usize>,
 }
 
-/// The work that is left for a coordinator when its actions are written and published.
+/// The remaining work after a coordinator's actions are written and published.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Done {
-    /// Whether it is still there.
+    /// Whether the coordinator is still alive.
     pub(super) lives: bool,
     pub(super) nudges: bool,
 }
@@ -114,7 +114,7 @@ pub(super) fn setup(agents: usize, on_loss: OnLoss) -> Setup {
 }
 
 impl Conductor {
-    /// The first of a run.
+    /// The first coordinator of a run.
     pub(super) fn first(setup: Setup) -> Self {
         let head = crate::journal::Head {
             run: setup.run.clone(),
@@ -142,7 +142,7 @@ impl Conductor {
         }
     }
 
-    /// One that goes on with another's run; `None` where that had no start.
+    /// A successor of this coordinator; `None` if the run had no start.
     pub(super) fn after(&self, setup: Setup, term: u64, now: Nanos) -> Option<Self> {
         let read = |length: u64| {
             let bytes = self.journal[..usize::try_from(length).unwrap()].to_vec();
@@ -178,17 +178,17 @@ impl Conductor {
         })
     }
 
-    /// Lets its next write end behind this number of bytes, and be its last.
+    /// Cuts the next write after this number of bytes, and ends the process.
     pub(super) const fn die_within_write(&mut self, bytes: usize) {
         self.dies_within = Some(bytes);
     }
 
-    /// The bytes of its journal.
+    /// The length of the journal in bytes.
     pub(super) fn journaled(&self) -> usize {
         self.journal.len()
     }
 
-    /// Whether it takes mail now.
+    /// Whether the process receives mail now.
     pub(super) fn is_awake(&self, now: Nanos) -> bool {
         match self.life {
             Life::Lives => true,
@@ -197,8 +197,8 @@ impl Conductor {
         }
     }
 
-    /// Carries actions out as the driver does: first the journal, then the events. A
-    /// coordinator that is not the last of its run finds that behind its write.
+    /// Carries out actions as the driver does: first the journal, then the events. A coordinator
+    /// with a successor notices it after the write.
     pub(super) fn carry_out(&mut self, actions: Vec<CoordinatorAction>, is_last: bool) -> Done {
         let mut events = Vec::new();
         let mut written = Vec::new();
@@ -208,7 +208,7 @@ impl Conductor {
         };
         for action in actions {
             match action {
-                // It looks whether there is another one.
+                // Check for a successor.
                 CoordinatorAction::Fence if is_last => {}
                 CoordinatorAction::Fence => {
                     self.life = Life::Dead;
