@@ -1,15 +1,15 @@
-//! Certificates whose files change under a run.
+//! Renews certificates whose files change during a run.
 //!
-//! A thread looks at the files each second: at all of them first, since they may have changed
-//! between the plan's reading and the run's start. A file whose stamp changed is read; where its
-//! text differs, it is checked as before the run, and taken by the connections that begin from then
-//! on. Certificate and key are written one after the other, so files that do not fit together are
-//! tried again, and a message names them when they go on not fitting.
+//! A thread checks the files every second. At first it checks all of them, because they may have
+//! changed between the plan's reading and the run's start. A file whose stamp changed is read. If
+//! its text differs, the text is checked as before the run, and new connections use it. Programs
+//! write certificate and key one after the other, so files that do not match are tried again, and a
+//! message lists them if they still do not match after several checks.
 //!
-//! The former certificates stay until the new ones have passed, so that a mistake of the tool that
-//! writes them fails no request. The thread holds the run up in nothing: connections share the
-//! texts through [`TlsMaterial`], which is renewed at once for all workers. It ends within a look
-//! of the observer's end.
+//! The former certificates stay in use until the new ones have passed, so that a mistake of the
+//! tool that writes them fails no request. The thread never delays the run: connections share the
+//! texts through [`TlsMaterial`], which is replaced at once for all workers. The thread ends within
+//! one check after the observer.
 
 use crate::{Console, Observer, RunContext, SessionError};
 use drumfire_engine::{Control, Prepared, certificates};
@@ -25,22 +25,22 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
 
-/// The period at which the files are looked at.
+/// The time between two checks of the files.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// The number of looks after which a message names files that can't be used.
+/// The number of failed checks after which a message lists the files.
 const LOOKS: u32 = 10;
 
-/// Certificates that can't secure a connection, with the reason.
+/// Certificates that cannot secure a connection, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CertificateFault {
-    /// The certificates of the authorities that are trusted.
+    /// The certificates of the trusted authorities.
     Roots(String),
-    /// Our own, or its key.
+    /// The client's own certificate, or its key.
     Identity(String),
 }
 
-/// Watches the files of a run's certificates, and ends with it.
+/// Watches the certificate files of a run, and ends with the run.
 pub struct Certificates {
     watched: Vec<Watched>,
     console: Arc<dyn Console>,
@@ -84,19 +84,19 @@ impl Observer for Certificates {
         };
         let thread = thread::Builder::new().name("certificates".to_owned());
         thread.spawn(body).map_err(SessionError::Certificates)?;
-        // The thread ends when this is dropped.
+        // Dropping this value ends the thread.
         self.end = Some(end);
         Ok(())
     }
 }
 
-/// Notes in the results that files were read again, as a mark of the run.
+/// Notes in the results, as a mark of the run, that files were read again.
 fn mark(files: &[PathBuf], control: &Control) {
     let names: Vec<String> = files.iter().map(|file| shown(file)).collect();
     let change = Change::Mark {
         text: format!("reloaded: {}", names.join(", ")),
     };
-    // A run that is over, or has too many marks, has no use for it.
+    // A run that is over, or has too many marks, refuses the mark.
     let _unmarked = control.send(Command::soon(change));
 }
 
@@ -106,19 +106,19 @@ fn shown(file: &Path) -> String {
 
 /// The certificates of one pool.
 ///
-/// `tls` has the texts that passed last. It and `material` change together, in `take` alone.
+/// `tls` has the texts that passed last. `tls` and `material` change together, only in `take`.
 struct Watched {
     tls: Tls,
     material: TlsMaterial,
-    /// Its files, as they were when they were read last; `None` before the first look, and of a
-    /// file that is gone.
+    /// The files, with their stamps when they were read last. A stamp is `None` before the first
+    /// check and for a missing file.
     stamps: Vec<(PathBuf, Option<Stamp>)>,
-    /// The number of looks in a row at which they could not be used.
+    /// The number of consecutive failed checks.
     failed: u32,
 }
 
-/// The properties of a file that change when it is written anew, also by a rename over it. A file
-/// that is written within a clock tick, to the same length and in place, is missed.
+/// The properties of a file that change when the file is written or replaced by a rename. If a file
+/// is overwritten in place with the same length within a clock tick, the change is missed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stamp {
     inode: u64,
@@ -129,7 +129,7 @@ struct Stamp {
 impl Watched {
     fn new(tls: &Tls, material: &TlsMaterial) -> Self {
         let stamps = pems(tls).into_iter().filter_map(|pem| {
-            // A pipe can't be read again.
+            // A pipe cannot be read again.
             stamp(&pem.file)?;
             Some((pem.file.clone(), None))
         });
@@ -141,11 +141,11 @@ impl Watched {
         }
     }
 
-    /// Takes the files where they have changed and can be used; gives those that it took.
+    /// Reads changed files, and uses them if they are valid. Returns the files that are now in use.
     ///
-    /// A stamp is noted only with texts that could be used, so that files that could not are read
-    /// again with each look, whether or not they change further; the message comes once. With the
-    /// next ones that can, the count of failures begins anew.
+    /// A stamp is recorded only with valid texts, so that invalid files are read again at each
+    /// check, whether or not they change further. The message about them appears once. The next
+    /// valid files reset the count of failures.
     fn look(&mut self, console: &dyn Console) -> Vec<PathBuf> {
         let now: Vec<Option<Stamp>> = self.stamps.iter().map(|(file, _)| stamp(file)).collect();
         let files = self.stamps.iter().zip(&now);
@@ -176,7 +176,7 @@ impl Watched {
         }
     }
 
-    /// Takes the settings for the connections to come; gives the files whose texts differ.
+    /// Uses these settings for new connections. Returns the files whose texts differ.
     fn take(&mut self, tls: Tls) -> Vec<PathBuf> {
         let both = pems(&self.tls).into_iter().zip(pems(&tls));
         let differing = both.filter(|(before, now)| before.text != now.text);
@@ -188,9 +188,9 @@ impl Watched {
         renewed
     }
 
-    /// The settings with the files as they are now.
+    /// The settings with the current content of the files.
     ///
-    /// A file that has no stamp, a pipe for instance, keeps the text that the plan has read.
+    /// A file without a stamp, for instance a pipe, keeps the text that the plan has read.
     fn read(&self) -> Result<Tls, String> {
         let again = |pem: &Pem| match self.stamps.iter().any(|(file, _)| *file == pem.file) {
             false => Ok(pem.clone()),
@@ -217,14 +217,14 @@ impl Watched {
     }
 }
 
-/// The texts of the settings.
+/// The certificates and keys in the settings.
 fn pems(tls: &Tls) -> Vec<&Pem> {
     let pair = tls.identity_pem.iter();
     let pair = pair.flat_map(|(chain, key)| [chain, key]);
     tls.ca_pem.iter().chain(pair).collect()
 }
 
-/// A regular file's stamp.
+/// The stamp of a regular file.
 fn stamp(file: &Path) -> Option<Stamp> {
     let found = fs::metadata(file).ok().filter(|found| found.is_file())?;
     Some(Stamp {
@@ -234,11 +234,11 @@ fn stamp(file: &Path) -> Option<Stamp> {
     })
 }
 
-/// Checks that connections can be secured with the certificates of these settings: the authorities
-/// first, then our own, each by itself, so that the fault names the one.
+/// Checks that these certificates can secure connections: the authorities first, then the client's
+/// own certificate, so that the fault distinguishes them.
 ///
 /// # Errors
-/// When they can't.
+/// If the certificates are invalid.
 pub fn check_certificates(tls: &Tls) -> Result<(), CertificateFault> {
     let fault = |texts: TlsTexts| {
         let verify = match texts.roots {
@@ -278,7 +278,7 @@ mod tests {
     use std::slice;
     use std::sync::atomic::{AtomicU32, Ordering};
 
-    /// Authorities of two servers that ran for a moment.
+    /// The authorities of two servers that ran briefly.
     fn authorities() -> [String; 2] {
         [(); 2].map(|()| {
             let any = Listen::Tcp(SocketAddr::from(([127, 0, 0, 1], 0)));
@@ -292,7 +292,7 @@ mod tests {
         })
     }
 
-    /// A file of the test's own that is gone with it.
+    /// A temporary file of a test. Dropping the value removes the file.
     struct File(PathBuf);
 
     impl File {

@@ -1,32 +1,32 @@
-//! The one sink of messages about a run that goes on.
+//! The only sink of messages about an active run.
 
 use drumfire_report::style::Style;
 
-/// The place where a user follows a run: standard error, or a screen instead of it.
+/// The place where a user follows a run: standard error, or the screen.
 ///
-/// All threads of a session send their messages here and nowhere else, at any time, so that an
-/// implementation owns the screen: it prints a line at once, or keeps it and draws it in a window.
-/// It masks secrets, and removes control characters: parts of a message may come from a server. A
-/// message that can't be shown is lost, for it has no other place.
+/// All threads of a session send their messages only here, and at any time, so the implementation
+/// controls the screen: it prints a line at once, or keeps the line and draws it in a window. The
+/// implementation masks secrets and removes control characters, because parts of a message may come
+/// from a server. A message that cannot be shown is lost.
 ///
-/// A note and the line that replaces itself share the screen: an implementation takes the line away
-/// before a note and puts it back behind it. A method may block for the terminal; it must not call
+/// Notes and the line that replaces itself share the screen: the implementation removes the line
+/// before a note and restores it afterwards. A method may block for the terminal, but must not call
 /// back into the session.
 pub trait Console: Send + Sync {
-    /// Shows a message, which stays: one line or several, without an end of line behind them.
+    /// Shows a message that stays: one or several lines, without a final newline.
     fn note(&self, message: &str);
 
-    /// Puts a line in the place of the line that was put before; an empty one takes it away.
+    /// Replaces the live line; an empty line removes it.
     fn replace_line(&self, line: &str);
 
-    /// The width of a page, the colours and the letters, as they are now.
+    /// The current width of a page, its colours and its character set.
     fn style(&self) -> Style;
 
-    /// The number of columns for a line that replaces itself; fewer than a page has at least.
+    /// The number of columns for the live line; may be less than the minimum of a page.
     fn columns(&self) -> usize;
 }
 
-/// Shows nothing.
+/// A console that shows nothing.
 #[cfg(test)]
 pub(crate) struct Silent;
 

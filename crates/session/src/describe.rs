@@ -1,10 +1,10 @@
-//! A run in words: its target, its plan, and notes for the reader.
+//! Describes a run: its target, its plan, and notes for the reader.
 //!
-//! The facts are computed once, before anything is sent, and are those that a report, a stored run
-//! and `drumfire ctl` show. They name what the reader could not see in the figures: certificates
-//! that were not verified, a proxy or a socket on the way, a placement that was cut to the machine.
-//! Secrets of a URL are masked here ([`secret::url`]); those that the plan marks are masked by the
-//! session's [`Redactor`](crate::Redactor) where the facts are shown.
+//! The facts are computed once, before anything is sent. Reports, stored runs and `drumfire ctl`
+//! show them. They include what the figures cannot show: certificates that were not verified, a
+//! proxy or a socket, a placement that was cut to the machine. Secrets in a URL are masked here
+//! ([`secret::url`]). The session's [`Redactor`](crate::Redactor) masks secrets that the plan marks
+//! when the facts are shown.
 
 use drumfire_engine::{Prepared, PreparedPool};
 use drumfire_measure::{ArrivalClock, Asked, Model, PoolInfo, RunInfo};
@@ -12,12 +12,12 @@ use drumfire_net::{Clock, waits_in_one_call};
 use drumfire_plan::{ClockChoice, HttpRequest, Law, Load, Plan, Pool, Scheme, Spin, Verify};
 use drumfire_report::secret;
 
-/// The note on an older kernel, or a sandbox, which costs a call more per wait.
+/// The note on an older kernel, or a sandbox, which costs one more call per wait.
 const TWO_CALLS: &str = "this kernel has no epoll_pwait2 (Linux 5.11): each wait of less than \
                          a millisecond cost a second system call";
 
-/// The facts of a run that are known before it starts. The id is unique on a machine: the start in
-/// microseconds and the process.
+/// The facts of a run that are known before it starts. The id is unique on a machine: the start
+/// time in microseconds and the process number.
 pub(crate) fn info(prepared: &Prepared) -> RunInfo {
     let plan = &prepared.plan;
     let started_at_unix_ns = Clock::unix_time();
@@ -42,7 +42,7 @@ pub(crate) fn info(prepared: &Prepared) -> RunInfo {
     notes.extend(plan.notes());
     let clamps = prepared.placement.clamps().iter();
     notes.extend(clamps.map(ToString::to_string));
-    // Where there is no queue at all, the run itself fails.
+    // Without any queue, the run itself fails.
     if waits_in_one_call() == Ok(false) {
         notes.push(TWO_CALLS.to_owned());
     }
@@ -73,7 +73,7 @@ pub(crate) fn info(prepared: &Prepared) -> RunInfo {
     }
 }
 
-/// The way to the targets of a pool: a socket or a proxy.
+/// How connections reach the targets of a pool: through a socket or a proxy.
 fn ways(pool: &Pool) -> impl Iterator<Item = String> {
     let socket = pool.reach.unix_socket.as_ref();
     let socket =
@@ -83,7 +83,7 @@ fn ways(pool: &Pool) -> impl Iterator<Item = String> {
     socket.into_iter().chain(proxy)
 }
 
-/// The facts of a pool. Connections are those to all of its targets together.
+/// The facts of a pool. The number of connections is for all of its targets together.
 fn pool(prepared: &PreparedPool) -> PoolInfo {
     let pool = prepared.pool();
     PoolInfo {
@@ -105,7 +105,7 @@ fn pool(prepared: &PreparedPool) -> PoolInfo {
     }
 }
 
-/// The rate of a load that has one, in arrivals a second; `None` where it changes, or follows the
+/// The rate of an open load, in arrivals per second; `None` if the rate changes or depends on the
 /// users.
 fn intended_rate(pool: &Pool) -> Option<f64> {
     let (law, followers) = match (&pool.load, &pool.users) {
@@ -119,8 +119,8 @@ fn intended_rate(pool: &Pool) -> Option<f64> {
     }
 }
 
-/// The URL of a request. Of one whose path is a template it has the text of the template, which is
-/// the request's name unless it was given another.
+/// The URL of a request. If the path is a template, the URL contains the text of the template,
+/// which is the request's name unless another name was given.
 fn url(request: &HttpRequest) -> String {
     let varies = request.data.as_ref();
     let varies = varies.is_some_and(|data| data.varying().target);
@@ -134,7 +134,7 @@ fn url(request: &HttpRequest) -> String {
     }
 }
 
-/// The target as the user named it, and the number of further ones.
+/// The target as the user named it, and the number of further targets.
 fn target(plan: &Plan) -> String {
     let requests = || plan.pools().iter().flat_map(|pool| &pool.requests);
     let first = requests().next().map(|request| secret::url(&url(request)));

@@ -1,14 +1,13 @@
-//! The count of the user's requests for a run's end.
+//! Counts the user's requests to end a run.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A count of the user's requests for an end, which all clones share. Whatever waits for something
-/// behind a run's end (a last scrape, a slow receiver) gives up as soon as the count grows.
+/// A count of the user's requests for an end, shared by all clones. Anything that waits after a
+/// run's end (a last scrape, a slow receiver) stops waiting when the count grows.
 ///
 /// The first request ends the load, the second the drain; each later one ends a wait. A waiter
-/// notes the count as its wait begins and compares, so that a request that came before does not end
-/// it.
+/// records the count when its wait begins, so that an earlier request does not end the wait.
 #[derive(Clone, Debug, Default)]
 pub struct EndRequests(Arc<AtomicU32>);
 

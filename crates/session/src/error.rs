@@ -1,4 +1,4 @@
-//! The reasons for which a session has no outcome.
+//! Why a session has no outcome.
 
 use crate::{MeteringError, StreamError};
 use drumfire_engine::{PrepareError, RunError};
@@ -9,46 +9,46 @@ use drumfire_units::rounded::count;
 use std::fmt;
 use std::io;
 
-/// The reason for which a plan was not run, or there is no account of its run. Texts name no flags:
-/// a caller that has some adds its remedy to the variant that it knows one for.
+/// Why a plan was not run, or why its run has no result. The texts contain no flags: a caller with
+/// flags adds a remedy to the variants for which it knows one.
 ///
-/// All but [`Self::Run`] come before the first request. A target that refuses everything is no
-/// error, but a run with failures.
+/// All variants except [`Self::Run`] occur before the first request. A target that refuses
+/// everything is not an error, but a run with failures.
 #[derive(Debug)]
 pub enum SessionError {
-    /// The plan can't be run here and now.
+    /// The plan cannot be run on this machine.
     Prepare(PrepareError),
-    /// The machine can't run the plan, for at least one reason.
+    /// The machine cannot run the plan, for at least one reason.
     Unfit(Vec<Unfit>),
-    /// Connections that are opened ahead can't all have a descriptor beside those that are open.
+    /// There are too few file descriptors for the connections that are opened in advance.
     Descriptors {
         /// The number of connections.
         connections: u64,
-        /// The descriptors that are open.
+        /// The number of descriptors in use.
         open: u64,
-        /// The descriptors that this process may open.
+        /// The maximum number of descriptors of this process.
         limit: u64,
     },
-    /// The process may use too few addresses (`ulimit -v`).
+    /// The process has too little address space (`ulimit -v`).
     AddressSpace {
-        /// Its limit.
+        /// The limit.
         limit: ByteSize,
-        /// The least that the plan needs.
+        /// The minimum that the plan needs.
         needed: ByteSize,
     },
-    /// The directory that the user named can't take the run.
+    /// The run cannot be stored in the directory that the user named.
     Store(StoreError),
-    /// Metrics can't be served or pushed as the plan has it.
+    /// Metrics cannot be served or pushed as configured.
     Metering(MeteringError),
-    /// A result can't be written while the run goes on.
+    /// A result that is written during the run cannot be written.
     Stream(StreamError),
-    /// An observer's thread can't be started.
+    /// An observer's thread could not be started.
     Thread(io::Error),
-    /// Files of certificates can't be watched.
+    /// Certificate files cannot be watched.
     Certificates(io::Error),
     /// An observer refuses the run, for this reason.
     Refused(String),
-    /// The run could not take place, or broke off.
+    /// The run could not start, or was aborted.
     Run(RunError),
 }
 

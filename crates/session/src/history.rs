@@ -1,19 +1,19 @@
-//! The notes of a report on the changes of a run: commands, and an end before the plan's own.
+//! The report's notes on the changes of a run: commands, and an early end.
 //!
-//! The session's own observer makes them on the caller's thread. It is finished between the caller's
-//! observers and those with threads, so that the store has its notes.
+//! The session's own observer makes them on the caller's thread. It finishes after the caller's
+//! observers and before those with threads, so that the store gets its notes.
 
 use crate::{Note, Observer, RunContext, SessionError};
 use drumfire_measure::{RunEvent, RunInfo, Summary, command_note};
 use drumfire_plan::{ChangeKind, StopReason};
 use std::sync::Arc;
 
-/// Collects commands as they take hold.
+/// Collects commands when they take effect.
 #[derive(Default)]
 pub(crate) struct History {
     info: Option<Arc<RunInfo>>,
     notes: Vec<String>,
-    /// Whether the rate is a program's to change, whose commands no note tells one by one.
+    /// Whether a program controls the rate, so that its commands are too numerous for notes.
     pub(crate) is_driven: bool,
 }
 

@@ -1,10 +1,10 @@
-//! Results of each interval, written while a run goes on: lines of text, of JSON, of CSV.
+//! Results of each interval, written during a run: lines of text, of JSON, of CSV.
 //!
-//! Each result has its own place with a thread behind it ([`Streams`]), so that an observer never
-//! blocks on a reader. A place that fails writes no more, and its failure is the command's at the
-//! end; the others go on. When the reader of a place goes, the load ends: the results were asked
-//! for, and would be lost. The rest of the last interval, shorter than a whole one, has no row, for
-//! its rates would mislead.
+//! A separate thread writes to the place of each result ([`Streams`]), so that an observer never
+//! blocks on a reader. If a place fails, nothing more is written to it, and the command fails at
+//! the end; the other results continue. If the reader of a place closes the pipe, the load ends,
+//! because the requested results would be lost. The rest of the last interval, shorter than a whole
+//! one, gets no row, because its rates would mislead.
 
 use crate::{
     EndRequests, Note, Observer, RunContext, SessionError, StreamError, StreamPlace, StreamWriter,
@@ -26,10 +26,10 @@ pub struct IntervalOutputs {
     end_requests: EndRequests,
 }
 
-/// The note on a run whose reader of results has gone.
+/// The note on a run whose reader of results has closed the pipe.
 const UNREAD: &str = "the reader of the results closed the pipe";
 
-/// The run whose intervals they are.
+/// The run that the intervals belong to.
 struct Run {
     info: Arc<RunInfo>,
     rows: Rows,
@@ -37,8 +37,8 @@ struct Run {
 
 /// One result.
 ///
-/// Its place is written to by a thread of [`Streams`], so that a write here only hands bytes on; a
-/// failure comes back with a later write.
+/// A thread of [`Streams`] writes to the place, so a write here only copies the bytes. A failure is
+/// returned by a later write.
 struct Form {
     shape: Shape,
     out: StreamWriter,
@@ -46,7 +46,7 @@ struct Form {
     failure: Option<io::Error>,
 }
 
-/// Its shape.
+/// The shape of a result.
 enum Shape {
     Text {
         unicode: Unicode,
@@ -57,35 +57,35 @@ enum Shape {
     Csv,
 }
 
-/// One result that is wanted, and the open place that it goes to.
+/// A requested result, and the open place for it.
 pub struct IntervalOutput {
-    /// Its shape.
+    /// The shape of the result.
     pub shape: IntervalShape,
-    /// Its place, which is no other one's.
+    /// The place of the result, which belongs to no other result.
     pub place: StreamPlace,
 }
 
-/// The shape of a result of each interval.
+/// The shape of an interval result.
 #[derive(Clone, Debug)]
 pub enum IntervalShape {
     /// Lines of text.
     Text {
-        /// The page that they are cut to; a file has no width.
+        /// The page to whose width lines are cut; `None` for a file.
         page: Option<Style>,
-        /// The letters of a file.
+        /// The character set of a file.
         unicode: Unicode,
     },
-    /// An object of JSON a line.
+    /// One JSON object per line.
     Json,
-    /// A row of CSV.
+    /// One CSV row per interval.
     Csv,
 }
 
 impl IntervalOutputs {
-    /// Writes these results.
+    /// Starts to write these results.
     ///
     /// # Errors
-    /// When there is no thread for one.
+    /// If no thread can be started.
     pub fn start(outputs: Vec<IntervalOutput>) -> Result<Self, StreamError> {
         let (shapes, places): (Vec<_>, Vec<_>) = outputs
             .into_iter()
@@ -115,8 +115,8 @@ impl IntervalOutputs {
         })
     }
 
-    /// Begins every result: CSV has its header written, and text has its columns chosen for the
-    /// run's interval and model.
+    /// Begins every result: writes the header of CSV, and chooses the columns of text for the run's
+    /// interval and model.
     fn start_run(&mut self, info: &Arc<RunInfo>) {
         for form in &mut self.forms {
             form.start(info);
@@ -127,8 +127,8 @@ impl IntervalOutputs {
         });
     }
 
-    /// Adds a whole interval to every result. Its row is computed once for all of them, also where
-    /// it is not written: a row counts on from the one before.
+    /// Adds a whole interval to every result. The row is computed once for all results, even if
+    /// none writes it, because each row counts from the previous one.
     fn show(&mut self, interval: &Interval) {
         let Some(run) = &mut self.run else {
             return;
@@ -144,7 +144,7 @@ impl IntervalOutputs {
 }
 
 impl Observer for IntervalOutputs {
-    /// Ends the load when a reader of the results goes.
+    /// Ends the load if a reader of the results closes the pipe.
     fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
         self.end_requests = run.end_requests.clone();
         let control = run.control.clone();
@@ -161,10 +161,10 @@ impl Observer for IntervalOutputs {
         }
     }
 
-    /// Waits until everything is written, or the user asks once more for the end.
+    /// Waits until everything is written, or until the user requests the end again.
     ///
-    /// One failure is given, of a result before that of the threads: mostly the second follows from
-    /// the first.
+    /// Only one failure is returned. The failure of a result takes precedence over a failure of the
+    /// threads, which is usually its consequence.
     fn finish(self: Box<Self>, _summary: &Summary) -> Vec<Note> {
         let failed = self.forms.into_iter().find_map(|form| form.failure);
         let unread = self.streams.is_unread();

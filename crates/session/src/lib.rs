@@ -1,24 +1,23 @@
-//! Puts a run together, observes it, and takes commands for it.
+//! Starts a run, observes it, and controls it.
 //!
 //! Knows how a prepared plan becomes a run: the facts that describe it, the observers that follow
 //! it and the order in which they end, the sources of commands, the machine's limits, and the
-//! secrets that no result may show. Must not know flags, exit codes, the environment or the
-//! terminal: a mistake is a [`SessionError`], whose words and code its caller chooses, and messages
-//! about a run that goes on are sent to a [`Console`]. Start reading at [`Session`], then at
+//! secrets that results must not show. Must not know flags, exit codes, the environment or the
+//! terminal: a mistake is a [`SessionError`], whose words and exit code the caller chooses, and
+//! messages about an active run go to a [`Console`]. Start reading at [`Session`], then at
 //! [`Observer`].
 //!
-//! The calls of a caller, in order: [`prepare`] fits the plan to this machine and readies it;
-//! [`Session::of`] takes the result, and observers are attached to it; [`Session::run`] blocks
-//! until the run and its observers are at their ends, and gives the [`Outcome`]. Everything that
-//! follows the run is an observer: the store ([`Keeper`]), metrics ([`Meter`]), results of
-//! intervals and requests ([`IntervalOutputs`], [`RequestRowsOutput`]), the live line ([`Watch`]),
-//! renewed certificates ([`Certificates`]), commands from other processes ([`Remote`]), and the
-//! search for a capacity ([`Seeker`]). None of
-//! them can hold up the workers.
+//! A caller makes these calls in order. [`prepare`] fits the plan to this machine. [`Session::of`]
+//! takes the result, and observers are attached to the session. [`Session::run`] blocks until the
+//! run and its observers have ended, and returns the [`Outcome`]. Everything that follows the run
+//! is an observer: the store ([`Keeper`]), metrics ([`Meter`]), results of intervals and requests
+//! ([`IntervalOutputs`], [`RequestRowsOutput`]), the live line ([`Watch`]), renewed certificates
+//! ([`Certificates`]), commands from other processes ([`Remote`]), and the search for a capacity
+//! ([`Seeker`]). No observer can delay the workers.
 //!
-//! Secrets pass through one [`Redactor`] for each plan. Whatever leaves the process through an
-//! observer (a stored file, a page of metrics, a pushed request, a row) goes through it, since
-//! servers repeat what they are sent.
+//! Each plan has one [`Redactor`] for its secrets. Everything that leaves the process through an
+//! observer (a stored file, a page of metrics, a pushed request, a row) is masked, because servers
+//! repeat what they receive.
 
 mod certificates;
 mod console;

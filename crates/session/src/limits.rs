@@ -1,7 +1,8 @@
-//! The limits of this machine, to which a plan is fitted before its run and a report in its remedies.
+//! The limits of this machine. A plan is fitted to them before its run, and so are the remedies of
+//! a report.
 //!
-//! The limit of file descriptors is raised as soon as the machine is described, to the most that
-//! the system allows this process; it is never lowered again.
+//! Describing the machine raises the limit of file descriptors to the maximum that the system
+//! allows this process. The limit is never lowered again.
 
 use crate::SessionError;
 use drumfire_engine::{Prepared, Resolver};
@@ -15,13 +16,13 @@ use drumfire_units::ByteSize;
 use std::sync::Arc;
 use std::thread::available_parallelism;
 
-/// The addresses that a run takes beside those that the program has already, and those of each
-/// worker's stack. With fewer, an allocation somewhere fails, which ends the program without a word.
+/// The address space that a run needs in addition to the program's, and for each worker's stack.
+/// With less, an allocation fails, which ends the program without a message.
 const ADDRESSES: u64 = 32 << 20;
 const ADDRESSES_OF_WORKER: u64 = 2 << 20;
 
-/// This machine: the cores that this process may use, its limit of file descriptors, which is raised
-/// as far as the system allows, and its addresses.
+/// This machine: the cores that this process may use, its limit of file descriptors, which is
+/// raised as far as the system allows, and its address space.
 #[must_use]
 pub fn this_machine() -> Machine {
     Machine {
@@ -34,7 +35,7 @@ pub fn this_machine() -> Machine {
 /// Fits a plan to this machine and prepares it.
 ///
 /// # Errors
-/// When the machine can't run the plan, or no run of it could send anything.
+/// If the machine cannot run the plan, or no run of it could send anything.
 pub fn prepare(plan: Plan, resolver: Arc<Resolver>) -> Result<Arc<Prepared>, SessionError> {
     let placement = fit(&plan, &this_machine()).map_err(SessionError::Unfit)?;
     let workers = u64::from(placement.threads()) * ADDRESSES_OF_WORKER;
@@ -48,11 +49,12 @@ pub fn prepare(plan: Plan, resolver: Arc<Resolver>) -> Result<Arc<Prepared>, Ses
     prepare_placed(plan, placement, resolver)
 }
 
-/// Checks that this process has file descriptors for this many connections beside those that it has
-/// open: a process that keeps several shares of a plan opens those of all.
+/// Checks that this process has file descriptors for this number of connections, in addition to the
+/// open ones. If a process runs several shares of a plan, the open ones include the other shares'
+/// connections.
 ///
 /// # Errors
-/// When it has not.
+/// If there are too few descriptors.
 pub fn check_descriptors(connections: u64) -> Result<(), SessionError> {
     let (limit, open) = (this_machine().descriptors, descriptors_open().unwrap_or(0));
     match limit {
@@ -65,10 +67,10 @@ pub fn check_descriptors(connections: u64) -> Result<(), SessionError> {
     }
 }
 
-/// Prepares a plan by a placement that was made for it.
+/// Prepares a plan with its placement.
 ///
 /// # Errors
-/// When no run of it could send anything.
+/// If no run of the plan could send anything.
 pub fn prepare_placed(
     plan: Plan,
     placement: Placement,
@@ -78,14 +80,13 @@ pub fn prepare_placed(
     prepared.map(Arc::new).map_err(SessionError::Prepare)
 }
 
-/// The connections that this process may have open at a time, where they are opened as they are
-/// needed; `None` is no limit.
+/// The maximum number of connections that this process may open on demand; `None` means no limit.
 pub(crate) fn connections_max() -> Option<u64> {
     this_machine().connections_max()
 }
 
-/// The summary with remedies that the limit of open files allows: where that has no room for the
-/// connections that a remedy names, the remedy is to raise the limit.
+/// Adapts the remedies in a summary to the limit of open files: if the limit has no room for the
+/// connections in a remedy, the remedy becomes to raise the limit.
 pub(crate) fn within_limits(summary: Arc<Summary>, limit: Option<u64>) -> Arc<Summary> {
     let Some(limit) = limit else {
         return summary;

@@ -1,34 +1,33 @@
-//! The messages between a run and `drumfire ctl`, in the forms that measurements are stored in.
+//! The messages between a run and `drumfire ctl`, in the same forms as stored measurements.
 //!
-//! A client sends one [`Question`] and closes its half of the connection; the run sends one
-//! [`Answer`] and closes the other half. Both are values of [`form`], which puts their version
-//! first.
+//! A client sends one [`Question`] and closes its half of the connection. The run sends one
+//! [`Answer`] and closes the other half. Both are values of [`form`], which begin with their
+//! version.
 //!
-//! Both ends are programs of the same user, but not of the same version: the run answers a message
-//! that does not decode with a refusal and changes nothing. The reader bounds the length of a
-//! message.
+//! Both programs belong to the same user, but may have different versions: if a message does not
+//! decode, the run refuses it and changes nothing. The reader limits the length of a message.
 
 use drumfire_measure::{RunInfo, form};
 use drumfire_plan::Command;
 
-/// A client's question to a run.
+/// A client's request to a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Question {
-    /// The facts of the run.
+    /// Request the facts of the run.
     About,
-    /// A change of the run.
+    /// Change the run.
     Command(Command),
-    /// The current load of the run, and the folder of its process.
+    /// Request the current load of the run, and the folder of its process.
     Status,
 }
 
-/// The state of a run, in words.
+/// The state of a run, as text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunStatus {
-    /// The folder of runs of the process that runs it, whether or not the run is stored; empty
-    /// without such a folder.
+    /// The folder of runs of the process, whether or not the run is stored; empty if the process
+    /// has no such folder.
     pub runs: String,
-    /// The load of each pool, as the last commands have it.
+    /// The load of each pool after the last commands.
     pub load: String,
 }
 
@@ -37,7 +36,7 @@ pub struct RunStatus {
 pub enum Answer {
     /// The facts of the run.
     Facts(Box<RunInfo>),
-    /// The effect of a command and the time of the run from which it holds, in words.
+    /// The effect of a command and its time in the run, as text.
     Done(String),
     /// The state of the run.
     Status(RunStatus),
@@ -104,7 +103,7 @@ mod tests {
         }
     }
 
-    /// Programs of one version must keep these bytes.
+    /// Programs of one version must use exactly these bytes.
     #[test]
     #[expect(
         clippy::disallowed_methods,

@@ -1,20 +1,20 @@
-//! The metrics of a run while it goes on: an observer sums them up, a page has them for each
-//! scraper that comes, and receivers are sent them.
+//! The metrics of an active run. An observer sums them up, a page serves them to scrapers, and
+//! receivers get them pushed.
 //!
 //! ```text
 //!   events ─► Books ─► Snapshot ─┬─► Latest ◄── the page's thread, for each scraper
 //!                                └─► Queue ──► Pusher's thread ──► Receiver, over HTTP
 //! ```
 //!
-//! A snapshot is made at the beginning of the load, after each interval and at the end of the run,
-//! is shared and never changed. Neither a scraper nor a receiver is waited for while the run goes
-//! on: a scraper gets the latest one, a receiver those that have gathered. At the end both are, for
-//! a bounded time: the page stays for `metrics_linger` until its last figures were taken, each
-//! pusher has its own patience, and the user's next request for an end cuts both short.
+//! A snapshot is made at the beginning of the load, after each interval and at the end of the run.
+//! Snapshots are shared and never change. During the run, nothing waits for scrapers or receivers: a
+//! scraper gets the latest snapshot, and a receiver gets the snapshots that have accumulated. At the
+//! end, the run waits for both for a limited time. The page stays for `metrics_linger` or until its
+//! last figures were fetched, each pusher has its own time limit, and the user's next request for an
+//! end stops both waits.
 //!
-//! [`Meter::open`] listens before the run, so that a port in use is a mistake of the plan and not
-//! of the run. Everything is masked before it is summed up: the books have the facts without
-//! secrets.
+//! [`Meter::open`] listens before the run, so that a port in use is a mistake of the plan and not of
+//! the run. Everything is masked before it is summed up: the books get the facts without secrets.
 
 mod backlog;
 mod pace;
@@ -40,22 +40,22 @@ use std::time::Duration;
 /// The path of the page.
 const PATH: &str = "/metrics";
 
-/// The period at which it is looked whether the last figures were taken.
+/// The time between two checks whether the last figures were fetched.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// The observer that has the metrics of a run. It has receivers until `begin` starts a thread for
-/// each, and the state of the run from there on.
+/// The observer for the metrics of a run. `begin` starts a thread for each receiver and creates the
+/// state of the run.
 pub struct Meter {
     latest: Arc<Latest>,
     page: Option<PageServer>,
-    /// The time for which the page stays for a last scrape.
+    /// The time for which the page waits for a last scrape.
     linger: Nanos,
     redactor: Redactor,
     receivers: Vec<Receiver>,
     under_way: Option<UnderWay>,
 }
 
-/// The state of the observer while the run goes on.
+/// The state of the observer during the run.
 struct UnderWay {
     /// The sums so far, without secrets.
     books: Books,
@@ -63,31 +63,31 @@ struct UnderWay {
     at_unix_ns: u64,
     /// The threads that send to receivers.
     pushers: Vec<Pusher>,
-    /// The places that each snapshot is put.
+    /// The destinations of each snapshot.
     outlets: Outlets,
     end_requests: EndRequests,
 }
 
-/// The last snapshot, between the thread that takes it and those that serve it.
+/// The last snapshot, shared by the thread that makes it and the threads that serve it.
 #[derive(Default)]
 struct Latest(Mutex<State>);
 
-/// The snapshot that scrapers get, and its place in the run.
+/// The snapshot for scrapers, and its place in the run.
 #[derive(Default)]
 struct State {
     snapshot: Arc<Snapshot>,
     /// Whether the run is over.
     is_last: bool,
-    /// Whether a scraper has taken the last figures.
+    /// Whether a scraper has fetched the last figures.
     taken: Arc<AtomicBool>,
 }
 
 impl Meter {
-    /// Listens where the outputs say so, and finds the receivers that they name; `None` where they
-    /// want nothing of it. Without a console it shows no messages.
+    /// Listens and creates receivers as the outputs require; `None` if the outputs require no
+    /// metrics. Without a console, no messages are shown.
     ///
     /// # Errors
-    /// When an output is wrong, or its address can't be listened on.
+    /// If an output is invalid, or its address cannot be listened on.
     pub fn open(
         outputs: &Outputs,
         redactor: &Redactor,
@@ -138,18 +138,18 @@ impl Observer for Meter {
         Ok(())
     }
 
-    /// A snapshot on a worker's core would make its requests late.
+    /// A snapshot made on a worker's core would delay its requests.
     fn yields(&self) -> bool {
         true
     }
 
-    /// Sums up the run, and has a snapshot after each interval.
+    /// Sums up the run, and makes a snapshot after each interval.
     fn observe(&mut self, event: &RunEvent) {
         let Some(under_way) = &mut self.under_way else {
             return;
         };
         if let RunEvent::Started(info) = event {
-            // Nothing was counted before, and its times count from now.
+            // Nothing was counted before, and the times start now.
             under_way.books = Books::new(Arc::new(self.redactor.info(info)));
         }
         let UnderWay {
@@ -162,14 +162,14 @@ impl Observer for Meter {
         let is_last = matches!(event, RunEvent::Finished(_));
         let is_news = matches!(event, RunEvent::Started(_) | RunEvent::IntervalClosed(_));
         if is_last || is_news {
-            // A clock that was set back must not make a snapshot older than the one before.
+            // If the clock was set back, a snapshot must not be older than the previous one.
             *at_unix_ns = Clock::unix_time().max(*at_unix_ns + 1_000_000);
             outlets.put(books.snapshot(*at_unix_ns), is_last);
         }
     }
 
-    /// Waits until the last figures have arrived, but no longer than was asked for, and not when
-    /// the user gives up on it.
+    /// Waits until the last figures have arrived, at most for the configured time, or until the
+    /// user stops the wait.
     fn finish(self: Box<Self>, _summary: &Summary) -> Vec<Note> {
         let Some(under_way) = self.under_way else {
             return Vec::new();
@@ -180,14 +180,14 @@ impl Observer for Meter {
             end_requests,
             ..
         } = under_way;
-        // Without a queue nothing more can come.
+        // Without a queue, no more snapshots can come.
         drop(outlets);
-        // All of them send at once, and then each is waited for.
+        // All pushers send at once; then wait for each of them.
         let pushers: Vec<_> = pushers.into_iter().map(Pusher::end).collect();
         let before = end_requests.count();
         let is_given_up = || end_requests.count() > before;
         if let Some(page) = &self.page {
-            // Where there is no thread the page goes on as before.
+            // If no thread can be started, the page continues as before.
             let _as_before = page.hasten();
         }
         let clock = Clock::start();
@@ -201,7 +201,7 @@ impl Observer for Meter {
     }
 }
 
-/// The way of a receiver or a page to the console, and the secrets that its messages must not have.
+/// The messages of a receiver or a page: the console, and the secrets to mask.
 #[derive(Clone)]
 struct Voice {
     redactor: Redactor,
@@ -232,7 +232,7 @@ fn serve(address: &Text, latest: &Arc<Latest>, voice: &Voice) -> Result<PageServ
     Ok(server)
 }
 
-/// The receivers that the outputs name.
+/// The receivers in the outputs.
 fn receivers(outputs: &Outputs, voice: &Voice) -> Result<Vec<Receiver>, MeteringError> {
     let named = [
         (Push::RemoteWrite, &outputs.monitoring.remote_write),
@@ -253,7 +253,7 @@ fn receivers(outputs: &Outputs, voice: &Voice) -> Result<Vec<Receiver>, Metering
     }
 }
 
-/// The time for which the page stays, which needs a page.
+/// The time for which the page stays; an error without a page.
 fn linger(outputs: &Outputs) -> Result<Nanos, MeteringError> {
     let Some(Text { value, place, .. }) = &outputs.monitoring.metrics_linger else {
         return Ok(Nanos::ZERO);
@@ -271,14 +271,14 @@ fn linger(outputs: &Outputs) -> Result<Nanos, MeteringError> {
     }
 }
 
-/// The destinations of snapshots. Dropping it ends the queues.
+/// The destinations of snapshots. Dropping the value ends the queues.
 struct Outlets {
     latest: Arc<Latest>,
     queues: Vec<Queue>,
 }
 
 impl Outlets {
-    /// Puts a snapshot into every queue, and makes it the page's.
+    /// Puts a snapshot into every queue, and sets it as the page's snapshot.
     fn put(&self, snapshot: Snapshot, is_last: bool) {
         let snapshot = Arc::new(snapshot);
         for queue in &self.queues {
@@ -298,9 +298,9 @@ impl Latest {
         state.is_last = is_last;
     }
 
-    /// The page for a scraper's request, in the form that it accepts, and for `/` a line that leads
-    /// there; `None` for any other path. The page is printed outside of the lock, since a snapshot
-    /// never changes.
+    /// The page for a scraper's request, in a form that it accepts. For `/`, a line with the path
+    /// of the page; `None` for any other path. The page is rendered outside of the lock, because a
+    /// snapshot never changes.
     fn page(&self, request: &PageRequest<'_>) -> Option<Page> {
         if request.path == "/" {
             return Some(Page {
@@ -329,7 +329,7 @@ impl Latest {
         self.lock().taken.load(Ordering::Relaxed)
     }
 
-    /// Locks the state, also after a panic: nothing that could panic is done under the lock.
+    /// Locks the state, even after a panic, because code under the lock cannot panic.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -4,11 +4,11 @@ use drumfire_document::{Place, Text};
 use std::fmt;
 use std::io;
 
-/// The reason for which the metrics of a run can't be served or pushed as its outputs have it. Each
-/// names the place of the setting, so that a caller can point at it.
+/// Why the metrics of a run cannot be served or pushed as configured. Each variant has the place of
+/// the setting, so that a caller can point to it.
 #[derive(Debug)]
 pub enum MeteringError {
-    /// The address of the page can't be listened on.
+    /// The address of the page cannot be listened on.
     Listen {
         /// The address.
         address: Text,
@@ -17,26 +17,26 @@ pub enum MeteringError {
     },
     /// A receiver's URL or header field is wrong.
     Receiver {
-        /// The place at which it was written.
+        /// The place of the setting.
         place: Place,
         /// The mistake.
         reason: String,
     },
-    /// Header fields without a receiver to send them to.
+    /// Header fields without a receiver.
     NoReceiver {
-        /// The place at which the first of them was written.
+        /// The place of the first field.
         place: Place,
     },
-    /// The time for which the page stays is wrong.
+    /// The time for which the page stays is invalid.
     Linger {
-        /// The place at which it was written.
+        /// The place of the setting.
         place: Place,
         /// The mistake.
         reason: String,
     },
-    /// A time without a page that could stay for it.
+    /// A time for which a page stays, without a page.
     NoPage {
-        /// The place at which it was written.
+        /// The place of the setting.
         place: Place,
     },
 }

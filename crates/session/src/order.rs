@@ -1,17 +1,18 @@
-//! A command in a person's words: an act, its argument and the pool's name, as `drumfire ctl` and the
-//! run's page take them.
+//! A command as a user writes it: an act, its argument and the pool's name, in `drumfire ctl` and
+//! on the run's page.
 
 use drumfire_measure::RunInfo;
 use drumfire_plan::{Change, ChangeKind, Command, Sequence, StopReason, Users, suggestion_of};
 
-/// A command in a person's words.
+/// A command as a user writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Order<'a> {
     /// The kind of change.
     pub act: ChangeKind,
-    /// The rate or the number of users, a law of either, or the text of a mark; `None` is none.
+    /// The rate or the number of users, a law of either, or the text of a mark; `None` means no
+    /// argument.
     pub argument: Option<&'a str>,
-    /// The pool's name; `None` stands for all pools.
+    /// The pool's name; `None` means all pools.
     pub pool: Option<&'a str>,
 }
 
@@ -19,8 +20,8 @@ impl Order<'_> {
     /// The command, for the run with these facts.
     ///
     /// # Errors
-    /// When it means nothing for that run; the text says what would be right. Names of pools in it
-    /// are the run's own, unescaped.
+    /// If the command is invalid for that run. The text contains a correction, with the unescaped
+    /// names of the run's pools.
     pub fn command(&self, info: &RunInfo) -> Result<Command, String> {
         let argument = self.checked_argument()?;
         let texts = [self.pool.unwrap_or_default(), argument];
@@ -79,7 +80,7 @@ fn change(act: ChangeKind, argument: &str) -> Result<Change, String> {
         },
         ChangeKind::Pause => Change::Pause,
         ChangeKind::Resume => Change::Resume,
-        // It stands in a line of a report.
+        // The text appears in a line of a report.
         ChangeKind::Mark => Change::Mark {
             text: argument.chars().filter(|c| !c.is_control()).collect(),
         },
@@ -89,7 +90,7 @@ fn change(act: ChangeKind, argument: &str) -> Result<Change, String> {
     })
 }
 
-/// Whether a rate is none.
+/// Whether a rate is zero.
 fn is_nothing(rate: &str) -> bool {
     let number = rate
         .trim()

@@ -27,16 +27,16 @@ use tokio::sync::Semaphore;
 use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
 
-/// The time for a request's head, and for a client's end after the answer.
+/// The time limit for a request's head, and for the client to close after the answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The time for a request and its answer.
+/// The time limit for a request and its answer.
 const EXCHANGE_PATIENCE: Duration = Duration::from_secs(10);
 
-/// A request with a longer head is refused.
+/// The maximum length of a request's head; longer ones are refused.
 const HEAD_BYTES_MAX: usize = 8_192;
 
-/// A client that finds this many before it is refused.
+/// The maximum number of clients at a time; further ones are refused.
 const CLIENTS_MAX: usize = 16;
 
 /// A client's request, as far as a page depends on it.
@@ -62,16 +62,16 @@ pub struct Page {
 /// Makes the page for a request; `None` if the path is unknown.
 pub type Pages = dyn Fn(&PageRequest<'_>) -> Option<Page> + Send + Sync;
 
-/// A server of pages on a thread that does nothing else and ends with the program.
+/// A server of pages on a dedicated thread that ends with the program.
 ///
-/// The thread yields to the run's: on a busy machine it may get no time for seconds. After the run,
-/// [`PageServer::hasten`] replaces it by a thread of usual weight.
+/// The thread yields to the run's threads: on a busy machine it may get no time for seconds. After
+/// the run, [`PageServer::hasten`] replaces it with a thread of normal priority.
 #[derive(Clone)]
 pub struct PageServer {
     listeners: Arc<Vec<TcpListener>>,
     addresses: Vec<SocketAddr>,
     pages: Arc<Pages>,
-    /// Whether a thread of usual weight accepts clients from now on.
+    /// Whether a thread of normal priority accepts clients from now on.
     is_hasty: Arc<AtomicBool>,
 }
 
@@ -84,12 +84,12 @@ impl fmt::Debug for PageServer {
 }
 
 impl PageServer {
-    /// Serves pages at `HOST:PORT`: at every address of the host, and at all addresses of this machine
-    /// if the host is empty. Port 0 takes a free one.
+    /// Serves pages at `HOST:PORT`: at every address of the host, and at all addresses of this
+    /// machine if the host is empty. Port 0 selects a free port.
     ///
     /// # Errors
-    /// If the text is not an address, one of the addresses is in use, none can be bound, or no thread
-    /// can be started.
+    /// If the text is not an address, one of the addresses is in use, none can be bound, or no
+    /// thread can be started.
     pub fn start(address: &str, pages: Arc<Pages>) -> io::Result<Self> {
         let listeners = listen(address)?;
         let addresses = listeners.iter().map(TcpListener::local_addr);
@@ -103,8 +103,8 @@ impl PageServer {
         Ok(server)
     }
 
-    /// Answers from now on with a thread of usual weight: for when no load is left to be disturbed.
-    /// Call it from a thread of usual weight, whose policy the new one inherits.
+    /// From now on, answers with a thread of normal priority, because the load is over. The caller
+    /// must have normal priority, because the new thread inherits its policy.
     ///
     /// # Errors
     /// If no thread can be started; the server stays as it was.
@@ -114,14 +114,14 @@ impl PageServer {
         Ok(())
     }
 
-    /// The addresses that it listens at.
+    /// The addresses on which the server listens.
     #[must_use]
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
     }
 
-    /// Starts a thread that accepts and answers clients. It has its own limit of clients: those that
-    /// a thread without time still has to answer must not keep out others.
+    /// Starts a thread that accepts and answers clients. The thread has its own limit of clients,
+    /// so that clients that a thread without CPU time has not answered yet do not keep out others.
     #[expect(
         deprecated,
         reason = "the replacement is unsafe; the descriptor of a listener never changes"
@@ -150,8 +150,8 @@ impl PageServer {
             .map(drop)
     }
 
-    /// Accepts clients until the program ends, or until a hasty thread does so. A thread that wakes
-    /// for a client looks first whether that is so.
+    /// Accepts clients until the program ends, or until a hasty thread takes over. A thread that
+    /// wakes for a client checks this first.
     async fn accept(self, listener: AsyncFd<TcpListener>, weight: Weight, clients: Arc<Semaphore>) {
         while let Ok(mut ready) = listener.readable().await {
             if weight == Weight::Idle && self.is_hasty.load(Ordering::Acquire) {
@@ -159,7 +159,8 @@ impl PageServer {
             }
             match ready.try_io(|listener| listener.get_ref().accept()) {
                 Ok(Ok((stream, _))) => {
-                    // Beyond the limit, closed without an answer: to write one might wait.
+                    // Beyond the limit, the connection is closed without an answer, because writing
+                    // one might block.
                     let stream = stream
                         .set_nonblocking(true)
                         .and_then(|()| TcpStream::from_std(stream));
@@ -174,7 +175,7 @@ impl PageServer {
                         });
                     }
                 }
-                // No descriptor is left: others need time to give some back.
+                // No descriptor is free: wait until others are closed.
                 Ok(Err(_)) => sleep(Duration::from_millis(50)).await,
                 // Another thread accepted the client, or the client disconnected.
                 Err(_) => {}
@@ -183,15 +184,15 @@ impl PageServer {
     }
 }
 
-/// How much time a thread gets beside others.
+/// The priority of a thread.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Weight {
-    /// Only what no other thread needs.
+    /// The thread gets only time that no other thread needs.
     Idle,
     Usual,
 }
 
-/// The host, which may be empty, and the port of an address to listen at: `HOST:PORT` or `:PORT`.
+/// The host, which may be empty, and the port of an address to listen on: `HOST:PORT` or `:PORT`.
 ///
 /// # Errors
 /// If the text is neither.
@@ -202,7 +203,7 @@ pub fn host_and_port(address: &str) -> io::Result<(&str, u16)> {
     Ok((host.trim_start_matches('[').trim_end_matches(']'), port))
 }
 
-/// Listens on every address that a text means.
+/// Listens on every address of a text.
 fn listen(address: &str) -> io::Result<Vec<TcpListener>> {
     let (host, port) = host_and_port(address)?;
     if host.is_empty() {
@@ -217,7 +218,7 @@ fn listen(address: &str) -> io::Result<Vec<TcpListener>> {
     let mut listeners: Vec<TcpListener> = Vec::new();
     let mut refused = None;
     for mut address in (host, port).to_socket_addrs()? {
-        // One free port for all addresses of the host.
+        // Use the same free port for all addresses of the host.
         if let (0, Some(first)) = (port, listeners.first()) {
             address.set_port(first.local_addr()?.port());
         }
@@ -253,7 +254,8 @@ async fn answer(stream: TcpStream, pages: &Pages) -> io::Result<()> {
         let taken: &Arc<AtomicBool> = taken;
         taken.store(true, Ordering::Relaxed);
     }
-    // Unread input would make the kernel reset the connection, and the client could lose the answer.
+    // With unread input, the kernel would reset the connection, and the client could lose the
+    // answer.
     stream.shutdown().await?;
     let mut rest = [0; 1_024];
     timeout(PATIENCE, async {
@@ -263,7 +265,7 @@ async fn answer(stream: TcpStream, pages: &Pages) -> io::Result<()> {
     .await?
 }
 
-/// The response to a request. `taken` gets what is to be set once it was sent.
+/// The response to a request. `taken` gets the flag that is set after the response was sent.
 async fn respond(
     request: Request<Incoming>,
     pages: &Pages,
@@ -273,7 +275,7 @@ async fn respond(
         path: request.uri().path(),
         accept: &accepted(request.headers()),
     });
-    // hyper now sees whether the client has disconnected meanwhile.
+    // hyper now detects whether the client has disconnected meanwhile.
     yield_now().await;
     let Some(page) = page else {
         return Ok(text(StatusCode::NOT_FOUND, "404 Not Found\n"));
@@ -384,13 +386,13 @@ mod tests {
         assert!(ask(&server, &[&long]).contains(" 431 "));
     }
 
-    /// The policy of the thread that makes a page.
+    /// The scheduling policy of the thread that renders a page.
     #[test]
     #[cfg(target_os = "linux")]
     fn pages_after_a_run_have_a_thread_of_usual_weight() {
         let pages = |_: &PageRequest<'_>| {
             let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap();
-            // The fields after the name begin with the third; the policy is number 41.
+            // The fields after the name start with the third; the policy is field 41.
             let fields = stat.rsplit_once(") ").unwrap().1;
             page(format!("policy {}", fields.split(' ').nth(38).unwrap()))
         };

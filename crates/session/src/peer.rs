@@ -1,4 +1,4 @@
-//! A run of this user that goes on in any process, as its socket has it ([`crate::message`]).
+//! An active run of this user in any process, reached through its socket ([`crate::message`]).
 
 use crate::message::{Answer, Question, RunStatus};
 use crate::remote::{SOCKET_EXTENSION, is_socket};
@@ -12,36 +12,37 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The time that a run may take for its answer.
+/// The time limit for a run's answer.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// A longer answer is none, in bytes: the facts of a run have the names of all its steps.
+/// The maximum length of an answer, in bytes: the facts of a run contain the names of all its
+/// steps.
 const ANSWER_MAX: u64 = 1 << 24;
 
-/// A run that answers at its socket.
+/// A run that answers on its socket.
 #[derive(Clone, Debug)]
 pub struct Peer {
-    /// The name by which it is commanded.
+    /// The name with which the run is addressed.
     pub id: String,
     /// The facts of the run.
     pub info: RunInfo,
     socket: PathBuf,
 }
 
-/// The runs of a user that go on.
+/// The active runs of a user.
 #[derive(Clone, Debug, Default)]
 pub struct Peers {
-    /// The peers that answer, the newest first.
+    /// The runs that answer, newest first.
     pub live: Vec<Peer>,
-    /// The ids of those that do not.
+    /// The ids of the runs that do not answer.
     pub silent: Vec<String>,
 }
 
 impl Peers {
-    /// The runs whose sockets are in this folder. Sockets without a listener are removed: their runs
-    /// were killed.
+    /// The runs whose sockets are in this folder. Sockets without a listener are removed, because
+    /// their runs were killed.
     ///
     /// # Errors
-    /// When the folder can't be read.
+    /// If the folder cannot be read.
     pub fn within(folder: &Path) -> io::Result<Self> {
         let mut peers = Self::default();
         for entry in fs::read_dir(folder)? {
@@ -70,7 +71,7 @@ impl Peers {
                 io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
                     self.silent.push(id.into_owned());
                 }
-                // It ends just now, or is of a version with other messages.
+                // The run is ending, or its version has other messages.
                 _ => {}
             },
         }
@@ -79,7 +80,7 @@ impl Peers {
 }
 
 impl Peer {
-    /// The active run with this id whose socket is in the folder; `None` if there is none.
+    /// The active run with this id whose socket is in the folder; `None` if no such run exists.
     ///
     /// # Errors
     /// If the run does not respond in time.
@@ -90,12 +91,13 @@ impl Peer {
             Ok(()) if !peers.silent.is_empty() => {
                 Err(PeerError::Silent(io::ErrorKind::TimedOut.into()))
             }
-            // A socket that can't be removed has no run.
+            // If the socket cannot be removed, it has no run.
             Ok(()) | Err(_) => Ok(peers.live.pop()),
         }
     }
 
-    /// The run as it stands; `None` where it does not answer, or is of a version that can't say.
+    /// The current state of the run; `None` if the run does not answer, or its version does not
+    /// support the request.
     #[must_use]
     pub fn status(&self) -> Option<RunStatus> {
         match ask(&self.socket, &Question::Status) {
@@ -104,10 +106,10 @@ impl Peer {
         }
     }
 
-    /// Has the run carry out a command; gives its answer.
+    /// Sends a command to the run. Returns the run's answer.
     ///
     /// # Errors
-    /// When it refuses, or does not answer; the text says so.
+    /// If the run refuses the command, or does not answer.
     pub fn send(&self, command: Command) -> Result<String, PeerError> {
         match ask(&self.socket, &Question::Command(command)) {
             Ok(Answer::Done(what)) => Ok(what),
@@ -120,12 +122,12 @@ impl Peer {
     }
 }
 
-/// The reason for which a command was not carried out.
+/// Why a command was not carried out.
 #[derive(Debug)]
 pub enum PeerError {
     /// The run refuses it, for this reason.
     Refused(String),
-    /// The run gives no answer.
+    /// The run does not answer.
     Silent(io::Error),
 }
 
@@ -138,7 +140,7 @@ impl fmt::Display for PeerError {
     }
 }
 
-/// Asks a run, and takes its answer.
+/// Sends a request to a run, and reads its answer.
 fn ask(socket: &Path, question: &Question) -> io::Result<Answer> {
     let mut stream = UnixStream::connect(socket)?;
     stream.set_read_timeout(Some(PATIENCE))?;

@@ -1,11 +1,11 @@
 //! The secrets of one plan, masked in all output of its session.
 //!
-//! There are two kinds, since they are known at two moments: those that the plan marks, when its
-//! references are resolved, and those that stand beside names that speak of secrets, when the plan
-//! is compiled. A plan with a setup is read once more behind it, and may have more of either kind by
-//! then. Masking is by text: every occurrence of a value is replaced, in whatever form of
-//! output. It costs a search of each text for each secret, so that the path of each request does
-//! not use it.
+//! There are two kinds of secrets, which become known at two times. Secrets that the plan marks are
+//! known when its references are resolved. Secrets whose names suggest one are known when the plan
+//! is compiled. A plan with a setup is compiled again after the setup, and may then have more
+//! secrets of either kind. Masking is by text: every occurrence of a value is replaced, in any
+//! format of output. Each text is searched for each secret, so the per-request path does not use
+//! masking.
 
 use drumfire_measure::RunInfo;
 use drumfire_plan::Secrets;
@@ -16,17 +16,17 @@ use std::sync::{Arc, PoisonError, RwLock};
 /// Masks the secrets of one plan in texts, in JSON and in the facts of its run.
 ///
 /// Clones share their secrets. The terminal and the machine exist before a plan's references are
-/// resolved, so each takes its clone early, and [`Redactor::hide`] reaches all of them. Redactors
-/// that are no clones of each other share nothing: two plans of one process have one each.
+/// resolved, so each takes a clone early, and [`Redactor::hide`] affects all clones. Independent
+/// redactors share nothing: two plans in one process have separate redactors.
 #[derive(Clone, Default)]
 pub struct Redactor {
     /// The secrets that the plan marks.
     secrets: Arc<RwLock<Known>>,
-    /// The secrets that are known by the names beside them.
+    /// The secrets that are recognised by their names.
     named: Arc<RwLock<Known>>,
 }
 
-/// The secrets of one kind that are known so far.
+/// The known secrets of one kind.
 #[derive(Default)]
 struct Known {
     values: Vec<String>,
@@ -49,14 +49,14 @@ impl Known {
 }
 
 impl Redactor {
-    /// Masks these secrets too from now on. Texts that were shown before are not touched.
+    /// Masks these secrets too from now on. Texts that were shown before are not affected.
     pub fn hide(&self, secrets: &[String]) {
         let known = self.secrets.write();
         known.unwrap_or_else(PoisonError::into_inner).add(secrets);
     }
 
-    /// Masks these too, which stand beside names that speak of secrets: a server repeats them
-    /// without the name.
+    /// Masks these values too, whose names suggest secrets. A server may repeat them without the
+    /// name.
     pub fn hide_named(&self, values: &[String]) {
         let known = self.named.write();
         known.unwrap_or_else(PoisonError::into_inner).add(values);
@@ -77,7 +77,7 @@ impl Redactor {
         self.secrets().next().is_some()
     }
 
-    /// A text without secrets.
+    /// A text with secrets masked.
     #[must_use]
     pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.secrets()
@@ -87,8 +87,8 @@ impl Redactor {
             })
     }
 
-    /// A text without secrets and without pieces of them: for the messages of mistakes in a plan,
-    /// which may quote any part of a value.
+    /// A text with secrets and pieces of them masked: for messages about mistakes in a plan, which
+    /// may quote any part of a value.
     #[must_use]
     pub fn closely(&self, text: &str) -> String {
         self.secrets().fold(text.to_owned(), |text, secrets| {
@@ -96,38 +96,38 @@ impl Redactor {
         })
     }
 
-    /// The bytes of a text without secrets. Bytes that are not UTF-8 are replaced only where there
-    /// are secrets.
+    /// The bytes of a text with secrets masked. Invalid UTF-8 is replaced only if there are
+    /// secrets.
     #[must_use]
     pub fn bytes<'b>(&self, bytes: &'b [u8]) -> Cow<'b, [u8]> {
         self.masked(bytes, |secrets, text| secrets.masked(text).into_owned())
     }
 
-    /// The bytes of JSON without secrets; it stays JSON.
+    /// The bytes of JSON with secrets masked; the result is valid JSON.
     #[must_use]
     pub fn json<'b>(&self, json: &'b [u8]) -> Cow<'b, [u8]> {
         self.masked(json, Secrets::masked_json)
     }
 
-    /// The bytes of HTML without secrets; its markup stays.
+    /// The bytes of HTML with secrets masked; the markup is unchanged.
     #[must_use]
     pub fn markup<'b>(&self, html: &'b [u8]) -> Cow<'b, [u8]> {
         self.masked(html, Secrets::masked_markup)
     }
 
-    /// The bytes of XML without secrets, also in the values of attributes; it stays XML.
+    /// The bytes of XML with secrets masked, including attribute values; the result is valid XML.
     #[must_use]
     pub fn xml<'b>(&self, xml: &'b [u8]) -> Cow<'b, [u8]> {
         self.masked(xml, Secrets::masked_xml)
     }
 
-    /// The bytes of a log of histograms without secrets; the histograms stay.
+    /// The bytes of a histogram log with secrets masked; the histograms are unchanged.
     #[must_use]
     pub fn log<'b>(&self, log: &'b [u8]) -> Cow<'b, [u8]> {
         self.masked(log, Secrets::masked_log)
     }
 
-    /// The facts of a run without secrets.
+    /// The facts of a run with secrets masked.
     #[must_use]
     pub fn info(&self, info: &RunInfo) -> RunInfo {
         match self.has_secrets() {
@@ -138,7 +138,7 @@ impl Redactor {
         }
     }
 
-    /// Bytes without secrets; `mask` is the masking of their format.
+    /// Bytes with secrets masked; `mask` is the function for their format.
     fn masked<'b>(
         &self,
         bytes: &'b [u8],
@@ -169,7 +169,7 @@ mod tests {
         redactor
     }
 
-    /// Two plans of one process have a redactor each.
+    /// Two plans in one process have separate redactors.
     #[test]
     fn redactors_of_one_process_do_not_mix() {
         let text = "hunter2 and letmein";
@@ -189,7 +189,7 @@ mod tests {
         let redactor = hiding("it's a secret-Value");
         for (text, expected) in [
             ("unknown name `secret` here", "unknown name `***` here"),
-            // The blank before it is a part of the secret, too.
+            // The blank before the value is a part of the secret, too.
             ("no host SECRET-VALUE", "no host***"),
             ("`/?q={{ 'it's a secre…`", "`/?q={{ '***…`"),
             ("rate: `it's a secret-Value`", "rate: `***`"),

@@ -1,14 +1,15 @@
-//! Commands from other processes (`drumfire ctl`), over a socket that only its owner can open.
+//! Receives commands from other processes (`drumfire ctl`) through a socket that only its owner can
+//! open.
 //!
-//! Each connection carries one question and its answer ([`crate::message`]). They are served one
-//! after the other by one thread, each within [`PATIENCE`] as a whole, so that a client that hangs,
-//! or sends byte by byte, does not hold the next one up for long.
+//! Each connection carries one request and its answer ([`crate::message`]). One thread serves the
+//! connections in turn, each within [`PATIENCE`] in total, so that a client that hangs, or sends
+//! byte by byte, does not delay the next one for long.
 //!
-//! The folder belongs to the user alone and has mode 0700, which is checked and not only set: a
-//! process that can reach a socket may stop and change the load. A socket appears under its name
-//! only when it is listened at, by a rename, and goes with its run; one that a killed run has left
-//! refuses connections, and is removed by the next run. A process that goes on with another's run
-//! takes the name over, and the other leaves it where it is.
+//! The folder belongs to the user and has mode 0700, which is checked and not only set, because a
+//! process that can reach a socket may stop and change the load. A socket gets its name by a rename
+//! after the run listens on it, and is removed with the run. The socket of a killed run refuses
+//! connections, and the next run removes it. If another process takes over a run, it replaces the
+//! socket, and this process does not remove the new one.
 
 use crate::message::{Answer, Question, RunStatus};
 use crate::steering::Steering;
@@ -27,19 +28,19 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-/// The largest message, in bytes: a law may give users one by one.
+/// The maximum length of a message, in bytes: a law may list users one by one.
 const MESSAGE_MAX: u64 = 1 << 24;
-/// The time that a client may take for its message and for the answer.
+/// The time limit for a client's message and the answer.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// The part of it that a command may take until it is stored.
+/// The part of that time in which a command must be stored.
 const KEPT_WITHIN: Duration = Duration::from_secs(1);
 /// The extension of a socket's name, whose stem is the id of its run.
 pub const SOCKET_EXTENSION: &str = "sock";
-/// The extension of a socket's name before its run listens at it.
+/// The extension of a socket's name before its run listens on it.
 const UNNAMED_EXTENSION: &str = "new";
 
-/// Takes commands for a run as long as it lasts. A run whose socket can't be opened goes on without
-/// it, and has a note of that in its report.
+/// Receives commands for a run while it is active. If the socket cannot be opened, the run
+/// continues without it, and the report contains a note.
 #[derive(Debug)]
 pub struct Remote {
     state: State,
@@ -59,18 +60,19 @@ enum State {
     Failed(io::Error),
 }
 
-/// A run's socket, which is gone with it.
+/// The socket of a run. Dropping the value removes the socket.
 #[derive(Debug)]
 struct Socket {
     path: PathBuf,
-    /// The number of the socket in its file system: another process that goes on with the run puts
-    /// its own under this name.
+    /// The socket's inode. Another process that takes over the run puts its own socket under this
+    /// name.
     inode: u64,
 }
 
 impl Remote {
-    /// Commands through a socket in the folder that [`socket_folder`] has found. Answers have no
-    /// secret of `redactor`, and name `runs`, the folder of runs of this process, if it has one.
+    /// Receives commands through a socket in the folder that [`socket_folder`] returned. Answers
+    /// have the secrets of `redactor` masked, and contain `runs`, the folder of runs of this
+    /// process, if it has one.
     #[must_use]
     pub fn within(folder: io::Result<PathBuf>, redactor: &Redactor, runs: Option<PathBuf>) -> Self {
         Self {
@@ -106,7 +108,7 @@ impl Observer for Remote {
     }
 }
 
-/// The facts of a run that hold from its beginning to its end.
+/// The facts that do not change during a run.
 struct Facts {
     info: Arc<RunInfo>,
     /// The folder of runs of this process.
@@ -117,8 +119,8 @@ impl Socket {
     fn open(folder: &Path, facts: Facts, control: Control) -> io::Result<Self> {
         remove_dead(folder);
         let path = folder.join(&facts.info.id).with_extension(SOCKET_EXTENSION);
-        // A socket refuses connections until its program listens, and one that refuses is taken for
-        // a dead run's: it gets its name when it is listened at.
+        // A socket refuses connections until its program listens, and a socket that refuses counts
+        // as a dead run's. So it gets its name after the program listens.
         let unnamed = path.with_extension(UNNAMED_EXTENSION);
         let listener = UnixListener::bind(&unnamed)?;
         let inode = fs::symlink_metadata(&unnamed)?.ino();
@@ -128,16 +130,17 @@ impl Socket {
         let mut noted = 0;
         let body = move || {
             for stream in listener.incoming().map_while(Result::ok) {
-                // Others command the run too, and another process may have before this one.
+                // Other sources control the run too, and another process may have done so before
+                // this one.
                 for command in control.commands(noted) {
                     let _words = steering.note(&command, command.at);
                     noted += 1;
                 }
-                // A client that is gone or sends nothing does not keep others from their answers.
+                // A client that disconnects or sends nothing does not block the others.
                 let _gone = serve(stream, &facts, &control, &mut steering);
             }
         };
-        // It ends with the process.
+        // The thread ends with the process.
         thread::Builder::new()
             .name("remote".to_owned())
             .spawn(body)?;
@@ -145,13 +148,13 @@ impl Socket {
     }
 }
 
-/// Removes sockets without a listener: their runs were killed.
+/// Removes sockets without a listener, because their runs were killed.
 fn remove_dead(folder: &Path) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries.filter(is_socket) {
         let connected = UnixStream::connect(entry.path());
         if connected.is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused) {
-            // Another program may have removed it.
+            // Another program may have removed the socket.
             let _gone = fs::remove_file(entry.path());
         }
     }
@@ -177,11 +180,12 @@ impl Drop for Socket {
     }
 }
 
-/// The folder of the sockets, which belongs to the user alone: in the user's runtime directory
-/// where there is one, also where the environment does not name it (cron, sudo), or else below the directory of temporary files.
+/// The folder of the sockets, which belongs to the user: in the user's runtime directory if it
+/// exists, even if the environment does not contain it (cron, sudo), otherwise below the directory
+/// of temporary files.
 ///
 /// # Errors
-/// When there is none and it can't be made, or others could write into it.
+/// If the folder cannot be created, or others could write into it.
 pub fn socket_folder(runtime: Option<PathBuf>, temporary: &Path) -> io::Result<PathBuf> {
     let user = rustix::process::geteuid().as_raw();
     let runtime = runtime.or_else(|| Some(PathBuf::from(format!("/run/user/{user}"))));
@@ -221,8 +225,8 @@ fn serve(
     client.write_all(&form::encode(&answer))
 }
 
-/// The words of an answer to a command, when that is stored as far as the run goes on without this
-/// process, or behind [`KEPT_WITHIN`].
+/// The answer to a command, once the command is stored so that the run can continue without this
+/// process, or after [`KEPT_WITHIN`].
 fn kept(words: String, control: &Control) -> String {
     match control.await_kept(KEPT_WITHIN) {
         true => words,
@@ -230,16 +234,16 @@ fn kept(words: String, control: &Control) -> String {
     }
 }
 
-/// A client's connection. Its reads and writes share one time: with a time for each, a client that
-/// sends byte by byte would hold the thread for as long as it likes.
+/// A client's connection. Its reads and writes share one time limit: with separate limits, a client
+/// that sends byte by byte could block the thread indefinitely.
 struct Client {
     stream: UnixStream,
-    /// Its epoch is the connection's beginning.
+    /// The clock starts with the connection.
     clock: Clock,
 }
 
 impl Client {
-    /// The time that is left to it.
+    /// The remaining time.
     fn left(&self) -> io::Result<Duration> {
         let left = PATIENCE.saturating_sub(Duration::from_nanos(self.clock.now().0));
         match left.is_zero() {
@@ -267,7 +271,8 @@ impl Write for Client {
     }
 }
 
-/// The same command, with a mark that fits into a line of a report: it is text of another process.
+/// A copy of the command whose mark fits into a line of a report; the mark's text comes from
+/// another process.
 fn printable(mut command: Command) -> Command {
     if let Change::Mark { text } = &mut command.change {
         text.retain(|c| !c.is_control());

@@ -1,9 +1,10 @@
-//! A row for each request, written while a run goes on.
+//! Writes a row for each request during a run.
 //!
 //! Rows come a whole interval at a time, after it was closed, and are formatted on this observer's
-//! thread: at a hundred thousand requests a second this is the most that any observer does, and it
-//! may fall behind. What waits is bounded at two places, in samples before it and in bytes behind
-//! it ([`Streams`]); rows beyond are lost, counted against the summary, and make the command fail.
+//! thread. At 100,000 requests/s, this is more work than any other observer does, and it may fall
+//! behind. Two queues are limited: the samples before it, and the bytes after it ([`Streams`]).
+//! Rows beyond the limits are lost, counted by comparison with the summary, and make the command
+//! fail.
 
 use crate::{
     EndRequests, Note, Observer, Redactor, RunContext, SessionError, StreamError, StreamPlace,
@@ -14,13 +15,13 @@ use drumfire_plan::StopReason;
 use drumfire_report::{RequestRows, RowForm};
 use std::io::{self, Write as _};
 
-/// The length of the text that is written at once, about, in bytes.
+/// The approximate length of the text that is written at once, in bytes.
 const CHUNK: usize = 64 << 10;
 
 /// The observer that writes a row for each request of a plan that keeps its samples.
-///
-/// It may lag behind the run by a bounded number of rows ([limits]): further ones are lost, and the
+/// The observer may be late by a limited number of rows ([limits]). Further rows are lost, and the
 /// command fails with their number.
+/// lost, and the command fails with their number.
 ///
 /// [limits]: drumfire_engine::limits::KEPT_SAMPLES_MAX
 pub struct RequestRowsOutput {
@@ -37,10 +38,10 @@ pub struct RequestRowsOutput {
 }
 
 impl RequestRowsOutput {
-    /// Writes rows of this form to a place, without the secrets of `redactor`.
+    /// Writes rows of this form to a place, with the secrets of `redactor` masked.
     ///
     /// # Errors
-    /// When there is no thread for it.
+    /// If no thread can be started.
     pub fn start(
         form: RowForm,
         place: StreamPlace,
@@ -87,7 +88,7 @@ impl RequestRowsOutput {
 }
 
 impl Observer for RequestRowsOutput {
-    /// Ends the load when the reader of the rows goes.
+    /// Ends the load if the reader of the rows closes the pipe.
     fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
         self.end_requests = run.end_requests.clone();
         let control = run.control.clone();
@@ -108,7 +109,7 @@ impl Observer for RequestRowsOutput {
         }
     }
 
-    /// Waits until everything is written, or the user asks once more for the end.
+    /// Waits until everything is written, or until the user requests the end again.
     fn finish(self: Box<Self>, summary: &Summary) -> Vec<Note> {
         let counts = &summary.total.counts;
         let lost = (counts.ok + counts.failed).saturating_sub(self.count);

@@ -1,9 +1,9 @@
-//! The search for a capacity, as an observer of the run that is made for it.
+//! The search for a capacity, as an observer of its run.
 //!
-//! It turns each interval into what a [`Search`] knows of it, and the search's acts into commands,
-//! through the [`Control`] that `drumfire ctl` uses, too. It is attached in the caller's thread, so
-//! that a command is given as soon as the interval is closed. What it has found stays with the
-//! caller.
+//! The observer converts each interval to an observation of the [`Search`], and the search's acts
+//! to commands, through the [`Control`] that `drumfire ctl` uses, too. It is attached in the
+//! caller's thread, so that a command is sent as soon as the interval is closed. The caller keeps
+//! the finding.
 
 use crate::{Note, Observer, RunContext, SessionError};
 use drumfire_capacity::{
@@ -21,43 +21,44 @@ use drumfire_units::{Nanos, Rate};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Lag may be one part in this many of a bound, before it counts as a part of what is beyond it.
+/// A lag above 1/4 of an objective's bound counts as the generator's part of a miss.
 const LAG_PART: u64 = 4;
-/// Lag that counts where no objective is one of times.
+/// The lag that counts if no objective is about times.
 const LAG: Nanos = Nanos::from_millis(100);
-/// The part of the share allowed that lag may have.
+/// The part of an objective's allowed share that may have such a lag.
 const LAG_SHARE: f64 = 0.5;
-/// A rate that differs by less than this part from the one that holds is not worth a command.
+/// The minimum relative change of the rate that is worth a command.
 const STEP_MIN: f64 = 0.002;
-/// Statuses from this one on are those of failures, for nearly all plans.
+/// The first status code that counts as a failure in nearly all plans.
 const FAILED: u16 = 400;
-/// The part of the requests beyond that must have been slow at the target for it to be the limit.
+/// If more than this part of the missed requests was slow at the target, the target is the limit.
 const TARGET_PART: f64 = 0.5;
 
-/// The search under way, for a run's session.
+/// The running search of a session.
 pub struct Seeker<'a> {
     search: Search,
     finding: &'a mut Finding,
-    /// The pool whose rate is commanded.
+    /// The pool whose rate is controlled.
     pool: u16,
     shown: Box<dyn FnMut(&Progress) + 'a>,
     control: Option<Control>,
-    /// The rates that were asked for, and from when on, in the run's time.
+    /// The requested rates, and the run times from which they apply.
     asked: Vec<(Nanos, f64)>,
     /// The requests, or the iterations of scenarios, that were due and have neither ended nor been
     /// dropped.
     ages: Ages,
-    /// The generator's account of itself, since its figures are not sound.
+    /// The generator's own measurements, while its figures are not sound.
     doubted: Option<Doubted>,
     info: Option<Arc<RunInfo>>,
-    /// For each objective, the requests beyond it, and those that were so at the target alone.
+    /// For each objective, the number of requests that missed it, and of those that missed it
+    /// because of the target alone.
     beyond: Vec<[u64; 2]>,
-    /// Failures by what they were.
+    /// The number of failures by kind.
     failures: BTreeMap<String, u64>,
     is_stopping: bool,
 }
 
-/// What the generator says of itself while its figures are not sound.
+/// The generator's own measurements while its figures are not sound.
 struct Doubted {
     reading: Reading,
     span: Nanos,
@@ -65,7 +66,7 @@ struct Doubted {
 
 impl<'a> Seeker<'a> {
     /// A search in a run, whose progress is shown after each interval. The finding has the run's
-    /// facts and the objectives, by which the search was made.
+    /// facts and the objectives of the search.
     pub fn new(
         search: Search,
         pool: u16,
@@ -93,7 +94,7 @@ impl<'a> Seeker<'a> {
         }
     }
 
-    /// The objective as a search for the rate of a pool knows it.
+    /// The objective in the form that a search for the rate of a pool uses.
     #[must_use]
     pub fn slo(objective: &Objective, pool: usize, info: &RunInfo) -> Slo {
         let is_response = objective.is_of_response && objective.is_of_pool(pool, info);
@@ -107,7 +108,7 @@ impl<'a> Seeker<'a> {
         let Some(figures) = interval.pools().get(usize::from(self.pool)) else {
             return;
         };
-        // The schedule is one of iterations, where these are more than a request.
+        // The schedule counts iterations if an iteration is more than one request.
         let (counts, times) = match &figures.iterations {
             Some(all) => (&all.counts, [&all.time, &all.failed]),
             None => (
@@ -161,7 +162,7 @@ impl<'a> Seeker<'a> {
         self.act(act);
     }
 
-    /// The mean rate that was asked for over an interval, per second.
+    /// The mean requested rate during an interval, per second.
     fn mean_rate(&self, interval: &Interval) -> f64 {
         let ends = self.asked.iter().skip(1).map(|(from, _)| *from);
         let pieces = self.asked.iter().zip(ends.chain([Nanos::MAX]));
@@ -172,8 +173,8 @@ impl<'a> Seeker<'a> {
         within.sum::<f64>() / (interval.end - interval.start).as_secs_f64()
     }
 
-    /// Whether the figures speak of the target: nothing failed for want of something here, and our
-    /// own lateness is no part of what is beyond an objective.
+    /// Whether the figures describe the target: nothing failed because of this machine, and our own
+    /// lag did not cause misses of objectives.
     fn is_sound(&self, figures: &Figures) -> bool {
         let is_own = |outcome: Outcome| {
             outcome.blame() == Some(Blame::Generator) && outcome != Outcome::LocalCancelled
@@ -193,7 +194,7 @@ impl<'a> Seeker<'a> {
         !(is_any_late || is_late(LAG, 0.02))
     }
 
-    /// Keeps what the generator says of itself while its figures are not sound.
+    /// Keeps the generator's own measurements while its figures are not sound.
     fn note_soundness(&mut self, seen: &Observation, interval: &Interval) {
         if seen.is_sound {
             self.doubted = None;
@@ -207,8 +208,8 @@ impl<'a> Seeker<'a> {
         }
     }
 
-    /// Adds an interval to the row of its rate: a row for each step, one for all of the hold and one
-    /// for each confirmation.
+    /// Adds an interval to the row of its rate: one row for each step, one for the whole hold and
+    /// one for each confirmation.
     fn add_to_knee(&mut self, stage: Stage, seen: &Observation, figures: &Figures) {
         if !seen.is_sound {
             return;
@@ -254,7 +255,7 @@ impl<'a> Seeker<'a> {
         self.add_to_beyond(&seen.tallies, figures);
     }
 
-    /// Adds an interval to what was beyond each objective, and at the target alone.
+    /// Adds an interval to the misses of each objective, in total and at the target alone.
     fn add_to_beyond(&mut self, tallies: &[Tally], figures: &Figures) {
         let each = self.beyond.iter_mut().zip(&self.finding.objectives);
         for ((beyond, objective), tally) in each.zip(tallies) {
@@ -269,7 +270,7 @@ impl<'a> Seeker<'a> {
             };
         }
         for (outcome, count) in figures.outcomes().failures() {
-            // Its statuses are counted one by one.
+            // Statuses are counted one by one.
             if outcome != Outcome::HttpStatus {
                 *self.failures.entry(outcome.name().to_owned()).or_default() += count;
             }
@@ -295,7 +296,7 @@ impl<'a> Seeker<'a> {
                     pool: Some(self.pool),
                     ..Command::soon(Change::Rate { law })
                 };
-                // It is refused only behind the end of the load.
+                // The command is refused only after the end of the load.
                 if let Ok(at) = control.send(command) {
                     self.asked.push((at, rate));
                 }
@@ -304,7 +305,7 @@ impl<'a> Seeker<'a> {
         }
     }
 
-    /// What bounds the rate, by the objective that does; `None` if nothing was beyond it.
+    /// The bottleneck that limits the rate for this objective; `None` if nothing missed it.
     fn bottleneck(&self, slo: usize) -> Option<Bottleneck> {
         let objective = self.finding.objectives.get(slo)?;
         let [beyond, at_target] = self.beyond.get(slo)?.map(|count| count as f64);
@@ -318,7 +319,7 @@ impl<'a> Seeker<'a> {
         })
     }
 
-    /// The objective that bounds the rate: that of the answer, or the one that was missed most.
+    /// The objective that limits the rate: the one of the answer, or the one that was missed most.
     fn bounding(&self, answer: &Answer) -> usize {
         match answer {
             Answer::Found(capacity) => capacity.slo,
@@ -364,10 +365,10 @@ impl Observer for Seeker<'_> {
         let most = self.failures.iter().max_by_key(|(_, count)| **count);
         self.finding.failure = most.map(|(name, _)| name.clone());
         if let Some(mut doubted) = self.doubted.take() {
-            // What is under way ends behind the part that was read.
+            // Requests in flight end after the part that was read.
             doubted.reading.break_off();
             let verdict = doubted.reading.close(doubted.span, 0.0).verdict;
-            // The books of a part have what began before it, and do not add up.
+            // The counts of a part contain requests that began before it, and do not balance.
             let reasons = verdict.reasons.into_iter();
             let reasons = reasons.filter(|reason| !reason.remedies.contains(&Remedy::Report));
             let texts = reasons.map(|reason| reason.text);
@@ -379,11 +380,11 @@ impl Observer for Seeker<'_> {
     }
 }
 
-/// The law of a rate with four significant digits, and the rate that it is exactly.
+/// The law of a rate with four significant digits, and its exact rate.
 fn law(rate: f64) -> (Sequence, f64) {
     let digits = (3.0 - rate.max(1e-6).log10().floor()).clamp(0.0, 9.0) as usize;
     let text = format!("{rate:.digits$}/s");
-    // A number with at most nine decimals is a rate, as long as it fits into 64 bits.
+    // A number with at most nine decimals is a valid rate if it fits into 64 bits.
     let rate = text.parse::<Rate>();
     let rate = rate.unwrap_or_else(|_| Rate::per_second(u64::from(u32::MAX)));
     let law = Law::Const {

@@ -1,20 +1,20 @@
 //! One run from a prepared plan to its outcome.
 //!
-//! A session is built up first: [`Session::of`], notes, observers. [`Session::run`] then takes it
-//! through its life: observers are opened in the order in which they were attached, the run starts,
-//! each observer gets its queue and begins, and the caller's thread hands out events until the run
-//! is over. Observers end in the opposite order, those of the caller's thread first, and each is
-//! given a summary that has the notes of all before it: the store, which is attached first, stores
-//! the notes of every other one.
+//! A session is first built: [`Session::of`], notes, observers. [`Session::run`] then opens the
+//! observers in the order of attachment, starts the run, gives each observer its queue, lets it
+//! begin, and hands out events in the caller's thread until the run is over. Observers finish in
+//! the reverse order, starting with those in the caller's thread. Each gets a summary with the
+//! notes of all observers that finished before it: the store, which is attached first, stores the
+//! notes of all others.
 //!
-//! Each observer beside has its queue before the run's first event could be missed, whatever time
-//! others take to begin. Behind the run the caller's thread takes each of them over, with the events
-//! that still wait: a thread that yields ([`Observer::yields`]) may get no time for long where other
-//! programs keep the machine busy, and there is no load left that it could disturb. A panic of an
-//! observer's thread is the session's, when it is taken over.
+//! Each observer with a thread gets its queue before it could miss the run's first event, however
+//! long others take to begin. After the run, the caller's thread takes over each of these observers
+//! with its remaining events: a thread that yields ([`Observer::yields`]) may get no CPU time for
+//! long if other programs keep the machine busy, and no load can be disturbed any more. If an
+//! observer's thread panicked, the session panics when it takes the observer over.
 //!
-//! Where an observer can't begin, the load has begun: the run is ended and joined, and so are the
-//! threads of observers that have begun, before the error is returned.
+//! If an observer cannot begin, the load has already begun. The run is ended and joined, and so are
+//! the threads of observers that have begun, before the error is returned.
 
 use crate::describe;
 use crate::history::History;
@@ -29,15 +29,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
-/// A run that is being put together.
+/// A run that is being built.
 pub struct Session<'a> {
     info: RunInfo,
     start: Start,
     /// The notes of the caller.
     notes: Vec<String>,
-    /// Whether an observer drives the rate.
+    /// Whether an observer controls the rate.
     is_driven: bool,
-    /// The observers with their own threads, in the order in which they were attached.
+    /// The observers with their own threads, in the order of attachment.
     beside: Vec<Beside>,
     /// The observers of the caller's thread.
     here: Vec<Box<dyn Observer + 'a>>,
@@ -48,13 +48,13 @@ pub struct Session<'a> {
 pub struct Outcome {
     /// The summary, with the notes of all observers.
     pub summary: Arc<Summary>,
-    /// The results that are lacking, in the order in which their observers were attached.
+    /// The missing results, in the order in which their observers were attached.
     pub failures: Vec<String>,
-    /// The directory in which the run is stored to its end.
+    /// The directory in which the run is completely stored.
     pub stored: Option<PathBuf>,
 }
 
-/// Starts the run with its facts, when all observers are open.
+/// Starts the run with its facts, after all observers are open.
 type Start = Box<dyn FnOnce(Arc<RunInfo>) -> Result<Run, RunError>>;
 
 /// An observer with its own thread.
@@ -64,18 +64,18 @@ struct Beside {
     observer: Box<dyn Observer + Send>,
 }
 
-/// The same while the run goes on.
+/// An observer with its own thread, during the run.
 struct Observing {
     desk: Arc<Desk>,
     thread: JoinHandle<()>,
 }
 
-/// An observer and its queue, between its own thread and the caller's, which takes it over when the
-/// run is over.
+/// An observer and its queue, shared by its own thread and the caller's, which takes the observer
+/// over after the run.
 struct Desk {
     events: Events,
-    /// `None` once it was taken over. Each event is taken and observed under the lock, so that all
-    /// are observed in their order.
+    /// `None` after the observer was taken over. Each event is taken and observed under the lock,
+    /// so that all events are observed in order.
     observer: Mutex<Option<Box<dyn Observer + Send>>>,
     /// Whether the observer is about to be taken over: its thread must not lock it again.
     is_taken: AtomicBool,
@@ -99,7 +99,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// A session of a run with these facts, which `start` starts when all observers are open.
+    /// A session of a run with these facts; `start` starts the run after all observers are open.
     #[must_use]
     pub fn with(
         info: RunInfo,
@@ -121,15 +121,15 @@ impl<'a> Session<'a> {
         &self.info
     }
 
-    /// Adds notes for the report, which stand before all others.
+    /// Adds notes for the report, before all others.
     #[must_use]
     pub fn noted(mut self, notes: &[String]) -> Self {
         self.notes.extend_from_slice(notes);
         self
     }
 
-    /// Leaves the changes of the rate out of the report's notes: an observer drives it, with more
-    /// commands than anybody reads.
+    /// Omits the changes of the rate from the report's notes, because an observer controls the rate
+    /// with too many commands.
     #[must_use]
     pub fn driven(self) -> Self {
         Self {
@@ -138,8 +138,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Adds an observer that has a thread of this name, and a queue of its own. Those that may
-    /// wait, for a disk or a peer, belong there.
+    /// Adds an observer with a thread of this name and a separate queue. Observers that may wait,
+    /// for a disk or a peer, must be attached in this way.
     #[must_use]
     pub fn observed_beside(
         mut self,
@@ -153,7 +153,7 @@ impl<'a> Session<'a> {
         self
     }
 
-    /// Adds an observer in the caller's thread, which shares that with the others.
+    /// Adds an observer in the caller's thread, which it shares with others.
     #[must_use]
     pub fn observed_by(mut self, observer: impl Observer + 'a) -> Self {
         self.here.push(Box::new(observer));
@@ -163,8 +163,8 @@ impl<'a> Session<'a> {
     /// Runs the plan to its end.
     ///
     /// # Errors
-    /// When the run can't take place or breaks off, or an observer without which it must not take
-    /// place can't be opened. A target that does not answer is no error but an outcome.
+    /// If the run cannot start or is aborted, or a required observer cannot be opened. A target
+    /// that does not answer is not an error but an outcome.
     pub fn run(mut self) -> Result<Outcome, SessionError> {
         let mut info = self.info;
         info.notes.splice(0..0, self.notes.drain(..));
@@ -181,7 +181,7 @@ impl<'a> Session<'a> {
             control: run.control(),
             end_requests: EndRequests::default(),
         };
-        // All have their queues before the first of them takes its time.
+        // All observers have their queues before the first of them uses time.
         let queues: Vec<Events> = self.beside.iter().map(|_| run.events()).collect();
         let events = run.events();
         let mut observing = Vec::with_capacity(queues.len());
@@ -222,7 +222,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Begins observers, each on a thread of its own; `observing` has those that have begun.
+/// Begins observers, each in a separate thread; `observing` gets those that have begun.
 fn begin_all(
     beside: impl Iterator<Item = (Beside, Events)>,
     context: &RunContext,
@@ -234,10 +234,10 @@ fn begin_all(
     Ok(())
 }
 
-/// Ends a run that an observer can't follow, and waits until nothing of it is observed any more.
+/// Ends a run that an observer cannot follow, and waits until nothing observes it any more.
 fn give_up(run: Run, observing: Vec<Observing>) {
     run.control().end(StopReason::Command);
-    // The observer's error is the session's, whatever the run makes of its end.
+    // The session returns the observer's error, and ignores how the run ends.
     let _unfinished = run.join();
     for observing in observing {
         drop(observing.take_over());
@@ -245,7 +245,7 @@ fn give_up(run: Run, observing: Vec<Observing>) {
 }
 
 impl Beside {
-    /// Begins the observer in the caller's thread, and moves it to its own.
+    /// Begins the observer in the caller's thread, and moves it to its own thread.
     fn begin(mut self, context: &RunContext, events: Events) -> Result<Observing, SessionError> {
         self.observer.begin(context)?;
         let yields = self.observer.yields();
@@ -270,10 +270,11 @@ impl Beside {
 }
 
 impl Desk {
-    /// Lets the observer see the events as they come, until none comes any more or it is taken over.
+    /// Passes events to the observer as they come, until no more come or the observer is taken
+    /// over.
     fn follow(&self) {
         while self.events.wait() && !self.is_taken.load(Ordering::Acquire) {
-            // Nothing else panics under the lock than the observer, in the caller's thread by then.
+            // Only the observer can panic under the lock, in the caller's thread by then.
             let Ok(mut observer) = self.observer.lock() else {
                 return;
             };
@@ -287,14 +288,14 @@ impl Desk {
 }
 
 impl Observing {
-    /// Takes the observer over from its thread, which may be in the middle of an event, and lets it
-    /// see all that are left. The run is over.
+    /// Takes the observer over from its thread, which may be in the middle of an event, and passes
+    /// all remaining events to the observer. The run is over.
     fn take_over(self) -> Box<dyn Observer + Send> {
         let Self { desk, thread } = self;
         desk.is_taken.store(true, Ordering::Release);
         let observer = desk.observer.lock().map(|mut observer| observer.take());
         let Ok(Some(mut observer)) = observer else {
-            // Only a panic keeps it from being there.
+            // Only a panic can have removed the observer.
             let panicked = thread.join();
             panicked.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             unreachable!("an observer is taken over once");
@@ -307,7 +308,7 @@ impl Observing {
 }
 
 impl Outcome {
-    /// Ends an observer, and takes in its notes and failures.
+    /// Finishes an observer, and adds its notes and failures.
     fn finish(&mut self, observer: Box<dyn Observer + '_>) {
         let mut notes = Vec::new();
         for note in observer.finish(&self.summary) {

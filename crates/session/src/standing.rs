@@ -1,11 +1,12 @@
-//! The standing of a run that goes on, for observers that show it: its books, the load as commands
-//! have left it, and its progress.
+//! The current state of an active run, for observers that show it: its books, the load after
+//! commands, and its progress.
 //!
-//! [`Standing::begin`] takes the run's control once, [`Standing::observe`] each event once, in order.
-//! Between events the books can be read as they are ([`Standing::reading`]), or as if they were
-//! closed at the end of the newest interval ([`Standing::closed`]): that closes a copy, so that what
-//! an observer shows is the report's and the run's own books are not touched. A copy costs as much
-//! as the books are large, and is made for each call; observers call it at most once an interval.
+//! [`Standing::begin`] takes the run's control once, [`Standing::observe`] each event once, in
+//! order. Between events, the books can be read as they are ([`Standing::reading`]), or as if they
+//! were closed at the end of the newest interval ([`Standing::closed`]). That closes a copy, so
+//! that observers show what a report would show, and the run's own books are unchanged. The cost of
+//! a copy grows with the size of the books, and each call makes one; observers call it at most once
+//! per interval.
 
 use crate::{Redactor, Steering};
 use drumfire_engine::Control;
@@ -16,7 +17,7 @@ use drumfire_report::live::{Progress, Rates, Stage, Stops};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
-/// The standing of a run that goes on.
+/// The current state of an active run.
 pub struct Standing {
     redactor: Redactor,
     warmup: Nanos,
@@ -31,7 +32,7 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// The standing of a plan's run that has not begun.
+    /// The state of a plan's run before it begins.
     #[must_use]
     pub fn of(plan: &Plan, redactor: Redactor) -> Self {
         Self {
@@ -48,12 +49,12 @@ impl Standing {
         }
     }
 
-    /// Takes the control of the run that begins.
+    /// Sets the control of the run that begins.
     pub fn begin(&mut self, control: Control) {
         self.control = Some(control);
     }
 
-    /// Takes an event. The facts of the run are kept without secrets.
+    /// Observes an event. The facts of the run are kept with secrets masked.
     pub fn observe(&mut self, event: &RunEvent) {
         if let Some(reading) = &mut self.reading {
             reading.observe(event);
@@ -75,7 +76,7 @@ impl Standing {
             }
             RunEvent::Changed(command) => {
                 if let Some(steering) = &mut self.steering {
-                    // The words are for the one that sent it.
+                    // Only the sender of a command gets the answer.
                     let _words = steering.note(command, command.at);
                 }
             }
@@ -87,10 +88,10 @@ impl Standing {
         }
     }
 
-    /// Sends a command to the run; gives its answer in words.
+    /// Sends a command to the run. Returns the answer as text.
     ///
     /// # Errors
-    /// When the run has not begun, or refuses it; the text has the reason.
+    /// If the run has not begun, or refuses the command; the text has the reason.
     pub fn carry_out(&mut self, command: &Command) -> Result<String, String> {
         match (&mut self.steering, &self.control) {
             (Some(steering), Some(control)) => steering.carry_out(command, control),
@@ -98,13 +99,13 @@ impl Standing {
         }
     }
 
-    /// The load as commands have left it, once the run has begun.
+    /// The load after commands, once the run has begun.
     #[must_use]
     pub const fn steering(&self) -> Option<&Steering> {
         self.steering.as_ref()
     }
 
-    /// The facts of the run without secrets, once it has begun.
+    /// The facts of the run with secrets masked, once it has begun.
     #[must_use]
     pub fn info(&self) -> Option<&Arc<RunInfo>> {
         Some(&self.reading()?.so_far().info)
@@ -116,13 +117,13 @@ impl Standing {
         self.reading.as_ref()
     }
 
-    /// The row of the interval that was closed last, once.
+    /// The row of the interval that was closed last; each row is returned once.
     pub fn take_row(&mut self) -> Option<IntervalRow> {
         self.reading.as_mut()?.take_window()
     }
 
-    /// The books as if they were closed at the end of the newest interval, or as they were closed at
-    /// the run's end.
+    /// The books as if they were closed at the end of the newest interval, or as they were closed
+    /// at the run's end.
     #[must_use]
     pub fn closed(&self) -> Option<Arc<Summary>> {
         if let Some(last) = &self.last {
@@ -160,13 +161,13 @@ impl Standing {
         self.began.as_ref().map_or(Nanos::ZERO, Clock::now)
     }
 
-    /// The end of the load, where it is known.
+    /// The end of the load, if known.
     #[must_use]
     pub fn load_end(&self) -> Option<Nanos> {
         self.control.as_ref().and_then(Control::load_end)
     }
 
-    /// The reason for which the load is over, if it is and requests are still under way.
+    /// Why the load is over, if it is and requests are still in flight.
     #[must_use]
     pub fn drain(&self) -> Option<StopReason> {
         match self.reading()?.state() {
@@ -175,7 +176,7 @@ impl Standing {
         }
     }
 
-    /// Requests under way.
+    /// The number of requests in flight.
     #[must_use]
     pub fn in_flight(&self) -> u64 {
         self.reading().map_or(0, Reading::in_flight)

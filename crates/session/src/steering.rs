@@ -1,19 +1,19 @@
-//! The load of a run as commands have left it, for the answers to them.
+//! The load of a run after commands, for the answers to them.
 //!
-//! Each command is looked at before it is sent ([`Steering::carry_out`]): one that would change nothing
-//! is not sent. One that was sent is noted ([`Steering::note`]), and gives the answer's words.
+//! Each command is checked before it is sent ([`Steering::carry_out`]): a command that would change
+//! nothing is not sent. A sent command is recorded ([`Steering::note`]), which returns the answer.
 //!
-//! It follows what its owner notes, in that order and not in that of the times from which commands
-//! hold: a socket every command that the run was given, a screen every change of the run. It is a memory for
-//! words and for steps from where the load is ([`Steering::scaled`]), and decides about nothing but
-//! commands that are idle.
+//! The state follows the commands in the order in which its owner records them, not by the times at
+//! which they take effect: a socket records every command that the run received, a screen every
+//! change of the run. The state is only used for texts, for relative changes of the load
+//! ([`Steering::scaled`]), and to detect commands without effect.
 
 use drumfire_engine::Control;
 use drumfire_measure::{AskedLoad, PoolInfo, RunInfo};
 use drumfire_plan::{Change, Command, Sequence, Users};
 use drumfire_units::Nanos;
 
-/// The load of each pool, as the last commands have it.
+/// The load of each pool after the last commands.
 #[derive(Debug)]
 pub struct Steering {
     /// The run's id, for answers.
@@ -21,19 +21,19 @@ pub struct Steering {
     pools: Vec<PoolLoad>,
 }
 
-/// The load of one pool, in the words of an answer.
+/// The load of one pool, as shown in an answer.
 #[derive(Debug)]
 struct PoolLoad {
-    /// The pool's name, for answers of a run with several.
+    /// The pool's name, for answers of a run with several pools.
     name: String,
     /// The rate or the number of users, or a law of either.
     law: String,
-    /// Whether the load stands still by a command.
+    /// Whether a command has paused the load.
     is_paused: bool,
 }
 
 impl Steering {
-    /// The load of a run that begins: that of its plan.
+    /// The load of a run at its beginning, as in its plan.
     #[must_use]
     pub fn of(info: &RunInfo) -> Self {
         let pools = info.pools.iter().map(|pool| PoolLoad {
@@ -47,10 +47,10 @@ impl Steering {
         }
     }
 
-    /// Sends a command, unless it would change nothing; gives the answer in words.
+    /// Sends a command, unless it would change nothing. Returns the answer as text.
     ///
     /// # Errors
-    /// When the run refuses it; the text has the reason.
+    /// If the run refuses the command; the text has the reason.
     pub fn carry_out(&mut self, command: &Command, control: &Control) -> Result<String, String> {
         if let Some(idle) = self.idle(command) {
             return Ok(idle);
@@ -68,7 +68,7 @@ impl Steering {
         let why = match &command.change {
             Change::Rate { law } => {
                 let law = short(law);
-                // Another law begins anew, the same rate does not.
+                // Setting a law again restarts it; setting the same rate changes nothing.
                 (!law.contains('(') && all(&|pool| pool.law == law))
                     .then(|| format!("the rate of run {run} is already {law}"))
             }
@@ -87,7 +87,7 @@ impl Steering {
         why.map(|why| format!("{why}: nothing changed"))
     }
 
-    /// Notes a command that holds from a time of the run on; gives the answer.
+    /// Records a command that takes effect at a time of the run. Returns the answer.
     pub fn note(&mut self, command: &Command, at: Nanos) -> String {
         let of = match command
             .pool
@@ -123,7 +123,7 @@ impl Steering {
         }
     }
 
-    /// The load of each pool, in words: `400/s`, `a: 5 users; b: paused, resumes with 20/s`.
+    /// The load of each pool, as text: `400/s`, `a: 5 users; b: paused, resumes with 20/s`.
     #[must_use]
     pub fn load(&self) -> String {
         let of_pool = |pool: &PoolLoad| {
@@ -151,11 +151,11 @@ impl Steering {
         self.pools.iter().all(|pool| pool.is_paused)
     }
 
-    /// The commands that multiply the load of one pool, or of all, by a factor above 0. A number of
-    /// users changes by one at least.
+    /// The commands that multiply the load of one pool, or of all pools, by a factor above 0. A
+    /// number of users changes by at least one.
     ///
     /// # Errors
-    /// When a load is no single rate or number of users; the text says what can be done.
+    /// If a load is not a single rate or number of users; the text has an alternative.
     pub fn scaled(&self, pool: Option<u16>, factor: f64) -> Result<Vec<Command>, String> {
         let pools = (0..).zip(&self.pools);
         let concerned = pools.filter(|(id, _)| pool.is_none_or(|only| only == *id));
@@ -177,7 +177,7 @@ impl Steering {
             .map(|(_, pool)| pool)
     }
 
-    /// Notes a change of the pools that a command concerns.
+    /// Applies a change to the pools that a command concerns.
     fn set(&mut self, command: &Command, change: impl Fn(&mut PoolLoad)) {
         let only = command.pool;
         for (id, pool) in (0..).zip(&mut self.pools) {
@@ -188,7 +188,7 @@ impl Steering {
     }
 }
 
-/// A load times a factor.
+/// A load multiplied by a factor.
 fn scaled(law: &str, factor: f64) -> Result<Change, String> {
     if let Ok(users) = law.parse::<u32>() {
         let scaled = (f64::from(users) * factor).round() as u32;
@@ -216,7 +216,7 @@ fn scaled(law: &str, factor: f64) -> Result<Change, String> {
     })
 }
 
-/// The load that a plan asks for, as a text that an answer can name.
+/// The load of a plan, as text for an answer.
 fn asked(pool: &PoolInfo) -> String {
     match pool.asked.as_ref().map(|asked| &asked.load) {
         Some(AskedLoad::Open { law, .. }) => plain(&law.to_string()),
@@ -227,7 +227,7 @@ fn asked(pool: &PoolInfo) -> String {
     }
 }
 
-/// A law as it is written in a plan.
+/// A law as written in a plan.
 fn short(law: &Sequence) -> String {
     plain(&law.to_string())
 }
@@ -240,7 +240,7 @@ fn plain(law: &str) -> String {
     rate.unwrap_or(law).to_owned()
 }
 
-/// The number of users, where it is one.
+/// The number of users, if it is constant.
 fn number(law: &Users) -> Option<String> {
     match law.changes() {
         [(_, count)] => Some(count.to_string()),

@@ -1,22 +1,22 @@
-//! A run that is stored while it goes on: a slow disk delays nothing else, and one that fails ends
-//! the storing and not the run.
+//! Stores a run while it is active. A slow disk delays nothing else, and a failing disk ends the
+//! storing but not the run.
 //!
-//! [`Storing`] is the intention, [`Keeper`] the observer that carries it out. It is opened before
-//! the run, so that a directory that can't be written is known before a request is sent: that ends
-//! the session where the user named the directory, and is a note where it is one among all runs.
-//! From then on a failure of the disk ends the storing.
+//! [`Storing`] describes what to store, and [`Keeper`] is the observer that stores it. The store is
+//! opened before the run, so that an unwritable directory is known before a request is sent. If the
+//! user named the directory, this ends the session; in the folder of all runs, it only causes a
+//! note. Afterwards, a failure of the disk ends the storing.
 //!
-//! Nothing is stored with a secret in it: facts, commands, messages of failures and bodies go
-//! through the redactor first, and bodies of failures are overwritten in place, so that their
-//! lengths stay true. The caller's settings are stored as the document that they form, with its
-//! secrets as references.
+//! Nothing is stored with a secret in it. Facts, commands, messages of failures and bodies are
+//! masked first. Secrets in the bodies of failures are overwritten in place, so that the bodies
+//! keep their lengths. The caller's settings are stored as a document, with references instead of
+//! secrets.
 //!
-//! [`Storing::of`] or [`Storing::resumed`] says where; [`Keeper`] then goes through four states:
-//! planned until `open`, recording until its first failure or the end, and skipped or failed for
-//! the rest. In the last two it does nothing with events, so that a full disk costs nothing.
+//! [`Storing::of`] or [`Storing::resumed`] sets the place. [`Keeper`] then has four states: planned
+//! until `open`, recording until its first failure or the end, and skipped or failed for the rest.
+//! In the last two states it ignores events, so that a full disk costs nothing.
 //!
-//! The store's order is kept: the facts stand before the first interval, and the ending behind the
-//! last, by which a reader tells a run that was cut off.
+//! The store has an order: the facts come before the first interval, and the ending after the last
+//! one. By the ending, a reader recognises that a run was not cut off.
 
 use crate::limits::{connections_max, within_limits};
 use crate::{Console, Note, Observer, Redactor, SessionError};
@@ -29,9 +29,9 @@ use drumfire_store::{Beginning, Directory, Record, Recording, StoreError, read_p
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The mark in the log of a run whose settings its report names as flags.
+/// The mark in the log of a run whose report shows settings as flags.
 const FLAGS: &str = "flags";
-/// The mark in the log of a run whose settings its report names as keys of a document.
+/// The mark in the log of a run whose report shows settings as keys of a document.
 const KEYS: &str = "keys";
 
 /// The beginning of a stored plan's first line.
@@ -40,32 +40,33 @@ const FOLDER: &str = "# Relative paths lead from ";
 /// A run to be stored, before it begins.
 pub struct Storing {
     place: Place,
-    /// The document as it is stored, its first line naming the folder of relative paths.
+    /// The document as stored; its first line has the folder of relative paths.
     plan: String,
     naming: Naming,
 }
 
-/// The directory of a run that is stored.
+/// The directory of a stored run.
 pub enum StorePlace {
-    /// The directory that the user named. A run that can't be stored there does not take place.
+    /// The directory that the user named. If the run cannot be stored there, it does not start.
     Named {
         /// The directory.
         directory: Directory,
-        /// The folder of all runs, which gets a link to it.
+        /// The folder of all runs, which gets a link to the directory.
         runs: Option<PathBuf>,
     },
-    /// The folder in which the run gets a directory. A run that can't be stored there says so.
+    /// The folder in which the run gets a directory. If the run cannot be stored there, the report
+    /// contains a note.
     Among(PathBuf),
 }
 
 enum Place {
     New(StorePlace),
-    /// The directory of a run which goes on, and its record so far.
+    /// The directory of a resumed run, and its record so far.
     Resumed(Directory, Box<Record>),
 }
 
 impl Storing {
-    /// A run of this document, whose relative paths lead from a folder.
+    /// A run of this document; `folder` is the folder of its relative paths.
     #[must_use]
     pub fn of(place: StorePlace, document: &Document, folder: &Path, naming: Naming) -> Self {
         let absolute = std::path::absolute(folder.join("."));
@@ -82,7 +83,7 @@ impl Storing {
         }
     }
 
-    /// A further part of a stored run, of which this is the record so far.
+    /// A further part of a stored run with this record.
     #[must_use]
     pub fn resumed(directory: Directory, record: Record) -> Self {
         Self {
@@ -92,14 +93,14 @@ impl Storing {
         }
     }
 
-    /// Removes what was made for a run that never begins.
+    /// Removes everything that was created for a run that never begins.
     pub fn abandon(self) {
         if let Place::New(StorePlace::Named { directory, .. }) = self.place {
             directory.abandon();
         }
     }
 
-    /// Begins to store the run of these facts, which are without secrets.
+    /// Starts to store the run with these facts, in which secrets are masked.
     fn begin(self, info: &RunInfo, console: &dyn Console) -> Result<Recording, StoreError> {
         let (directory, listed_in) = match self.place {
             Place::New(StorePlace::Named { directory, runs }) => (directory, runs),
@@ -118,7 +119,7 @@ impl Storing {
             },
         };
         let recording = Recording::begin(directory, beginning)?;
-        // Only behind its facts: a listed run can be reported.
+        // List the run only after its facts are stored, so that a listed run can be reported.
         let listed = listed_in.map(|runs| recording.directory().list_in(&runs, &info.id));
         if let Some(Err(error)) = listed {
             console.note(&format!("`drumfire runs` will not list the run: {error}"));
@@ -126,13 +127,13 @@ impl Storing {
         Ok(recording)
     }
 
-    /// Whether the user asked for it, so that a failure must be an error.
+    /// Whether the user requested the storing, so that a failure must be an error.
     fn is_named(&self) -> bool {
         !matches!(self.place, Place::New(StorePlace::Among(_)))
     }
 }
 
-/// The naming of the settings of a stored run in its report.
+/// How the report of a stored run shows its settings.
 #[must_use]
 pub fn naming_of(record: &Record) -> Naming {
     match record.caller.as_str() {
@@ -141,14 +142,14 @@ pub fn naming_of(record: &Record) -> Naming {
     }
 }
 
-/// The folder from which the relative paths of a stored plan lead; empty where the plan names none.
+/// The folder of the relative paths in a stored plan; empty if the plan does not contain it.
 #[must_use]
 pub fn folder_of(plan: &str) -> PathBuf {
     let first = plan.lines().next().unwrap_or_default();
     first.strip_prefix(FOLDER).unwrap_or_default().into()
 }
 
-/// A stored plan without the line on its relative paths.
+/// A stored plan without the line about its relative paths.
 fn without_folder(plan: &str) -> &str {
     match plan.split_once('\n') {
         Some((first, rest)) if first.starts_with(FOLDER) => rest,
@@ -156,8 +157,8 @@ fn without_folder(plan: &str) -> &str {
     }
 }
 
-/// The plan of a stored run, without secrets and without the folder of its paths; empty where it can't
-/// be read, as the run's results can without it.
+/// The plan of a stored run, without secrets and without the folder of its paths; empty if it
+/// cannot be read, because the run's results can be read without it.
 #[must_use]
 pub fn stored_plan(run: &Path) -> String {
     let plan = read_plan(run).unwrap_or_default();
@@ -177,20 +178,20 @@ pub struct Keeper {
     console: Arc<dyn Console>,
 }
 
-/// The progress of the storing.
+/// The state of the storing.
 enum State {
     /// The run has not begun.
     Planned(Storing),
-    /// The run is stored, up to the last event.
+    /// The run is stored up to the last event.
     Recording(Box<Recording>),
-    /// The run is not stored, from its beginning on.
+    /// The run is not stored at all.
     Skipped,
     /// The rest of the run is not stored.
     Failed(StoreError),
 }
 
 impl Keeper {
-    /// Stores a run without the redactor's secrets. The console shows a failure at once.
+    /// Stores a run with the redactor's secrets masked. The console shows a failure at once.
     #[must_use]
     pub fn new(storing: Storing, redactor: &Redactor, console: Arc<dyn Console>) -> Self {
         Self {
@@ -223,7 +224,7 @@ impl Keeper {
         }
     }
 
-    /// A command without the redactor's secrets, which may stand in the text of a mark.
+    /// A command with the redactor's secrets masked; the text of a mark may contain one.
     fn redacted(&self, command: &Command) -> Command {
         let mut command = command.clone();
         if let Change::Mark { text } = &mut command.change {
@@ -232,7 +233,7 @@ impl Keeper {
         command
     }
 
-    /// Stores the end of the run; gives its directory.
+    /// Stores the end of the run. Returns its directory.
     fn end(&self, recording: Recording, summary: &Summary) -> Result<PathBuf, StoreError> {
         let ending = summary.ending(connections_max());
         let masked = |text: &str| self.redactor.text(text).into_owned();
@@ -247,7 +248,7 @@ impl Keeper {
         Ok(directory.path().to_owned())
     }
 
-    /// Shows that nothing more is stored.
+    /// Reports that nothing more is stored.
     fn report(&self, error: &StoreError) {
         self.console
             .note(&format!("{}; the run continues", note(error)));
@@ -303,8 +304,8 @@ impl Observer for Keeper {
     }
 }
 
-/// The ending with the secrets in the bodies of failures overwritten: those that `masked` knows,
-/// and those that a body itself names.
+/// The ending, in which the secrets in the bodies of failures are overwritten: secrets that
+/// `masked` knows, and secrets that the body itself names.
 fn without_bodies(mut ending: Ending, masked: &dyn Fn(&str) -> String) -> Ending {
     let hidden = |text: &str| {
         let masked = masked(text);
@@ -321,9 +322,9 @@ fn without_bodies(mut ending: Ending, masked: &dyn Fn(&str) -> String) -> Ending
     ending
 }
 
-/// A body with stars over its secrets: as long as it was, so that its length in a report stays
-/// true, and masked by the report in the same way. Where the masked parts can't be told apart by
-/// position, it is the masked text itself.
+/// A body with stars over its secrets. The body keeps its length, so that its length in a report is
+/// correct, and a report masks it in the same way. If the masked parts cannot be located by
+/// position, the result is the masked text itself.
 fn overwritten(text: &str) -> String {
     let masked = secret::body(text, &[]);
     match starred(text, &masked) {
@@ -332,8 +333,8 @@ fn overwritten(text: &str) -> String {
     }
 }
 
-/// A text with stars in the place of each mask of `masked`, as many as the text has bytes there.
-/// `None` where the masked parts can't be told apart by position.
+/// A text in which stars replace each mask of `masked`, as many as the text has bytes there. `None`
+/// if the masked parts cannot be located by position.
 fn starred(text: &str, masked: &str) -> Option<String> {
     if masked == text {
         return Some(text.to_owned());
@@ -356,7 +357,7 @@ fn starred(text: &str, masked: &str) -> Option<String> {
     (out.len() == text.len()).then_some(out)
 }
 
-/// The note of a run that is not stored to its end.
+/// The note about a run that is not completely stored.
 fn note(error: &StoreError) -> String {
     format!("the stored run is incomplete: {error}")
 }

@@ -1,14 +1,14 @@
-//! Files and terminals that are written to while a run goes on, each by its own thread behind a
-//! queue with a bound, so that a slow disk delays nothing else.
+//! Files and terminals that are written during a run. Each has a separate thread and a queue of
+//! limited size, so that a slow disk delays nothing else.
 //!
-//! A pipe whose reader has gone takes nothing more: [`Streams::when_unread`] sets the action for
-//! that. A pipe whose reader is there and does not read blocks its thread for ever:
-//! [`Streams::finish`] waits for it until the user asks once more for the end.
+//! A pipe whose reader has closed it accepts nothing more: [`Streams::when_unread`] sets the action
+//! for that. A pipe whose reader exists but does not read blocks its thread forever:
+//! [`Streams::finish`] waits for it until the user requests the end again.
 //!
-//! [`Streams::writers`] are given out once and may be cloned; a write copies its bytes into the
-//! queue and returns. All of them are dropped before [`Streams::finish`], which would else wait for
-//! bytes to come. What exceeds the bound is lost in whole writes, never in the middle of one, so
-//! that lines stay lines; the number of bytes is reported.
+//! [`Streams::writers`] returns the writers, which may be cloned. A write copies its bytes into the
+//! queue and returns. All writers must be dropped before [`Streams::finish`], which would otherwise
+//! wait for more bytes. Bytes beyond the limit are lost in whole writes, never in the middle of
+//! one, so that lines stay complete. The number of lost bytes is reported.
 
 use crate::EndRequests;
 use std::fmt;
@@ -19,15 +19,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// The interval between two looks at whether the user has asked again for the end.
+/// The time between two checks whether the user has requested the end again.
 const LOOK: Duration = Duration::from_millis(20);
-/// The time that a place has for its last bytes once the user has asked twice for the end.
+/// The time limit for the last bytes of a place after the user has requested the end twice.
 const LAST_PATIENCE: Duration = Duration::from_secs(1);
 
-/// Bytes that may wait for a place; a write beyond them is lost, and counted.
+/// The maximum number of bytes that wait for a place; a write beyond it is lost and counted.
 const WAITING_BYTES_MAX: u64 = 256 << 20;
 
-/// A place that is open for writing, and its name in messages.
+/// An open place, and its name in messages.
 pub struct StreamPlace {
     /// The name of the file, or `stdout` or `stderr`.
     pub name: String,
@@ -38,25 +38,25 @@ pub struct StreamPlace {
 /// Results that did not reach their place.
 #[derive(Debug)]
 pub enum StreamError {
-    /// A thread can't be started.
+    /// A thread could not be started.
     Thread(io::Error),
-    /// The place refused what was written.
+    /// Writing to the place failed.
     Write {
-        /// Its name.
+        /// The name of the place.
         name: String,
         /// The reason.
         error: io::Error,
     },
     /// The place was too slow.
     Lost {
-        /// Its name.
+        /// The name of the place.
         name: String,
-        /// The number of bytes that are lost.
+        /// The number of lost bytes.
         bytes: u64,
     },
-    /// The place was not read to its end before the user asked once more for the end.
+    /// The place was not read to its end before the user requested the end again.
     Unread {
-        /// Its name.
+        /// The name of the place.
         name: String,
     },
 }
@@ -87,12 +87,12 @@ pub struct Streams(Vec<Writing>);
 struct Writing {
     name: String,
     writer: StreamWriter,
-    /// Closed when its thread has written everything.
+    /// Closed after the thread has written everything.
     done: Receiver<()>,
 }
 
-/// The way to a place's thread: a write puts bytes into its queue and waits for nothing. It fails
-/// with an earlier failure of the place.
+/// A handle to a place's thread. A write puts bytes into its queue without waiting, and fails with
+/// an earlier failure of the place.
 #[derive(Clone)]
 pub struct StreamWriter {
     chunks: Sender<Vec<u8>>,
@@ -105,17 +105,17 @@ struct State {
     waiting_bytes: AtomicU64,
     lost_bytes: AtomicU64,
     failure: Mutex<Option<io::Error>>,
-    /// Whether the reader has gone.
+    /// Whether the reader has closed the pipe.
     is_unread: AtomicBool,
     when_unread: Mutex<Option<Unread>>,
 }
 
-/// The action when the reader of a place has gone.
+/// The action for a closed pipe.
 type Unread = Box<dyn FnOnce() + Send>;
 
 impl State {
-    /// Notes that the reader has gone. Whichever comes second, this or [`Self::when_unread`], acts;
-    /// the action is taken out, so that it is done once.
+    /// Records that the reader has closed the pipe. Of this and [`Self::when_unread`], the later
+    /// call runs the action. The action is removed, so that it runs once.
     fn lose_reader(&self) {
         self.is_unread.store(true, Ordering::SeqCst);
         self.act_if_unread();
@@ -142,7 +142,7 @@ impl State {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    // Nothing that could panic is done under the lock.
+    // Code under the lock cannot panic.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -152,7 +152,7 @@ impl Write for StreamWriter {
             return Err(failure);
         }
         let count = bytes.len() as u64;
-        // Counted before it is sent, for the thread takes it off again.
+        // Count the bytes before sending them, because the thread subtracts them again.
         let waiting = self.state.waiting_bytes.fetch_add(count, Ordering::Relaxed);
         let fits = waiting + count <= WAITING_BYTES_MAX;
         if !fits || self.chunks.send(bytes.to_vec()).is_err() {
@@ -171,7 +171,7 @@ impl Streams {
     /// Starts a thread for each place.
     ///
     /// # Errors
-    /// When there is none to be had.
+    /// If a thread cannot be started.
     pub fn start(places: Vec<StreamPlace>) -> Result<Self, StreamError> {
         let places = places.into_iter();
         places
@@ -180,34 +180,34 @@ impl Streams {
             .map(Self)
     }
 
-    /// A writer for each place, in their order.
+    /// A writer for each place, in the same order.
     #[must_use]
     pub fn writers(&self) -> Vec<StreamWriter> {
         let writer = |writing: &Writing| writing.writer.clone();
         self.0.iter().map(writer).collect()
     }
 
-    /// Lets this be done once for each place whose reader goes, or has gone.
+    /// Sets an action that runs once for each place whose reader closes the pipe, or has closed it.
     pub fn when_unread(&self, act: impl Fn() + Clone + Send + 'static) {
         for writing in &self.0 {
             writing.writer.state.when_unread(Box::new(act.clone()));
         }
     }
 
-    /// Whether the reader of any place has gone.
+    /// Whether any reader has closed its pipe.
     #[must_use]
     pub fn is_unread(&self) -> bool {
         let mut all = self.0.iter();
         all.any(|writing| writing.writer.state.is_unread.load(Ordering::SeqCst))
     }
 
-    /// Waits until everything is written, or the user asks once more for the end. The writers must
-    /// be gone.
+    /// Waits until everything is written, or until the user requests the end again. The writers
+    /// must have been dropped.
     ///
     /// # Errors
-    /// When something could not be written.
+    /// If something could not be written.
     pub fn finish(self, end_requests: &EndRequests) -> Result<(), StreamError> {
-        // Each thread is waited for, whatever became of another.
+        // Wait for every thread, even if another place failed.
         let writings = self.0.into_iter();
         let done: Vec<Result<(), StreamError>> = writings
             .map(|writing| writing.finish(end_requests))
@@ -230,7 +230,7 @@ impl Writing {
             }
         };
         let thread = thread::Builder::new().name("results".to_owned());
-        // It ends with its last bytes, or with the process.
+        // The thread ends with its last bytes, or with the process.
         thread.spawn(body).map_err(StreamError::Thread)?;
         Ok(Self {
             name,
@@ -259,7 +259,7 @@ impl Writing {
     }
 }
 
-/// Waits for a thread's end; `false` when the user asked once more for the end before it came.
+/// Waits for a thread's end; `false` if the user requested the end again before it came.
 fn is_done(done: &Receiver<()>, end_requests: &EndRequests) -> bool {
     let before = end_requests.count();
     if before > 1 {
@@ -273,8 +273,7 @@ fn is_done(done: &Receiver<()>, end_requests: &EndRequests) -> bool {
     false
 }
 
-/// Writes chunks until their senders are gone, or something goes wrong. A reader that has gone away
-/// is no error.
+/// Writes chunks until all senders are dropped, or a write fails. A closed pipe is not an error.
 fn write_all(file: &mut dyn Write, chunks: &Receiver<Vec<u8>>, state: &State) {
     let mut done = Ok(());
     while let Ok(chunk) = chunks.recv() {

@@ -1,4 +1,4 @@
-//! One text that changes, served over HTTP/1.1.
+//! Serves one text that changes, over HTTP/1.1.
 
 use crate::{Page, PageRequest, PageServer};
 use std::io;
@@ -11,10 +11,10 @@ pub struct TextServer {
 }
 
 impl TextServer {
-    /// Serves an empty text of this type at `path` of an address, as [`PageServer::start`] takes it.
+    /// Serves an empty text of this type at `path`, on an address for [`PageServer::start`].
     ///
     /// # Errors
-    /// Those of [`PageServer::start`].
+    /// As [`PageServer::start`].
     pub fn start(address: &str, path: &'static str, media_type: &'static str) -> io::Result<Self> {
         let server = Self {
             text: Arc::default(),
@@ -37,7 +37,7 @@ impl TextServer {
     }
 }
 
-/// Nothing that could panic is done under the lock.
+/// Locks the text, even after a panic, because code under the lock cannot panic.
 fn lock(text: &Mutex<String>) -> MutexGuard<'_, String> {
     text.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,13 +1,13 @@
 //! The live line: one line on the terminal that each interval replaces.
 //!
-//! It is an observer on the caller's thread, and draws with what an interval brings: no clock of
-//! its own, so that a paused or stuck run shows its last figures. On a pipe there is a line every
-//! ten seconds in its place. Both give way to the report, which follows when the run has finished.
+//! The watch is an observer on the caller's thread, and draws only when an interval arrives. It has
+//! no clock, so a paused or stuck run keeps its last figures. A pipe gets a line every ten seconds
+//! instead. Both end before the report, which follows the run.
 //!
-//! [`Watch::new`] chooses the form, and the session does the rest. An interval first brings the
-//! reading up to date, then [`Stops`], and is then shown; a run that has not begun shows one word.
-//! Each event apart from intervals (a signal, the first trouble) is a message on the console and,
-//! on a terminal, a line that gives way to the next.
+//! [`Watch::new`] selects the form, and the session does the rest. Each interval updates the
+//! reading, then [`Stops`], and is then shown; a run that has not begun shows one word. Every other
+//! event (a signal, the first trouble) is a message on the console and, on a terminal, a line that
+//! the next one replaces.
 
 use crate::{Console, Observer, RunContext, SessionError};
 use drumfire_engine::Control;
@@ -19,14 +19,14 @@ use drumfire_report::{Naming, remedy};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
-/// Shows a run in progress on its console.
+/// Shows an active run on its console.
 pub struct Watch {
     shown: Shown,
-    /// Whether the message that nothing works was shown.
+    /// Whether the message that no request has succeeded was shown.
     is_troubled: bool,
     stops: Stops,
     warmup: Nanos,
-    /// The run, once it has begun.
+    /// The state of the run, once it has begun.
     reading: Option<Reading>,
     /// The time at which the next heartbeat is due.
     next_beat: Nanos,
@@ -44,7 +44,7 @@ pub enum Shown {
     Live,
     /// A line every ten seconds.
     Heartbeat,
-    /// Remarks alone.
+    /// Only remarks.
     Remarks,
     /// Nothing is shown.
     Nothing,
@@ -68,13 +68,13 @@ impl Watch {
         }
     }
 
-    /// The same with settings named as flags or as keys.
+    /// A watch that shows settings as flags or as keys.
     #[must_use]
     pub fn naming(self, naming: Naming) -> Self {
         Self { naming, ..self }
     }
 
-    /// Shows the figures of an interval, or the number still under way after a signal.
+    /// Shows the figures of an interval, or the number of requests in flight after a signal.
     fn show(&mut self, interval: &Interval) {
         self.say_trouble();
         match self.shown {
@@ -84,7 +84,8 @@ impl Watch {
         }
     }
 
-    /// Prints a line where one is due and more is to come: a run on a pipe never looks hung.
+    /// Prints a line if one is due and the load continues, so that a run on a pipe never seems to
+    /// hang.
     fn beat(&mut self, interval: &Interval) {
         let Some(row) = self.heartbeat(interval.end) else {
             return;
@@ -95,7 +96,7 @@ impl Watch {
         }
     }
 
-    /// The figures since the last heartbeat, where the next one is due.
+    /// The figures since the last heartbeat, if the next one is due.
     fn heartbeat(&mut self, now: Nanos) -> Option<IntervalRow> {
         if now < self.next_beat {
             return None;
@@ -104,7 +105,8 @@ impl Watch {
         self.reading.as_mut()?.take_window()
     }
 
-    /// Draws the line of an interval; after a signal, the number of requests that are waited for.
+    /// Draws the line of an interval; after a signal, the number of requests that the run waits
+    /// for.
     fn show_live(&mut self, interval: &Interval) {
         let reading = self.reading.as_ref();
         if let Some(reading) = reading {
@@ -126,8 +128,8 @@ impl Watch {
         self.console.replace_line(line.trim_end());
     }
 
-    /// Shows once, while there is load to come, that nothing has worked so far: a long run need not
-    /// be sat out.
+    /// Reports once, while the load continues, that no request has succeeded so far, so that the
+    /// user can stop a long run.
     fn say_trouble(&mut self) {
         let Some(outcome) = self.reading.as_ref().and_then(Reading::trouble) else {
             return;
@@ -146,14 +148,14 @@ impl Watch {
         ));
     }
 
-    /// Puts a text in place of the live line, where there is one.
+    /// Replaces the live line with a text, if there is a live line.
     fn replace(&self, text: &str) {
         if self.shown == Shown::Live {
             self.console.replace_line(text);
         }
     }
 
-    /// Confirms the signal, on a pipe too.
+    /// Confirms the signal, also on a pipe.
     fn acknowledge(&self) {
         match self.shown {
             Shown::Live => self.replace(&self.stopping()),
@@ -171,7 +173,7 @@ impl Watch {
         stopping(in_flight, self.console.columns())
     }
 
-    /// The progress of the run.
+    /// The state of the run.
     fn state(&self) -> RunState {
         self.reading.as_ref().map_or(RunState::Load, Reading::state)
     }
@@ -217,12 +219,12 @@ impl Observer for Watch {
     }
 }
 
-/// The interval between two lines on a pipe.
+/// The time between two lines on a pipe.
 const HEARTBEAT: Nanos = Nanos::from_secs(10);
 
-/// The message after the signal that ended the load, in one line of the terminal.
+/// The message after the signal that ended the load, as one line of the terminal.
 fn stopping(in_flight: u64, columns: usize) -> String {
-    // Nothing was under way at the last interval's end; the number now is unknown.
+    // No request was in flight at the last interval's end; the current number is unknown.
     let what = match in_flight {
         0 => "requests".to_owned(),
         some => some.to_string(),

@@ -1,4 +1,4 @@
-//! The order in which a session calls its observers, over a run against a target of its own.
+//! The order in which a session calls its observers, tested with a run against a local target.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use drumfire_measure::{RunEvent, RunInfo, Summary};
@@ -17,16 +17,16 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
-/// What happened, in the order in which it did.
+/// The calls, in order.
 type Log = Arc<Mutex<Vec<String>>>;
 
-/// An observer that writes down what it is called for, and has a note for the report.
+/// An observer that records its calls, and has a note for the report.
 struct Scribe {
     name: &'static str,
     log: Log,
-    /// Whether it can't be opened.
+    /// Whether opening fails.
     is_broken: bool,
-    /// Whether it can't begin.
+    /// Whether beginning fails.
     is_late: bool,
 }
 
@@ -100,18 +100,19 @@ fn server() -> Running {
     Server::start(options).unwrap()
 }
 
-/// The plan of a number of requests to a target.
+/// A plan with a number of requests to a target.
 fn requests_to(server: &Running, requests: u64) -> Plan {
     let url = format!("http://{}/", server.tcp().unwrap());
     closed(1).to(&[&url]).requests(requests).plan().unwrap()
 }
 
-/// A session of ten requests to a target, with these observers beside it and in this thread.
+/// A session of ten requests to a target, with these observers in their own threads and in this
+/// one.
 fn run(beside: Vec<Scribe>, here: Vec<Scribe>) -> Result<Outcome, SessionError> {
     run_of(10, beside, here)
 }
 
-/// The same of a number of requests.
+/// A session of a number of requests, with these observers.
 fn run_of(requests: u64, beside: Vec<Scribe>, here: Vec<Scribe>) -> Result<Outcome, SessionError> {
     let server = server();
     let plan = requests_to(&server, requests);
@@ -146,7 +147,7 @@ fn observers_end_in_the_opposite_order_of_their_attachment() {
     let names = ["store", "metrics", "line", "rows"];
     assert_eq!(of(" open"), names.map(|name| format!("{name} open")));
     assert_eq!(of(" begin"), names.map(|name| format!("{name} begin")));
-    // Each sees the whole run, whichever thread it is on.
+    // Each observer sees the whole run, in any thread.
     assert_eq!(of(" started").len(), 4);
     assert_eq!(of(" finished").len(), 4);
     assert_eq!(
@@ -167,8 +168,8 @@ fn observers_end_in_the_opposite_order_of_their_attachment() {
     );
 }
 
-/// An observer whose thread is slow, and which notes the threads that it sees events in: the first takes
-/// longer than the run, until the observer behind it in the log has ended.
+/// An observer with a slow thread, which records the threads in which it sees events. Its first
+/// event takes longer than the run: until the next observer in the log has ended.
 struct Sluggard(Arc<Mutex<Vec<ThreadId>>>, Log);
 
 impl Observer for Sluggard {
@@ -186,13 +187,13 @@ impl Observer for Sluggard {
                 }
                 thread::sleep(Duration::from_millis(1));
             }
-            // It is this one's turn then.
+            // Then this observer is taken over.
             thread::sleep(Duration::from_millis(300));
         }
     }
 }
 
-/// The run is over long before its first event was seen.
+/// The run ends long before this observer has seen the first event.
 #[test]
 fn events_that_wait_behind_a_run_are_seen_in_the_callers_thread() {
     let log = Log::default();
@@ -204,7 +205,7 @@ fn events_that_wait_behind_a_run_are_seen_in_the_callers_thread() {
         .observed_beside("store", Scribe::of("store", &log));
     session.run().unwrap();
     let threads = threads.lock().unwrap();
-    // Where the machine is busy the observer's own thread has seen not even the first.
+    // On a busy machine, the observer's own thread has not even seen the first event.
     let (_first, rest) = threads.split_first().unwrap();
     let here = thread::current().id();
     assert!(!rest.is_empty() && rest.iter().all(|thread| *thread == here));
@@ -230,7 +231,7 @@ fn a_panic_of_an_observers_thread_is_the_sessions() {
     assert_eq!(panic.downcast_ref::<&str>(), Some(&"a defect"));
 }
 
-/// An observer that looks at the wall clock when the run starts.
+/// An observer that reads the wall clock when the run starts.
 struct Watchmaker(Arc<Mutex<Option<(u64, u64)>>>);
 
 impl Observer for Watchmaker {
@@ -242,7 +243,8 @@ impl Observer for Watchmaker {
     }
 }
 
-/// A target that finishes no handshake delays the load by two seconds, and so its times of day.
+/// A target that finishes no handshake delays the load by two seconds, and the run's start time as
+/// well.
 #[test]
 fn a_run_starts_when_its_connections_were_given_their_time() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -272,7 +274,7 @@ fn an_observer_that_cant_be_opened_keeps_the_run_from_starting() {
     assert_eq!(*log.lock().unwrap(), ["store open"]);
 }
 
-/// The load has begun by then, and ends before the error is returned.
+/// The load has begun, and ends before the error is returned.
 #[test]
 fn an_observer_that_can_not_begin_ends_the_run() {
     let log = Log::default();
@@ -284,7 +286,7 @@ fn an_observer_that_can_not_begin_ends_the_run() {
         (vec![Scribe::of("store", &log), late("late")], Vec::new()),
         (vec![Scribe::of("store", &log)], vec![late("late")]),
     ] {
-        // More than a test would wait for.
+        // More requests than a test would wait for.
         let outcome = run_of(u64::MAX, beside, here);
         assert!(outcome.is_err(), "{outcome:?}");
         let log = std::mem::take(&mut *log.lock().unwrap());

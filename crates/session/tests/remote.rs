@@ -1,4 +1,4 @@
-//! The control socket of a run, before clients that are slow.
+//! The control socket of a run with slow clients.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 #![expect(clippy::disallowed_methods, reason = "the socket has a folder")]
 
@@ -22,14 +22,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// Two clients of a run's socket, the first of which sends a byte now and then, for ever.
+/// Two clients of a run's socket. The first sends a byte now and then, forever.
 struct Clients {
     folder: PathBuf,
     second: Option<JoinHandle<io::Result<Answer>>>,
 }
 
 impl Observer for Clients {
-    /// Begins behind the socket, which is there by now.
+    /// Begins after the observer that opens the socket.
     fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
         let mut first = connect(&self.folder);
         first.write_all(b"x").unwrap();
@@ -49,7 +49,7 @@ impl Observer for Clients {
     }
 }
 
-/// A connection to the one socket of a folder.
+/// A connection to the only socket in a folder.
 fn connect(folder: &Path) -> UnixStream {
     let mut entries = folder
         .read_dir()
@@ -71,7 +71,7 @@ fn drip(mut stream: UnixStream) {
     }
 }
 
-/// Asks for the end of a run, which ends in any case.
+/// Sends a command to stop the run, and then stops it in any case.
 fn stop(mut stream: UnixStream, control: &Control) -> io::Result<Answer> {
     let reason = StopReason::Command;
     let question = Question::Command(Command::soon(Change::Stop { reason }));
@@ -91,7 +91,7 @@ fn never(_: &Reach, host: &str, _: u16, timeout: Nanos) -> Result<Resolved, Reso
     drumfire_net::resolve(host, 0, timeout)
 }
 
-/// A run of one user until the end, with these observers.
+/// Runs a plan with one user to its end, with these observers.
 fn run(folder: &Path, requests: u64, observed: impl FnOnce(Session<'_>) -> Session<'_>) {
     let any = Listen::Tcp(SocketAddr::from(([127, 0, 0, 1], 0)));
     let options = Options {
@@ -109,7 +109,7 @@ fn run(folder: &Path, requests: u64, observed: impl FnOnce(Session<'_>) -> Sessi
     assert!(outcome.is_ok(), "{outcome:?}");
 }
 
-/// A folder for sockets that is not there yet.
+/// A folder for sockets that does not exist yet.
 fn folder(name: &str) -> PathBuf {
     std::env::temp_dir().join(format!("drumfire-{name}-{}", std::process::id()))
 }
@@ -127,12 +127,12 @@ fn a_client_that_drips_does_not_hold_up_the_next() {
     });
 }
 
-/// The socket of a process that has stood still, while another one went on with its run. It goes
-/// with the run's first event.
+/// The socket of a stopped process whose run another process took over. The socket is dropped at
+/// the run's first event.
 struct Paused {
     folder: PathBuf,
     remote: Option<Remote>,
-    /// Whether the other one's socket was there behind it.
+    /// Whether the other process's socket existed afterwards.
     is_left: Arc<AtomicBool>,
 }
 

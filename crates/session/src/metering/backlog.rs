@@ -1,46 +1,46 @@
-//! Snapshots on their way to a receiver: one for each second of the run, oldest first.
+//! Snapshots that wait for a receiver: one for each second of the run, oldest first.
 //!
-//! [`Backlog::give`] takes the run's snapshots; [`Backlog::end`] says that no more will come.
-//! [`Backlog::batch`] has those that are sent next; they stay until they are settled, or halved
-//! where they are too large for one request. It never fills: each snapshot contains those before
-//! it, so that one that is left out costs resolution and no count.
+//! [`Backlog::give`] takes the run's snapshots, and [`Backlog::end`] is called after the last one.
+//! [`Backlog::batch`] returns the snapshots to send next. They stay in the backlog until they are
+//! settled, or until the batch is halved because it is too large for one request. The backlog never
+//! fills up: each snapshot includes the earlier ones, so omitting one costs resolution but no
+//! count.
 //!
-//! The last snapshot ends the series at the receiver ([`Series::End`]), and is therefore sent in
-//! the last request even where it was settled before: a run that fails has no last snapshot, and
-//! the newest that there was is sent once more as the end.
+//! The last snapshot ends the series at the receiver ([`Series::End`]), and is therefore in the
+//! last request even if it was settled before. A failed run has no last snapshot, so its newest one
+//! is sent again as the end.
 
 use drumfire_metrics::{Series, Snapshot};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// The least distance between snapshots that are sent, in nanoseconds of the run.
+/// The minimum distance between sent snapshots, in nanoseconds of the run.
 const EVERY: u64 = 1_000_000_000;
-/// An interval that ends this much before its second counts for it.
+/// An interval that ends at most this much before a second counts for that second, in nanoseconds.
 const EARLY: u64 = 5_000_000;
-/// The largest number of snapshots that wait. Beyond it every other one is left out, again and
-/// again.
+/// The maximum number of waiting snapshots. Beyond it, every second one is omitted, repeatedly.
 const WAITING_MAX: usize = 300;
-/// The largest number that is sent at a time.
+/// The maximum number of snapshots per request.
 const BATCH_MAX: usize = 30;
 
 /// Snapshots that wait for a receiver.
 #[derive(Debug)]
 pub(super) struct Backlog {
     waiting: VecDeque<Arc<Snapshot>>,
-    /// The second of the run from which on the next snapshot is kept.
+    /// The second of the run from which the next snapshot is kept.
     next: u64,
-    /// The number that goes into one request.
+    /// The maximum number of snapshots per request.
     batch_max: usize,
-    /// The newest one that was settled while others could follow.
+    /// The newest snapshot that was settled while others could follow.
     settled: Option<Arc<Snapshot>>,
     is_over: bool,
 }
 
-/// Snapshots that go into one request.
+/// The snapshots of one request.
 #[derive(Clone, Debug)]
 pub(super) struct Batch {
     pub(super) snapshots: Vec<Arc<Snapshot>>,
-    /// Whether the newest is the run's last.
+    /// Whether the newest snapshot is the run's last.
     pub(super) series: Series,
 }
 
@@ -57,8 +57,9 @@ impl Default for Backlog {
 }
 
 impl Backlog {
-    /// Takes a snapshot, if it is the first of its second. The seconds are the run's: the clock's are
-    /// those of the thread that looked, a little more or less than one apart.
+    /// Adds a snapshot, if it is the first of its second. Seconds are counted in the run's time,
+    /// because the clock times of the observing thread are slightly more or less than one second
+    /// apart.
     pub(super) fn give(&mut self, snapshot: &Arc<Snapshot>) {
         let second = snapshot.elapsed.0.saturating_add(EARLY) / EVERY;
         if second >= self.next {
@@ -67,7 +68,7 @@ impl Backlog {
         }
     }
 
-    /// Takes the run's last snapshot.
+    /// Adds the run's last snapshot.
     pub(super) fn give_last(&mut self, snapshot: &Arc<Snapshot>) {
         self.keep(snapshot);
         self.is_over = true;
@@ -80,7 +81,7 @@ impl Backlog {
         }
     }
 
-    /// Leaves out every other snapshot, but not the newest one.
+    /// Omits every second snapshot, but not the newest one.
     fn thin(&mut self) {
         let newest = self.waiting.len().saturating_sub(1);
         let mut at = 0..;
@@ -88,8 +89,7 @@ impl Backlog {
             .retain(|_| at.next().is_some_and(|at| (newest - at).is_multiple_of(2)));
     }
 
-    /// Notes that no more will come: a run that fails has no last snapshot, and its series end with
-    /// the newest that there was.
+    /// Ends the backlog. A failed run has no last snapshot, and its series end with the newest one.
     pub(super) fn end(&mut self) {
         if !self.is_over && self.waiting.is_empty() {
             self.waiting.extend(self.settled.take());
@@ -97,22 +97,22 @@ impl Backlog {
         self.is_over = true;
     }
 
-    /// Whether no more will come.
+    /// Whether no more snapshots will come.
     pub(super) const fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// The number that waits.
+    /// The number of waiting snapshots.
     pub(super) fn len(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Whether more wait than go into one request.
+    /// Whether at least one full batch is waiting.
     pub(super) fn is_more_than_a_batch(&self) -> bool {
         self.waiting.len() >= self.batch_max
     }
 
-    /// The snapshots that are sent next; `None` where none wait.
+    /// The snapshots to send next; `None` if none wait.
     pub(super) fn batch(&self) -> Option<Batch> {
         let snapshots = self.waiting.iter().take(self.batch_max);
         let snapshots: Vec<_> = snapshots.cloned().collect();
@@ -126,7 +126,8 @@ impl Backlog {
         })
     }
 
-    /// Forgets those of a batch that need not be sent again. Some may have been left out meanwhile.
+    /// Removes the snapshots of a batch that need not be sent again. Some may have been omitted
+    /// meanwhile.
     pub(super) fn settle(&mut self, batch: &Batch) {
         let Some(newest) = batch.snapshots.last() else {
             return;
@@ -143,7 +144,7 @@ impl Backlog {
         }
     }
 
-    /// Sends half as many at a time from now on as this batch has; whether that can be less.
+    /// Limits further batches to half of this batch. Returns whether a smaller batch is possible.
     pub(super) fn halve(&mut self, batch: &Batch) -> bool {
         let half = batch.snapshots.len() / 2;
         if half > 0 {
@@ -158,7 +159,7 @@ mod tests {
     use super::*;
     use drumfire_units::Nanos;
 
-    /// A snapshot at this time of the run, in milliseconds, seen this many nanoseconds late.
+    /// A snapshot at this time of the run in milliseconds, observed `late` nanoseconds late.
     fn snapshot(ms: u64, late: u64) -> Arc<Snapshot> {
         Arc::new(Snapshot {
             at_unix_ns: 1_000_000_000_000 + ms * 1_000_000 + late,
@@ -188,7 +189,7 @@ mod tests {
         ] {
             let mut backlog = Backlog::default();
             for (n, ms) in (0..=4_400).step_by(interval).enumerate() {
-                // The thread that looks at the clock is late by more and by less in turn.
+                // The thread that reads the clock is late by more and by less in turn.
                 backlog.give(&snapshot(ms, [900_000, 100_000][n % 2]));
             }
             assert_eq!(waiting(&backlog), expected, "{interval}");
@@ -223,7 +224,7 @@ mod tests {
             }
         }
         assert_eq!(sizes, [9, 4, 2, 1]);
-        // The last one alone is the summary.
+        // Only the last batch is the summary.
         while let Some(batch) = backlog.batch() {
             assert_eq!(batch.series == Series::End, times(&batch) == [8_000]);
             backlog.settle(&batch);
@@ -238,7 +239,7 @@ mod tests {
         assert_eq!(first.series, Series::GoOn);
         backlog.settle(&first);
         assert!(backlog.batch().is_none());
-        // The run fails: no last one comes.
+        // The run fails: no last snapshot comes.
         backlog.end();
         let end = backlog.batch().unwrap();
         assert_eq!((end.series, times(&end)), (Series::End, vec![0]));

@@ -1,39 +1,39 @@
 //! The pauses between requests to a receiver.
 //!
-//! A receiver that works is sent what has gathered every [`SEND_EVERY`], and at once while more
-//! waits than fits into a request. A receiver that fails is left alone for twice as long each time,
-//! and for as long as it asks, whichever is more. The end of the run has a scale of its own, since
-//! the process waits there.
+//! A working receiver gets the accumulated snapshots every [`SEND_EVERY`], or immediately while
+//! more wait than fit into one request. After a failure, the pause doubles each time, and is at
+//! least as long as the receiver requests. Separate pauses apply after the end of the run, because
+//! the process waits then.
 
 use std::time::Duration;
 
-/// The period at which the gathered snapshots are sent.
+/// The period at which accumulated snapshots are sent.
 const SEND_EVERY: Duration = Duration::from_secs(5);
 /// The pause after the first failure.
 const PAUSE_FIRST: Duration = Duration::from_secs(1);
 /// The longest pause after a failure.
 const PAUSE_MOST: Duration = Duration::from_secs(30);
-/// The first pause after the end of the run, which waits only for a time for its last figures to be
-/// taken.
+/// The first pause after the end of the run, which waits only for a limited time for its last
+/// figures.
 const LAST_PAUSE_FIRST: Duration = Duration::from_millis(250);
 /// The longest pause after the end of the run.
 const LAST_PAUSE_MOST: Duration = Duration::from_secs(2);
 
-/// The state that decides about the pause before the next request.
+/// The state that determines the pause before the next request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Pace {
-    /// Requests that failed since one was answered for good.
+    /// The number of failed requests since the last one that was settled.
     failures: u32,
-    /// The failures among them that came after the end of the run.
+    /// The number of these failures that occurred after the end of the run.
     last_failures: u32,
-    /// The pause for which the receiver has asked.
+    /// The pause that the receiver requested.
     retry_after: Option<Duration>,
-    /// Whether more waits than went into the last request.
+    /// Whether more snapshots wait than the last request contained.
     is_more: bool,
 }
 
 impl Pace {
-    /// Notes that a request was taken, or refused for good: the failures before it count no more.
+    /// Records that a request was accepted, or refused for good. Earlier failures no longer count.
     pub(super) fn settle(&mut self, is_more: bool) {
         *self = Self {
             is_more,
@@ -41,7 +41,7 @@ impl Pace {
         };
     }
 
-    /// Notes that a request failed, before or after the end of the run.
+    /// Records that a request failed, before or after the end of the run.
     pub(super) fn fail(&mut self, is_over: bool, retry_after: Option<Duration>) {
         self.failures = self.failures.saturating_add(1);
         if is_over {
@@ -50,8 +50,8 @@ impl Pace {
         self.retry_after = retry_after;
     }
 
-    /// The pause between the last request and the next one. It doubles with each failure, and is never
-    /// less than the receiver has asked for.
+    /// The pause between the last request and the next one. The pause doubles with each failure,
+    /// and is never shorter than the receiver requested.
     pub(super) fn pause(&self, is_over: bool) -> Duration {
         let doubled = |first: Duration, times: u32, most: Duration| {
             first.saturating_mul(2_u32.saturating_pow(times)).min(most)
@@ -69,7 +69,7 @@ impl Pace {
         backoff.max(self.retry_after.unwrap_or_default())
     }
 
-    /// The pause for which the receiver has asked.
+    /// The pause that the receiver requested.
     pub(super) const fn retry_after(&self) -> Option<Duration> {
         self.retry_after
     }
@@ -99,7 +99,7 @@ mod tests {
             pauses.collect::<Vec<_>>(),
             [250, 500, 1_000, 2_000, 2_000, 2_000]
         );
-        // The end of the run comes in an outage.
+        // The run ends during an outage.
         assert_eq!(after(9, false).pause(true), Duration::from_millis(250));
         assert_eq!(after(0, false).pause(true), Duration::ZERO);
     }

@@ -1,17 +1,18 @@
-//! The thread that sends a run's snapshots to a receiver, again and again where it does not take
-//! them.
+//! The thread that sends a run's snapshots to a receiver, repeatedly if the receiver does not
+//! accept them.
 //!
-//! The observer gives snapshots by a [`Queue`], which never blocks. The thread sends what waits, in
-//! batches, with the pauses of its [`Pace`]; a request's snapshots are copied out of the lock, so
-//! that the observer never waits for a receiver. [`LastPusher::finish`] waits for the last figures, for
-//! a time.
+//! The observer adds snapshots through a [`Queue`], which never blocks. The thread sends waiting
+//! snapshots in batches, with the pauses of its [`Pace`]. A request's snapshots are copied while
+//! the lock is held and sent afterwards, so the observer never waits for a receiver.
+//! [`LastPusher::finish`] waits for the last figures, for a limited time.
 //!
-//! While the run goes on the thread takes no time that others need, which on a busy machine is next to
-//! none. It ends with the run, and a thread of usual weight sends what still waits.
+//! During the run, the thread uses only CPU time that no other thread needs, which on a busy
+//! machine is almost nothing. It ends with the run, and a thread of normal priority sends the
+//! remaining snapshots.
 //!
-//! That thread ends when nothing waits and nothing will come: every [`Queue`] was dropped, or gave
-//! its last. A thread that hangs in a request when the run gives up on it ends with that request's
-//! own limit, or with the process.
+//! That thread ends when nothing waits and nothing will come: every [`Queue`] was dropped or has
+//! its last snapshot. If the thread hangs in a request when the run stops waiting for it, it ends
+//! with that request's time limit, or with the process.
 
 use super::LOOK_EVERY;
 use super::backlog::{Backlog, Batch};
@@ -28,23 +29,23 @@ use std::time::Duration;
 /// The time for which the end of a run waits for receivers.
 const LAST_PATIENCE: Nanos = Nanos(10_000_000_000);
 
-/// The way to a receiver while a run goes on.
+/// The connection to a receiver during a run.
 pub(super) struct Pusher {
     shared: Arc<Shared>,
-    /// Sends while the run goes on.
+    /// The thread that sends during the run.
     thread: JoinHandle<()>,
 }
 
 /// The state that the thread shares with the observer.
 struct Shared {
     receiver: Receiver,
-    /// The time of the thread's pauses.
+    /// The clock for the thread's pauses.
     clock: Clock,
     state: Mutex<State>,
     changed: Condvar,
 }
 
-/// The snapshots that wait, and the account of those that were lost.
+/// The waiting snapshots, and the counts of lost ones.
 #[derive(Default)]
 struct State {
     backlog: Backlog,
@@ -52,27 +53,27 @@ struct State {
     pace: Pace,
     /// The time of the last answer, from which the pause before the next request counts.
     answered: Nanos,
-    /// The time before which the receiver does not want to be asked again.
+    /// The time before which the receiver wants no request.
     not_before: Nanos,
-    /// Whether the end of the run waits no longer.
+    /// Whether the end of the run has stopped waiting.
     is_given_up: bool,
 }
 
-/// The snapshots that a receiver has not taken.
+/// The snapshots that a receiver has not accepted.
 #[derive(Default)]
 struct Losses {
-    /// The last failure, as long as nothing was taken after it.
+    /// The last failure, unless something was accepted after it.
     failure: Option<String>,
-    /// The number that the receiver has refused.
+    /// The number of snapshots that the receiver has refused.
     refused: u64,
-    /// The reason for which it refused the first of them.
+    /// The reason of the first refusal.
     refusal: Option<String>,
 }
 
-/// The way to a receiver when the run is over.
+/// The connection to a receiver after the run.
 pub(super) struct LastPusher {
     shared: Arc<Shared>,
-    /// `None` where it could not be started.
+    /// `None` if the thread could not be started.
     thread: Option<JoinHandle<()>>,
 }
 
@@ -97,18 +98,18 @@ impl Pusher {
         Ok(Self { shared, thread })
     }
 
-    /// The way to give it snapshots.
+    /// The queue for its snapshots.
     pub(super) fn queue(&self) -> Queue {
         Queue(Arc::clone(&self.shared))
     }
 
-    /// Goes on behind the run. Every queue was dropped, or gave its last.
+    /// Continues after the run. Every queue was dropped or has its last snapshot.
     pub(super) fn end(self) -> LastPusher {
         let Self { shared, thread } = self;
         let body = {
             let shared = Arc::clone(&shared);
             move || {
-                // One that panicked has sent what it could.
+                // A thread that panicked has sent what it could.
                 let _panicked = thread.join();
                 shared.work(|backlog| backlog.is_over() && backlog.len() == 0);
             }
@@ -124,9 +125,9 @@ impl Pusher {
 }
 
 impl LastPusher {
-    /// Waits until everything was sent, or for as long as the end of a run waits from `since` on,
-    /// but for no receiver that wants to be left alone for longer. Gives a note where something was
-    /// not taken.
+    /// Waits until everything was sent, at most for the time that the end of a run waits, counted
+    /// from `since`. Does not wait for a receiver that requested a longer pause. Returns a note if
+    /// something was not accepted.
     pub(super) fn finish(self, since: &Clock, is_given_up: &dyn Fn() -> bool) -> Option<String> {
         let clock = &self.shared.clock;
         let is_done = || self.thread.as_ref().is_none_or(JoinHandle::is_finished);
@@ -146,7 +147,7 @@ impl LastPusher {
 }
 
 impl Losses {
-    /// The losses in words, where this many still wait.
+    /// The losses as text; `waiting` is the number of snapshots that still wait.
     fn note(&self, waiting: usize) -> Option<String> {
         let mut losses = Vec::new();
         if self.refused > 0 {
@@ -162,8 +163,8 @@ impl Losses {
         (!losses.is_empty()).then(|| losses.join(", and "))
     }
 
-    /// Notes a failure; gives a message if it is the first, so that a receiver that is down is
-    /// mentioned once.
+    /// Records a failure. Returns a message for the first one, so that an unreachable receiver is
+    /// reported once.
     fn fail(&mut self, why: String) -> Option<String> {
         let complaint = match self.failure {
             Some(_) => None,
@@ -173,7 +174,7 @@ impl Losses {
         complaint
     }
 
-    /// Notes the refusal of this many; gives a message if it is the first.
+    /// Records the refusal of `count` snapshots. Returns a message for the first one.
     fn refuse(&mut self, why: String, count: usize) -> Option<String> {
         self.failure = None;
         let is_first = self.refused == 0;
@@ -185,16 +186,16 @@ impl Losses {
     }
 }
 
-/// The way into a receiver's queue.
+/// A handle to a receiver's queue.
 pub(super) struct Queue(Arc<Shared>);
 
 impl Queue {
-    /// Gives a snapshot.
+    /// Adds a snapshot.
     pub(super) fn give(&self, snapshot: &Arc<Snapshot>) {
         self.0.lock().backlog.give(snapshot);
     }
 
-    /// Gives the last snapshot.
+    /// Adds the last snapshot.
     pub(super) fn give_last(&self, snapshot: &Arc<Snapshot>) {
         self.0.lock().backlog.give_last(snapshot);
         self.0.changed.notify_all();
@@ -202,7 +203,7 @@ impl Queue {
 }
 
 impl Drop for Queue {
-    /// Ends the backlog: a run that fails has no last snapshot.
+    /// Ends the backlog, because a failed run has no last snapshot.
     fn drop(&mut self) {
         self.0.lock().backlog.end();
         self.0.changed.notify_all();
@@ -210,12 +211,12 @@ impl Drop for Queue {
 }
 
 impl Shared {
-    /// Locks the state, also after a panic: nothing that could panic is done under the lock.
+    /// Locks the state, even after a panic, because code under the lock cannot panic.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sends until the backlog is one that ends this.
+    /// Sends until `is_end` holds for the backlog.
     fn work(&self, is_end: fn(&Backlog) -> bool) {
         loop {
             let batch = {
@@ -236,8 +237,8 @@ impl Shared {
         }
     }
 
-    /// Waits for the pause before the next request, unless the backlog ends the sending; the end of
-    /// the run shortens it.
+    /// Waits for the pause before the next request, unless `is_end` holds for the backlog. The end
+    /// of the run shortens the pause.
     fn rest(&self, is_end: fn(&Backlog) -> bool) -> MutexGuard<'_, State> {
         let mut state = self.lock();
         loop {
@@ -253,7 +254,7 @@ impl Shared {
         }
     }
 
-    /// Takes the settled snapshots from the queue, and shows a complaint after the lock is
+    /// Removes the settled snapshots from the queue, and shows a message after the lock is
     /// released.
     fn settle(&self, sent: Sent, batch: &Batch) {
         let mut state = self.lock();

@@ -1,11 +1,10 @@
-//! A receiver of metrics that the user has named: its address, the header fields that it wants, and
-//! the meaning of its answers.
+//! A receiver of metrics: its address, its header fields, and the meaning of its answers.
 //!
-//! A request is one POST on a connection that is kept, within [`PATIENCE`]. An answer settles its
-//! snapshots in one of four ways ([`Sent`]), by its status and by the rules of the protocol that it
-//! speaks. A receiver is a stranger: its answer is read in part, masked (it may repeat the fields
-//! that it was sent), cut and escaped before it is quoted, and a redirect is not followed but
-//! named.
+//! A request is one POST on a persistent connection, within [`PATIENCE`]. An answer settles its
+//! snapshots in one of four ways ([`Sent`]), depending on its status and on the rules of the
+//! protocol. A receiver is not trusted: its answer is read only in part, and is masked (it may
+//! repeat header fields), cut and escaped before it is quoted. A redirect is reported and not
+//! followed.
 
 use super::Voice;
 use crate::MeteringError;
@@ -28,53 +27,53 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// The time that one request may take.
+/// The time limit of one request.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The longest time for which a receiver may ask to be left alone.
+/// The maximum pause that a receiver may request.
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(300);
-/// The part of a receiver's answer that a message quotes, in characters.
+/// The maximum length of an answer that a message quotes, in characters.
 const QUOTE_CHARS: usize = 200;
-/// Values of header fields are masked from this length on, whatever their names: a shorter one stands
-/// in any text.
+/// The minimum length of header field values that are masked regardless of the field's name;
+/// shorter values occur in any text.
 const VALUE_MIN: usize = 8;
 
-/// A receiver.
+/// A receiver of metrics.
 pub(super) struct Receiver {
-    /// Its name in messages, without secrets.
+    /// The receiver's name in messages, without secrets.
     pub(super) name: String,
     push: Push,
     target: PostTarget,
-    /// The fields of every request; those of the user stand in place of ours.
+    /// The fields of every request; the user's fields replace ours.
     fields: Vec<Header>,
-    /// The values that a server may repeat of the fields.
+    /// The secret values of the fields, which a server may repeat.
     secrets: Secrets,
-    /// Whether it has refused a coding.
+    /// Whether the receiver has refused a content coding.
     is_plain: AtomicBool,
     voice: Voice,
 }
 
-/// The fate of snapshots that were sent.
+/// The result of sending snapshots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Sent {
-    /// They were taken.
+    /// The snapshots were accepted.
     Taken,
-    /// They may be taken later.
+    /// The snapshots may be accepted later.
     Failed {
         why: String,
-        /// The time for which the receiver wants to be left alone.
+        /// The pause that the receiver requested.
         retry_after: Option<Duration>,
     },
-    /// They may be taken in several requests.
+    /// The snapshots may be accepted in several requests.
     TooLarge(String),
-    /// They never will be.
+    /// The snapshots will never be accepted.
     Refused(String),
 }
 
 impl Receiver {
-    /// The receiver at this URL, with these header fields more.
+    /// The receiver at this URL, with these additional header fields.
     ///
-    /// Nothing is sent yet. The secrets are gathered before the fields are joined, of the URL and
-    /// of the user's fields; ours are made of the same URL.
+    /// Nothing is sent yet. The secrets of the URL and of the user's fields are collected before
+    /// the fields are merged; our own fields are made from the same URL.
     pub(super) fn new(
         push: Push,
         url: &Text,
@@ -104,16 +103,16 @@ impl Receiver {
         })
     }
 
-    /// Shows a message on the receiver.
+    /// Shows a message about the receiver.
     pub(super) fn note(&self, message: &str) {
         self.voice.note(&format!("{}: {message}", self.name));
     }
 
-    /// Sends snapshots, and blocks for the answer. To a receiver that understands no coding (415)
-    /// they go once more without, now and from then on.
+    /// Sends snapshots, and blocks for the answer. If a receiver understands no content coding
+    /// (415), the snapshots are sent again without one, now and in all later requests.
     ///
-    /// So it may block for twice [`PATIENCE`]. A 415 to a request without a coding is judged like
-    /// any other answer, and there is no third one.
+    /// The call may therefore block for twice [`PATIENCE`]. A 415 to a request without a coding is
+    /// judged like any other answer, and the request is not sent a third time.
     pub(super) fn send(&self, snapshots: &[Arc<Snapshot>], series: Series) -> Sent {
         let coding = match self.is_plain.load(Ordering::Relaxed) {
             true => Coding::Identity,
@@ -129,12 +128,12 @@ impl Receiver {
         }
     }
 
-    /// Sends one request. The protocol's own fields come first, without those that the user has
-    /// given.
+    /// Sends one request. The protocol's own fields come first, except those that the user has
+    /// replaced.
     ///
     /// # Errors
-    /// With the fate of the snapshots where there is no answer: those that can't be put into a
-    /// request are refused for good, and a connection that fails is worth another try.
+    /// The result for the snapshots if no answer arrives: snapshots that cannot be encoded are
+    /// refused for good, and a failed connection is worth another try.
     fn post(
         &self,
         snapshots: &[Arc<Snapshot>],
@@ -161,11 +160,11 @@ impl Receiver {
         })
     }
 
-    /// The meaning of an answer: a server that has trouble may take the same later, one that finds
-    /// something wrong with it never will.
+    /// The meaning of an answer: a server in trouble may accept the same request later, but a
+    /// server that finds a mistake never will.
     ///
-    /// An answer of success in which the receiver says that it left points out is no success: the
-    /// rest of the snapshot was taken, so that sending it again would count that twice.
+    /// If a successful answer reports omitted points, it does not count as a success. The rest of
+    /// the snapshot was accepted, so sending it again would count the rest twice.
     fn judge(&self, answer: &PostAnswer) -> Sent {
         let status = answer.status;
         let left_out = match status {
@@ -187,11 +186,11 @@ impl Receiver {
         }
     }
 
-    /// An answer in a message: its status and the beginning of its content, or the address to which
-    /// it leads.
+    /// An answer as quoted in a message: its status and the beginning of its content, or the target
+    /// of its redirect.
     ///
-    /// Secrets are masked before the text is cut, so that no half of one is left at its end, and
-    /// what remains is escaped for a terminal.
+    /// Secrets are masked before the text is cut, so that no part of a secret remains at its end,
+    /// and the rest is escaped for a terminal.
     fn quoted(&self, answer: &PostAnswer, left_out: Option<&str>) -> String {
         let status = answer.status;
         let text = match (left_out, &answer.location) {
@@ -220,7 +219,7 @@ fn wrong(place: &Place, error: &dyn Display) -> MeteringError {
     }
 }
 
-/// The settings for TLS, where the URL's scheme is https.
+/// The settings for TLS, if the URL's scheme is https.
 fn tls(url: &Url) -> Result<Option<TlsConfig>, TlsSetupError> {
     let name = match &url.origin.host {
         Host::Name(name) => name.clone(),
@@ -240,8 +239,8 @@ fn tls(url: &Url) -> Result<Option<TlsConfig>, TlsSetupError> {
     tls.transpose()
 }
 
-/// The header fields that the user has given. Those that frame a request, or decide about its
-/// connection, are refused: they follow from the request.
+/// The header fields of the user. Fields that frame a request, or control its connection, are
+/// rejected, because they follow from the request.
 fn given(fields: &[Field]) -> Result<Vec<Header>, MeteringError> {
     let checked = fields.iter().map(|field| {
         let (name, place) = (&field.name.value, &field.name.place);
@@ -255,7 +254,7 @@ fn given(fields: &[Field]) -> Result<Vec<Header>, MeteringError> {
     checked.collect()
 }
 
-/// Our own fields of every request, beside those of its form.
+/// Our own fields of every request, in addition to the fields of its format.
 fn own(url: &Url) -> Result<Vec<Header>, HeaderError> {
     let agent = concat!("drumfire/", env!("CARGO_PKG_VERSION"));
     let mut own = vec![Header::new("User-Agent", agent.as_bytes())?];
@@ -266,17 +265,17 @@ fn own(url: &Url) -> Result<Vec<Header>, HeaderError> {
     Ok(own)
 }
 
-/// Whether a field of this name is among some, in any case.
+/// Whether a field with this name exists; the case is ignored.
 fn is_named(fields: &[Header], name: &str) -> bool {
     fields.iter().any(|field| field.is(name))
 }
 
-/// The values that no message may show though the receiver repeats them: the URL's user information
-/// and the secrets of its query, and the values of fields, also those behind the scheme of their
+/// The values that messages must not show although the receiver may repeat them: the URL's user
+/// information, the secrets of its query, and the values of fields, with and without the scheme of
 /// credentials.
 ///
-/// A value stands in the list in each form in which a server may repeat it: the user information
-/// also in base64, the values of a query also decoded.
+/// The list has each value in every form in which a server may repeat it: the user information also
+/// in base64, the values of a query also decoded.
 fn secrets(url: &Url, fields: &[Header]) -> Vec<String> {
     let mut all = Vec::new();
     if let Some(userinfo) = &url.userinfo {
@@ -309,10 +308,10 @@ fn secrets(url: &Url, fields: &[Header]) -> Vec<String> {
     all
 }
 
-/// The time for which a receiver wants to be left alone (RFC 9110 section 10.2.3): seconds, or a date.
+/// The pause that a receiver requests (RFC 9110 section 10.2.3), as seconds or a date.
 ///
-/// The answer is bounded by [`RETRY_AFTER_MAX`], also where the date is years ahead; `None` where
-/// the text is neither.
+/// The result is limited to [`RETRY_AFTER_MAX`], even if the date is years ahead; `None` if the
+/// text is invalid.
 fn retry_after(text: &str, now: Duration) -> Option<Duration> {
     let text = text.trim();
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
