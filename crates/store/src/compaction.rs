@@ -1,7 +1,7 @@
-//! Old intervals are merged into coarser ones: as they came for an hour, 10 s for a day, 60 s after.
+//! Merges old intervals into coarser ones: unchanged for an hour, 10 s for a day, 60 s afterwards.
 //!
-//! The log is written anew beside and put in its place, so that a crash leaves the one or the
-//! other, and either has the same sums.
+//! The new log is written next to the old one and then replaces it, so that after a crash one of
+//! them exists. Both have the same sums.
 
 use crate::StoreError;
 use crate::directory::{Directory, LOG};
@@ -15,17 +15,17 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Write};
 use std::path::Path;
 
-/// How much time of a run lies between two compactions.
+/// The time of the run between two compactions.
 const EVERY: Nanos = Nanos::from_secs(3_600);
 
-/// When the next compaction is due.
+/// The time of the next compaction.
 #[derive(Debug)]
 pub(crate) struct Schedule {
     next: Nanos,
 }
 
 impl Default for Schedule {
-    /// Intervals of the first hour stay as they are, so the first is due after two.
+    /// Intervals of the first hour are not merged, so the first compaction is due after two hours.
     fn default() -> Self {
         Self {
             next: EVERY + EVERY,
@@ -34,7 +34,7 @@ impl Default for Schedule {
 }
 
 impl Schedule {
-    /// Whether one is due at this time of the run.
+    /// Whether a compaction is due at this time of the run.
     pub(crate) fn is_due(&mut self, now: Nanos) -> bool {
         let is_due = now >= self.next;
         while now >= self.next {
@@ -44,8 +44,7 @@ impl Schedule {
     }
 }
 
-/// Writes the log anew with coarser intervals where they are old enough. What does not hold at its
-/// end is left out.
+/// Rewrites the log with coarser intervals for old ones. Incomplete frames at the end are omitted.
 pub(crate) fn compact(directory: &Directory, log: &Path) -> Result<(), StoreError> {
     let last = last_part(log).map_err(StoreError::read(log))?;
     let mut write = |file: &mut File| {
@@ -65,9 +64,9 @@ fn frames(log: &Path) -> io::Result<Frames<BufReader<File>>> {
 /// The last part of a log.
 #[derive(Clone, Copy, Debug, Default)]
 struct LastPart {
-    /// Its number, from 1.
+    /// The number of the part, from 1.
     number: u64,
-    /// Where its last interval ends.
+    /// The end of the part's last interval.
     latest: Nanos,
 }
 
@@ -92,17 +91,17 @@ fn wrong(error: FormError) -> io::Error {
     io::Error::other(error)
 }
 
-/// Intervals of one cell that follow each other.
+/// Consecutive intervals of one cell.
 struct Cell {
     begin: Nanos,
-    /// The only one, as it was read.
+    /// The encoded interval, if there is only one.
     first: Vec<u8>,
-    /// Their merge, where there are several.
+    /// The merged intervals, if there are several.
     merged: Option<Interval>,
 }
 
-/// Copies a log; neighbours of one cell of the last part become one interval. Parts before it stay
-/// as they were when they ended.
+/// Copies a log, merging neighbouring intervals of the same cell in the last part. Earlier parts
+/// stay as they were when they ended.
 fn rewrite(log: &Path, last: LastPart, out: &mut dyn Write) -> io::Result<()> {
     let mut frames = frames(log)?;
     out.write_all(&MAGIC)?;
@@ -127,7 +126,7 @@ fn rewrite(log: &Path, last: LastPart, out: &mut dyn Write) -> io::Result<()> {
     write_cell(cell, out)
 }
 
-/// The cell with a further interval, or a new one, before which the old one is written.
+/// Adds an interval to its cell, or writes the old cell and begins a new one.
 fn add(
     cell: Option<Cell>,
     frame: Frame,

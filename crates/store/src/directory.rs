@@ -1,4 +1,4 @@
-//! The directory of a run, held by one program at a time.
+//! The directory of a run, locked by one program at a time.
 
 use crate::StoreError;
 use crate::own_files;
@@ -8,39 +8,39 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
-/// The plan as it was run, without secrets.
+/// The plan of the run, without secrets.
 pub const PLAN: &str = "plan.yaml";
 /// The facts of the run that were known when it began, for people and other programs.
 const INFO: &str = "info.json";
-/// The facts, the intervals and the end.
+/// The log: the facts, the intervals and the end.
 pub(crate) const LOG: &str = "intervals.log";
-/// The events of the run, a line each.
+/// The events of the run, one per line.
 const EVENTS: &str = "events.jsonl";
-/// The summary as it was printed.
+/// The summary as printed.
 const SUMMARY: &str = "summary.json";
-/// The user's labels: the tags in a line, blanks between them, and the note below.
+/// The user's labels: the tags on one line, separated by blanks, and the note below.
 pub(crate) const LABELS: &str = "labels.txt";
-/// Held by the program that writes.
+/// The file that the writing program locks.
 const LOCK: &str = "lock";
 
-/// A plan that is larger than this is not read: 64 MiB.
+/// The maximum size of a plan that is read: 64 MiB.
 const PLAN_BYTES_MAX: u64 = 64 << 20;
 
 /// The directory of a run.
 #[derive(Debug)]
 pub struct Directory {
     path: PathBuf,
-    /// Whether it was made for this run.
+    /// Whether the directory was created for this run.
     is_new: bool,
-    /// The lock goes with the program, however that ends.
+    /// The lock, which ends with the program in any case.
     _lock: File,
 }
 
 impl Directory {
-    /// A directory for a new run: it is made if need be, and must have nothing in it.
+    /// A directory for a new run. It is created if necessary, and must be empty.
     ///
     /// # Errors
-    /// When it has a run or other files, when another program has it, or when it can't be written.
+    /// If the directory has a run or other files, another program uses it, or it cannot be written.
     pub fn create(path: &Path) -> Result<Self, StoreError> {
         let wrong = StoreError::write(path);
         let is_new = !path.exists();
@@ -57,17 +57,17 @@ impl Directory {
             let _unused = fs::remove_file(path.join(LOCK));
             return Err(StoreError::NotEmpty(path.to_owned()));
         }
-        // The directory itself must survive, as its files do once there is a log.
+        // Sync the parent, so that the directory itself survives a crash, as its files do.
         if let Some(parent) = path.parent().filter(|parent| *parent != Path::new("")) {
             sync_directory(parent).map_err(StoreError::write(parent))?;
         }
         Ok(directory)
     }
 
-    /// The directory of a run that is there, to be gone on with or to be changed.
+    /// Opens the directory of an existing run, to resume or change the run.
     ///
     /// # Errors
-    /// When there is no run in it, or another program has it.
+    /// If the directory has no run, or another program uses it.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         if !is_run(path) {
             return Err(StoreError::NoRun(path.to_owned()));
@@ -90,7 +90,7 @@ impl Directory {
         }
     }
 
-    /// Where it is.
+    /// The path of the directory.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -100,7 +100,7 @@ impl Directory {
         self.path.join(LOG)
     }
 
-    /// The file of what happened, to be appended to.
+    /// Opens the file of events for appending.
     pub(crate) fn events(&self) -> Result<File, StoreError> {
         let path = self.path.join(EVENTS);
         own_files::append(&path).map_err(StoreError::write(&path))
@@ -117,10 +117,10 @@ impl Directory {
         self.replace(INFO, info)
     }
 
-    /// Writes the summary as it is printed.
+    /// Writes the summary as printed.
     ///
     /// # Errors
-    /// When it can't be written.
+    /// If the summary cannot be written.
     pub fn write_summary(&self, summary: &[u8]) -> Result<(), StoreError> {
         self.replace(SUMMARY, summary)?;
         self.sync()
@@ -131,8 +131,8 @@ impl Directory {
         self.replace_by(name, &mut write)
     }
 
-    /// Writes a file beside and puts it in its place: a reader, or a crash, sees the old content or
-    /// the new.
+    /// Writes a temporary file and renames it, so that readers and crashes see either the old
+    /// content or the new.
     pub(crate) fn replace_by(
         &self,
         name: &str,
@@ -141,7 +141,7 @@ impl Directory {
         replace(&self.path, name, write)
     }
 
-    /// The same in a directory that another program may hold.
+    /// Replaces a file in a directory that another program may have locked.
     pub(crate) fn replace_in(path: &Path, name: &str, content: &[u8]) -> Result<(), StoreError> {
         replace(path, name, &mut |file| file.write_all(content))
     }
@@ -149,7 +149,7 @@ impl Directory {
     /// Puts a link to the directory into the folder of all runs, under the run's id.
     ///
     /// # Errors
-    /// When it can't be made.
+    /// If the link cannot be created.
     pub fn list_in(&self, runs: &Path, id: &str) -> Result<(), StoreError> {
         let link = runs.join(id);
         let made = fs::create_dir_all(runs).and_then(|()| {
@@ -162,10 +162,10 @@ impl Directory {
     /// Deletes the run with its directory.
     ///
     /// # Errors
-    /// When other files are in the directory, and nothing is deleted then; and when something can't
-    /// be deleted.
+    /// If the directory contains other files, in which case nothing is deleted, or if something
+    /// cannot be deleted.
     pub fn remove(self) -> Result<(), StoreError> {
-        // The directory itself, where a link led to it.
+        // Resolve links, so that the directory itself is deleted.
         let directory = fs::canonicalize(&self.path).map_err(StoreError::read(&self.path))?;
         let names = own_files::names(&directory).map_err(StoreError::read(&directory))?;
         if let Some(foreign) = names.iter().find(|name| !is_own(name)) {
@@ -178,8 +178,8 @@ impl Directory {
         fs::remove_dir(&directory).map_err(StoreError::write(&directory))
     }
 
-    /// Deletes what was written of a run that could not begin: a directory without its facts would
-    /// pass for the newest run. One that was there before stays, empty.
+    /// Deletes the files of a run that could not begin, because a directory without facts would
+    /// count as the newest run. A directory that existed before stays, empty.
     pub fn abandon(self) {
         for name in own_files::names(&self.path).unwrap_or_default() {
             if is_own(&name) {
@@ -191,14 +191,14 @@ impl Directory {
         }
     }
 
-    /// Makes the names of its files survive a crash.
+    /// Syncs the directory, so that the names of its files survive a crash.
     pub(crate) fn sync(&self) -> Result<(), StoreError> {
         sync_directory(&self.path).map_err(StoreError::write(&self.path))
     }
 }
 
-/// Makes the directory of a run, which only its user may enter: bodies and messages of a server
-/// are in it. Those around it are made as any other.
+/// Creates the directory of a run, which only its user may enter, because it contains bodies and
+/// messages of a server. Parent directories get the default mode.
 fn make(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Ok(());
@@ -209,7 +209,7 @@ fn make(path: &Path) -> io::Result<()> {
     fs::DirBuilder::new().mode(0o700).create(path)
 }
 
-/// Whether a run's directory has a file of this name.
+/// Whether a run's directory may contain a file with this name.
 fn is_own(name: &OsStr) -> bool {
     let own = [PLAN, INFO, EVENTS, SUMMARY, LABELS, LOG, LOCK];
     own.iter()
@@ -233,10 +233,10 @@ fn replace(
     })
 }
 
-/// The text of the plan that a run's directory has.
+/// The text of the plan in a run's directory.
 ///
 /// # Errors
-/// When it is no regular file, is too large, or can't be read.
+/// If the plan is not a regular file, is too large, or cannot be read.
 pub fn read_plan(run: &Path) -> Result<Vec<u8>, StoreError> {
     let path = run.join(PLAN);
     let mut bytes = Vec::new();
@@ -249,13 +249,13 @@ pub fn read_plan(run: &Path) -> Result<Vec<u8>, StoreError> {
     read.map_err(StoreError::read(&path))
 }
 
-/// Whether a program holds the directory now. One that can't be asked is held by none.
+/// Whether a program has locked the directory. If the lock cannot be checked, it counts as free.
 pub(crate) fn is_held(path: &Path) -> bool {
     let lock = own_files::read(&path.join(LOCK));
     lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
-/// Whether there is a run in a directory.
+/// Whether a directory contains a run.
 pub(crate) fn is_run(path: &Path) -> bool {
     path.join(LOG).is_file()
 }

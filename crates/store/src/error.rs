@@ -26,20 +26,20 @@ pub enum StoreError {
     Busy(PathBuf),
     /// The directory has a run already.
     Taken(PathBuf),
-    /// The directory has files that are no run's.
+    /// The directory contains files that do not belong to a run.
     NotEmpty(PathBuf),
-    /// A directory of a run has a file that is no run's, so that it is not deleted.
+    /// A run's directory contains a file that does not belong to a run, so it is not deleted.
     Foreign(PathBuf),
-    /// There is no run in the directory.
+    /// The directory contains no run.
     NoRun(PathBuf),
-    /// The directory has the log of no run that can be read here.
+    /// The log in the directory cannot be decoded.
     Unreadable {
         /// The log.
         path: PathBuf,
         /// The error of its first entry.
         error: FormError,
     },
-    /// The facts are those of a run with other pools or steps.
+    /// The facts belong to a run with other pools or steps.
     OtherRun(PathBuf),
     /// The log ends before the run's own facts.
     Empty(PathBuf),

@@ -1,9 +1,9 @@
-//! The record of a run that goes on, looked at again and again.
+//! Reads the record of an active run repeatedly.
 //!
-//! A log grows by a frame each interval, and what was read of it stays as it was, but for two acts
-//! of its writer: the facts of a part are written once more when its load begins, and now and then
-//! the whole log is replaced by one of merged intervals. So what was read is kept from the first
-//! interval of a part on, as long as the file is the same one.
+//! A log grows by a frame per interval, and existing frames do not change, with two exceptions: the
+//! facts of a part are rewritten when its load begins, and from time to time a log with merged
+//! intervals replaces the whole log. So the read state is kept from the first interval of a part,
+//! as long as the file is the same one.
 
 use crate::StoreError;
 use crate::directory::{self, LOG};
@@ -14,24 +14,24 @@ use std::io::{BufReader, Seek as _, SeekFrom};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-/// Reads the record of a run, and later what has been added to it.
+/// Reads the record of a run, and later only the frames added since.
 #[derive(Debug)]
 pub struct Follower {
     path: PathBuf,
     followed: Option<Followed>,
 }
 
-/// What was read of a log.
+/// The read state of a log.
 #[derive(Debug)]
 struct Followed {
-    /// Open, so that no other file can have its number.
+    /// The open file. While it is open, no other file can have its inode number.
     file: File,
     mark: Mark,
     reader: Reader,
 }
 
 impl Follower {
-    /// Of the run in this directory; nothing is read yet.
+    /// A follower of the run in this directory; nothing is read yet.
     #[must_use]
     pub const fn new(path: PathBuf) -> Self {
         Self {
@@ -40,7 +40,7 @@ impl Follower {
         }
     }
 
-    /// The record as it is now. What an earlier call has read is not read again.
+    /// The current record. Frames that an earlier call has read are not read again.
     ///
     /// # Errors
     /// As [`Record::read`].
@@ -75,7 +75,7 @@ impl Follower {
 }
 
 impl Followed {
-    /// Whether the log is the file that was read, and has all of it still.
+    /// Whether the log is still the file that was read, and still has all read bytes.
     fn is_of(&self, log: &Path) -> bool {
         let (Ok(now), Ok(read)) = (fs::metadata(log), self.file.metadata()) else {
             return false;
@@ -83,7 +83,7 @@ impl Followed {
         (now.dev(), now.ino()) == (read.dev(), read.ino()) && now.len() >= self.mark.whole
     }
 
-    /// Reads what follows.
+    /// Reads the frames after the mark.
     fn go_on(self, log: &Path) -> Result<(Entries<BufReader<File>>, Option<Reader>), StoreError> {
         let Self {
             file,

@@ -1,22 +1,23 @@
-//! The frames of a log: a payload each, with its length, its kind and a checksum of all three.
+//! The frames of a log: each has a payload with its length, its kind and a checksum of all three.
 //!
-//! A log begins with [`MAGIC`]. A frame is the length of its payload in four bytes, its kind in
-//! one, the CRC-32 of these five and the payload in four, and the payload; numbers have their least
-//! byte first. A frame holds as a whole or not at all, so that every prefix of a log is a log.
+//! A log begins with [`MAGIC`]. A frame consists of the length of its payload in four bytes, its
+//! kind in one byte, the CRC-32 of these five bytes and the payload in four bytes, and the payload.
+//! Numbers are little-endian. A frame is either complete or ignored, so every prefix of a log is a
+//! log.
 
 use std::io::{self, Read};
 
-/// The first bytes of a log; the last one is the version of its form.
+/// The first bytes of a log; the last one is the version of its format.
 pub(crate) const MAGIC: [u8; 8] = *b"drumlog\x01";
 
-/// The most that a payload may have: an interval of 10,000 steps takes a tenth of it.
+/// The maximum length of a payload in bytes: an interval of 10,000 steps needs a tenth of it.
 pub const PAYLOAD_BYTES_MAX: u32 = 256 << 20;
 
-/// Bytes before a payload.
+/// The number of bytes before a payload.
 const HEADER_BYTES: usize = 9;
 
-/// Bytes of a payload that are read at a time: a false length takes no more memory than there is
-/// file.
+/// The number of bytes of a payload that are read at a time, so that a false length does not
+/// allocate more memory than the file's size.
 const PIECE_BYTES: usize = 1 << 20;
 
 /// One frame.
@@ -26,21 +27,21 @@ pub(crate) struct Frame {
     pub(crate) payload: Vec<u8>,
 }
 
-/// Where a log breaks off before its file ends, or ends within a frame.
+/// The place at which a log ends prematurely: inside a frame, or before damaged bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Break {
-    /// How many bytes before it are whole.
+    /// The number of valid bytes before the break.
     pub at: u64,
-    /// In which way.
+    /// The kind of break.
     pub kind: BreakKind,
 }
 
-/// In which way a log breaks off.
+/// How a log ends prematurely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BreakKind {
-    /// The file ends within a frame, as it does where a program was killed while it wrote.
+    /// The file ends inside a frame, as after a program was killed while it wrote.
     Torn,
-    /// The bytes are not those that were written.
+    /// The bytes differ from the written ones.
     Damaged,
 }
 
@@ -51,12 +52,12 @@ fn checksum(head: &[u8], payload: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// How many bytes the frame of a payload of this length has.
+/// The length of a frame whose payload has this length, in bytes.
 pub(crate) const fn bytes(payload_bytes: usize) -> u64 {
     (HEADER_BYTES + payload_bytes) as u64
 }
 
-/// The bytes of a frame; `None` where the payload is too long for one.
+/// The bytes of a frame; `None` if the payload is too long.
 pub(crate) fn encode(kind: u8, payload: &[u8]) -> Option<Vec<u8>> {
     let length = u32::try_from(payload.len()).ok();
     let length = length.filter(|length| *length <= PAYLOAD_BYTES_MAX)?;
@@ -69,20 +70,20 @@ pub(crate) fn encode(kind: u8, payload: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// The frames of a log, from its beginning as far as they are whole.
+/// The valid frames of a log, from its beginning.
 pub(crate) struct Frames<R> {
     input: R,
-    /// Bytes that were read and are whole.
+    /// The number of valid bytes that were read.
     whole: u64,
     end: Option<Break>,
     is_over: bool,
 }
 
 impl<R: Read> Frames<R> {
-    /// The frames behind [`MAGIC`], which must come first.
+    /// The frames after [`MAGIC`], which must come first. `None` if the input is not a log.
     ///
     /// # Errors
-    /// When it can't be read, or `None` in place of the frames where it is no log.
+    /// If the input cannot be read.
     pub(crate) fn open(mut input: R) -> io::Result<Option<Self>> {
         let mut magic = [0; MAGIC.len()];
         let length = fill(&mut input, &mut magic)?;
@@ -102,8 +103,8 @@ impl<R: Read> Frames<R> {
         Ok(Some(frames))
     }
 
-    /// The frames behind the first `whole` bytes of a log, which were read before, and where the
-    /// input stands.
+    /// The frames after the first `whole` bytes of a log, which were read before; the input is at
+    /// that position.
     pub(crate) const fn go_on(input: R, whole: u64) -> Self {
         Self {
             input,
@@ -113,12 +114,12 @@ impl<R: Read> Frames<R> {
         }
     }
 
-    /// The input, which stands anywhere behind what was read.
+    /// The input, at any position after the read frames.
     pub(crate) fn into_input(self) -> R {
         self.input
     }
 
-    /// The next whole frame; `None` at the end, or where the log breaks off.
+    /// The next valid frame; `None` at the end, or at a break.
     pub(crate) fn next(&mut self) -> io::Result<Option<Frame>> {
         if self.is_over {
             return Ok(None);
@@ -154,7 +155,7 @@ impl<R: Read> Frames<R> {
         Ok(Some(Frame { kind, payload }))
     }
 
-    /// A payload of this length, if there is as much.
+    /// A payload of this length, if the input has as many bytes.
     fn payload(&mut self, length: usize) -> io::Result<Option<Vec<u8>>> {
         let mut payload = Vec::new();
         while payload.len() < length {
@@ -168,7 +169,7 @@ impl<R: Read> Frames<R> {
         Ok(Some(payload))
     }
 
-    /// Ends the log before its last frame, whose content can't be one of a log.
+    /// Ends the log before its last frame, whose content is invalid.
     pub(crate) fn refuse(&mut self, last: &Frame) {
         self.whole -= (HEADER_BYTES + last.payload.len()) as u64;
         self.stop(BreakKind::Damaged);
@@ -180,18 +181,18 @@ impl<R: Read> Frames<R> {
         self.end = Some(Break { at, kind });
     }
 
-    /// Where the log breaks off, once there is no next frame.
+    /// The break of the log, once there are no more frames.
     pub(crate) fn broken(&self) -> Option<Break> {
         self.end
     }
 
-    /// How many bytes were whole so far.
+    /// The number of valid bytes so far.
     pub(crate) fn whole(&self) -> u64 {
         self.whole
     }
 }
 
-/// Reads until the buffer is full or the input ends; how many bytes there were.
+/// Reads until the buffer is full or the input ends. Returns the number of bytes.
 fn fill(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < buffer.len() {
@@ -209,7 +210,7 @@ fn fill(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
 mod tests {
     use super::*;
 
-    /// A log of three frames, and where each of its prefixes of whole frames ends.
+    /// A log of three frames, and the end of each prefix of complete frames.
     fn log() -> (Vec<u8>, Vec<usize>) {
         let mut log = MAGIC.to_vec();
         let mut ends = vec![log.len()];

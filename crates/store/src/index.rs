@@ -1,11 +1,11 @@
-//! An index of all runs in a folder, in SQLite: a list of thousands must not read thousands of logs.
-//! It has nothing that the directories do not have, and is made again from them where it is missing,
-//! damaged or of another version.
+//! An index of all runs in a folder, in SQLite, because a list of thousands of runs must not read
+//! thousands of logs. The index contains only data from the directories, and is rebuilt from them
+//! if it is missing, damaged or of another version.
 //!
-//! Each row carries a stamp, the lengths and times of what it was read from. A row whose stamp
-//! differs is read again, so nothing has to announce a run here. A list of the newest runs compares
-//! the stamps of these only, for each costs two system calls; of the others it knows from the names in
-//! the folder that they are there.
+//! Each row has a stamp: the lengths and times of the files that it was read from. A row whose
+//! stamp differs is read again, so new runs need not be registered. A list of the newest runs
+//! compares only the stamps of these runs, because each comparison costs two system calls. For the
+//! other runs, the names in the folder show that they exist.
 
 mod row;
 
@@ -20,7 +20,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-/// The version of the tables; another one is made again.
+/// The version of the tables; other versions are rebuilt.
 const VERSION: i64 = 1;
 
 /// An index of the runs in a folder.
@@ -33,9 +33,9 @@ pub struct Index {
 /// The newest runs of a folder.
 #[derive(Debug)]
 pub struct Newest {
-    /// The newest first.
+    /// The rows, newest first.
     pub rows: Vec<RunRow>,
-    /// How many there are beside them.
+    /// The number of older runs.
     pub older: usize,
 }
 
@@ -48,26 +48,26 @@ impl Newest {
 }
 
 impl Index {
-    /// The index of the runs in a folder, up to date: runs that came, went or changed since are
-    /// looked at.
+    /// Opens the index of the runs in a folder and updates it: runs that were added, removed or
+    /// changed are read.
     ///
     /// # Errors
-    /// When the folder or the index can't be read or written.
+    /// If the folder or the index cannot be read or written.
     pub fn open(path: &Path, runs: &Path) -> Result<Self, StoreError> {
         Self::with(path, runs, Self::refresh).map(|(index, ())| index)
     }
 
-    /// The runs in a folder, the newest first, from the index at this path, which is made where it is
-    /// missing. Where the index fails the runs themselves are read, which takes longer, and the
-    /// error says why.
+    /// The runs in a folder, newest first, from the index at this path, which is created if it is
+    /// missing. If the index fails, the runs themselves are read, which takes longer, and the
+    /// reason is returned as well.
     #[must_use]
     pub fn rows_of(path: &Path, runs: &Path) -> (Vec<RunRow>, Option<StoreError>) {
         let (newest, error) = Self::newest_of(path, runs, usize::MAX);
         (newest.rows, error)
     }
 
-    /// As [`Index::rows_of`], at most `limit` of them. A run that is not among them is counted as it
-    /// was when it was last looked at.
+    /// As [`Index::rows_of`], with at most `limit` rows. Other runs are only counted, as of the
+    /// last update.
     #[must_use]
     pub fn newest_of(path: &Path, runs: &Path, limit: usize) -> (Newest, Option<StoreError>) {
         if !runs.is_dir() {
@@ -79,10 +79,10 @@ impl Index {
         }
     }
 
-    /// All runs, the newest first.
+    /// All runs, newest first.
     ///
     /// # Errors
-    /// When the index can't be read.
+    /// If the index cannot be read.
     pub fn rows(&self) -> Result<Vec<RunRow>, StoreError> {
         let path = self.connection.path().map(PathBuf::from);
         let rows = self.select(usize::MAX);
@@ -90,8 +90,8 @@ impl Index {
         Ok(rows.into_iter().map(|stamped| stamped.row).collect())
     }
 
-    /// An index, and what `work` makes of it. Where the tables are damaged, below a head that is not,
-    /// they are made again for a second try.
+    /// Opens an index and applies `work`. If the tables are damaged although the file's head is
+    /// not, they are rebuilt for a second try.
     fn with<T>(
         path: &Path,
         runs: &Path,
@@ -113,7 +113,7 @@ impl Index {
         Ok((index, made))
     }
 
-    /// Looks at all runs.
+    /// Updates the rows of all runs.
     fn refresh(&mut self) -> rusqlite::Result<()> {
         let entries = entries(&self.runs);
         let mut known = self.known()?;
@@ -127,7 +127,7 @@ impl Index {
         transaction.commit()
     }
 
-    /// The newest runs, up to date.
+    /// Updates and returns the newest runs.
     fn newest(&mut self, limit: usize) -> rusqlite::Result<Newest> {
         if limit == usize::MAX {
             self.refresh()?;
@@ -139,7 +139,7 @@ impl Index {
             let rows = self.select(limit)?;
             let new = |of: &&row::Stamped| looked_at.insert(of.row.id.clone());
             let unseen: Vec<&row::Stamped> = rows.iter().filter(new).collect();
-            // A run that went, or has another start now, gives way to others.
+            // Repeat: a run that was removed, or has another start now, makes room for others.
             if limit == usize::MAX || !self.update_all(&unseen)? {
                 let count = "SELECT count(*) FROM runs";
                 let all: i64 = self.connection.query_row(count, [], |row| row.get(0))?;
@@ -153,8 +153,8 @@ impl Index {
         }
     }
 
-    /// Looks at runs that came or went, by the names in the folder, and at those of which no name says
-    /// whether they are there or can be read.
+    /// Updates the rows of runs that were added or removed, by the names in the folder, and of runs
+    /// for which the name does not show whether they exist or can be read.
     fn follow_names(&mut self) -> rusqlite::Result<()> {
         let entries = entries(&self.runs);
         let ids = |text: &str| -> rusqlite::Result<BTreeSet<String>> {
@@ -181,7 +181,7 @@ impl Index {
         transaction.commit()
     }
 
-    /// Looks at runs; whether any of them had changed.
+    /// Updates the rows of these runs. Returns whether any of them had changed.
     fn update_all(&mut self, rows: &[&row::Stamped]) -> rusqlite::Result<bool> {
         let transaction = self.connection.transaction()?;
         let mut changed = false;
@@ -192,7 +192,7 @@ impl Index {
         Ok(changed)
     }
 
-    /// The newest rows, the newest first.
+    /// The newest rows, newest first.
     fn select(&self, limit: usize) -> rusqlite::Result<Vec<row::Stamped>> {
         let text = "SELECT * FROM runs ORDER BY started_at_unix_ns DESC, id DESC LIMIT ?1";
         let mut statement = self.connection.prepare(text)?;
@@ -201,7 +201,7 @@ impl Index {
         rows.collect()
     }
 
-    /// The stamps of the runs that it has.
+    /// The stamps in the index.
     fn known(&self) -> rusqlite::Result<BTreeMap<String, String>> {
         let mut statement = self.connection.prepare("SELECT id, stamp FROM runs")?;
         let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -209,7 +209,7 @@ impl Index {
     }
 }
 
-/// A database with our tables, which are made where there are none.
+/// Opens a database with our tables, which are created if they are missing.
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
     keep_from_others(path);
     let connection = Connection::open(path)?;
@@ -226,8 +226,9 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Lets only its user read the file of an index, which has targets, tags and notes. SQLite gives its
-/// other files the same mode. Where that fails, the folder around it is what keeps others out.
+/// Makes the file of an index readable only by its user, because it contains targets, tags and
+/// notes. SQLite gives its other files the same mode. If this fails, the folder around the file
+/// still protects it.
 fn keep_from_others(path: &Path) {
     match fs::symlink_metadata(path) {
         Ok(facts) if facts.is_file() && facts.mode() & 0o077 != 0 => {
@@ -258,7 +259,7 @@ fn delete(table: &Connection, id: &str) -> rusqlite::Result<bool> {
     Ok(rows > 0)
 }
 
-/// Brings the row of a run up to date whose stamp was `known`; whether it had changed.
+/// Updates the row of a run whose stamp was `known`. Returns whether the run had changed.
 fn update(
     table: &Connection,
     runs: &Path,
@@ -276,7 +277,7 @@ fn update(
         return Ok(known.is_some() && delete(table, id)?);
     }
     let row = RunRow::read(id, &path);
-    // A change of permissions leaves a stamp as it was: an error is looked at again.
+    // A change of permissions does not change a stamp, so a run with an error is always read again.
     let stamp = match (&row.labels, &row.run) {
         (Ok(_), Ok(_)) => stamp.as_str(),
         _ => "",
@@ -285,16 +286,17 @@ fn update(
     Ok(true)
 }
 
-/// What a name in the folder of runs stands for.
+/// The kind of a name in the folder of runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EntryKind {
     /// A directory in the folder.
     Own,
-    /// A link, to a directory that may be gone; or what is no run.
+    /// A link, whose target may be missing, or an entry that is not a run.
     Other,
 }
 
-/// The names in the folder of runs. Linux has the kind of each beside it, so none costs a call.
+/// The names in the folder of runs. Linux returns the kind of each with its name, so the kind costs
+/// no system call.
 fn entries(runs: &Path) -> BTreeMap<String, EntryKind> {
     let entries = fs::read_dir(runs).into_iter().flatten();
     let entry = |entry: io::Result<fs::DirEntry>| {
@@ -308,8 +310,8 @@ fn entries(runs: &Path) -> BTreeMap<String, EntryKind> {
     entries.filter_map(entry).collect()
 }
 
-/// What tells whether the run in a directory has changed: the length and the times of what it is read
-/// from. `None` where there is no run.
+/// The stamp of the run in a directory: the length and the times of its files, which change with
+/// the run. `None` if the directory contains no run.
 fn stamp(run: &Path) -> Option<String> {
     let log = fs::metadata(run.join(LOG)).ok()?;
     let log = log.is_file().then(|| of_file(&log))??;

@@ -1,4 +1,4 @@
-//! The user's labels of a stored run: tags and a note. They lie in its directory.
+//! The user's labels of a stored run: tags and a note. They are stored in its directory.
 
 use crate::StoreError;
 use crate::directory::{Directory, LABELS};
@@ -7,15 +7,15 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-/// The longest file of labels, in bytes.
+/// The maximum size of a file of labels, in bytes.
 const LABELS_BYTES_MAX: usize = 64 << 10;
 
 /// The labels that a user gave a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Labels {
-    /// Words by which runs are found, sorted; a run with a tag is not pruned.
+    /// Words by which runs are found, sorted; tagged runs are not pruned.
     pub tags: Vec<String>,
-    /// A text of any kind.
+    /// Any text.
     pub note: String,
 }
 
@@ -23,7 +23,7 @@ impl Labels {
     /// The labels of the run in a directory.
     ///
     /// # Errors
-    /// When they can't be read.
+    /// If the labels cannot be read.
     pub fn read(path: &Path) -> Result<Self, StoreError> {
         let path = path.join(LABELS);
         let wrong = StoreError::read(&path);
@@ -45,26 +45,27 @@ impl Labels {
         Ok(labels)
     }
 
-    /// Adds tags; a word has no blanks.
+    /// Adds tags. A tag must not contain blanks.
     pub fn add_tags<'a>(&mut self, tags: impl IntoIterator<Item = &'a str>) {
         self.tags.extend(tags.into_iter().map(str::to_owned));
         self.tags.sort();
         self.tags.dedup();
     }
 
-    /// Takes tags away.
+    /// Removes tags.
     pub fn remove_tags(&mut self, tags: &[String]) {
         self.tags.retain(|tag| !tags.contains(tag));
     }
 
     /// Changes the labels of the run in a directory, which another program may be changing or
-    /// writing to: one change comes after the other. Labels that can't be read stay as they are.
+    /// writing to; changes are applied one after the other. Labels that cannot be read stay
+    /// unchanged.
     ///
     /// # Errors
-    /// When they can't be read or written, or would be longer than 64 KiB.
+    /// If the labels cannot be read or written, or would be longer than 64 KiB.
     pub fn change(path: &Path, change: &mut dyn FnMut(&mut Self)) -> Result<(), StoreError> {
         let wrong = StoreError::write(path);
-        // The lock of the directory itself, which needs no file and goes with this call.
+        // The lock of the directory itself, which needs no file and ends with this call.
         let directory = File::open(path).map_err(&wrong)?;
         directory.lock().map_err(&wrong)?;
         let mut labels = Self::read(path)?;

@@ -1,13 +1,13 @@
-//! The directory of a run: what is written while the run goes on, and read back whole or cut off.
+//! The directory of a run: written during the run, and read again complete or cut off.
 //!
-//! Knows files, and how what they hold survives a crash. Must not know how anything is measured or
+//! Knows files, and how their contents survive a crash. Must not know how anything is measured or
 //! shown: plans, events and summaries come as bytes. Start reading at [`Recording`], then
 //! [`Record`].
 //!
-//! A run is a log of frames with checksums, to which one interval at a time is appended and synced,
-//! so that every prefix of the log is a run. A record that is read back gives the same summary as
-//! the run; a [`Follower`] reads what a run has added since. Texts that `session` made with
-//! `report` are stored as bytes, whose content this crate does not know.
+//! A run is a log of frames with checksums. Each interval is appended and synced, so that every
+//! prefix of the log is a run. A record gives the same summary as the run itself; a [`Follower`]
+//! reads the frames added since its last call. Texts that `session` made with `report` are stored
+//! as bytes, whose content this crate does not know.
 
 mod compaction;
 mod directory;

@@ -1,4 +1,4 @@
-//! The runs in a folder, as a list has them.
+//! The runs in a folder, as shown in a list.
 
 use crate::{Labels, Record, StoreError, TeardownFailure, directory};
 use drumfire_measure::Digest;
@@ -6,23 +6,24 @@ use std::cmp::Reverse;
 use std::fs;
 use std::path::Path;
 
-/// A list's row for one run.
+/// The row of one run in a list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunRow {
-    /// The name of its directory in the folder, or of the link that leads to it.
+    /// The name of the run's directory in the folder, or of the link to it.
     pub id: String,
-    /// Whether the folder has a link to its directory, which lies where the user wanted it.
+    /// Whether the folder has only a link to the directory, which is at a place that the user
+    /// selected.
     pub is_elsewhere: bool,
-    /// The user's tags and note, or why they can't be read.
+    /// The user's tags and note, or why they cannot be read.
     pub labels: Result<Labels, String>,
-    /// What is known of the run, or why its record can't be read.
+    /// The digest of the run, or why its record cannot be read.
     pub run: Result<Digest, String>,
-    /// The failure of its teardown, where its record has one.
+    /// The failure of the run's teardown, if its record has one.
     pub teardown: Option<TeardownFailure>,
 }
 
 impl RunRow {
-    /// The runs in a folder, the newest first, and last the ones that can't be read.
+    /// The runs in a folder, newest first, followed by unreadable ones.
     #[must_use]
     pub fn all(runs: &Path) -> Vec<Self> {
         let entries = fs::read_dir(runs).into_iter().flatten();
@@ -38,7 +39,7 @@ impl RunRow {
         rows
     }
 
-    /// The run in a directory of this name.
+    /// The run in a directory with this name.
     #[must_use]
     pub fn read(id: &str, path: &Path) -> Self {
         let text = |error: StoreError| error.to_string();
@@ -56,14 +57,15 @@ impl RunRow {
         }
     }
 
-    /// When it began, in nanoseconds since 1970-01-01 00:00 UTC, where that is known.
+    /// The start of the run, in nanoseconds since 1970-01-01 00:00 UTC, if known.
     #[must_use]
     pub fn started_at_unix_ns(&self) -> Option<u64> {
         self.run.as_ref().ok().map(|run| run.started_at_unix_ns)
     }
 
-    /// Whether a rule may delete the run: it lies in the folder, its age is known, and it has no
-    /// tag for certain. A run of a later version, or one that is damaged, has neither age nor tags.
+    /// Whether a rule may delete the run: the run is in the folder itself, its age is known, and it
+    /// certainly has no tag. The age and tags of a damaged run, or of a run of a later version, are
+    /// unknown.
     #[must_use]
     pub fn may_be_pruned(&self) -> bool {
         let is_untagged = |labels: &Labels| labels.tags.is_empty();

@@ -1,8 +1,8 @@
 //! The log of a run: its facts, its intervals, commands and its end, as frames.
 //!
-//! A frame holds a value in the form that `measure` has for it: the forms in which a run's events
-//! travel to other processes, so that an event is written alike in the log, on the control socket
-//! and in the stream of events.
+//! A frame contains a value in the form that `measure` defines. The same forms send a run's events
+//! to other processes, so an event has the same encoding in the log, on the control socket and in
+//! the stream of events.
 
 use crate::StoreError;
 use crate::frame::{self, Break, Frame, Frames, MAGIC};
@@ -22,51 +22,51 @@ use std::path::{Path, PathBuf};
 pub(crate) enum FrameKind {
     /// The facts of a run, or of a further part of it.
     Part = 1,
-    /// An interval of the part before it.
+    /// An interval of the preceding part.
     Interval = 2,
-    /// The end of the part before it.
+    /// The end of the preceding part.
     Ending = 3,
     /// A text that the caller stored for itself.
     Caller = 4,
-    /// A command that changed the part before it.
+    /// A command that changed the preceding part.
     Command = 5,
-    /// The failure of the teardown of the part before it.
+    /// The failure of the preceding part's teardown.
     Teardown = 6,
 }
 
 /// The content of one frame.
 #[derive(Clone, Debug)]
 pub(crate) enum Entry {
-    /// A part of the run begins; a run that was resumed has several.
+    /// The start of a part; a resumed run has several.
     Part(Box<RunInfo>),
     /// The next interval of the part.
     Interval(Box<Interval>),
-    /// The part has ended.
+    /// The end of the part.
     Ending(Box<Ending>),
     /// A text that the caller stored for itself.
     Caller(String),
-    /// A command changed the part.
+    /// A command that changed the part.
     Command(Box<Command>),
-    /// The teardown behind the part has failed.
+    /// The failure of the part's teardown.
     Teardown(TeardownFailure),
 }
 
-/// Reads the entries of a log one by one, as far as it is whole.
+/// Reads the valid entries of a log one by one.
 pub(crate) struct Entries<R> {
     frames: Frames<R>,
-    /// The pools of the part that was begun last.
+    /// The pools of the newest part.
     pools: Vec<PoolInfo>,
-    /// Why the content of the first frame is no entry.
+    /// Why the content of the first frame is not an entry.
     first_error: Option<FormError>,
     /// The memory of an interval that was read before.
     spare: Option<Interval>,
     count: u64,
 }
 
-/// The place in a log up to which its entries were read.
+/// The position in a log up to which its entries were read.
 #[derive(Clone, Debug)]
 pub(crate) struct Mark {
-    /// Bytes that were whole.
+    /// The number of valid bytes.
     pub(crate) whole: u64,
     pools: Vec<PoolInfo>,
     count: u64,
@@ -83,7 +83,7 @@ impl Entries<BufReader<File>> {
 }
 
 impl<R: Read> Entries<R> {
-    /// The entries of a log; `None` where it is none.
+    /// The entries of a log; `None` if the input is not a log.
     pub(crate) fn new(input: R) -> io::Result<Option<Self>> {
         let frames = Frames::open(input)?;
         Ok(frames.map(|frames| Self {
@@ -95,7 +95,7 @@ impl<R: Read> Entries<R> {
         }))
     }
 
-    /// The entries behind a place, where the input stands.
+    /// The entries after a mark, at which the input is positioned.
     pub(crate) fn go_on(input: R, mark: Mark) -> Self {
         Self {
             frames: Frames::go_on(input, mark.whole),
@@ -106,7 +106,7 @@ impl<R: Read> Entries<R> {
         }
     }
 
-    /// The place up to which it has read, and its input.
+    /// The mark up to which entries were read, and the input.
     pub(crate) fn stop(self) -> (Mark, R) {
         let mark = Mark {
             whole: self.frames.whole(),
@@ -116,7 +116,7 @@ impl<R: Read> Entries<R> {
         (mark, self.frames.into_input())
     }
 
-    /// The next entry; `None` at the end, or where the log breaks off.
+    /// The next entry; `None` at the end, or at a break.
     pub(crate) fn next(&mut self) -> io::Result<Option<Entry>> {
         let Some(frame) = self.frames.next()? else {
             return Ok(None);
@@ -127,7 +127,7 @@ impl<R: Read> Entries<R> {
                 Ok(Some(entry))
             }
             Err(error) => {
-                // Its checksum holds, so this is what was written: by another version, or by others.
+                // The checksum is correct, so another version or another program wrote these bytes.
                 self.frames.refuse(&frame);
                 self.first_error = (self.count == 0).then_some(error);
                 Ok(None)
@@ -135,7 +135,7 @@ impl<R: Read> Entries<R> {
         }
     }
 
-    /// The beginning of the next part; what lies before it is passed over.
+    /// The start of the next part; entries before it are skipped.
     pub(crate) fn next_part(&mut self) -> io::Result<Option<RunInfo>> {
         while let Some(frame) = self.frames.next()? {
             if frame.kind == FrameKind::Part as u8 {
@@ -145,8 +145,8 @@ impl<R: Read> Entries<R> {
         Ok(None)
     }
 
-    /// Takes back the memory of an interval that was read here, for the next one: a log of a week has
-    /// tens of thousands, and the system's memory is slow to take and to give back.
+    /// Takes back the memory of an interval that was read here, for the next one. The log of a week
+    /// has tens of thousands of intervals, and allocating memory from the system for each is slow.
     pub(crate) fn reuse(&mut self, interval: Interval) {
         self.spare = Some(interval);
     }
@@ -196,19 +196,19 @@ impl<R: Read> Entries<R> {
         self.first_error
     }
 
-    /// How many bytes were whole so far.
+    /// The number of valid bytes so far.
     pub(crate) fn whole(&self) -> u64 {
         self.frames.whole()
     }
 }
 
-/// Whether intervals of the one merge with those of the other.
+/// Whether the intervals of both runs can be merged.
 pub(crate) fn are_alike(one: &[PoolInfo], other: &[PoolInfo]) -> bool {
     let series = |pool: &PoolInfo| (pool.steps.clone(), pool.iterations, pool.scenarios.clone());
     one.iter().map(series).eq(other.iter().map(series))
 }
 
-/// Where the first entry of a log stands, with a payload of this length.
+/// The place of a log's first entry, whose payload has this length.
 pub(crate) const fn first_entry(payload_bytes: usize) -> Range<u64> {
     let begin = MAGIC.len() as u64;
     begin..begin + frame::bytes(payload_bytes)
@@ -224,13 +224,13 @@ fn encoded(kind: FrameKind, payload: &[u8]) -> io::Result<Vec<u8>> {
 pub(crate) struct LogWriter {
     file: File,
     path: PathBuf,
-    /// Bytes that are whole.
+    /// The number of valid bytes.
     whole: u64,
 }
 
 impl LogWriter {
-    /// A new log that begins with these entries, written at once: a disk is waited for once before
-    /// the load can begin.
+    /// Creates a log that begins with these entries, in one write, so that the load waits only once
+    /// for the disk.
     pub(crate) fn create(path: &Path, entries: &[(FrameKind, &[u8])]) -> Result<Self, StoreError> {
         let wrong = StoreError::write(path);
         let mut bytes = MAGIC.to_vec();
@@ -247,7 +247,7 @@ impl LogWriter {
         Ok(log)
     }
 
-    /// The log that is there, to be gone on with behind `whole` bytes; what follows them is
+    /// Opens an existing log to append after its first `whole` bytes; the bytes after them are
     /// removed.
     pub(crate) fn reopen(path: &Path, whole: u64) -> Result<Self, StoreError> {
         let wrong = StoreError::write(path);
@@ -264,7 +264,7 @@ impl LogWriter {
         Ok(log)
     }
 
-    /// The log that is there, to be gone on with behind its whole frames.
+    /// Opens an existing log to append after its valid frames.
     pub(crate) fn reopen_whole(path: &Path) -> Result<Self, StoreError> {
         let wrong = StoreError::read(path);
         let file = own_files::read(path).map_err(&wrong)?;
@@ -274,7 +274,7 @@ impl LogWriter {
         Self::reopen(path, frames.whole())
     }
 
-    /// Goes on in the file that was put in this one's place.
+    /// Continues in the file that has replaced this log.
     pub(crate) fn follow(&mut self) -> Result<(), StoreError> {
         let wrong = StoreError::write(&self.path);
         let whole = std::fs::metadata(&self.path).map_err(wrong)?.len();
@@ -286,19 +286,19 @@ impl LogWriter {
         &self.path
     }
 
-    /// Appends an entry, which survives a crash once this returns.
+    /// Appends an entry, which survives a crash once this call has returned.
     pub(crate) fn append(&mut self, kind: FrameKind, payload: &[u8]) -> Result<(), StoreError> {
         let frame = encoded(kind, payload).map_err(StoreError::write(&self.path))?;
         self.write(&frame)
     }
 
-    /// Bytes that are whole.
+    /// The number of valid bytes.
     pub(crate) const fn whole(&self) -> u64 {
         self.whole
     }
 
-    /// Puts an entry in the place of one that is as long, by one write. Where the new one would be
-    /// longer or shorter, the old one stays.
+    /// Replaces an entry with one of the same length, in one write. If the lengths differ, the old
+    /// entry stays.
     pub(crate) fn rewrite(
         &self,
         place: Range<u64>,
@@ -326,7 +326,7 @@ impl LogWriter {
                 Ok(())
             }
             Err(error) => {
-                // A part of a frame is no harm: it is not read.
+                // A partial frame is harmless, because it is not read.
                 let _left = self.cut_back();
                 Err(StoreError::write(&self.path)(error))
             }

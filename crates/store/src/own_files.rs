@@ -1,8 +1,8 @@
 //! Files and folders of this user, also if others can write next to them.
 //!
-//! One rule holds for all files: only regular files are opened, never through a link, and opening
-//! waits for nothing. New ones are readable by their user alone. A run's directory may come from
-//! another machine or user; what a user trusts without looking is opened with [`own_file`].
+//! One rule applies to all files: only regular files are opened, never through a link, and opening
+//! never blocks. New files are readable only by their user. A run's directory may come from another
+//! machine or user; files that are trusted without a check are opened with [`own_file`].
 
 use rustix::fs::OFlags;
 use rustix::process::geteuid;
@@ -18,22 +18,24 @@ use std::path::{Path, PathBuf};
 const FOLDER: u32 = 0o700;
 /// The mode of a new file: others may not read it.
 const OWN: u32 = 0o600;
-/// The end of the name of a file that replaces another once it is complete.
+/// The suffix of a file that will replace another one.
 const BESIDE: &str = ".tmp";
-/// Names that are tried for such a file: each crash in the middle of a replacement leaves one.
+/// The maximum number of names that are tried for such a file: each crash during a replacement
+/// leaves one.
 const NAMES_MAX: u32 = 1_000;
 
-/// Makes a folder that only this user may enter, with those above it, or checks the existing one.
+/// Creates a folder that only this user may enter, with its parents, or checks the existing one.
 ///
 /// # Errors
-/// If it can't be made, is a link, belongs to another user, or if others may write in it.
+/// If the folder cannot be created, is a link, or belongs to another user, or if others may write
+/// in it.
 pub fn own_folder(path: &Path) -> io::Result<()> {
     if let Err(error) = DirBuilder::new().recursive(true).mode(FOLDER).create(path)
         && error.kind() != io::ErrorKind::AlreadyExists
     {
         return Err(error);
     }
-    // The facts of the entry itself, and not of the target of a link.
+    // The metadata of the entry itself, not of the target of a link.
     let facts = fs::symlink_metadata(path)?;
     let is_own = facts.is_dir() && facts.uid() == geteuid().as_raw() && facts.mode() & 0o022 == 0;
     if !is_own {
@@ -49,10 +51,10 @@ pub fn own_folder(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Opens a file of this user to be read.
+/// Opens a file of this user for reading.
 ///
 /// # Errors
-/// As [`read`], or if it belongs to another user.
+/// As [`read`], or if the file belongs to another user.
 pub fn own_file(path: &Path) -> io::Result<File> {
     let file = read(path)?;
     match file.metadata()?.uid() == geteuid().as_raw() {
@@ -61,15 +63,15 @@ pub fn own_file(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Opens a file to be read.
+/// Opens a file for reading.
 ///
 /// # Errors
-/// If it can't be opened, is a link, or is not a regular file.
+/// If the file cannot be opened, is a link, or is not a regular file.
 pub(crate) fn read(path: &Path) -> io::Result<File> {
     open(OpenOptions::new().read(true), path)
 }
 
-/// Opens an existing file to be written.
+/// Opens an existing file for writing.
 ///
 /// # Errors
 /// As [`read`].
@@ -77,7 +79,7 @@ pub(crate) fn write(path: &Path) -> io::Result<File> {
     open(OpenOptions::new().write(true), path)
 }
 
-/// Opens a file to be appended to, and makes it if it does not exist.
+/// Opens a file for appending, and creates it if it does not exist.
 ///
 /// # Errors
 /// As [`read`].
@@ -86,25 +88,25 @@ pub(crate) fn append(path: &Path) -> io::Result<File> {
     open(options.append(true).create(true).mode(OWN), path)
 }
 
-/// Makes a new file to be written.
+/// Creates a new file for writing.
 ///
 /// # Errors
-/// If there is an entry of this name, also a link, or it can't be made.
+/// If an entry with this name exists, even a link, or the file cannot be created.
 pub(crate) fn create_new(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true).mode(OWN).open(path)
 }
 
-/// Makes a new file beside `path`, with a name that no file had; [`is_beside`] knows it.
+/// Creates a new file next to `path`, with an unused name that [`is_beside`] recognises.
 ///
 /// # Errors
-/// If it can't be made.
+/// If the file cannot be created.
 pub(crate) fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
     let mut number = 0;
     loop {
         let mut name = path.as_os_str().to_owned();
         name.push(format!(".{}-{number}{BESIDE}", std::process::id()));
-        // O_EXCL follows no link.
+        // O_EXCL does not follow links.
         match create_new(Path::new(&name)) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < NAMES_MAX => {
                 number += 1;
@@ -114,7 +116,7 @@ pub(crate) fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
     }
 }
 
-/// Whether this is the name of a file beside the one of the name `own`, left by a crash.
+/// Whether this is the name of a temporary file for the file `own`, which a crash left.
 pub(crate) fn is_beside(name: &OsStr, own: &str) -> bool {
     let name = name.to_string_lossy();
     let rest = name.strip_prefix(own);
@@ -135,7 +137,7 @@ fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
 /// The names in a directory.
 ///
 /// # Errors
-/// If it can't be read.
+/// If the directory cannot be read.
 pub(crate) fn names(directory: &Path) -> io::Result<Vec<OsString>> {
     let entries = fs::read_dir(directory)?;
     entries.map(|entry| Ok(entry?.file_name())).collect()

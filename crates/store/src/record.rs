@@ -1,4 +1,4 @@
-//! A run as it was stored, whole or cut off.
+//! A stored run, complete or cut off.
 
 use crate::directory::LOG;
 use crate::frame::{Break, BreakKind};
@@ -18,43 +18,43 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
-/// A run as it was stored.
+/// A stored run.
 #[derive(Clone, Debug)]
 pub struct Record {
-    /// The summary of all that is stored.
+    /// The summary of everything that is stored.
     pub summary: Summary,
-    /// The parts in which it ran: more than one where it was resumed.
+    /// The parts of the run; a resumed run has several.
     pub parts: Vec<Part>,
-    /// How many connections the process could have; `None` is no limit, or not known.
+    /// The maximum number of connections of the process; `None` means no limit, or unknown.
     pub connections_max: Option<u64>,
-    /// How many bytes of the log are whole.
+    /// The number of valid bytes of the log.
     pub whole: u64,
-    /// How many intervals there are; old ones are merged.
+    /// The number of stored intervals; old ones are merged.
     pub intervals: u64,
     /// The text that the caller stored for itself.
     pub caller: String,
     /// The failure of the last part's teardown.
     pub teardown: Option<TeardownFailure>,
-    /// The id of its newest part: that of the process that wrote it.
+    /// The id of the newest part, which is the id of the process that wrote it.
     pub newest_id: String,
 }
 
 /// One part of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// When it began, in nanoseconds since 1970-01-01 00:00 UTC.
+    /// The start of the part, in nanoseconds since 1970-01-01 00:00 UTC.
     pub started_at_unix_ns: u64,
-    /// How far its record goes, from its own start.
+    /// The end of the part's record, from the part's own start.
     pub end: Nanos,
     /// Whether its end is stored.
     pub is_whole: bool,
-    /// The end of its load, from its own start; `None` where it is not stored.
+    /// The end of the part's load, from its own start; `None` if it is not stored.
     pub load_end: Option<Nanos>,
 }
 
 impl Part {
-    /// For how long it had a load, from its own start. A part that was cut off is taken to have had
-    /// one to its end.
+    /// The length of the part's load, from its own start. A part that was cut off counts as loaded
+    /// to its end.
     #[must_use]
     pub fn load(&self) -> Nanos {
         self.load_end.map_or(self.end, |at| at.min(self.end))
@@ -65,13 +65,13 @@ impl Record {
     /// Reads the run in a directory.
     ///
     /// # Errors
-    /// When there is none, or nothing of it can be read.
+    /// If the directory contains no run, or nothing of it can be read.
     pub fn read(path: &Path) -> Result<Self, StoreError> {
         Self::replay(path, &mut |_| {})
     }
 
-    /// The same, with the run shown as it is read: its start, and its intervals as they are stored,
-    /// those of a resumed part behind those before it.
+    /// Reads the run in a directory, and calls `show` for its start and its intervals as stored.
+    /// The intervals of a resumed part come after the intervals of earlier parts.
     ///
     /// # Errors
     /// As [`Self::read`].
@@ -88,10 +88,10 @@ impl Record {
         }
     }
 
-    /// Reads a run from the bytes of its log; `None` where nothing of it can be read.
+    /// Reads a run from the bytes of its log; `None` if nothing of it can be read.
     ///
     /// # Errors
-    /// When the bytes can't be read.
+    /// If reading the bytes fails.
     pub fn from_log(log: impl Read) -> io::Result<Option<Self>> {
         let Some(mut entries) = Entries::new(log)? else {
             return Ok(None);
@@ -100,8 +100,9 @@ impl Record {
         Ok(reader.map(|reader| reader.finish(&entries, None)))
     }
 
-    /// Whether an entry of a folder of runs leads to the run that has its name. A link may lead to a
-    /// directory that another run has taken since. One whose record can't be read is believed.
+    /// Whether an entry of a folder of runs leads to the run with its name. Another run may have
+    /// taken the directory of a link's target since. If the record cannot be read, the name counts
+    /// as correct.
     #[must_use]
     pub fn is_named(entry: &Path) -> bool {
         if !entry.is_symlink() {
@@ -112,8 +113,8 @@ impl Record {
         first.is_none_or(|info| entry.file_name() == Some(OsStr::new(&info.id)))
     }
 
-    /// The id of the newest part of the run in a directory: without what was measured, which may be
-    /// much.
+    /// The id of the newest part of the run in a directory. Measurements are not read, because they
+    /// may be large.
     ///
     /// # Errors
     /// As [`Self::read`].
@@ -130,8 +131,8 @@ impl Record {
         newest.ok_or(StoreError::Empty(log))
     }
 
-    /// A number that differs after the record in a directory has grown or changed: of its log's length
-    /// and time. `None` where there is no log.
+    /// A number that changes when the record in a directory grows or changes: a hash of the log's
+    /// length and time. `None` if the directory has no log.
     #[must_use]
     pub fn version(path: &Path) -> Option<u64> {
         let facts = fs::metadata(path.join(LOG)).ok()?;
@@ -141,15 +142,15 @@ impl Record {
         Some(hasher.finish())
     }
 
-    /// Whether the record of every part goes to its end.
+    /// Whether the record of every part is complete.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.summary.coverage == Coverage::Whole
     }
 }
 
-/// The part of a run that its parts cover. Where the last one has an end, one before it may have been
-/// cut off.
+/// The part of a run that its parts cover. If the last part has an end, an earlier one may still
+/// have been cut off.
 fn coverage(parts: &[Part]) -> Coverage {
     match parts.last() {
         Some(last) if last.is_whole => match parts.iter().all(|part| part.is_whole) {
@@ -168,19 +169,20 @@ pub(crate) fn unreadable<R: Read>(entries: &Entries<R>, log: PathBuf) -> StoreEr
     }
 }
 
-/// The entries of a log that were read so far, merged.
+/// The merged entries of a log that were read so far.
 #[derive(Clone, Debug)]
 pub(crate) struct Reader {
     reading: Reading,
     parts: Vec<Part>,
-    /// From the start of the run to that of the current part.
+    /// The time from the start of the run to the start of the current part.
     offset: Nanos,
     endings: Vec<Ending>,
-    /// The notes on how the parts follow each other, and on changes of those that were cut off.
+    /// The notes about how the parts follow each other, and about changes of parts that were cut
+    /// off.
     seams: Vec<String>,
-    /// The notes on changes of the current part, which stand in its ending too.
+    /// The notes about changes of the current part, which its ending contains too.
     changes: Vec<String>,
-    /// Whether any part had another load than its plan's.
+    /// Whether any part had a load that differs from its plan.
     other_load: bool,
     intervals: u64,
     caller: String,
@@ -189,7 +191,7 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// Reads all; `None` where there is not even the beginning.
+    /// Reads all entries; `None` if even the first one is missing.
     pub(crate) fn read<R: Read>(
         entries: &mut Entries<R>,
         show: &mut dyn FnMut(&RunEvent),
@@ -205,7 +207,7 @@ impl Reader {
         Ok(Some(reader))
     }
 
-    /// Reads what has come since.
+    /// Reads the entries that were added since.
     pub(crate) fn go_on<R: Read>(
         &mut self,
         entries: &mut Entries<R>,
@@ -218,7 +220,7 @@ impl Reader {
                     let event = RunEvent::IntervalClosed(self.absorb(*interval));
                     show(&event);
                     if let RunEvent::IntervalClosed(shown) = event {
-                        // Somebody may have kept it.
+                        // An observer may have kept the interval.
                         let _kept = Arc::try_unwrap(shown).map(|interval| entries.reuse(interval));
                     }
                 }
@@ -234,7 +236,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Whether its newest part has an interval: its facts stay as they are from then on.
+    /// Whether the newest part has an interval, so that its facts no longer change.
     pub(crate) fn has_begun(&self) -> bool {
         self.parts.last().is_some_and(|part| part.end > Nanos::ZERO)
     }
@@ -260,7 +262,7 @@ impl Reader {
         self.parts.last_mut()
     }
 
-    /// Adds an interval, and gives it back with its times as those of the whole run.
+    /// Adds an interval, and returns it with times of the whole run.
     fn absorb(&mut self, mut interval: Interval) -> Arc<Interval> {
         if let Some(part) = self.parts.last_mut() {
             part.end = part.end.max(interval.end);
@@ -294,7 +296,7 @@ impl Reader {
         let first = self.reading.so_far().info.started_at_unix_ns;
         let begins = Nanos(info.started_at_unix_ns.saturating_sub(first));
         let ended = self.offset + last.end;
-        // A clock that was set back makes no time run twice.
+        // A clock that was set back must not make parts overlap.
         self.offset = begins.max(ended);
         self.reading.begin_part(self.offset, info);
         let gap = self.offset - ended;
@@ -314,11 +316,11 @@ impl Reader {
         ));
         self.parts.push(Part::new(info));
         self.newest_id.clone_from(&info.id);
-        // The rest of a run has a teardown of its own.
+        // The rest of a run has a separate teardown.
         self.teardown = None;
     }
 
-    /// The record of what was read, from a directory or from bytes alone.
+    /// The record of the entries that were read, from a directory or from bytes alone.
     pub(crate) fn finish<R: Read>(self, entries: &Entries<R>, directory: Option<&Path>) -> Record {
         let (broken, whole) = (entries.broken(), entries.whole());
         let Self {
@@ -350,7 +352,7 @@ impl Reader {
             let goes_on = directory.is_some_and(directory::is_held);
             doubt(&mut summary, &parts, untimed, goes_on);
         } else if untimed > 0 && parts.len() > 1 {
-            // A run of one part has said so itself, in the words of its own report.
+            // The report of a run with one part contains this note already, in its own words.
             notes.push(format!(
                 "{} when a part of the run was cut off; they count as in flight or pending, and their \
                  times are unknown",
@@ -392,8 +394,8 @@ impl Part {
     }
 }
 
-/// The summary of a run that was cut off or resumed: judged anew, for there is no ending of the
-/// whole.
+/// The summary of a run that was cut off or resumed. The whole has no ending, so the verdict is
+/// computed again.
 fn merged(mut reading: Reading, parts: &[Part], endings: &[Ending]) -> Summary {
     reading.break_off();
     let bodies = endings.iter().flat_map(|of| of.failed_bodies.iter());
@@ -403,7 +405,7 @@ fn merged(mut reading: Reading, parts: &[Part], endings: &[Ending]) -> Summary {
     let doubts = endings.iter().flat_map(|of| &of.doubts);
     doubts.for_each(|doubt| reading.doubt(doubt.clone()));
     let warmup = reading.so_far().info.warmup;
-    // What a part found and left out is in no interval: the whole finds its own.
+    // A warm-up that a part detected is in no interval: the whole run detects its own.
     let is_found = warmup == Warmup::Auto;
     let mut ended = endings.iter();
     let spans = parts.iter().map(|part| match part.is_whole && !is_found {
@@ -421,7 +423,7 @@ fn merged(mut reading: Reading, parts: &[Part], endings: &[Ending]) -> Summary {
     for (part, ending) in endings.iter().enumerate() {
         let end = ending.load_end.reason.and_then(StopReason::early_note);
         for note in &ending.notes {
-            // A part that ended early was resumed, which has a note of its own.
+            // A part that ended early was resumed, which has a separate note.
             let is_over = part < parts_before && end == Some(note);
             if !is_over && !info.notes.contains(note) {
                 info.notes.push(note.clone());
@@ -431,8 +433,8 @@ fn merged(mut reading: Reading, parts: &[Part], endings: &[Ending]) -> Summary {
     summary
 }
 
-/// Says that the record breaks off, or that of a run that goes on is no further. Of `untimed` requests
-/// nothing is recorded but that they were due.
+/// Adds the reason that the record is cut off, or that the run is in progress. For `untimed`
+/// requests, only the due time was recorded.
 fn doubt(summary: &mut Summary, parts: &[Part], untimed: u64, goes_on: bool) {
     let end = parts.last().map_or(Nanos::ZERO, |part| part.end);
     let open = match untimed {
@@ -460,7 +462,7 @@ fn doubt(summary: &mut Summary, parts: &[Part], untimed: u64, goes_on: bool) {
     }
 }
 
-/// How many requests were due and had no end.
+/// The number of due requests without an end, as text.
 fn open_requests(count: u64) -> String {
     match count {
         1 => "1 request was open".to_owned(),

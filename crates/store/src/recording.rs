@@ -1,4 +1,4 @@
-//! A run as it is being stored.
+//! A run that is being stored.
 
 use crate::Record;
 use crate::StoreError;
@@ -13,12 +13,12 @@ use std::io::Write as _;
 use std::ops::Range;
 use std::path::Path;
 
-/// The facts that are written of a run before its first interval.
+/// The facts of a run that are written before its first interval.
 #[derive(Clone, Copy, Debug)]
 pub struct Beginning<'a> {
     /// The facts of the run.
     pub info: &'a RunInfo,
-    /// The same for people and other programs.
+    /// The facts as JSON, for people and other programs.
     pub info_json: &'a [u8],
     /// The plan, without secrets.
     pub plan: &'a str,
@@ -26,7 +26,7 @@ pub struct Beginning<'a> {
     pub caller: &'a str,
 }
 
-/// A run as it is being stored. Everything that was added survives a crash of the program or the
+/// A run that is being stored. Everything that was added survives a crash of the program or the
 /// machine once the call has returned.
 #[derive(Debug)]
 pub struct Recording {
@@ -34,16 +34,16 @@ pub struct Recording {
     log: LogWriter,
     events: File,
     schedule: Schedule,
-    /// Where the facts of the run, or of its part, stand in the log.
+    /// The place of the facts of the run, or of its part, in the log.
     facts: Range<u64>,
     is_part: bool,
 }
 
 impl Recording {
-    /// Begins to store a run in an empty directory, which is abandoned where that fails.
+    /// Starts to store a run in an empty directory, which is abandoned on failure.
     ///
     /// # Errors
-    /// When it can't be written.
+    /// If a file cannot be written.
     pub fn begin(directory: Directory, beginning: Beginning<'_>) -> Result<Self, StoreError> {
         match Files::begin(&directory, beginning) {
             Ok(Files { log, events, facts }) => Ok(Self {
@@ -61,10 +61,10 @@ impl Recording {
         }
     }
 
-    /// Goes on with a run of which this is the record so far: a further part of it begins.
+    /// Continues to store a run with this record: a further part begins.
     ///
     /// # Errors
-    /// When it can't be written, or when these are the facts of another run.
+    /// If a file cannot be written, or these are the facts of another run.
     pub fn resume(
         directory: Directory,
         record: &Record,
@@ -88,11 +88,11 @@ impl Recording {
         })
     }
 
-    /// Replaces the facts of the run, or of its part, by these: they were written before its load
-    /// began, and have now the time of that moment.
+    /// Replaces the facts of the run, or of its part. They were written before its load began, and
+    /// now have the time of its start.
     ///
     /// # Errors
-    /// When it can't be written.
+    /// If a file cannot be written.
     pub fn start(&mut self, info: &RunInfo, info_json: &[u8]) -> Result<(), StoreError> {
         if !self.is_part {
             self.directory.write_info(info_json)?;
@@ -101,10 +101,11 @@ impl Recording {
             .rewrite(self.facts.clone(), FrameKind::Part, &form::encode(info))
     }
 
-    /// Adds an interval, which is summed up. Now and then old ones are merged into coarser ones.
+    /// Adds an interval, which must be summed up. From time to time, old intervals are merged into
+    /// coarser ones.
     ///
     /// # Errors
-    /// When it can't be written.
+    /// If a file cannot be written.
     pub fn interval(&mut self, interval: &Interval) -> Result<(), StoreError> {
         self.log.append(FrameKind::Interval, &interval.encode())?;
         match self.schedule.is_due(interval.end) {
@@ -113,7 +114,7 @@ impl Recording {
         }
     }
 
-    /// Merges old intervals. Where there is no room for that, the log stays as it is.
+    /// Merges old intervals. If the disk has no room for that, the log stays unchanged.
     fn compact(&mut self) -> Result<(), StoreError> {
         if compaction::compact(&self.directory, self.log.path()).is_err() {
             return Ok(());
@@ -124,15 +125,15 @@ impl Recording {
     /// Adds a command that changed the run.
     ///
     /// # Errors
-    /// When it can't be written.
+    /// If a file cannot be written.
     pub fn changed(&mut self, command: &Command) -> Result<(), StoreError> {
         self.log.append(FrameKind::Command, &form::encode(command))
     }
 
-    /// Adds a line to what happened; it survives with the next interval.
+    /// Adds a line to the events. It survives a crash from the next interval on.
     ///
     /// # Errors
-    /// When it can't be written.
+    /// If a file cannot be written.
     pub fn event(&mut self, line: &[u8]) -> Result<(), StoreError> {
         let written = self.events.write_all(line);
         written.map_err(StoreError::write(
@@ -146,16 +147,16 @@ impl Recording {
         &self.directory
     }
 
-    /// Whether it is a further part of a run.
+    /// Whether this is a further part of a run.
     #[must_use]
     pub const fn is_part(&self) -> bool {
         self.is_part
     }
 
-    /// Adds the end. What is left to be written is the summary.
+    /// Adds the end. Afterwards only the summary remains to be written.
     ///
     /// # Errors
-    /// When it can't be written.
+    /// If a file cannot be written.
     pub fn end(mut self, ending: &Ending) -> Result<Directory, StoreError> {
         self.log.append(FrameKind::Ending, &form::encode(ending))?;
         Ok(self.directory)
@@ -165,7 +166,7 @@ impl Recording {
 /// Adds the failure of its teardown to the run in a directory, whose end is stored.
 ///
 /// # Errors
-/// When there is no run, another program has it, or it can't be written.
+/// If the directory contains no run, another program uses it, or a file cannot be written.
 pub fn add_teardown_failure(path: &Path, failure: &TeardownFailure) -> Result<(), StoreError> {
     let directory = Directory::open(path)?;
     let mut log = LogWriter::reopen_whole(&directory.log())?;
@@ -176,7 +177,7 @@ pub fn add_teardown_failure(path: &Path, failure: &TeardownFailure) -> Result<()
 struct Files {
     log: LogWriter,
     events: File,
-    /// Where the facts stand in the log.
+    /// The place of the facts in the log.
     facts: Range<u64>,
 }
 

@@ -1,8 +1,8 @@
-//! The failure of a run's teardown, which is known only after the run itself was stored.
+//! The failure of a run's teardown, which is known only after the run was stored.
 
 use drumfire_measure::form;
 
-/// The reason why a run's teardown failed, as the run itself printed it.
+/// Why a run's teardown failed, as the run itself printed it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TeardownFailure {
     /// Whether a signal ended the teardown.

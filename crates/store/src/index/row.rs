@@ -11,8 +11,8 @@ use rusqlite::{Connection, Row, params};
 /// The separator of a run's tags.
 const BLANK: char = ' ';
 
-// `labels_error` and `error` say why a run's labels or its record can't be read; the columns behind
-// `error` are NULL in a run without a record.
+// `labels_error` and `error` are the reasons why a run's labels or its record cannot be read. The
+// columns after `error` are NULL in a run without a record.
 pub(super) const TABLES: &str = "
     CREATE TABLE runs (
         id TEXT PRIMARY KEY,
@@ -52,10 +52,10 @@ pub(super) const TABLES: &str = "
     CREATE INDEX newest ON runs (started_at_unix_ns, id);
     CREATE INDEX unsure ON runs (id) WHERE stamp = '';";
 
-/// The first column behind those of a run's record.
+/// The first column after the columns of a run's record.
 const TEARDOWN: usize = 31;
 
-/// A row of the table, its columns in their order.
+/// Writes a row of the table, its columns in order.
 const INSERT: &str = "INSERT OR REPLACE INTO runs VALUES
     (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24,?25,?26,
      ?27,?28,?29,?30,?31,?32,?33)";
@@ -109,8 +109,8 @@ pub(super) fn insert(table: &Connection, row: &RunRow, stamp: &str) -> rusqlite:
     Ok(())
 }
 
-/// The columns of a row from the left to the right. SQLite finds a column by its name by comparing it
-/// with each name of the row; a list of thousands has a hundred thousands of values.
+/// The columns of a row from left to right. SQLite finds a column by name by comparing the name
+/// with each name of the row; a list of thousands of runs has hundreds of thousands of values.
 struct Columns<'r> {
     row: &'r Row<'r>,
     next: usize,
@@ -123,12 +123,12 @@ impl Columns<'_> {
         value
     }
 
-    /// A number without a sign.
+    /// An unsigned number.
     fn number(&mut self) -> rusqlite::Result<u64> {
         self.next().map(i64::cast_unsigned)
     }
 
-    /// A quantile, where the run has it.
+    /// A quantile, if the run has it.
     fn time(&mut self) -> rusqlite::Result<Option<DigestTime>> {
         let nanos: Option<i64> = self.next()?;
         let is_at_least: Option<bool> = self.next()?;
@@ -140,7 +140,7 @@ impl Columns<'_> {
             }))
     }
 
-    /// The one of these values that a column names. Another word is that of a damaged table.
+    /// The value with the name in a column. An unknown name means that the table is damaged.
     fn named<T: Copy>(&mut self, values: &[T], name: fn(T) -> &'static str) -> rusqlite::Result<T> {
         let word: String = self.next()?;
         let found = values.iter().find(|value| name(**value) == word);
@@ -154,7 +154,7 @@ pub(super) struct Stamped {
     pub(super) stamp: String,
 }
 
-/// The run of a row, all of whose columns were selected.
+/// Reads the run of a row in which all columns were selected.
 pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Stamped> {
     let mut columns = Columns { row, next: 0 };
     let (id, stamp) = (columns.next()?, columns.next()?);
@@ -227,5 +227,5 @@ fn teardown(columns: &mut Columns<'_>) -> rusqlite::Result<Option<TeardownFailur
         }))
 }
 
-/// The answers that the columns of words may have.
+/// The possible values of the columns with names.
 const VALIDITIES: [Validity; 3] = [Validity::Valid, Validity::Suspect, Validity::Invalid];

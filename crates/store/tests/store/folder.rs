@@ -1,4 +1,4 @@
-//! A folder that goes with its test.
+//! A temporary folder of a test.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};

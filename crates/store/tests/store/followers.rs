@@ -1,4 +1,4 @@
-//! A record that is looked at again and again is the same as one that is read anew.
+//! A follower returns the same record as a fresh read.
 
 use crate::folder::Folder;
 use crate::runs;
@@ -12,7 +12,7 @@ use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
-/// Looks at a run, twice, and reads it anew.
+/// Reads a run twice with the follower, and once afresh.
 #[track_caller]
 fn check(follower: &mut Follower, path: &Path) {
     let read = Record::read(path).unwrap();
@@ -42,7 +42,7 @@ fn a_follower_sees_what_a_reader_sees() {
     let info = runs::info(100);
     let mut recording = runs::begin(&path, &info);
     check(&mut follower, &path);
-    // The load began later than the facts were written.
+    // The load began after the facts were written.
     recording.start(&runs::info(107), b"{}\n").unwrap();
     check(&mut follower, &path);
     for interval in &runs::intervals(&info, 2) {
@@ -66,7 +66,7 @@ fn a_follower_sees_what_a_reader_sees() {
     file.write_all_at(&[9, 9, 9], whole).unwrap();
     check(&mut follower, &path);
     file.set_len(whole).unwrap();
-    // After two hours, old intervals are merged into a log of its own.
+    // After two hours, old intervals are merged into a new log.
     recording.interval(&runs::interval(&info, 7_300)).unwrap();
     check(&mut follower, &path);
     recording.interval(&runs::interval(&info, 7_301)).unwrap();
@@ -95,7 +95,7 @@ fn a_follower_sees_what_a_reader_sees() {
     check(&mut follower, &path);
 }
 
-/// What an earlier look has read is not read again: damage in it is not seen.
+/// Frames that an earlier call has read are not read again: damage in them is not noticed.
 #[test]
 fn a_look_reads_what_has_been_added() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! A list of runs has what the directories have.
+//! A list of runs agrees with the directories.
 
 use crate::folder::Folder;
 use crate::runs;
@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-/// What the index says, which is what the directories say.
+/// The rows of the index, which must agree with the directories.
 fn rows(folder: &Folder) -> Vec<RunRow> {
     let runs = folder.join("runs");
     let index = Index::open(&folder.join("index.sqlite"), &runs).unwrap();
@@ -46,7 +46,7 @@ fn it_lists_what_is_there() {
     assert_eq!(digest(&listed[2]).target, "http://127.0.0.1/");
     assert_eq!(digest(&listed[2]).target_state, TargetState::Degraded);
     assert_eq!(digest(&listed[2]).thresholds, 2);
-    // It grows, gets labels, and is deleted.
+    // The run grows, gets labels, and is deleted.
     cut.interval(&runs::interval(&info, 1)).unwrap();
     let labels = Labels {
         tags: vec!["nightly".to_owned(), "v2".to_owned()],
@@ -68,7 +68,8 @@ fn it_lists_what_is_there() {
     assert_eq!(listed[1].labels, Ok(labels));
 }
 
-/// A list of the newest runs follows what came, went and changed among them, and counts the others.
+/// A list of the newest runs follows additions, removals and changes among them, and counts the
+/// others.
 #[test]
 fn the_newest_are_as_the_directories_have_them() {
     let folder = Folder::new();
@@ -88,7 +89,7 @@ fn the_newest_are_as_the_directories_have_them() {
     for limit in [0, 2, 4, 9] {
         check(limit);
     }
-    // One that is shown changes, one came, and those that were shown went.
+    // One listed run changes, one run is added, and listed runs are removed.
     Labels::change(&runs.join("d"), &mut |own| own.add_tags(["kept"])).unwrap();
     check(2);
     let own = folder.join("own");
@@ -98,7 +99,7 @@ fn the_newest_are_as_the_directories_have_them() {
     fs::remove_dir_all(&own).unwrap();
     Directory::open(&runs.join("d")).unwrap().remove().unwrap();
     check(2);
-    // Of those that are shown, two have no record any more; then one can be read again.
+    // Two of the listed runs have no record any more; then one can be read again.
     let log = fs::read(runs.join("c/intervals.log")).unwrap();
     fs::write(runs.join("c/intervals.log"), b"no log").unwrap();
     fs::remove_file(runs.join("b/intervals.log")).unwrap();
@@ -133,7 +134,7 @@ fn an_index_that_is_damaged_is_made_again() {
     }
 }
 
-/// A run that was killed and then resumed to its end has an end; killed again, it has none.
+/// A run that was killed and then resumed to its end has an end; killed again, it has no end.
 #[test]
 fn a_run_that_was_resumed_to_its_end_is_not_cut_off() {
     let folder = Folder::new();
@@ -168,7 +169,7 @@ fn a_row_is_read_again_only_when_its_run_changed() {
     let run = folder.join("runs/a");
     runs::whole(&run, 2);
     assert!(rows(&folder)[0].run.is_ok());
-    // Bytes of the same length at the same time: nothing that a stamp shows.
+    // Other bytes with the same length and time, which the stamp cannot show.
     let log = run.join("intervals.log");
     let changed = fs::metadata(&log).unwrap().modified().unwrap();
     let length = fs::read(&log).unwrap().len();
@@ -193,7 +194,7 @@ fn only_what_is_a_run_s_is_removed() {
     let error = Directory::open(&path).unwrap().remove().unwrap_err();
     assert!(error.to_string().contains("thesis.tex"), "{error}");
     assert!(path.join("intervals.log").exists());
-    // Left by a crash in the middle of a replacement, now and by earlier versions.
+    // Files left by a crash during a replacement, in this and in earlier versions.
     fs::write(path.join("labels.txt.99-0.tmp"), "").unwrap();
     fs::write(path.join("summary.json.tmp"), "").unwrap();
     fs::remove_file(path.join("thesis.tex")).unwrap();
@@ -253,7 +254,7 @@ fn labels_that_would_be_too_long_to_read_are_not_written() {
     let error = tag(&"n".repeat(66_000)).unwrap_err();
     assert!(error.to_string().contains("too large"), "{error}");
     assert_eq!(Labels::read(&path).unwrap().tags, ["keep"]);
-    // What can't be read is not replaced.
+    // A file that cannot be read is not replaced.
     fs::write(path.join("labels.txt"), vec![b'x'; 70_000]).unwrap();
     assert!(tag("v2").is_err());
     assert_eq!(fs::metadata(path.join("labels.txt")).unwrap().len(), 70_000);
@@ -294,7 +295,7 @@ fn no_file_is_opened_through_a_link_and_no_pipe_is_waited_for() {
         .write_summary(b"{}")
         .unwrap();
     assert_eq!(fs::read(&victim).unwrap(), b"precious");
-    // A link in the place of the lock is not followed to where nothing is.
+    // A link that replaces the lock is not followed to a missing target.
     fs::remove_file(path.join("lock")).unwrap();
     symlink(folder.join("made"), path.join("lock")).unwrap();
     assert!(Directory::open(&path).is_err());
@@ -315,7 +316,7 @@ fn no_file_is_opened_through_a_link_and_no_pipe_is_waited_for() {
     assert!(Labels::read(&path).is_err());
 }
 
-/// Bodies and messages of a server are in a run's directory: others can't read it.
+/// A run's directory contains bodies and messages of a server, so other users cannot read it.
 #[test]
 fn what_is_stored_is_its_users_alone() {
     let folder = Folder::new();

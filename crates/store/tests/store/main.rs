@@ -1,4 +1,5 @@
-//! The promises of the store: every prefix of a run is a run, and what is whole comes back.
+//! The guarantees of the store: every prefix of a run is a run, and a complete run is read back
+//! unchanged.
 
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 

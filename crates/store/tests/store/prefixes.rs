@@ -1,4 +1,4 @@
-//! A log that is cut or damaged anywhere.
+//! Logs that are cut or damaged at any place.
 
 use crate::folder::Folder;
 use crate::runs;
@@ -6,8 +6,8 @@ use drumfire_measure::Validity;
 use drumfire_store::Record;
 use std::fs;
 
-/// The log of a run of two seconds, and where each of its entries ends: a file that is whole up
-/// to there has the facts of the run and so many intervals.
+/// The log of a run of two seconds, and the ends of its entries. A file that is complete up to the
+/// n-th end has the facts of the run and n intervals, counted from 0.
 fn log() -> (Vec<u8>, Vec<u64>) {
     let folder = Folder::new();
     let info = runs::info(0);
@@ -42,7 +42,7 @@ fn a_log_that_is_cut_anywhere_is_a_run_up_to_the_last_whole_interval() {
             assert_eq!(whole, 0, "cut at {end}");
             continue;
         };
-        // The facts are there, and what follows them of the beginning is not.
+        // The facts in the log are complete, but the rest of the beginning is missing.
         if whole == 0 {
             assert_eq!(record.summary.total.counts.intended, 0, "cut at {end}");
             continue;
@@ -56,15 +56,15 @@ fn a_log_that_is_cut_anywhere_is_a_run_up_to_the_last_whole_interval() {
         assert!(record.summary.verdict.validity >= Validity::Suspect);
         let notes = record.summary.info.notes.join("\n");
         assert!(notes.contains("cut off"), "{notes}");
-        // Two seconds may be missing here, and a program that was killed would have lost one: nothing
-        // in the log tells the two apart.
+        // Two seconds may be missing here, whereas a killed program would have lost one: nothing in
+        // the log distinguishes the two.
         assert!(!notes.contains("at most"), "{notes}");
         assert!(notes.contains("may have lost any number"), "{notes}");
     }
 }
 
-/// Requests that were under way where the log ends are counted, and no figure has a time of theirs:
-/// the record says how many they are, so that its books can be added up.
+/// Requests in flight at the end of the log are counted, but no figure contains a time for them.
+/// The record has their number, so that its counts balance.
 #[test]
 fn a_record_says_how_many_requests_have_no_time() {
     let (log, ends) = log();

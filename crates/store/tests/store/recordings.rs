@@ -1,4 +1,4 @@
-//! What is stored comes back, and only one program stores.
+//! Stored data is read back unchanged, and only one program stores a run.
 
 use crate::folder::Folder;
 use crate::runs;
@@ -9,8 +9,9 @@ use drumfire_units::Nanos;
 use std::fs;
 use std::sync::Arc;
 
-/// The bytes of version 1. Until the first release, a changed form replaces them (`DRUMFIRE_BLESS=1`).
-/// From then on, a changed form needs a new version, and this file stays readable.
+/// The bytes of version 1. Until the first release, a changed form replaces them
+/// (`DRUMFIRE_BLESS=1`). Afterwards, a changed form needs a new version, and this file must stay
+/// readable.
 #[test]
 fn a_log_has_the_bytes_of_version_1() {
     let folder = Folder::new();
@@ -93,7 +94,7 @@ fn a_run_that_was_cut_off_goes_on_in_a_second_part() {
     assert_eq!(summary.conservation(), Ok(()));
     assert_eq!(summary.duration, Nanos::from_secs(4));
     let counts = summary.total.counts;
-    // Of the first part, one of each pool was under way.
+    // In the first part, one request of each pool was in flight.
     assert_eq!((counts.intended, counts.in_flight), (80, 4));
     assert_eq!(summary.total.untimed(), 2);
     let notes = summary.info.notes.join("\n");
@@ -110,8 +111,8 @@ fn a_run_that_was_cut_off_goes_on_in_a_second_part() {
     assert_eq!(summary.info.started_at_unix_ns, 100_000_000_000);
 }
 
-/// Requests without a time are a matter of the report that the run had: a run on several agents names
-/// those that were lost, and reading it adds nothing.
+/// Requests without a time belong to the report that the run had: a run on several agents lists the
+/// lost ones, and reading the run adds no note.
 #[test]
 fn a_whole_run_of_one_part_has_its_own_notes_alone() {
     let folder = Folder::new();
@@ -153,7 +154,7 @@ fn the_start_of_the_load_is_that_of_the_stored_run() {
     assert_eq!(record.summary.info.started_at_unix_ns, 101_653_000_000);
     assert_eq!(record.intervals, 1);
     assert_eq!(fs::read(path.join("info.json")).unwrap(), b"{}");
-    // The same of a further part.
+    // The start of a further part is updated as well.
     let later = runs::info(163);
     let began = RunInfo {
         started_at_unix_ns: later.started_at_unix_ns + 2_000_000_000,
@@ -179,10 +180,10 @@ fn old_intervals_become_coarser_and_nothing_is_lost() {
     let path = folder.join("run");
     let info = runs::info(0);
     let mut recording = runs::begin(&path, &info);
-    // Of a run of two hours and a bit: some of the first seconds, some of the last hour.
+    // A run of a little more than two hours: some of the first seconds, some around each hour.
     let seconds = (0..25).chain(3_595..3_605).chain(7_195..7_205);
     let intervals: Vec<_> = seconds.map(|n| runs::interval(&info, n)).collect();
-    // What a crash in an earlier compaction left.
+    // A file left by a crash in an earlier compaction.
     fs::write(path.join("intervals.log.tmp"), "a part of a log").unwrap();
     for interval in &intervals {
         recording.interval(interval).unwrap();
@@ -192,7 +193,7 @@ fn old_intervals_become_coarser_and_nothing_is_lost() {
     let expected = runs::summary(&info, &intervals);
     assert!(record.summary.total == expected.total);
     assert_eq!(record.summary.duration, expected.duration);
-    // The first 25 s and the 5 s before the hour are in cells of 10 s, and what came later is not.
+    // The first 25 s and the 5 s before the hour are in cells of 10 s; later intervals are not.
     assert_eq!(record.intervals, 3 + 1 + 5 + 10);
 }
 

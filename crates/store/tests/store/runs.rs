@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// The rules of the plan, one of them over windows.
 const RULES: [&str; 2] = ["p99<1s", "p50<1s over 2s"];
 
-/// The facts of a run that began at this second, with a pool of one step and one of two.
+/// The facts of a run that began at this second, with one pool of one step and one of two steps.
 pub(crate) fn info(began: u64) -> RunInfo {
     let pool = |name: &str, steps: &[&str], iterations| PoolInfo {
         intended_rate: Some(100.0),
@@ -57,7 +57,8 @@ fn sample(start: Nanos, end: Nanos, k: u64) -> Sample {
     }
 }
 
-/// The n-th second of a run: of each pool ten requests end, one fails, and one is under way.
+/// The n-th second of a run. Ten requests of each pool are due, and one fails. One request of the
+/// first second stays in flight.
 pub(crate) fn interval(info: &RunInfo, n: u64) -> Interval {
     let mut interval = Interval::of_pools(&info.pools);
     interval.index = n;
@@ -94,7 +95,7 @@ pub(crate) fn summary(info: &RunInfo, intervals: &[Interval]) -> Summary {
     reading.close(duration, 0.0)
 }
 
-/// Begins to store a run.
+/// Starts to store a run.
 pub(crate) fn begin(path: &Path, info: &RunInfo) -> Recording {
     let beginning = Beginning {
         info,
@@ -105,7 +106,7 @@ pub(crate) fn begin(path: &Path, info: &RunInfo) -> Recording {
     Recording::begin(Directory::create(path).unwrap(), beginning).unwrap()
 }
 
-/// The seconds of a run, at whose end nothing is left open.
+/// The seconds of a run that ends with no request in flight.
 pub(crate) fn intervals(info: &RunInfo, seconds: u64) -> Vec<Interval> {
     let mut intervals: Vec<Interval> = (0..seconds).map(|n| interval(info, n)).collect();
     let last = intervals.last_mut().unwrap();
@@ -119,7 +120,7 @@ pub(crate) fn intervals(info: &RunInfo, seconds: u64) -> Vec<Interval> {
     intervals
 }
 
-/// Stores a run of so many seconds, with its end.
+/// Stores a run of this number of seconds, with its end.
 pub(crate) fn whole(path: &Path, seconds: u64) -> Summary {
     let info = info(0);
     let mut recording = begin(path, &info);
