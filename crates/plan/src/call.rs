@@ -1,37 +1,38 @@
-//! gRPC calls: which, with what data, and how their streams go.
+//! gRPC calls: their method, their data, and their streams.
 
 use crate::RequestData;
 use drumfire_units::Nanos;
 use std::fmt;
 use std::sync::Arc;
 
-/// The greatest number of a status, UNAUTHENTICATED.
+/// The highest number of a status: UNAUTHENTICATED.
 const GREATEST: u8 = 16;
 
 /// A gRPC call that a request makes.
 #[derive(Clone, Debug)]
 pub struct Call {
-    /// `package.Service`, as the request's path has it.
+    /// `package.Service`, as in the request's path.
     pub service: String,
-    /// The method's own name.
+    /// The method's name.
     pub method: String,
-    /// Which sides send a stream.
+    /// The sides that send a stream.
     pub kind: CallKind,
-    /// The messages that it sends.
+    /// The messages that the call sends.
     pub data: Arc<dyn RequestData>,
-    /// How its messages are compressed.
+    /// How messages are compressed.
     pub compression: MessageCompression,
-    /// How long the server is given (`grpc-timeout`); the whole call, streams included.
+    /// The deadline that the server gets (`grpc-timeout`), for the whole call including its
+    /// streams.
     pub deadline: Option<Nanos>,
-    /// How its streams go.
+    /// The settings of its streams.
     pub streaming: Streaming,
-    /// The largest message that is accepted, decompressed, in bytes.
+    /// The maximum size of a received message after decompression, in bytes.
     pub receive_limit: u64,
-    /// The largest message that is sent, before compression, in bytes.
+    /// The maximum size of a sent message before compression, in bytes.
     pub send_limit: u64,
-    /// The check of its replies' messages; any bytes will do when `None`.
+    /// The check of the replies' messages; `None` accepts any bytes.
     pub reply_check: Option<Arc<dyn ReplyCheck>>,
-    /// The statuses with which it may end.
+    /// The statuses with which the call is ok.
     pub expect: CallStatuses,
 }
 
@@ -40,12 +41,12 @@ pub struct Call {
 pub struct CallStatuses(u32);
 
 impl CallStatuses {
-    /// None of them.
+    /// No status.
     pub const NONE: Self = Self(0);
-    /// OK alone, the default.
+    /// Only OK, the default.
     pub const OK: Self = Self(1);
 
-    /// The same with the status of this number, 0 to 16, added to it.
+    /// These statuses and the status with this number, 0 to 16.
     #[must_use]
     pub const fn with(self, status: u8) -> Self {
         if status > GREATEST {
@@ -54,7 +55,7 @@ impl CallStatuses {
         Self(self.0 | 1 << status)
     }
 
-    /// Whether a call with the status of this number is ok.
+    /// Whether a call with this status number is ok.
     #[inline]
     #[must_use]
     pub const fn accepts(self, status: u8) -> bool {
@@ -69,7 +70,7 @@ impl Default for CallStatuses {
 }
 
 impl Call {
-    /// Whether the number of messages is unknown until the call ends: a client's stream that ends
+    /// Whether the number of messages is unknown until the call ends: the client's stream ends
     /// after a time, or after a number of received messages.
     #[must_use]
     pub const fn has_open_end(&self) -> bool {
@@ -78,16 +79,16 @@ impl Call {
     }
 }
 
-/// Which sides of a call send a stream.
+/// The sides of a call that send a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallKind {
-    /// One message each way.
+    /// One message in each direction.
     Unary,
-    /// The client sends many, the server one.
+    /// The client sends many messages, the server one.
     ClientStream,
-    /// The client sends one, the server many.
+    /// The client sends one message, the server many.
     ServerStream,
-    /// Both send many.
+    /// Both sides send many messages.
     Bidirectional,
 }
 
@@ -108,7 +109,7 @@ impl CallKind {
 /// How messages are compressed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MessageCompression {
-    /// Not at all; compressed replies are refused.
+    /// No compression; compressed replies are refused.
     #[default]
     Identity,
     /// gzip, in both directions.
@@ -119,21 +120,22 @@ pub enum MessageCompression {
     GzipReplies,
 }
 
-/// How a call's streams go.
+/// The settings of a call's streams.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Streaming {
-    /// How many messages are sent; the data is gone through again or cut off to make up this
-    /// number. As many as the data has when `None`.
+    /// The number of messages to send; the data is repeated or cut off to reach it. `None` sends as
+    /// many as the data has.
     pub send: Option<u64>,
-    /// The pause after each message that is sent but the last.
+    /// The pause after each sent message except the last.
     pub interval: Nanos,
-    /// Sending ends after this span; a stream that only the server sends is cancelled then.
+    /// Sending ends after this time; a stream that only the server sends is cancelled then.
     pub duration: Option<Nanos>,
-    /// The call is cancelled after this number of received messages, which is no failure.
+    /// The call is cancelled after this number of received messages, which does not count as a
+    /// failure.
     pub receive: Option<u64>,
 }
 
-/// The way that a message goes.
+/// The direction of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// To the server.
@@ -142,22 +144,22 @@ pub enum Direction {
     Reply,
 }
 
-/// The check of replies' messages.
+/// A check of the messages in replies.
 pub trait ReplyCheck: Send + Sync + fmt::Debug {
-    /// Checks a message, decompressed and without its prefix. Where it is as it must be, nothing
-    /// is allocated.
+    /// Checks a message, decompressed and without its prefix. Must not allocate for a valid
+    /// message.
     ///
     /// # Errors
-    /// When the message is invalid; the call is then over.
+    /// If the message is invalid; the call is then over.
     fn check(&self, message: &[u8]) -> Result<(), ReplyError>;
 
-    /// A message as a person reads it, where it can be had. Called for single messages only.
+    /// A message in readable form, if possible. Only called for single messages.
     fn text(&self, _direction: Direction, _message: &[u8]) -> Option<String> {
         None
     }
 }
 
-/// The mistake in a reply's message, in words. They hold nothing of the message itself.
+/// The mistake in a reply's message, as text without any part of the message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplyError(pub String);
 

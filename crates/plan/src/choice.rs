@@ -1,46 +1,47 @@
-//! Which one of a pool's requests, or of its scenarios, an arrival takes.
+//! Which of a pool's requests, or of its scenarios, an arrival takes.
 
 use crate::{Random, RequestContext};
 use std::fmt;
 use std::sync::Arc;
 
-/// Draws of choices are apart from all that programs draw, which count users from 0.
+/// The stream of random numbers for choices; users are numbered from 0, so other draws do not use
+/// it.
 const DRAWS: u64 = u64::MAX;
 
-/// Which one of a list an arrival takes: a function of the seed and the arrival's number, so that
-/// any worker of any machine comes to the same result.
+/// Which item of a list an arrival takes: a function of the seed and the arrival's number, so that
+/// any worker on any machine computes the same result.
 #[derive(Clone, Debug, Default)]
 pub enum Choice {
-    /// Each in turn.
+    /// All items in turn.
     #[default]
     InTurn,
-    /// In the order of a cycle, which is never empty: the places in the list, from 0.
+    /// In the order of a cycle, which is not empty: indices into the list, from 0.
     Cycle(Arc<[u32]>),
-    /// At random, each by its share.
+    /// At random, in proportion to the shares.
     Drawn(Shares),
-    /// What the data of the requests says.
+    /// As the data of the requests requires.
     By(Arc<dyn Pick>),
 }
 
-/// Says which one of a list each arrival takes, because its data is made for that one: a line of a
-/// file of requests goes with a method and a name.
+/// Selects the item for each arrival, because its data belongs to that item: a line in a file of
+/// requests has a method and a name.
 pub trait Pick: Send + Sync + fmt::Debug {
-    /// The place in the list, from 0. What lies behind the list's end is its last.
+    /// The index in the list, from 0. An index beyond the list's end means its last item.
     fn pick(&self, arrival: u64) -> u32;
 
-    /// For how many arrivals there is data; a round of it.
+    /// The number of arrivals for which there is data: one round of it.
     fn count(&self) -> u64;
 }
 
-/// The shares of a list, by which one is drawn.
+/// The weights for a random choice from a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shares {
-    /// The sum of the weights up to and with each; the last is the sum of all.
+    /// The sum of the weights up to and including each; the last is the total.
     ends: Arc<[u64]>,
 }
 
 impl Shares {
-    /// Shares in proportion to these weights; `None` where their sum is 0 or no 64-bit number.
+    /// Shares in proportion to these weights; `None` if their sum is 0 or exceeds 64 bits.
     #[must_use]
     pub fn new(weights: &[u64]) -> Option<Self> {
         let mut sum = 0_u64;
@@ -57,21 +58,21 @@ impl Shares {
     }
 }
 
-/// The turns that the arrivals of some members of a list have among each other, by which these go
-/// through data of their own: the first arrival that takes one of them has turn 0, the next one
-/// turn 1, whatever the arrivals between take.
+/// Numbers the arrivals that take some members of a list, so that these members use their own data
+/// in order: the first arrival that takes one of them has turn 0, the next one turn 1, regardless
+/// of the arrivals in between.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turns {
-    /// After how many arrivals the choice recurs; at least 1.
+    /// The number of arrivals after which the choice repeats; at least 1.
     round: u64,
-    /// The places within a round at which one of the members is taken, ascending.
+    /// The positions within a round at which one of the members is taken, ascending.
     places: Arc<[u32]>,
 }
 
 impl Turns {
-    /// The turn of a request, unique among those of its members: turns are computed from the
-    /// arrival's number, so that no worker has to know what others have sent. Where arrivals go
-    /// through the list in several parts, so do turns.
+    /// The turn of a request: a number that is unique among the requests of its members. Turns are
+    /// computed from the arrival's number, so that no worker needs to know what others have sent.
+    /// If arrivals use the list in several parts, so do turns.
     #[must_use]
     pub fn of(&self, request: &RequestContext) -> u64 {
         let parts = u64::from(request.parts.max(1));
@@ -80,8 +81,8 @@ impl Turns {
         turn.saturating_mul(parts).saturating_add(part)
     }
 
-    /// How many arrivals there are, in one part, before the one that has this turn; [`u64::MAX`]
-    /// where none has it.
+    /// The number of arrivals in one part before the arrival with this turn; [`u64::MAX`] if no
+    /// arrival has it.
     #[must_use]
     pub fn arrivals_before(&self, turn: u64) -> u64 {
         let Some(rounds) = turn.checked_div(self.places.len() as u64) else {
@@ -93,7 +94,7 @@ impl Turns {
             .saturating_add(place.into())
     }
 
-    /// How often one of the members is taken before this place in the turns of the whole list.
+    /// How many times a member is taken before this position in the turns of the whole list.
     fn before(&self, place: u64) -> u64 {
         let within = place % self.round;
         let begun = self.places.partition_point(|at| u64::from(*at) < within);
@@ -104,8 +105,9 @@ impl Turns {
 }
 
 impl Choice {
-    /// The turns of those of a list of `length` for which `is_member` holds. `None` where they
-    /// can't be computed from an arrival's number, since the choice is random or a file's.
+    /// The turns of the members of a list of `length` for which `is_member` holds. `None` if they
+    /// cannot be computed from an arrival's number, because the choice is random or depends on a
+    /// file.
     #[must_use]
     pub fn turns(&self, length: u64, is_member: impl Fn(u32) -> bool) -> Option<Turns> {
         let (round, places): (u64, Vec<u32>) = match self {
@@ -127,9 +129,9 @@ impl Choice {
         })
     }
 
-    /// A cycle in which each of a list comes as often as its weight says, spread as evenly as they
-    /// go: with weights 3 and 1 it is A, A, B, A. Weights lose their common divisor. `None` where
-    /// all are 0, or the cycle would have more than `most`.
+    /// A cycle in which each item occurs as often as its weight, spread as evenly as possible: for
+    /// weights 3 and 1, the cycle is A, A, B, A. Weights are divided by their greatest common
+    /// divisor. `None` if all weights are 0, or the cycle would have more than `most` items.
     #[must_use]
     pub fn spread(weights: &[u64], most: u64) -> Option<Self> {
         let divisor = weights.iter().copied().fold(0, greatest_common_divisor);
@@ -143,7 +145,8 @@ impl Choice {
         if sum == 0 || sum > most {
             return None;
         }
-        // The one that lags most behind its share comes next (smooth weighted round robin).
+        // The item with the largest deficit against its share comes next (smooth weighted round
+        // robin).
         let mut ahead = vec![0_i128; weights.len()];
         let mut cycle = Vec::with_capacity(sum as usize);
         for _ in 0..sum {
@@ -160,8 +163,8 @@ impl Choice {
         Some(Self::Cycle(cycle.into()))
     }
 
-    /// A cycle in which each of a list comes as often as its weight says, all turns of one behind
-    /// each other: with weights 3 and 1 it is A, A, A, B. `None` as [`Self::spread`].
+    /// A cycle in which each item occurs as often as its weight, in one block per item: for weights
+    /// 3 and 1, the cycle is A, A, A, B. `None` as for [`Self::spread`].
     #[must_use]
     pub fn blocks(weights: &[u64], most: u64) -> Option<Self> {
         let Self::Cycle(cycle) = Self::spread(weights, most)? else {
@@ -172,7 +175,7 @@ impl Choice {
         Some(Self::Cycle(cycle.into()))
     }
 
-    /// The place in a list of `length`, at least 1, that an arrival takes.
+    /// The index in a list of `length`, at least 1, that an arrival takes.
     #[inline]
     #[must_use]
     pub fn of(&self, arrival: u64, length: u64, seed: u64) -> u32 {
@@ -188,7 +191,7 @@ impl Choice {
         }
     }
 
-    /// After how many arrivals a list of `length` has been gone through once.
+    /// The number of arrivals in one pass through a list of `length`.
     #[must_use]
     pub fn round(&self, length: u64) -> u64 {
         match self {
@@ -269,8 +272,8 @@ mod tests {
     }
 
     proptest! {
-        /// Each part of the arrivals goes through the list by itself, as workers do, and through
-        /// the turns of its own: all turns together are all numbers, each once.
+        /// Each part of the arrivals uses the list separately, as workers do, and has its own
+        /// turns: all turns together are all numbers, each once.
         #[test]
         fn parts_have_each_turn_once(
             weights in prop::collection::vec(1_u64..5, 1..5),

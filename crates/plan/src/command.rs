@@ -1,50 +1,50 @@
-//! Changes to a run while it goes on.
+//! Changes to an active run.
 
 use crate::{Sequence, Users};
 use drumfire_units::Nanos;
 
-/// A change of a run, from a time of the run on.
+/// A change of a run that takes effect at a time of the run.
 ///
-/// All workers apply it at that very time: requests that are due before it follow the load as it
-/// was.
+/// All workers apply it at exactly that time: requests that are due before it follow the earlier
+/// load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Command {
-    /// The time from which it holds; zero stands for the next possible one ([`Self::soon`]). Any
-    /// other time that is past, or too near for every worker to read it before, is refused.
+    /// The time at which the change takes effect; zero means the next possible time
+    /// ([`Self::soon`]). Any other time is refused if it is past, or too close for every worker to
+    /// receive it before.
     pub at: Nanos,
-    /// The number of the pool that changes, from 0; `None` stands for all of them, or for the only
-    /// one.
+    /// The number of the pool that changes, from 0; `None` means all pools, or the only one.
     pub pool: Option<u16>,
     /// The change.
     pub change: Change,
 }
 
-/// The change of a [`Command`].
+/// A change of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
-    /// The rate of an open load follows another law, whose time begins now.
+    /// The rate of an open load follows another law, which starts now.
     Rate {
         /// The law.
         law: Sequence,
     },
-    /// The users of a closed load follow another law, whose time begins now.
+    /// The users of a closed load follow another law, which starts now.
     Users {
-        /// How many.
+        /// The number of users over time.
         law: Users,
     },
-    /// The load's own time stops: nothing becomes due. Requests that were due before are still
+    /// The load's own time stops, so nothing becomes due. Requests that were due before are still
     /// sent.
     Pause,
-    /// The load's own time goes on, and the load where it stood.
+    /// The load's own time continues, and the load continues from where it stopped.
     Resume,
-    /// Nothing; observers see it.
+    /// No effect on the load; observers see the mark.
     Mark {
         /// The label of the mark.
         text: String,
     },
-    /// No request starts any more; those in flight may finish.
+    /// No more requests start; requests in flight may finish.
     Stop {
-        /// Why.
+        /// The reason.
         reason: StopReason,
     },
 }
@@ -56,18 +56,18 @@ pub enum ChangeKind {
     Rate,
     /// Another number of users.
     Users,
-    /// The load's time stops.
+    /// A pause.
     Pause,
-    /// The load's time goes on.
+    /// The end of a pause.
     Resume,
     /// A mark.
     Mark,
-    /// The end.
+    /// The end of the load.
     Stop,
 }
 
 impl ChangeKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 6] = [
         Self::Rate,
         Self::Users,
@@ -77,7 +77,7 @@ impl ChangeKind {
         Self::Stop,
     ];
 
-    /// The name, as `drumfire ctl` takes it; stored runs have it, so it never changes.
+    /// The name in `drumfire ctl`. Stored runs contain it, so it never changes.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -96,7 +96,7 @@ impl ChangeKind {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// Whether the load is another one than the plan's from then on.
+    /// Whether the load differs from the plan's afterwards.
     #[must_use]
     pub const fn is_of_load(self) -> bool {
         matches!(self, Self::Rate | Self::Users | Self::Pause)
@@ -104,7 +104,7 @@ impl ChangeKind {
 }
 
 impl Change {
-    /// Its kind.
+    /// The kind of the change.
     #[must_use]
     pub const fn kind(&self) -> ChangeKind {
         match self {
@@ -118,22 +118,22 @@ impl Change {
     }
 }
 
-/// Why no request starts any more.
+/// Why no more requests start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopReason {
-    /// A signal asked for it.
+    /// A signal.
     Signal,
-    /// The plan's duration, or that of its load, is over.
+    /// The plan's duration, or the end of its load.
     Duration,
-    /// As many requests have started as the plan has.
+    /// The plan's number of requests has started.
     Counted,
-    /// A threshold failed that ends the run.
+    /// A threshold that ends the run has failed.
     Threshold,
-    /// A command asked for it.
+    /// A command.
     Command,
-    /// All processes that were to carry it out are lost.
+    /// All agents of the run are lost.
     Lost,
-    /// One of them is lost, and the load stops by that.
+    /// One agent is lost, which stops the load.
     AgentLost,
 }
 
@@ -149,7 +149,7 @@ impl StopReason {
         Self::AgentLost,
     ];
 
-    /// The word for it, as programs read it.
+    /// The name of the reason, for programs.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -163,7 +163,7 @@ impl StopReason {
         }
     }
 
-    /// The sentence about a load that ended before its plan; `None` for the plan's own ends.
+    /// The note about a load that ended before its plan; `None` if the plan ended it.
     #[must_use]
     pub const fn early_note(self) -> Option<&'static str> {
         Some(match self {
@@ -178,7 +178,7 @@ impl StopReason {
 }
 
 impl Command {
-    /// A change from the next possible time on.
+    /// A command that takes effect at the next possible time.
     #[must_use]
     pub const fn soon(change: Change) -> Self {
         Self {

@@ -1,7 +1,7 @@
-//! Characters that act on a terminal or deceive the eye. They are escaped wherever a text that
-//! others wrote is shown: in reports, in messages and in plans that are printed.
+//! Characters that act on a terminal or deceive the reader. They are escaped in every text from
+//! outside: in reports, in messages and in printed plans.
 
-/// Whether a character can move the cursor, reorder its neighbours or stay unseen: C0, DEL, C1,
+/// Whether a character can move the cursor, reorder its neighbours or be invisible: C0, DEL, C1,
 /// bidirectional controls, zero-width characters, fillers, tags and variation selectors.
 #[must_use]
 pub const fn is_dangerous(c: char) -> bool {
@@ -26,8 +26,8 @@ pub const fn is_dangerous(c: char) -> bool {
     )
 }
 
-/// A text of several lines, in which all dangerous characters except line ends and tabs are escaped:
-/// foreign parts of it that may contain these must be escaped before.
+/// A text of several lines, in which all dangerous characters except line ends and tabs are
+/// escaped. Line ends and tabs in foreign parts must be escaped before.
 #[must_use]
 pub fn escaped_lines(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -40,7 +40,7 @@ pub fn escaped_lines(text: &str) -> String {
     out
 }
 
-/// Appends a character as `\n`, `\x1b` or `\u{202e}`.
+/// Appends the escape of a character, as `\n`, `\x1b` or `\u{202e}`.
 pub fn push_escape(out: &mut String, c: char) {
     match c {
         '\n' => out.push_str("\\n"),

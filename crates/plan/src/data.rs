@@ -4,42 +4,43 @@ use crate::{DataError, Header, Variables};
 use std::fmt;
 use std::sync::Arc;
 
-/// The request that data is rendered for; computed once per request.
+/// The request for which data is rendered; computed once per request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequestContext {
-    /// The request's number within the run, from 0. Steps of one iteration have numbers of their
-    /// own, so that their random values differ.
+    /// The request's number within the run, from 0. Steps of one iteration have different numbers,
+    /// so that their random values differ.
     pub number: u64,
-    /// The number of its iteration within the run, from 0, by which it takes rows of feeds: those of
-    /// one iteration agree. Where an iteration is one request, the request's own.
+    /// The number of the request's iteration within the run, from 0. It selects rows of feeds, so
+    /// that all steps of an iteration use the same rows. If an iteration is one request, it is the
+    /// request's own number.
     pub arrival: u64,
-    /// In how many parts the arrivals go through the pool's list, those of the same remainder by it
-    /// by themselves: a worker's, or a user's. 0 is one part, as 1 is.
+    /// The number of parts into which arrivals are divided by remainder. Each part, a worker's or a
+    /// user's, uses the pool's list separately. 0 means one part, like 1.
     pub parts: u32,
-    /// Which of the run's users sends it, from 0.
+    /// The number of the user within the run, from 0.
     pub user: u32,
-    /// Which of the user's iterations it is, from 0.
+    /// The number of the user's iteration, from 0.
     pub iteration: u64,
-    /// Which of the run's connections carries it, from 0.
+    /// The number of the connection within the run, from 0.
     pub connection: u32,
-    /// Nanoseconds since the Unix epoch, when it is rendered.
+    /// The time of rendering, in nanoseconds since the Unix epoch.
     pub now: u64,
     /// The plan's seed.
     pub seed: u64,
-    /// The values that its user keeps; `None` where the pool's program sets none.
+    /// The values that the user keeps; `None` if the pool's program sets none.
     pub variables: Option<Arc<Variables>>,
 }
 
-/// Functions that a plan brings, beside those of the template language.
+/// Functions of a plan, in addition to the functions of the template language.
 pub trait Functions: Send + Sync + fmt::Debug {
-    /// Whether there is one of this name.
+    /// Whether a function with this name exists.
     fn has(&self, function: &str) -> bool;
 
-    /// Calls one for a request; `None` where it returns nothing. The same arguments and the same
-    /// request give the same, as long as the steps last.
+    /// Calls a function for a request; `None` if the function returns nothing. With enough steps,
+    /// equal arguments and an equal request have the same result.
     ///
     /// # Errors
-    /// When there is none of this name, it fails, or it takes too many steps.
+    /// If the function does not exist, fails, or takes too many steps.
     fn call(
         &self,
         function: &str,
@@ -49,17 +50,17 @@ pub trait Functions: Send + Sync + fmt::Debug {
     ) -> Result<Option<Datum>, DataError>;
 }
 
-/// The steps that a call may take.
+/// The maximum number of steps of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallSteps {
-    /// Those of a single call.
+    /// The steps of a single call.
     Own,
-    /// Those that the calls of this thread since the last one with steps of its own have left: all
-    /// calls of one text together are bounded as a single one.
+    /// The steps that earlier calls of this thread have left since its last [`Self::Own`] call: all
+    /// calls of one text together have the limit of a single call.
     Left,
 }
 
-/// A value that goes to a function, or comes from it.
+/// An argument or a result of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Datum {
     /// A text.
@@ -68,7 +69,7 @@ pub enum Datum {
     Json(String),
 }
 
-/// Which parts of a request vary.
+/// The parts of a request that vary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -86,48 +87,48 @@ pub struct Varying {
 }
 
 /// The data of requests: a function of the request's context, so that any worker can render any
-/// request. The same context always gives the same bytes.
+/// request. Equal contexts always produce the same bytes.
 pub trait RequestData: Send + Sync + fmt::Debug {
     /// The parts that vary.
     fn varying(&self) -> Varying;
 
-    /// Whether every request renders a field with this name, so that no default of it is sent.
+    /// Whether every request renders a field with this name, so that its default is not sent.
     fn renders(&self, _name: &str) -> bool {
         false
     }
 
-    /// Whether all requests send the same, so that one rendering serves the whole run.
+    /// Whether all requests send the same bytes, so that one rendering serves the whole run.
     fn is_fixed(&self) -> bool {
         self.varying() == Varying::default()
     }
 
-    /// The parts of the data's source that are not used, for the notes of a run.
+    /// Notes about unused parts of the data's source.
     fn notes(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Appends path and query, where they vary.
+    /// Appends path and query, if they vary.
     ///
     /// # Errors
-    /// When they can't be rendered; the request is not sent and fails with blame on the plan.
+    /// If rendering fails. The request is not sent and fails with blame on the plan.
     fn target(&self, _request: &RequestContext, _out: &mut String) -> Result<(), DataError> {
         Ok(())
     }
 
-    /// Appends the header fields or the metadata that vary, beyond the request's own. Values of
-    /// `-bin` keys are in base64 already.
+    /// Appends the header fields or the metadata that vary, in addition to the request's own.
+    /// Values of `-bin` keys are already in base64.
     ///
     /// # Errors
     /// As [`RequestData::target`].
     fn fields(&self, request: &RequestContext, out: &mut RenderedFields) -> Result<(), DataError>;
 
-    /// Whether each message of a call is rendered at its own time, and not at that at which the call
-    /// began.
+    /// Whether each message of a call is rendered with its own time, instead of the time at which
+    /// the call began.
     fn renews_time(&self) -> bool {
         false
     }
 
-    /// How many messages a call has by itself. A plain request has one, its body.
+    /// The number of messages in a call's data. A plain request has one, its body.
     fn messages(&self, _request: &RequestContext) -> u64 {
         1
     }
@@ -141,15 +142,15 @@ pub trait RequestData: Send + Sync + fmt::Debug {
     -> Result<(), DataError>;
 }
 
-/// Header fields that were rendered, one behind the other in memory that is used again. Names and
-/// values are safe to put on the wire.
+/// Rendered header fields, stored consecutively in reused memory. Names and values are safe to
+/// send.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RenderedFields {
     text: String,
     spans: Vec<Span>,
 }
 
-/// Where a field ends in the text; it begins where the one before it ends.
+/// The ends of a field in the text. The field starts at the end of the previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Span {
     name_end: usize,
@@ -159,28 +160,28 @@ struct Span {
 }
 
 impl RenderedFields {
-    /// Without a field; the memory stays.
+    /// Removes all fields; keeps the memory.
     pub fn clear(&mut self) {
         self.text.clear();
         self.spans.clear();
     }
 
-    /// Whether there is none.
+    /// Whether there are no fields.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.spans.is_empty()
     }
 
-    /// How many there are.
+    /// The number of fields.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.spans.len()
     }
 
-    /// Appends a field; white space around the value is left out.
+    /// Appends a field; white space around the value is removed.
     ///
     /// # Errors
-    /// When the name is no token or the value holds a control character.
+    /// If the name is not a token or the value contains a control character.
     pub fn push(&mut self, name: &str, value: &str) -> Result<(), DataError> {
         self.push_with(name, |out| {
             out.push_str(value);
@@ -188,10 +189,10 @@ impl RenderedFields {
         })
     }
 
-    /// Appends a field whose value `render` appends to the text that it is given.
+    /// Appends a field; `render` appends its value to the given text.
     ///
     /// # Errors
-    /// That of `render`, or as [`RenderedFields::push`].
+    /// The error of `render`, or as [`RenderedFields::push`].
     pub fn push_with(
         &mut self,
         name: &str,
@@ -220,7 +221,7 @@ impl RenderedFields {
         Ok(())
     }
 
-    /// Writes the names in small letters, as HTTP/2 has them.
+    /// Converts the names to lower case, as HTTP/2 requires.
     pub fn lower_names(&mut self) {
         let mut start = 0;
         for span in &self.spans {
@@ -229,7 +230,7 @@ impl RenderedFields {
         }
     }
 
-    /// Names and values in their order.
+    /// Names and values in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         let mut start = 0;
         self.spans.iter().map(move |span| {
@@ -239,7 +240,7 @@ impl RenderedFields {
         })
     }
 
-    /// The value of the first field with this name, in any case.
+    /// The value of the first field with this name; the case is ignored.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<&str> {
         let mut all = self.iter();

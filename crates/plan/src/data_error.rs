@@ -5,13 +5,13 @@ use std::fmt;
 /// Why a request's data could not be rendered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataError {
-    /// In words.
+    /// The reason, as text.
     pub words: String,
-    /// What failed.
+    /// The part that failed.
     pub cause: DataCause,
 }
 
-/// What keeps data from being rendered.
+/// The part that failed when data was rendered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DataCause {
     /// A template, a feed or a file.
@@ -26,7 +26,7 @@ pub enum DataCause {
 }
 
 impl DataCause {
-    /// Whether a name is unknown, which no other data would change.
+    /// Whether a name is unknown, so that other data would fail as well.
     #[must_use]
     pub const fn is_name(self) -> bool {
         matches!(self, Self::Name | Self::Function)
@@ -34,7 +34,7 @@ impl DataCause {
 }
 
 impl DataError {
-    /// A template, a feed or a file that gave no valid data, in words.
+    /// An error of a template, a feed or a file.
     pub fn new(words: impl Into<String>) -> Self {
         Self {
             words: words.into(),
@@ -42,7 +42,7 @@ impl DataError {
         }
     }
 
-    /// A function of a script that failed, in words.
+    /// An error of a script's function.
     pub fn of_script(words: impl Into<String>) -> Self {
         Self {
             cause: DataCause::Script,
@@ -50,7 +50,7 @@ impl DataError {
         }
     }
 
-    /// The same in other words.
+    /// An error with its text rewritten.
     #[must_use]
     pub fn in_words(self, words: impl FnOnce(String) -> String) -> Self {
         Self {

@@ -1,11 +1,11 @@
-//! When a response is ok.
+//! Which responses are ok.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// The least status that exists (RFC 9110 section 15).
+/// The lowest status (RFC 9110 section 15).
 const FIRST: u16 = 100;
-/// The greatest one.
+/// The highest status.
 const LAST: u16 = 599;
 
 /// A bit for each status.
@@ -13,7 +13,7 @@ const WORDS: usize = 8;
 
 const _: () = assert!(WORDS * 64 > (LAST - FIRST) as usize);
 
-/// The statuses that divide responses into ok and failed.
+/// The statuses with which responses are ok; all others are failures.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Expect {
     ok: [u64; WORDS],
@@ -26,8 +26,8 @@ impl Expect {
     /// Every status below 400, the default.
     pub const BELOW_400: Self = Self::NONE.with(FIRST, 399);
 
-    /// The same with the statuses from `first` to `last`, both included, added to it. Statuses
-    /// that do not exist are left out.
+    /// These statuses and the statuses from `first` to `last`, both included. Invalid statuses are
+    /// ignored.
     #[must_use]
     pub const fn with(mut self, first: u16, last: u16) -> Self {
         let mut status = if first < FIRST { FIRST } else { first };
@@ -50,7 +50,8 @@ impl Expect {
         self.ok[(bit / 64) as usize] >> (bit % 64) & 1 == 1
     }
 
-    /// The ranges of statuses that are ok, first and last included, ascending and apart.
+    /// The ranges of statuses that are ok, with their first and last status, ascending and
+    /// separate.
     fn ranges(&self) -> impl Iterator<Item = (u16, u16)> {
         let mut next = FIRST;
         std::iter::from_fn(move || {
@@ -112,10 +113,10 @@ impl std::error::Error for ParseExpectError {}
 impl FromStr for Expect {
     type Err = ParseExpectError;
 
-    /// Parses statuses and ranges of them with commas between: `200-299, 301`. `2xx` is `200-299`.
+    /// Parses statuses and ranges separated by commas: `200-299, 301`. `2xx` means `200-299`.
     ///
     /// # Errors
-    /// When a part is no number from 100 to 599, or a range leads downwards.
+    /// If a part is not a number from 100 to 599, or a range descends.
     fn from_str(text: &str) -> Result<Self, ParseExpectError> {
         let mut expect = Self::NONE;
         for part in text.split(',').map(str::trim) {

@@ -1,5 +1,5 @@
-//! The guard of targets: more than a modest load goes to addresses of others only where that was
-//! said to be right. A slip in a name must not become an attack.
+//! The guard of targets: only a modest load may go to public addresses of others without
+//! permission. A typo in a name must not become an attack.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
@@ -11,8 +11,8 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// One that allows what a file lists: a name, `*.name` for all below it, an address or a network
-    /// (`203.0.113.0/24`) a line; `#` begins a comment.
+    /// A guard that allows the entries of a file, one per line: a name, `*.name` for all names
+    /// below it, an address, or a network (`203.0.113.0/24`); `#` begins a comment.
     #[must_use]
     pub fn of_lines(text: &str) -> Self {
         let lines = text.lines();
@@ -23,7 +23,7 @@ impl Guard {
         }
     }
 
-    /// Whether a host may be loaded at an address that it has.
+    /// Whether a host may be loaded at one of its addresses.
     #[must_use]
     pub fn permits(&self, host: &str, address: IpAddr) -> bool {
         let host = host.to_ascii_lowercase();
@@ -32,7 +32,7 @@ impl Guard {
     }
 }
 
-/// Whether a line of the list means a host or its address.
+/// Whether an entry matches a host or its address.
 fn covers(entry: &str, host: &str, address: IpAddr) -> bool {
     if let Some(above) = entry.strip_prefix("*.") {
         return host
@@ -48,7 +48,7 @@ fn covers(entry: &str, host: &str, address: IpAddr) -> bool {
     entry == host || entry.parse::<IpAddr>() == Ok(address)
 }
 
-/// Whether the first bits of two addresses are the same.
+/// Whether the first bits of two addresses are equal.
 fn is_within(address: IpAddr, network: IpAddr, length: u32) -> bool {
     match (address, network) {
         (IpAddr::V4(a), IpAddr::V4(b)) => {
@@ -65,7 +65,7 @@ fn is_within(address: IpAddr, network: IpAddr, length: u32) -> bool {
     }
 }
 
-/// Whether an address is neither this machine's nor one of a private network's (RFC 6890).
+/// Whether an address belongs neither to this machine nor to a private network (RFC 6890).
 fn is_public(address: IpAddr) -> bool {
     match address.to_canonical() {
         IpAddr::V4(ip) => {

@@ -1,4 +1,4 @@
-//! The method and the fields of a request: texts that are safe to put on the wire.
+//! The method and the fields of a request: texts that are safe to send.
 
 use crate::secret;
 use std::fmt;
@@ -14,17 +14,17 @@ impl Method {
         Self("GET".to_owned())
     }
 
-    /// Whether the method gives content a meaning, so that a request without any has a Content-Length of
-    /// 0 (RFC 9110 section 8.6). Some servers refuse one without it (411).
+    /// Whether content has a meaning for the method, so that a request without content has a
+    /// Content-Length of 0 (RFC 9110 section 8.6). Some servers refuse a request without it (411).
     #[must_use]
     pub fn expects_content(&self) -> bool {
         matches!(self.0.as_str(), "POST" | "PUT" | "PATCH")
     }
 
-    /// Parses a token (RFC 9110 section 5.6.2); case is kept.
+    /// Parses a token (RFC 9110 section 5.6.2); the case is kept.
     ///
     /// # Errors
-    /// When the text is empty or holds a character that a token may not.
+    /// If the text is empty or contains a character that is not allowed in a token.
     pub fn parse(text: &str) -> Result<Self, HeaderError> {
         if is_token(text) {
             Ok(Self(text.to_owned()))
@@ -33,21 +33,21 @@ impl Method {
         }
     }
 
-    /// Whether a request with this method announces that it has no content, where it has none: the
-    /// method usually has some (RFC 9110 section 8.6).
+    /// Whether a request with this method announces empty content, because the method usually has
+    /// content (RFC 9110 section 8.6).
     #[must_use]
     pub fn announces_content(method: &str) -> bool {
         matches!(method, "PATCH" | "POST" | "PUT")
     }
 
-    /// The method as it goes on the wire.
+    /// The method as sent.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// One header field of a request; name and value are safe to put on the wire.
+/// One header field of a request; name and value are safe to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     name: String,
@@ -67,19 +67,19 @@ const FRAMING: [&str; 9] = [
     "upgrade",
 ];
 
-/// Those of them that say where a message ends: they follow from its body.
+/// The fields that determine where a message ends; they follow from its body.
 const LENGTHS: [&str; 3] = ["content-length", "trailer", "transfer-encoding"];
 
 impl Header {
-    /// Whether a field of this name, in any case, says where a message ends, so that it can't be
-    /// taken from elsewhere than the message.
+    /// Whether a field with this name determines where a message ends, so that it must come from
+    /// the message itself; the case is ignored.
     #[must_use]
     pub fn frames(name: &str) -> bool {
         LENGTHS.iter().any(|known| name.eq_ignore_ascii_case(known))
     }
 
-    /// Whether a field of this name, in any case, frames the message or belongs to the connection,
-    /// and so is no business of a request's data.
+    /// Whether a field with this name frames the message or belongs to the connection, so that a
+    /// request's data must not contain it; the case is ignored.
     #[must_use]
     pub fn is_framing(name: &str) -> bool {
         FRAMING.iter().any(|known| name.eq_ignore_ascii_case(known))
@@ -88,7 +88,7 @@ impl Header {
     /// A field with this name and value; white space around the value is removed.
     ///
     /// # Errors
-    /// When the name is not a token or the value holds CR, LF, NUL or another control character.
+    /// If the name is not a token or the value contains CR, LF, NUL or another control character.
     pub fn new(name: &str, value: &[u8]) -> Result<Self, HeaderError> {
         Self::check(name, value)?;
         Ok(Self {
@@ -97,7 +97,7 @@ impl Header {
         })
     }
 
-    /// Whether a field with this name and value could be sent.
+    /// Checks that a field with this name and value can be sent.
     pub(crate) fn check(name: &str, value: &[u8]) -> Result<(), HeaderError> {
         if !is_token(name) {
             return Err(HeaderError::Name(shorten(&secret::excerpt(name))));
@@ -112,7 +112,7 @@ impl Header {
     /// Parses `Name: value`.
     ///
     /// # Errors
-    /// When there is no colon, and those of [`Header::new`].
+    /// If the colon is missing, and as [`Header::new`].
     pub fn parse(line: &str) -> Result<Self, HeaderError> {
         let (name, value) = line
             .split_once(':')
@@ -132,7 +132,7 @@ impl Header {
         &self.value
     }
 
-    /// Whether the field has this name, in any case.
+    /// Whether the field has this name; the case is ignored.
     #[must_use]
     pub fn is(&self, name: &str) -> bool {
         self.name.eq_ignore_ascii_case(name)
@@ -147,7 +147,7 @@ fn is_token(text: &str) -> bool {
             .all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
 }
 
-/// The first 64 characters, controls escaped, for a message.
+/// The first 64 characters with controls escaped, for a message.
 fn shorten(text: &str) -> String {
     let shown = text.chars().take(64);
     shown
@@ -158,7 +158,7 @@ fn shorten(text: &str) -> String {
         .collect()
 }
 
-/// Why a method or header can't be sent.
+/// Why a method or header cannot be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HeaderError {
     /// The method is not a token.
@@ -167,7 +167,7 @@ pub enum HeaderError {
     Name(String),
     /// The line has no colon.
     NoColon(String),
-    /// The value of the named field holds a control character.
+    /// The value of the named field contains a control character.
     Value(String),
 }
 

@@ -1,4 +1,4 @@
-//! HTTP requests and how they travel.
+//! HTTP requests and the settings of their transport.
 
 use crate::{Call, Expect, Header, Inspection, Life, Method, RequestData, Url};
 use drumfire_units::{ByteSize, Nanos};
@@ -11,32 +11,31 @@ pub struct Body(pub Option<Arc<[u8]>>);
 /// One request to send, fixed before the run.
 #[derive(Clone, Debug)]
 pub struct HttpRequest {
-    /// Its origin and its target.
+    /// The request's origin and target.
     pub url: Url,
     /// The method.
     pub method: Method,
-    /// Fields in the order given. A `Host` given here replaces the URL's.
+    /// The fields in the given order. A `Host` field replaces the URL's host.
     pub headers: Vec<Header>,
     /// The body; `None` sends neither a body nor a Content-Length.
     pub body: Body,
-    /// The name under which its numbers are reported; one step per distinct name.
+    /// The name under which the request's figures are reported; one step per distinct name.
     pub step: String,
-    /// Its varying parts; `None` where there are none. A body that varies is empty here, and so is
-    /// nothing else: what is rendered takes the place of what is here, and fields follow those
-    /// here.
+    /// The varying parts; `None` if nothing varies. A varying body is empty in this struct.
+    /// Rendered parts replace the fixed ones, except that rendered fields follow the fixed fields.
     pub data: Option<Arc<dyn RequestData>>,
-    /// The gRPC call that it makes; the body is then the call's, and `None` here.
+    /// The gRPC call of the request. The call then contains the body, and `body` is `None`.
     pub call: Option<Arc<Call>>,
-    /// The time that an exchange of it may take, in the place of the pool's; [`Nanos::MAX`] is no
-    /// bound. A call has a deadline, and `None` here.
+    /// The maximum time of an exchange, instead of the pool's; [`Nanos::MAX`] means no limit. A
+    /// call has a deadline instead, and `None` here.
     pub timeout: Option<Nanos>,
-    /// The statuses that are ok, where those are not the pool's.
+    /// The statuses that are ok, if they differ from the pool's.
     pub expect: Option<Expect>,
-    /// What is checked of its response beyond the status, and taken from it; not of calls.
+    /// The checks of the response beyond its status, and the values taken from it; not for calls.
     pub inspection: Option<Arc<dyn Inspection>>,
 }
 
-/// Which version of HTTP to speak.
+/// The version of HTTP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HttpVersion {
     /// HTTP/1.1.
@@ -46,19 +45,19 @@ pub enum HttpVersion {
     Http2,
 }
 
-/// The protocol of a target.
+/// The settings of a target's protocol.
 #[derive(Clone, Debug, Default)]
 pub struct HttpOptions {
     /// The version to speak.
     pub version: HttpVersion,
-    /// Whether to ask for compressed bodies and decode them.
+    /// Whether to request compressed bodies and decode them.
     pub compressed: Compressed,
     /// The treatment of a redirect.
     pub redirects: Redirects,
-    /// The request that a redirect leads to.
+    /// Which request follows a redirect.
     pub redirect_style: RedirectStyle,
-    /// Names of header fields that stay at their origin as those do whose names speak of secrets:
-    /// the plan marks their values as such.
+    /// Names of header fields that stay at their origin, like fields whose names suggest secrets,
+    /// because the plan marks their values as secret.
     pub private_headers: Vec<String>,
     /// Whether to send `Expect: 100-continue` before a body.
     pub expect_continue: ExpectContinue,
@@ -67,12 +66,13 @@ pub struct HttpOptions {
 /// Whether bodies are decoded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compressed {
-    /// Send no Accept-Encoding; count bytes as they come.
+    /// Send no Accept-Encoding; count bytes as received.
     #[default]
     AsSent,
-    /// Ask for gzip, deflate, br and zstd, and decode at most this many bytes per body.
+    /// Request gzip, deflate, br and zstd, and decode at most this many bytes per body.
     Decode(ByteSize),
-    /// Ask for gzip only and decode at most this many bytes per body; other codings stay as sent.
+    /// Request gzip only, and decode at most this many bytes per body; other codings are not
+    /// decoded.
     DecodeGzip(ByteSize),
 }
 
@@ -82,14 +82,14 @@ pub enum ExpectContinue {
     /// The body follows the head at once.
     #[default]
     No,
-    /// The body waits for the server's word, or for this long.
+    /// The body waits for the server's response, or for this time.
     Wait(Nanos),
 }
 
 /// The treatment of a redirect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Redirects {
-    /// It is the response.
+    /// The redirect is the response.
     #[default]
     Report,
     /// Follow at most this many, then fail with `redirect_limit`.
@@ -98,27 +98,27 @@ pub enum Redirects {
     Refuse,
 }
 
-/// The request that a redirect leads to.
+/// Which request follows a redirect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RedirectStyle {
-    /// As browsers have it: 303 makes GET of every method but HEAD, 301 and 302 make GET of POST
+    /// As in browsers: 303 changes every method but HEAD to GET, and 301 and 302 change POST to GET
     /// (Fetch, section 4.4).
     #[default]
     Fetch,
-    /// As Go's client has it: 301, 302 and 303 make GET of every method but HEAD, and `Referer`
-    /// names the URL of the request before.
+    /// As in Go's client: 301, 302 and 303 change every method but HEAD to GET, and `Referer`
+    /// contains the URL of the previous request.
     Go,
 }
 
-/// How many connections there are and how long they live.
+/// The number of connections and their lifetime.
 #[derive(Clone, Debug)]
 pub struct Connections {
-    /// How many are open at most; at least 1.
+    /// The maximum number of open connections; at least 1.
     pub count: u32,
-    /// When they are opened.
+    /// When connections are opened.
     pub growth: Growth,
-    /// How many exchanges each carries at a time; at least 1, and 1 with HTTP/1.1. A server may
-    /// allow fewer.
+    /// The maximum number of exchanges per connection at a time; at least 1, and 1 with HTTP/1.1. A
+    /// server may allow fewer.
     pub streams: u32,
     /// Whether a connection carries more than one request.
     pub keep_alive: KeepAlive,
@@ -126,75 +126,74 @@ pub struct Connections {
     pub reused_closed: ReusedClosed,
     /// Whether the server's `Keep-Alive` field is obeyed.
     pub hints: KeepAliveHints,
-    /// Which ends of TLS complete a body that runs until the connection ends.
+    /// Which ends of TLS complete a body that extends to the end of the connection.
     pub tls_end: TlsEnd,
-    /// How long a slot waits at most before it dials a refusing target again.
+    /// The maximum time that a slot waits before it dials a refusing target again.
     pub backoff_max: Nanos,
-    /// Which of a name's addresses they go to.
+    /// Which of a name's addresses connections use.
     pub spread: Spread,
-    /// Whether a user keeps to one of them.
+    /// Whether a user always uses the same connection.
     pub affinity: Affinity,
-    /// Whether silent connections are asked for a sign of life; of HTTP/2 only.
+    /// When silent connections are pinged; only with HTTP/2.
     pub ping: Option<Ping>,
-    /// Where the time counts in which an exchange's connection is opened.
+    /// How the time counts in which an exchange's connection is opened.
     pub opening: Opening,
-    /// When one leaves though it works.
+    /// When a working connection is closed.
     pub life: Life,
 }
 
-/// Where the time counts in which an exchange waits for its connection to be opened.
+/// How the time counts in which an exchange waits for its connection to be opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Opening {
-    /// It is waiting: the service of the exchange begins when its first byte is sent.
+    /// As waiting: the service time of the exchange begins when its first byte is sent.
     #[default]
     Waiting,
-    /// It is service, as clients have it that are asked for a response and open connections
-    /// themselves: service begins when the exchange takes its seat.
+    /// As service time, as in clients that are called for a response and open connections
+    /// themselves: the service time begins when the exchange takes its seat.
     Service,
 }
 
 /// When connections are opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Growth {
-    /// All of them before the run's start.
+    /// All connections are opened before the run starts.
     #[default]
     Ahead,
-    /// One more whenever a request finds none free, up to the count. Of several that are free, the
-    /// one that was used last is taken, as a service's many callers do it. Goes with
-    /// [`Affinity::Shared`].
+    /// Another connection is opened whenever a request finds none free, up to the count. If several
+    /// connections are free, the most recently used one is taken, as the many callers of a service
+    /// do. Requires [`Affinity::Shared`].
     AsNeeded,
 }
 
-/// Whether a user keeps to one connection.
+/// Whether a user always uses the same connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Affinity {
     /// A request takes the connection that has been free for longest.
     #[default]
     Shared,
-    /// All requests of a user take the same connection, and users take turns at the connections:
-    /// of n, user u has number u mod n.
+    /// All requests of a user take the same connection, and users are assigned to connections in
+    /// turn: of n, user u has number u mod n.
     User,
 }
 
-/// Which of a name's addresses connections go to. One that refuses is passed over.
+/// Which of a name's addresses connections use. An address that refuses is skipped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Spread {
-    /// All in turn, so that each has as many connections as any other.
+    /// All addresses in turn, so that each has the same number of connections.
     #[default]
     Turn,
-    /// The first one that accepts, in the resolver's order.
+    /// The first address that accepts, in the resolver's order.
     First,
 }
 
-/// Asking a connection that carries requests and is silent whether its peer still lives (RFC 9113
-/// section 6.7; gRPC calls it keepalive). One that carries none is not asked: servers take that for
-/// abuse.
+/// Pings a silent connection with active requests, to check whether its peer is alive (RFC 9113
+/// section 6.7; gRPC calls this keepalive). A connection without active requests is not pinged,
+/// because servers treat that as abuse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ping {
-    /// How long it is silent before it is asked; above 0.
+    /// The time of silence before a ping; above 0.
     pub after: Nanos,
-    /// How long an answer, or any other byte, may take before the connection counts as dead;
-    /// above 0.
+    /// The time for the answer, or any other byte, before the connection counts as dead; above 0.
     pub timeout: Nanos,
 }
 
@@ -203,7 +202,7 @@ pub struct Ping {
 pub enum KeepAlive {
     /// As many as the server allows.
     Yes,
-    /// At most this many, then it is closed.
+    /// At most this many; then the connection is closed.
     AtMost(u64),
     /// One request each, with `Connection: close`.
     No,
@@ -215,34 +214,35 @@ pub enum KeepAliveHints {
     /// A connection is used until the server closes it.
     #[default]
     Ignore,
-    /// A connection is given up before the server would close it.
+    /// A connection is closed before the server would close it.
     Respect,
 }
 
-/// Which ends of TLS complete a body that runs until the connection ends (RFC 9112 section 9.8).
+/// Which ends of TLS complete a body that extends to the connection's end (RFC 9112 section 9.8).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TlsEnd {
-    /// An end with close_notify; the body of another is truncated.
+    /// An end with close_notify; otherwise the body is truncated.
     #[default]
     Confirmed,
-    /// Any end after a whole record; one without close_notify is forgiven.
+    /// Any end after a complete record; a missing close_notify is tolerated.
     Any,
 }
 
-/// The reaction to a kept-alive connection that turns out to be closed as a request is sent.
+/// The reaction if a kept-alive connection turns out to be closed when a request is sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReusedClosed {
-    /// The request has failed, with `closed:reused`.
+    /// The request fails with `closed:reused`.
     #[default]
     Fail,
     /// An idempotent request (RFC 9110 section 9.2.2) is sent once more on a new connection, and
     /// counted as retried.
     Retry,
-    /// The same, as Go's client has it: of a safe request, and of one with an `Idempotency-Key`.
+    /// Like [`Self::Retry`], with the rule of Go's client: only safe requests, and requests with an
+    /// `Idempotency-Key`, are sent again.
     RetryAsGo,
 }
 
-/// How long each phase of an exchange may take; [`Nanos::MAX`] is for ever.
+/// The time limits of the phases of an exchange; [`Nanos::MAX`] means no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
     /// The whole exchange, from the moment a connection takes the request to its end.

@@ -1,10 +1,10 @@
 //! The plan of a run: targets, requests, load, thresholds.
 //!
-//! Knows the words of a run and checks them; a [`Plan`] that exists is a plan that can run.
-//! Must not know I/O, clocks or threads. Start reading at [`Plan`].
+//! Knows the terms of a run and checks their values: a [`Plan`] that exists can run. Must not know
+//! I/O, clocks or threads. Start reading at [`Plan`].
 //!
-//! Constructors check, and no later code checks again. The files that a plan refers to are read
-//! before the run and arrive here as bytes.
+//! Constructors check, and later code does not check again. The files that a plan refers to are
+//! read before the run and arrive here as bytes.
 
 mod call;
 mod choice;
@@ -83,5 +83,5 @@ pub use users::Users;
 pub use value::{Condition, Value};
 pub use variables::{VariableId, Variables};
 pub use warmup::Warmup;
-// What is drawn for a request is part of what is done.
+// Random values of requests are a part of the plan.
 pub use drumfire_units::Random;

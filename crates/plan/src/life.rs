@@ -1,33 +1,33 @@
-//! How long connections live by the plan's will.
+//! The lifetime of connections that the plan closes.
 
 use crate::{Pause, Random};
 use drumfire_units::Nanos;
 use std::fmt;
 use std::str::FromStr;
 
-/// When a connection leaves though it works: as those of a service's real callers do, which are
-/// deployed, scaled and balanced anew.
+/// When a working connection is closed, as the connections of a service's real callers are closed
+/// by deployments, scaling and load balancing.
 ///
-/// One that carries exchanges takes no further ones and is closed when they have ended.
+/// A connection with active exchanges takes no further ones, and is closed when they have ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Life {
-    /// At which age; each connection draws its own.
+    /// The age; each connection draws its own.
     pub age: Option<Pause>,
-    /// Which part of all connections leaves in which time, by chance.
+    /// The fraction of all connections that is closed at random per unit of time.
     pub churn: Option<Churn>,
-    /// After how long without an exchange.
+    /// The maximum time without an exchange.
     pub idle: Option<Nanos>,
 }
 
 impl Life {
-    /// Whether connections leave at some age.
+    /// Whether connections are closed at some age.
     #[must_use]
     pub const fn ends(&self) -> bool {
         self.age.is_some() || self.churn.is_some()
     }
 
-    /// The age at which a connection leaves: the `life`-th of those with a number, from 0, with
-    /// this seed. [`Nanos::MAX`] where it does not.
+    /// The age at which a connection is closed: for the `life`-th connection with this number, both
+    /// from 0, with this seed. [`Nanos::MAX`] if it is never closed.
     #[must_use]
     pub fn age_of(&self, seed: u64, number: u32, life: u32) -> Nanos {
         let random = |place| Random::new(seed, u64::from(number), u64::from(life), place);
@@ -39,15 +39,15 @@ impl Life {
     }
 }
 
-/// A part of all connections that leaves in a time, such as `10%/m`. Which ones is chance: their
-/// ages are exponentially distributed.
+/// The fraction of all connections that is closed per unit of time, such as `10%/m`. The
+/// connections are chosen at random: their ages are exponentially distributed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Churn {
     /// The mean age of a connection.
     pub mean: Nanos,
 }
 
-/// Why a text is no churn.
+/// Why a text is not a churn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChurnError(String);
 
@@ -62,7 +62,7 @@ impl std::error::Error for ChurnError {}
 impl FromStr for Churn {
     type Err = ChurnError;
 
-    /// A percentage above 0 and a unit of time: `10%/m`, `0.5%/s`, `200%/h`.
+    /// Parses a percentage above 0 and a unit of time: `10%/m`, `0.5%/s`, `200%/h`.
     fn from_str(text: &str) -> Result<Self, ChurnError> {
         let wrong = || {
             ChurnError(format!(
@@ -122,7 +122,7 @@ mod tests {
         };
         let ages: Vec<Nanos> = (0..1000).map(|n| life.age_of(7, n, 0)).collect();
         let all = ages.iter().filter(|age| **age == hour).count();
-        // A share of 1/e lives longer than the mean.
+        // The fraction 1/e lives longer than the mean.
         assert!((300..440).contains(&all), "{all}");
         assert!(ages.iter().all(|age| *age <= hour));
         assert_ne!(life.age_of(7, 3, 0), life.age_of(7, 3, 1));

@@ -1,4 +1,4 @@
-//! Load: when requests start, and what ends the run.
+//! The load: when requests start, and when the run ends.
 
 mod law_text;
 
@@ -14,7 +14,7 @@ pub enum Law {
     Const {
         /// The rate.
         rate: Rate,
-        /// How long; [`Nanos::MAX`] runs on until the stop condition.
+        /// The length; [`Nanos::MAX`] continues until the stop condition.
         duration: Nanos,
     },
     /// `line(a, b, d)`: a rate that changes linearly.
@@ -23,7 +23,7 @@ pub enum Law {
         from: Rate,
         /// The rate at the end.
         to: Rate,
-        /// How long.
+        /// The length.
         duration: Nanos,
     },
     /// `step(from, to, by, d)`: constant pieces, in either direction.
@@ -32,19 +32,19 @@ pub enum Law {
         from: Rate,
         /// The last piece's rate.
         to: Rate,
-        /// The change between pieces, without a sign; never zero.
+        /// The absolute change between pieces; never zero.
         by: Rate,
-        /// How long each piece lasts.
+        /// The length of each piece.
         duration: Nanos,
     },
-    /// `once(n)`: `count` at once.
+    /// `once(n)`: `count` arrivals at once.
     Once {
-        /// How many.
+        /// The number of arrivals.
         count: u64,
     },
     /// `unlimited(d)`: as fast as the users allow.
     Unlimited {
-        /// How long; [`Nanos::MAX`] runs on until the stop condition.
+        /// The length; [`Nanos::MAX`] continues until the stop condition.
         duration: Nanos,
     },
     /// `sine(mean, amplitude, period, d)`: mean + amplitude · sin(2πt / period).
@@ -55,25 +55,26 @@ pub enum Law {
         amplitude: Rate,
         /// The period; never zero.
         period: Nanos,
-        /// How long; [`Nanos::MAX`] runs on until the stop condition.
+        /// The length; [`Nanos::MAX`] continues until the stop condition.
         duration: Nanos,
     },
     /// `trace(file)`: the given times, ascending.
     Trace {
-        /// Intended starts from the piece's start.
+        /// The intended starts, from the start of the piece.
         times: std::sync::Arc<[Nanos]>,
     },
-    /// `stairs(r, d, r, d, …)`: constant rates one after the other, whose arrivals are counted over
-    /// the whole, from 1: the n-th is due when the integral of the rate reaches n. So the first
-    /// comes at 1/rate, one may be due at the very end, and a part of an arrival is carried from
-    /// step to step.
+    /// `stairs(r, d, r, d, …)`: consecutive constant rates whose arrivals are counted over the
+    /// whole law, from 1: the n-th is due when the integral of the rate reaches n. So the first
+    /// arrival is due at 1/rate, one may be due at the very end, and a fraction of an arrival is
+    /// carried from step to step.
     Stairs {
-        /// The steps; the rates have one `per`, and only the last duration may be [`Nanos::MAX`].
+        /// The steps; the rates have the same `per`, and only the last duration may be
+        /// [`Nanos::MAX`].
         steps: std::sync::Arc<[(Rate, Nanos)]>,
     },
 }
 
-/// Pieces, one after the other, with exact seams.
+/// Consecutive pieces with exact boundaries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sequence(pub Vec<Law>);
 
@@ -83,23 +84,23 @@ pub enum Arrivals {
     /// Evenly, exactly by the law.
     #[default]
     Constant,
-    /// A Poisson process of the same rate, from the plan's seed.
+    /// As a Poisson process of the same rate, with the plan's seed.
     Poisson,
 }
 
-/// The treatment of an arrival when no connection is free.
+/// The treatment of an arrival if no connection is free.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LatePolicy {
-    /// It waits; the wait is part of its response time.
+    /// The arrival waits; the wait is part of its response time.
     #[default]
     Queue,
-    /// It waits at most this long, then it is dropped and counted.
+    /// The arrival waits at most this long; then it is dropped and counted.
     Drop(Nanos),
-    /// It waits until the next one is due, then it is dropped and counted.
+    /// The arrival waits until the next one is due; then it is dropped and counted.
     Skip,
 }
 
-/// When requests start, and how many at a time.
+/// When requests start, and how many run at a time.
 #[derive(Clone, Debug)]
 pub enum Load {
     /// Arrivals by a law, independent of the target.
@@ -108,24 +109,24 @@ pub enum Load {
         rate: Sequence,
         /// How arrivals are spread.
         arrivals: Arrivals,
-        /// The treatment of arrivals when no connection is free.
+        /// The treatment of arrivals if no connection is free.
         late: LatePolicy,
     },
     /// Users that start again when they have finished.
     Closed {
-        /// How many; at least 1.
+        /// The number of users; at least 1.
         users: u32,
-        /// The pause between the end of an iteration and the same user's next.
+        /// The pause between two iterations of a user.
         think: Pause,
-        /// How far the beginnings of a user's iterations lie apart at least.
+        /// The minimum time between the starts of a user's iterations.
         pace: Nanos,
     },
-    /// Arrivals by a law for each user apart, which begins when the user comes. A user takes those
-    /// of its own, one after the other.
+    /// Arrivals by a separate law for each user, which begins when the user appears. A user handles
+    /// its own arrivals one after the other.
     PerUser {
-        /// How many users; at least 1.
+        /// The number of users; at least 1.
         users: u32,
-        /// The law of each.
+        /// The law of each user.
         rate: Sequence,
         /// The treatment of arrivals whose user is busy.
         late: LatePolicy,
@@ -133,7 +134,7 @@ pub enum Load {
 }
 
 impl Load {
-    /// Whether a law says when requests start, and not their users' being free.
+    /// Whether a law determines when requests start, instead of users becoming free.
     #[must_use]
     pub const fn is_open(&self) -> bool {
         match self {
@@ -142,7 +143,7 @@ impl Load {
         }
     }
 
-    /// Whether it ends without a stop condition.
+    /// Whether the load ends without a stop condition.
     #[must_use]
     pub fn ends_by_itself(&self) -> bool {
         match self {
@@ -158,7 +159,7 @@ impl Load {
         }
     }
 
-    /// Whether it is another at one time than at another, by its law.
+    /// Whether the load changes over time, by its law.
     #[must_use]
     pub fn changes(&self) -> bool {
         match self {
@@ -174,7 +175,7 @@ impl Load {
         }
     }
 
-    /// How many users carry the load, where it is theirs.
+    /// The number of users of the load; `None` for an open load.
     #[must_use]
     pub const fn users(&self) -> Option<u32> {
         match self {
@@ -184,15 +185,15 @@ impl Load {
     }
 }
 
-/// The ends of the run, of which the first one counts. At least one is set, unless the load ends by
+/// The ends of the run; the first one reached applies. At least one is set, unless the load ends by
 /// itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stop {
-    /// No request starts after this span.
+    /// No request starts after this time.
     pub duration: Option<Nanos>,
     /// Exactly this many requests start.
     pub requests: Option<u64>,
-    /// How often the list of requests is gone through, or the program's steps are, exactly.
+    /// The exact number of passes through the list of requests, or through the program's steps.
     pub iterations: Option<u64>,
     /// The treatment of requests in flight when the duration is over or the run is stopped.
     pub drain: Drain,
@@ -204,17 +205,17 @@ pub enum Drain {
     /// They may finish within their timeouts, and count.
     #[default]
     Wait,
-    /// They are ended at once and count as failed, with `local:cancelled`.
+    /// They are aborted immediately and count as failed, with `local:cancelled`.
     Close,
-    /// They are ended at once, and count as in flight at the end and nothing else.
+    /// They are aborted immediately, and count only as in flight at the end.
     Ignore,
 }
 
 /// Why a text is not a rate law: the mistake and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LawError {
-    /// The byte at which it goes wrong.
+    /// The byte position of the mistake.
     pub at: usize,
-    /// The mistake, and what would be right.
+    /// The mistake, and a correction.
     pub message: String,
 }

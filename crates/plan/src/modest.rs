@@ -1,14 +1,14 @@
-//! Loads that may go to any target: they are too small to do harm.
+//! Loads that may go to any target, because they are too small to do harm.
 
 use crate::{Law, Load, Pool};
 use drumfire_units::Nanos;
 
-/// A load of at most so many requests, or iterations, per second is modest.
+/// A load is modest if it has at most this number of requests, or iterations, per second.
 pub const MODEST_RATE: u64 = 100;
-/// And so is one of at most so many in all.
+/// A load is also modest if it has at most this number of requests in total.
 pub const MODEST_COUNT: u64 = 1_000;
 
-/// Whether pools together are a modest load, whatever their targets do.
+/// Whether pools together are a modest load, for any behaviour of their targets.
 #[must_use]
 pub fn is_modest(pools: &[Pool]) -> bool {
     let counts = pools.iter().map(|pool| pool.stop.requests);

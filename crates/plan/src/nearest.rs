@@ -1,4 +1,4 @@
-//! The known name that a misspelt one was probably meant to be.
+//! Finds the known name that a misspelt name was probably meant to be.
 
 use crate::url::excerpt;
 use std::collections::HashSet;
@@ -6,10 +6,10 @@ use std::collections::HashSet;
 /// Longer names are not compared.
 const LENGTH_MAX: usize = 64;
 
-/// The number of names that are listed.
+/// The maximum number of names that are listed.
 const LISTED: usize = 8;
 
-/// The candidate that needs the fewest edits, if a third of the letters or fewer must change.
+/// The candidate with the fewest edits, if at most a third of the letters must change.
 #[must_use]
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let name: Vec<char> = name.chars().take(LENGTH_MAX + 1).collect();
@@ -25,11 +25,11 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// Damerau's and Levenshtein's distance, letters in any case: two that are swapped are one edit.
+/// The Damerau-Levenshtein distance, ignoring case: swapping two letters is one edit.
 fn edits(name: &[char], candidate: &str) -> usize {
     let candidate: Vec<char> = candidate.chars().collect();
     let is_same = |a: char, b: char| a.eq_ignore_ascii_case(&b);
-    // The rows of the two letters before.
+    // The rows of the previous two letters.
     let mut second: Vec<usize> = Vec::new();
     let mut first: Vec<usize> = (0..=name.len()).collect();
     for (n, letter) in candidate.iter().enumerate() {
@@ -51,13 +51,14 @@ fn edits(name: &[char], candidate: &str) -> usize {
     first[name.len()]
 }
 
-/// `; did you mean …?`, or nothing.
+/// `; did you mean …?`, or an empty text.
 #[must_use]
 pub fn suggestion<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
     nearest(name, candidates).map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
 }
 
-/// `; did you mean …?` and what else would be right, or only that: what follows a wrong word.
+/// `; did you mean …?` followed by the alternatives, or only the alternatives: the text after an
+/// unknown word.
 pub(crate) fn suggestion_and<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
@@ -72,8 +73,8 @@ pub(crate) fn suggestion_and<'a>(
     }
 }
 
-/// `; did you mean …? The steps are …`, or only what there is: the nearest names first, at most
-/// eight of them. `nouns` is their kind, in the plural; nothing is said where there are none.
+/// `; did you mean …? The steps are …`, or only the list: the nearest names first, at most eight.
+/// `nouns` is their kind in the plural. Empty without candidates.
 #[must_use]
 pub fn suggestion_of<'a>(
     name: &str,
@@ -141,7 +142,7 @@ mod tests {
         ];
         for (name, meant) in [
             ("lien", Some("line")),
-            ("liex", None), // two of four letters
+            ("liex", None), // two of four letters differ
             ("lines", Some("line")),
             ("Const", Some("const")),
             ("unlimted", Some("unlimited")),

@@ -1,8 +1,8 @@
-//! Targets that are reached without a proxy, as the variable `no_proxy` names them.
+//! Targets that are reached without a proxy, as in the variable `no_proxy`.
 //!
-//! The rules are those that curl and Go's `httpproxy` share, and each one's own where they do not
-//! contradict: names with all below them, `*.name` for those below alone, addresses, networks, a port
-//! behind any of them, and `*`.
+//! The rules are those that curl and Go's `httpproxy` share, plus the additional rules of each if
+//! they do not conflict. A name covers all names below it, `*.name` only those below. Addresses,
+//! networks, a port after any of them, and `*` are allowed as well.
 
 use crate::{Host, Origin};
 use std::net::IpAddr;
@@ -11,7 +11,7 @@ use std::net::IpAddr;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoProxy {
     hosts: Hosts,
-    /// Any, if `None`.
+    /// The port; `None` means any port.
     port: Option<u16>,
 }
 
@@ -22,7 +22,7 @@ enum Hosts {
     Name(String),
     /// The names below a name in lower case.
     Below(String),
-    /// The addresses with this beginning, of so many bits.
+    /// The addresses with the same first bits, with the number of bits.
     Network(IpAddr, u8),
 }
 
@@ -30,7 +30,7 @@ impl NoProxy {
     /// Parses a rule.
     ///
     /// # Errors
-    /// When it is none; the text says what a rule is.
+    /// If the text is not a rule; the message explains the syntax.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (hosts, port) = split_port(text);
         let parsed = hosts_of(hosts).zip(match port {
@@ -66,7 +66,7 @@ impl NoProxy {
     }
 }
 
-/// A rule and its port, where it has one. A colon within an IPv6 address begins none.
+/// A rule and its port, if it has one. A colon inside an IPv6 address does not start a port.
 fn split_port(text: &str) -> (&str, Option<&str>) {
     match text.rsplit_once(':') {
         Some((hosts, port)) if hosts.ends_with(']') || !hosts.contains(':') => (hosts, Some(port)),
@@ -116,7 +116,7 @@ const fn bits(address: IpAddr) -> u8 {
     }
 }
 
-/// Whether two addresses of one kind share so many bits.
+/// Whether two addresses of the same kind share this number of bits.
 fn begins(address: IpAddr, network: IpAddr, bits: u8) -> bool {
     let (one, other, all) = match (address, network) {
         (IpAddr::V4(one), IpAddr::V4(other)) => (one.to_bits().into(), other.to_bits().into(), 32),

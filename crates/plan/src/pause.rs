@@ -1,34 +1,35 @@
-//! How long a user waits: times and the laws that they are drawn by.
+//! The time that a user waits: a fixed time, or a distribution.
 
 use crate::Random;
 use drumfire_units::Nanos;
 use std::fmt;
 use std::str::FromStr;
 
-/// Times that are drawn by a law without an end of its own are at most this often its mean or its
-/// median: a user that sleeps for a year is no user.
+/// Times from an unbounded distribution are at most this multiple of its mean or median, because a
+/// user that sleeps for a year is useless.
 pub const PAUSE_TAIL_MAX: u64 = 1_000;
-/// Above it, a lognormal law has a mean of thousands of its medians.
+/// The maximum `sigma`. Above it, the mean of a lognormal distribution is thousands of times its
+/// median.
 const SIGMA_MAX: f64 = 4.0;
 
-/// How long a user waits.
+/// The time that a user waits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pause {
-    /// Evenly distributed from the shortest to the longest time.
+    /// Uniformly distributed from the shortest to the longest time.
     Even {
-        /// The shortest.
+        /// The shortest time.
         from: Nanos,
-        /// The longest; not below the shortest.
+        /// The longest time; at least `from`.
         to: Nanos,
     },
-    /// Exponentially distributed: what comes by chance, with a mean of this.
+    /// Exponentially distributed, as the times between random events are.
     Exponential {
         /// The mean; half of the times are below 0.69 of it.
         mean: Nanos,
     },
-    /// Lognormally distributed, as the times that people take are.
+    /// Lognormally distributed, as human response times are.
     Lognormal {
-        /// Half of the times are below it.
+        /// The median.
         median: Nanos,
         /// The standard deviation of the time's natural logarithm, from 0 to 4.
         sigma: f64,
@@ -36,10 +37,10 @@ pub enum Pause {
 }
 
 impl Pause {
-    /// None.
+    /// No pause.
     pub const NONE: Self = Self::constant(Nanos::ZERO);
 
-    /// Always the same time.
+    /// A constant time.
     #[must_use]
     pub const fn constant(time: Nanos) -> Self {
         Self::Even {
@@ -48,7 +49,7 @@ impl Pause {
         }
     }
 
-    /// The time that is always the same, if it is.
+    /// The time, if it is constant.
     #[inline]
     #[must_use]
     pub fn fixed(&self) -> Option<Nanos> {
@@ -58,7 +59,7 @@ impl Pause {
         }
     }
 
-    /// The time that a stream of random numbers stands for.
+    /// The time drawn from a stream of random numbers.
     #[must_use]
     pub fn drawn(self, mut random: Random) -> Nanos {
         match self {
@@ -72,12 +73,12 @@ impl Pause {
     }
 }
 
-/// A time this often, bounded.
+/// A time multiplied by a limited factor.
 fn scaled(time: Nanos, factor: f64) -> Nanos {
     Nanos((time.0 as f64 * factor.min(PAUSE_TAIL_MAX as f64)) as u64)
 }
 
-/// Why a text is no pause.
+/// Why a text is not a pause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PauseError(pub String);
 
@@ -92,7 +93,7 @@ impl std::error::Error for PauseError {}
 impl FromStr for Pause {
     type Err = PauseError;
 
-    /// `200ms`, `200ms..1s`, `exponential(1s)` or `lognormal(1s,0.5)`.
+    /// Parses `200ms`, `200ms..1s`, `exponential(1s)` or `lognormal(1s,0.5)`.
     fn from_str(text: &str) -> Result<Self, PauseError> {
         let time = |text: &str| {
             let time = text.trim().parse::<Nanos>();
@@ -211,7 +212,7 @@ mod tests {
         let mean = all.iter().sum::<f64>() / 1e5;
         assert!((all[50_000] - 1.0).abs() < 0.01, "{}", all[50_000]);
         assert!((mean - 0.125_f64.exp()).abs() < 0.01, "{mean}");
-        // 84.13 % lie below one deviation above the median.
+        // 84.13 % are less than one deviation above the median.
         assert!(
             (all[84_134] - 0.5_f64.exp()).abs() < 0.02,
             "{}",

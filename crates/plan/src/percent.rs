@@ -1,18 +1,18 @@
-//! Percent-encoding (RFC 3986 section 2.1), by the sets of bytes that this program encodes.
+//! Percent-encoding (RFC 3986 section 2.1) with the sets of bytes that this program encodes.
 
 use percent_encoding::{
     AsciiSet, CONTROLS, NON_ALPHANUMERIC, percent_decode_str, percent_encode, utf8_percent_encode,
 };
 use std::borrow::Cow;
 
-/// All but what is unreserved (RFC 3986 section 2.3).
+/// All characters except the unreserved ones (RFC 3986 section 2.3).
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
     .remove(b'_')
     .remove(b'~');
 
-/// What can't stand in a path or query at all.
+/// Characters that are never allowed in a path or query.
 const IMPOSSIBLE: &AsciiSet = &CONTROLS
     .add(b' ')
     .add(b'"')
@@ -26,39 +26,41 @@ const IMPOSSIBLE: &AsciiSet = &CONTROLS
     .add(b'|')
     .add(b'}');
 
-/// What ends a target, or is refused in one.
+/// Characters that end a target, or are refused in one.
 const ENDING: &AsciiSet = &CONTROLS.add(b' ');
 
-/// All that a form encodes, and the blank.
+/// All characters that a form encodes, and the blank.
 const FORM: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
     .remove(b'_')
     .remove(b'*');
 
-/// Nothing of ASCII.
+/// No ASCII character.
 const NOTHING: &AsciiSet = &AsciiSet::EMPTY;
 
-/// Encodes everything but what is unreserved, the slash included: a value within a path or a query.
+/// Encodes everything except unreserved characters; the slash is encoded too. For a value inside a
+/// path or a query.
 #[must_use]
 pub fn encoded(text: &str) -> Cow<'_, str> {
     utf8_percent_encode(text, RESERVED).into()
 }
 
-/// Encodes what can't stand in a path or query at all, and leaves what has a meaning there, the slash
-/// and the percent sign included.
+/// Encodes characters that are never allowed in a path or query. Characters with a meaning there,
+/// including the slash and the percent sign, are kept.
 #[must_use]
 pub fn escaped(text: &str) -> Cow<'_, str> {
     utf8_percent_encode(text, IMPOSSIBLE).into()
 }
 
-/// Encodes only what is refused in a target: blanks, control characters, and what is beyond ASCII.
+/// Encodes only characters that are refused in a target: blanks, control characters, and non-ASCII
+/// characters.
 #[must_use]
 pub fn encoded_for_target(text: &str) -> Cow<'_, str> {
     utf8_percent_encode(text, ENDING).into()
 }
 
-/// Encodes what is beyond ASCII.
+/// Encodes non-ASCII bytes.
 #[must_use]
 pub fn encoded_beyond_ascii(bytes: &[u8]) -> Cow<'_, str> {
     percent_encode(bytes, NOTHING).into()
@@ -72,8 +74,8 @@ pub fn encoded_in_form(text: &str) -> String {
     encoded.replace("%20", "+")
 }
 
-/// The decoded text: a `%` that begins no escape stands for itself, and bytes that are not UTF-8
-/// become U+FFFD.
+/// The decoded text. A `%` that begins no escape is kept, and bytes that are not UTF-8 become
+/// U+FFFD.
 #[must_use]
 pub fn decoded(text: &str) -> Cow<'_, str> {
     percent_decode_str(text).decode_utf8_lossy()

@@ -1,4 +1,4 @@
-//! A plan: a run that can be made.
+//! A plan: a checked description of a run.
 
 mod check;
 mod detour;
@@ -13,8 +13,8 @@ use drumfire_units::Nanos;
 
 /// A checked description of a run: a plan that exists can run.
 ///
-/// Its parts can be read and not changed; a changed plan is made of its parts
-/// ([`Plan::into_parts`]) and checked anew.
+/// Its parts can be read but not changed. To change a plan, take its parts ([`Plan::into_parts`])
+/// and check them again.
 #[derive(Clone, Debug)]
 pub struct Plan {
     parts: PlanParts,
@@ -23,36 +23,36 @@ pub struct Plan {
 /// The parts of a plan, unchecked.
 #[derive(Clone, Debug)]
 pub struct PlanParts {
-    /// The pools: requests, and their load; at least one.
+    /// The pools: requests and their load; at least one.
     pub pools: Vec<Pool>,
-    /// The program that sends.
+    /// The settings of the program that sends.
     pub generator: Generator,
     /// The rules that the result must satisfy.
     pub thresholds: Vec<Threshold>,
 }
 
-/// The program that sends.
+/// The settings of the program that sends.
 #[derive(Clone, Copy, Debug)]
 pub struct Generator {
-    /// The worker threads.
+    /// The number of worker threads.
     pub threads: Threads,
     /// Whether a worker spins shortly before a request is due.
     pub spin: Spin,
-    /// Whose clock tells when requests leave and responses arrive.
+    /// The clock for the departure of requests and the arrival of responses.
     pub clock: ClockChoice,
-    /// Where every random number comes from.
+    /// The seed of all random numbers.
     pub seed: u64,
-    /// The beginning that is not measured.
+    /// The beginning of the run that is not measured.
     pub warmup: Warmup,
-    /// The length of one interval; never zero.
+    /// The length of an interval; never zero.
     pub interval: Nanos,
 }
 
 impl Plan {
-    /// The plan that is made of these parts.
+    /// Checks these parts, and makes a plan of them.
     ///
     /// # Errors
-    /// Everything that keeps it from being run.
+    /// All flaws that make the plan invalid.
     pub fn new(parts: PlanParts) -> Result<Self, Vec<Flaw>> {
         let flaws = check::check(&parts);
         if flaws.is_empty() {
@@ -62,7 +62,7 @@ impl Plan {
         }
     }
 
-    /// The pools: requests, and their load; there is at least one.
+    /// The pools: requests and their load; at least one.
     #[must_use]
     pub fn pools(&self) -> &[Pool] {
         &self.parts.pools
@@ -71,11 +71,11 @@ impl Plan {
     /// The first pool.
     #[must_use]
     pub fn first(&self) -> &Pool {
-        // A plan without pools is not made.
+        // A checked plan has at least one pool.
         &self.parts.pools[0]
     }
 
-    /// The program that sends.
+    /// The settings of the program that sends.
     #[must_use]
     pub const fn generator(&self) -> &Generator {
         &self.parts.generator
@@ -87,7 +87,7 @@ impl Plan {
         &self.parts.thresholds
     }
 
-    /// The parts of its requests' sources that are not used, each sentence once.
+    /// The notes about unused parts of the requests' sources, each sentence once.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let requests = self.pools().iter().flat_map(|pool| &pool.requests);
@@ -101,39 +101,41 @@ impl Plan {
         all
     }
 
-    /// The seed of the random values of the pool with this number, from 0: one for each pool, so
-    /// that their arrivals and data are independent. The first pool has the generator's.
+    /// The seed of the random values of the pool with this number, from 0. Each pool has a
+    /// different seed, so that arrivals and data of the pools are independent. The first pool has
+    /// the generator's seed.
     #[must_use]
     pub const fn seed_of(&self, pool: usize) -> u64 {
         self.parts.generator.seed ^ ((pool as u64) << 48)
     }
 
-    /// The parts of the plan, to make another.
+    /// The parts of the plan, to make another one.
     #[must_use]
     pub fn into_parts(self) -> PlanParts {
         self.parts
     }
 }
 
-/// The worker threads that a plan asks for. How many there are on a machine is no matter of the plan.
+/// The worker threads in a plan. Their actual number depends on the machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Threads {
-    /// One for each core of the machine that runs it.
+    /// One for each core of the machine.
     #[default]
     AsMany,
     /// This number, on any machine; at least 1.
     Exactly(u32),
 }
 
-/// Whose clock tells when the bytes of responses arrive, and those of requests leave.
+/// The clock for the arrival of responses and the departure of requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ClockChoice {
-    /// The program's: when it has read them.
+    /// The program's clock, when it has read the bytes.
     #[default]
     Program,
-    /// The kernel's for responses, where it stamps what is received; else the program's.
+    /// The kernel's clock for responses, if the kernel stamps received data; otherwise the
+    /// program's.
     Receive,
-    /// The kernel's for both, where it stamps that; else as [`Self::Receive`].
+    /// The kernel's clock for both, if the kernel stamps both; otherwise as [`Self::Receive`].
     Wire,
 }
 

@@ -1,126 +1,126 @@
 //! Programs: the steps of one iteration of a user.
 //!
-//! Steps lie in one list, and a place in it is a number. Conditions and loops are jumps: an `If`
-//! skips what follows it, a `Repeat` stands before the steps that it repeats and an `Again` behind
-//! them, which goes back to the first of them as long as passes are left. All other jumps lead
-//! forward, so that every iteration ends.
+//! All steps are in one list, and an index in the list identifies a step. Conditions and loops are
+//! jumps: an `If` skips the steps after it; a `Repeat` precedes the steps that it repeats, and an
+//! `Again` follows them, which jumps back to the first of them while passes are left. All other
+//! jumps lead forward, so that every iteration ends.
 
 use crate::{Choice, Condition, Pause, Value, VariableId};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
-/// How often steps are repeated at most whose number of passes is computed.
+/// The maximum number of passes of a loop whose number of passes is computed.
 pub const GIVEN_PASSES_MAX: u32 = 1_000;
-/// How many steps an iteration may go through, all its loops unrolled: those between two requests
-/// are gone through at once.
+/// The maximum number of steps in an iteration, with all loops unrolled, because the steps between
+/// two requests run at once.
 pub const STEPS_MAX: u64 = 1_000_000;
 
 /// The steps of one iteration of a user.
 #[derive(Clone, Debug)]
 pub enum Program {
-    /// One request of the pool's list, which the arrival's number chooses.
+    /// One request of the pool's list, selected by the arrival's number.
     Requests(Choice),
     /// The steps of a scenario.
     Steps(Arc<Scenarios>),
 }
 
-/// The steps of all scenarios of a pool, one behind the other, each with an [`Step::End`].
+/// The steps of all scenarios of a pool, one after the other, each ending with a [`Step::End`].
 #[derive(Clone, Debug)]
 pub struct Scenarios {
     steps: Vec<Step>,
-    /// Where each scenario begins.
+    /// The start of each scenario.
     starts: Vec<u32>,
-    /// What each is called, where there are several.
+    /// The names of the scenarios, if there are several.
     names: Vec<Arc<str>>,
-    /// Which one an arrival takes.
+    /// Which scenario an arrival takes.
     choice: Choice,
     extent: Extent,
 }
 
-/// How much the iterations of scenarios need at most.
+/// The maximum resources of the scenarios' iterations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extent {
-    /// How many steps an iteration goes through.
+    /// The number of steps in an iteration.
     pub steps: u64,
-    /// How many requests it sends.
+    /// The number of requests in an iteration.
     pub requests: u64,
-    /// How many variables the steps set or take.
+    /// The number of variables that the steps set or take.
     pub variables: usize,
-    /// How many counters the loops have.
+    /// The number of loop counters.
     pub counters: usize,
 }
 
 /// One step.
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// Sends a request, and waits for the exchange's end.
+    /// Sends a request, and waits for the end of the exchange.
     Request {
-        /// Its number in the pool's list, from 0.
+        /// The index in the pool's list, from 0.
         request: u32,
-        /// Whether it is sent again when it has failed.
+        /// Whether the request is sent again if it failed.
         retry: Retry,
-        /// What its failure means for the iteration.
+        /// The effect of its failure on the iteration.
         on_failure: OnFailure,
-        /// The variables whose values are taken from its response. When it has failed, those have
-        /// none.
+        /// The variables whose values come from the response. If the request failed, they have no
+        /// values.
         takes: Arc<[VariableId]>,
     },
     /// Waits.
     Pause(Pause),
     /// Waits until this long after the iteration's intended start.
     Until(Nanos),
-    /// Waits until the iteration has lasted this long, from when its user began it.
+    /// Waits until the iteration has lasted this long since its user began it.
     AtLeast(Nanos),
-    /// Keeps a value for later steps of the iteration.
+    /// Stores a value for later steps of the iteration.
     Set {
-        /// Where.
+        /// The variable.
         variable: VariableId,
         /// The value.
         value: Arc<dyn Value>,
     },
-    /// Goes on behind it where a condition holds, and elsewhere where it does not.
+    /// Continues with the next step if a condition holds, and with `otherwise` if not.
     If {
         /// The condition.
         condition: Arc<dyn Condition>,
-        /// Where else; behind it.
+        /// The step to jump to; after this one.
         otherwise: u32,
     },
-    /// Goes on elsewhere, behind it.
+    /// Jumps to a later step.
     Jump(u32),
-    /// Repeats the steps behind it.
+    /// Repeats the steps after it.
     Repeat {
-        /// Its counter, of which no other loop around it is.
+        /// The loop's counter, which differs from the counters of all enclosing loops.
         counter: CounterId,
-        /// How often.
+        /// The number of passes.
         passes: Passes,
         /// The variable that counts the passes, from 0.
         index: Option<VariableId>,
-        /// Where it goes on when there is no pass; behind its [`Step::Again`].
+        /// The step after the last pass; it follows the loop's [`Step::Again`].
         end: u32,
     },
-    /// Ends a pass of the loop with this counter, and begins the next where one is left.
+    /// Ends a pass of the loop with this counter, and starts the next one if any are left.
     Again {
         /// The loop's counter.
         counter: CounterId,
         /// The variable that counts the passes.
         index: Option<VariableId>,
-        /// Where a pass begins; behind its [`Step::Repeat`].
+        /// The first step of a pass; it follows the loop's [`Step::Repeat`].
         start: u32,
     },
     /// Ends the iteration.
     End,
 }
 
-/// A place among the counters of an iteration's loops, from 0.
+/// The index of a loop counter of an iteration, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CounterId(pub u16);
 
-/// How often the steps of a loop are gone through.
+/// The number of passes of a loop.
 #[derive(Clone, Debug)]
 pub enum Passes {
-    /// This often.
+    /// This number.
     Fixed(u32),
-    /// As a value says, up to [`GIVEN_PASSES_MAX`].
+    /// The number in a value, up to [`GIVEN_PASSES_MAX`].
     Given(Arc<dyn Value>),
 }
 
@@ -133,25 +133,25 @@ impl Passes {
     }
 }
 
-/// Whether a request that has failed is sent again: a request of its own, with an outcome of its
-/// own. The iteration has failed only where the last one has.
+/// Whether a failed request is sent again. The retry is a separate request with its own outcome.
+/// The iteration fails only if the last attempt failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Retry {
-    /// How often at most.
+    /// The maximum number of retries.
     pub times: u32,
-    /// How long after the failure.
+    /// The delay after the failure.
     pub rest: Nanos,
 }
 
-/// What the failure of a request means for its iteration, which has failed in any case.
+/// The effect of a failed request on its iteration, which has failed in any case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnFailure {
-    /// The next step follows.
+    /// The iteration continues with the next step.
     #[default]
     Continue,
-    /// The iteration is over.
+    /// The iteration ends.
     EndIteration,
-    /// The iteration is over, and its user begins no other.
+    /// The iteration ends, and its user starts no other.
     StopUser,
 }
 
@@ -169,13 +169,13 @@ impl Program {
         Self::Steps(Arc::new(Scenarios::new(steps, vec![0], Choice::InTurn)))
     }
 
-    /// The names of its scenarios, where there are several.
+    /// The names of the scenarios, if there are several.
     #[must_use]
     pub fn scenario_names(&self) -> &[Arc<str>] {
         self.scenarios().map_or(&[], |scenarios| scenarios.names())
     }
 
-    /// The scenarios; `None` where an iteration is one request.
+    /// The scenarios; `None` if an iteration is one request.
     #[must_use]
     pub fn scenarios(&self) -> Option<&Arc<Scenarios>> {
         match self {
@@ -184,7 +184,8 @@ impl Program {
         }
     }
 
-    /// How many arrivals go through a list of `requests` once; 1 where an iteration has steps.
+    /// The number of arrivals in one pass through a list of `requests`; 1 if an iteration has
+    /// steps.
     #[must_use]
     pub fn round(&self, requests: usize) -> u64 {
         match self {
@@ -193,7 +194,7 @@ impl Program {
         }
     }
 
-    /// Whether an iteration is something else than one request, with books of its own.
+    /// Whether an iteration is more than one request, with separate counts.
     #[must_use]
     pub const fn has_steps(&self) -> bool {
         matches!(self, Self::Steps(_))
@@ -201,7 +202,7 @@ impl Program {
 }
 
 impl Scenarios {
-    /// Scenarios that begin at these places of a list of steps, of which an arrival chooses one.
+    /// Scenarios that start at these steps of a list; each arrival takes one of them.
     #[must_use]
     pub fn new(steps: Vec<Step>, starts: Vec<u32>, choice: Choice) -> Self {
         let mut scenarios = Self {
@@ -215,61 +216,61 @@ impl Scenarios {
         scenarios
     }
 
-    /// The same with a name for each, under which its iterations are reported.
+    /// Sets the names under which iterations are reported, one for each scenario.
     #[must_use]
     pub fn with_names(self, names: Vec<Arc<str>>) -> Self {
         Self { names, ..self }
     }
 
-    /// What each is called; empty where they have no names.
+    /// The names of the scenarios; empty if they have no names.
     #[must_use]
     pub fn names(&self) -> &[Arc<str>] {
         &self.names
     }
 
-    /// The steps of all.
+    /// The steps of all scenarios.
     #[must_use]
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
 
-    /// Where each begins.
+    /// The start of each scenario.
     #[must_use]
     pub fn starts(&self) -> &[u32] {
         &self.starts
     }
 
-    /// Which one an arrival takes.
+    /// Which scenario an arrival takes.
     #[must_use]
     pub const fn choice(&self) -> &Choice {
         &self.choice
     }
 
-    /// How much their iterations need at most.
+    /// The maximum resources of the iterations.
     #[must_use]
     pub const fn extent(&self) -> Extent {
         self.extent
     }
 
-    /// Which scenario an arrival takes, from 0.
+    /// The scenario that an arrival takes, from 0.
     #[must_use]
     pub fn which(&self, arrival: u64, seed: u64) -> u32 {
         self.choice.of(arrival, self.starts.len() as u64, seed)
     }
 
-    /// Where the iteration of an arrival begins.
+    /// The first step of an arrival's iteration.
     #[must_use]
     pub fn start(&self, arrival: u64, seed: u64) -> u32 {
         self.starts[self.which(arrival, seed) as usize]
     }
 
-    /// After how many arrivals it recurs where they begin.
+    /// The number of arrivals after which the choice of scenarios repeats.
     #[must_use]
     pub fn round(&self) -> u64 {
         self.choice.round(self.starts.len() as u64)
     }
 
-    /// The request that comes first in an iteration from this place on, whatever comes before it.
+    /// The first request of an iteration from this step on; conditions are ignored.
     #[must_use]
     pub fn first_request(&self, start: u32) -> Option<u32> {
         let steps = self.steps.iter().skip(start as usize);
@@ -280,8 +281,8 @@ impl Scenarios {
         })
     }
 
-    /// Whether the first request of every iteration is due together with it: nothing but values
-    /// comes before.
+    /// Whether the first request of every iteration is due together with the iteration, because
+    /// only values precede it.
     #[must_use]
     pub fn begin_with_requests(&self) -> bool {
         self.starts.iter().all(|start| {
@@ -291,12 +292,12 @@ impl Scenarios {
         })
     }
 
-    /// Steps and requests with all loops unrolled and both ways of each condition, and the highest
+    /// The steps and requests with all loops unrolled and both branches of each condition, and the
     /// numbers of variables and counters.
     fn measured(&self) -> Extent {
         let mut all = Extent::default();
         let mut of_scenario = (0_u64, 0_u64);
-        // Where the loops around a step end, and how often it is gone through within each.
+        // The ends of the loops around a step, and how many times the step runs within each.
         let mut around: Vec<(u32, u64)> = Vec::new();
         for (place, step) in (0_u32..).zip(&self.steps) {
             around.retain(|(end, _)| *end > place);
@@ -330,7 +331,7 @@ impl Scenarios {
         all
     }
 
-    /// Whether every jump leads where it may, so that every iteration ends.
+    /// Whether every jump is allowed, so that every iteration ends.
     pub(crate) fn are_sound(&self) -> bool {
         let ends = matches!(self.steps.last(), Some(Step::End));
         let begin = self.starts.iter().all(|start| self.has(*start));
@@ -351,14 +352,14 @@ impl Scenarios {
         (place as usize) < self.steps.len()
     }
 
-    /// Whether the step before a place ends the passes of a loop that begin at `start`.
+    /// Whether the step before `end` ends the passes of a loop that start at `start`.
     fn closes(&self, end: u32, start: u32, counter: CounterId) -> bool {
         let last = self.steps.get(end as usize - 1);
         matches!(last, Some(Step::Again { counter: of, start: at, .. })
             if *of == counter && *at == start)
     }
 
-    /// Whether the step before a place begins the loop with this counter.
+    /// Whether the step before `start` begins the loop with this counter.
     fn opens(&self, start: u32, counter: CounterId) -> bool {
         let before = start.checked_sub(1);
         let before = before.and_then(|place| self.steps.get(place as usize));
@@ -367,7 +368,7 @@ impl Scenarios {
 }
 
 impl Step {
-    /// The variables that it gives values.
+    /// The variables that the step sets.
     fn variables(&self) -> impl Iterator<Item = VariableId> {
         let (one, many): (Option<VariableId>, &[VariableId]) = match self {
             Self::Set { variable, .. } => (Some(*variable), &[]),

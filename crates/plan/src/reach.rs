@@ -13,52 +13,52 @@ use std::sync::Arc;
 pub struct Reach {
     /// Settings for https targets.
     pub tls: Tls,
-    /// The proxy that requests go through; chosen per origin by the caller.
+    /// The proxy for requests. The caller selects it per origin.
     pub proxy: Option<Proxy>,
-    /// Addresses to use in place of names' own.
+    /// Addresses that replace the addresses of names.
     pub resolve: Vec<Resolve>,
     /// The treatment of a target whose name has no address.
     pub unresolved: Unresolved,
-    /// Whether names are looked up again while the run goes on.
+    /// Whether names are resolved again during the run.
     pub renewal: Renewal,
-    /// The name server that is asked in place of the system's.
+    /// The name server that replaces the system's.
     pub name_server: Option<SocketAddr>,
-    /// Keeps the load from public hosts that it does not allow; `None` where it may go anywhere.
+    /// Keeps the load from public hosts that it does not allow; `None` if any host is allowed.
     pub guard: Option<Guard>,
     /// Local addresses to send from, used in turn.
     pub source_addresses: Vec<IpAddr>,
-    /// A Unix socket to connect to in place of the URL's host.
+    /// A Unix socket to connect to instead of the URL's host.
     pub unix_socket: Option<PathBuf>,
 }
 
-/// Whether names are looked up again while a run goes on. Connections follow a name whose addresses
-/// have changed.
+/// Whether names are resolved again during a run. Connections move if the addresses of a name have
+/// changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Renewal {
-    /// Once, before the run.
+    /// Names are resolved once, before the run.
     #[default]
     Never,
-    /// When the time to live that the name server gave is over.
+    /// After the time to live from the name server.
     Ttl,
-    /// After each such time.
+    /// At this period.
     Each(Nanos),
 }
 
-/// An address in place of a name's own.
+/// An address that replaces the addresses of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resolve {
     /// The name.
     pub host: String,
-    /// The port that it holds for.
+    /// The port for which the address applies.
     pub port: u16,
     /// The address.
     pub address: IpAddr,
 }
 
-/// The treatment of a target whose name has no address. Names are looked up once, before the run.
+/// The treatment of a target whose name has no address. Names are resolved once, before the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unresolved {
-    /// There is no run.
+    /// The run is refused.
     #[default]
     Refuse,
     /// Every request to it fails, as with a closed port.
@@ -70,7 +70,7 @@ pub enum Unresolved {
 pub struct Pem {
     /// The text, shared by all connections.
     pub text: Arc<[u8]>,
-    /// The file that it was read from.
+    /// The file from which the text was read.
     pub file: PathBuf,
 }
 
@@ -79,13 +79,13 @@ pub struct Pem {
 pub struct Tls {
     /// Whether the server's certificate is verified; by default it is.
     pub verify: Verify,
-    /// The name that the server's certificate must have; the URL's host when `None`.
+    /// The name that the server's certificate must have; if `None`, the URL's host.
     pub server_name: Option<String>,
-    /// Trusted roots in PEM; the system's when `None`.
+    /// Trusted roots in PEM; if `None`, the system's.
     pub ca_pem: Option<Pem>,
     /// The client's certificate chain and private key in PEM.
     pub identity_pem: Option<(Pem, Pem)>,
-    /// Which part of the handshakes may resume a session.
+    /// The fraction of handshakes that may resume a session.
     pub resumption: Resumption,
 }
 
@@ -95,24 +95,24 @@ pub enum Verify {
     /// Yes.
     #[default]
     Yes,
-    /// No, and the report says so.
+    /// No, and the report notes this.
     No,
 }
 
-/// Which part of all new connections resumes an earlier TLS session where the server lets it; the
-/// others are made as those of clients that were never there before.
+/// The fraction of new connections that resume an earlier TLS session if the server permits; the
+/// others make full handshakes, like clients that connect for the first time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resumption {
-    /// How many of a million.
+    /// The number per million.
     pub per_million: u32,
 }
 
 impl Resumption {
-    /// All of them.
+    /// All connections.
     pub const ALL: Self = Self {
         per_million: 1_000_000,
     };
-    /// None: every handshake is a full one.
+    /// No connection: every handshake is a full one.
     pub const NONE: Self = Self { per_million: 0 };
 }
 
@@ -122,7 +122,7 @@ impl Default for Resumption {
     }
 }
 
-/// Why a text is no share of resumed sessions.
+/// Why a text is not a fraction of resumed sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResumptionError(String);
 
@@ -137,7 +137,7 @@ impl std::error::Error for ResumptionError {}
 impl FromStr for Resumption {
     type Err = ResumptionError;
 
-    /// A percentage from 0 to 100: `60%`.
+    /// Parses a percentage from 0 to 100: `60%`.
     fn from_str(text: &str) -> Result<Self, ResumptionError> {
         let digits = text.trim().strip_suffix('%').filter(|digits| {
             let mut bytes = digits.bytes();
@@ -156,27 +156,27 @@ impl FromStr for Resumption {
     }
 }
 
-/// Which targets a proxy is asked to connect through to (CONNECT, RFC 9110 section 9.3.6). Requests
-/// to others are given to the proxy itself, with their whole URLs.
+/// Which targets are reached through a tunnel of a proxy (CONNECT, RFC 9110 section 9.3.6). For
+/// other targets, the proxy itself gets the requests, with their absolute URLs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tunnels {
-    /// Those of https.
+    /// Only https targets.
     #[default]
     Sealed,
-    /// All.
+    /// All targets.
     All,
 }
 
 /// An HTTP proxy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proxy {
-    /// Its address; with the scheme https, it is spoken with over TLS.
+    /// The proxy's address; with the scheme https, the connection to the proxy uses TLS.
     pub url: Url,
     /// Which targets are reached through a tunnel.
     pub tunnels: Tunnels,
-    /// The User-Agent field of the request for a tunnel; the program's own when `None`. An empty
-    /// one is not sent.
+    /// The User-Agent field of the request for a tunnel; if `None`, the program's own. An empty
+    /// field is not sent.
     pub agent: Option<Header>,
-    /// Targets that are reached without it.
+    /// Targets that are reached without the proxy.
     pub bypass: Vec<NoProxy>,
 }

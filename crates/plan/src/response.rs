@@ -1,4 +1,4 @@
-//! A response as a plan looks at it: what is checked of it, and the values that are taken from it.
+//! A response as seen by a plan: its checks, and the values taken from it.
 
 use crate::VariableId;
 use drumfire_units::{ByteSize, Nanos};
@@ -7,24 +7,24 @@ use std::fmt;
 /// A complete response.
 #[derive(Clone, Copy, Debug)]
 pub struct Response<'a> {
-    /// Its status.
+    /// The status.
     pub status: u16,
-    /// The header fields that are looked at.
+    /// The header fields that the plan uses.
     pub fields: &'a ResponseFields,
-    /// Its decoded body; empty where that is not looked at.
+    /// The decoded body; empty if the plan does not use it.
     pub body: &'a [u8],
-    /// How long it took, from the request's intended start to the response's last byte.
+    /// The time from the request's intended start to the response's last byte.
     pub time: Nanos,
 }
 
-/// Header fields of a response in their order, one behind the other in memory that is used again.
+/// Header fields of a response in order, stored consecutively in reused memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ResponseFields {
     bytes: Vec<u8>,
     spans: Vec<FieldSpan>,
 }
 
-/// Where a field's name ends, and its value; it begins where the one before it ends.
+/// The ends of a field's name and value. The field starts at the end of the previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FieldSpan {
     name_end: usize,
@@ -32,7 +32,7 @@ struct FieldSpan {
 }
 
 impl ResponseFields {
-    /// Without a field; the memory stays.
+    /// Removes all fields; keeps the memory.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.spans.clear();
@@ -47,7 +47,7 @@ impl ResponseFields {
         self.spans.push(FieldSpan { name_end, end });
     }
 
-    /// The values of the fields with this name, in any case.
+    /// The values of the fields with this name; the case is ignored.
     pub fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
         let mut start = 0;
         self.spans.iter().filter_map(move |span| {
@@ -58,7 +58,7 @@ impl ResponseFields {
         })
     }
 
-    /// All of them, names as they came.
+    /// All fields, with names as received.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let mut start = 0;
         self.spans.iter().map(move |span| {
@@ -69,69 +69,69 @@ impl ResponseFields {
     }
 }
 
-/// The result of one rule that a response was looked at by, as a person reads it.
+/// The readable result of one rule for a response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The rule.
     pub rule: String,
-    /// The variable that it gives a value; `None` where it checks.
+    /// The variable that gets a value; `None` for a check.
     pub variable: Option<String>,
-    /// The value that it takes, masked where it may be a secret, or nothing for a check that
-    /// holds; otherwise what came instead.
+    /// The value that was taken, masked if it may be a secret, or `None` for a check that holds.
+    /// The error has the actual value or state.
     pub result: Result<Option<String>, String>,
 }
 
-/// What is checked of a response, beyond its status, and what is taken from it.
+/// The checks of a response beyond its status, and the values taken from it.
 pub trait Inspection: Send + Sync + fmt::Debug {
-    /// The names of the header fields that it looks at, in lower case.
+    /// The names of the header fields that the inspection uses, in lower case.
     fn fields(&self) -> &[String];
 
-    /// Whether it looks at all header fields, whatever their names.
+    /// Whether the inspection uses all header fields.
     fn every_field(&self) -> bool {
         false
     }
 
-    /// How many bytes of the decoded body it looks at; `None` where at none. A longer body fails
-    /// the request.
+    /// The maximum number of bytes of the decoded body that the inspection reads; `None` if it does
+    /// not use the body. A longer body fails the request.
     fn body_max(&self) -> Option<ByteSize>;
 
     /// Checks a response, and takes values from it.
     ///
     /// # Errors
-    /// With the first mismatch. What was taken before it stays taken.
+    /// The first mismatch. Values taken before it are kept.
     fn inspect(&self, response: &Response<'_>, taken: &mut Taken) -> Result<(), Mismatch>;
 
-    /// The result of each rule by itself, for a person.
+    /// The result of each rule, for a person.
     fn findings(&self, _response: &Response<'_>) -> Vec<Finding> {
         Vec::new()
     }
 }
 
-/// Why a response that came whole is not as the plan expects it.
+/// Why a complete response does not meet the plan's expectations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
-    /// Its kind.
+    /// The kind of mismatch.
     pub kind: MismatchKind,
-    /// What was expected and what came instead, in words.
+    /// The expected and the actual value or state, as text.
     pub reason: String,
 }
 
-/// The part of a response that is not as expected.
+/// The part of a response that does not meet the expectations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MismatchKind {
     /// A header field.
     Header,
     /// The body.
     Body,
-    /// The time that it took.
+    /// The response time.
     Time,
-    /// The place of a value that was to be taken.
+    /// The location of a value to take.
     Missing,
-    /// Nothing: the script that looked at it failed.
+    /// No part: the script that inspected the response failed.
     Script,
 }
 
-/// The values that were taken from a response, in memory that is used again.
+/// The values taken from a response, in reused memory.
 #[derive(Clone, Debug, Default)]
 pub struct Taken {
     values: Vec<TakenValue>,
@@ -145,15 +145,15 @@ struct TakenValue {
 }
 
 impl Taken {
-    /// Forgets all; the memory stays.
+    /// Removes all values; keeps the memory.
     pub const fn clear(&mut self) {
         self.count = 0;
     }
 
-    /// Takes the value of a variable, which `read` appends to the text that it is given.
+    /// Takes the value of a variable; `read` appends the value to the given text.
     ///
     /// # Errors
-    /// That of `read`; nothing is taken then.
+    /// The error of `read`; no value is taken.
     pub fn take<E>(
         &mut self,
         variable: VariableId,
@@ -166,13 +166,12 @@ impl Taken {
         Ok(())
     }
 
-    /// An empty text for values that are looked at and not kept, in the memory of the next that is
-    /// taken.
+    /// An empty text for temporary values, in the memory of the next value.
     pub fn scratch(&mut self) -> &mut String {
         &mut self.spare().text
     }
 
-    /// The place of the next value.
+    /// The slot of the next value.
     fn spare(&mut self) -> &mut TakenValue {
         if self.values.len() == self.count {
             let (variable, text) = (VariableId(0), String::new());
@@ -183,7 +182,7 @@ impl Taken {
         value
     }
 
-    /// What was taken, in the order in which it was.
+    /// The values in the order in which they were taken.
     pub fn iter(&self) -> impl Iterator<Item = (VariableId, &str)> {
         let taken = self.values[..self.count].iter();
         taken.map(|value| (value.variable, value.text.as_str()))

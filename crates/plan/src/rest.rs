@@ -1,38 +1,38 @@
-//! What is left of a plan whose run ended before the plan did.
+//! The remaining plan of a run that ended before its plan did.
 
 use crate::{Law, Load, Plan, PlanParts, Pool, Sequence, Stop, Users};
 use drumfire_units::{Nanos, Rate};
 use std::fmt;
 
-/// How far a pool has come.
+/// The progress of a pool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Done {
-    /// Requests that were sent.
+    /// The number of requests sent.
     pub requests: u64,
-    /// Iterations that were started; without steps, the requests.
+    /// The number of iterations started; without steps, the number of requests.
     pub iterations: u64,
-    /// Arrivals of a rate that were dropped: they had numbers of their own.
+    /// The number of dropped arrivals of a rate; they had numbers as well.
     pub dropped: u64,
 }
 
-/// Why a plan can't be gone on with.
+/// Why a plan cannot be continued.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoRest {
-    /// Everything was done.
+    /// Nothing is left.
     Nothing,
-    /// A pool has come to its end and others have not: what is left is another plan.
+    /// One pool has ended and others have not, so the rest would be a different plan.
     Uneven {
         /// The pool's name.
         pool: String,
     },
-    /// A law has no text for what is left of it.
+    /// The rest of a law cannot be written as a law.
     Law {
         /// The pool's name.
         pool: String,
         /// The law's name.
         law: &'static str,
     },
-    /// The rest is no plan: its flaws.
+    /// The rest is not a valid plan; contains its flaws.
     Flaws(Vec<String>),
 }
 
@@ -60,11 +60,11 @@ impl fmt::Display for NoRest {
 
 impl std::error::Error for NoRest {}
 
-/// What is left of a plan after a run of this length, in which its pools came so far, in their
-/// order. `part` is the number of the run's next part: random values are others then.
+/// The rest of a plan after a run of this length, with this progress of its pools, in order. `part`
+/// is the number of the run's next part, which gets other random values.
 ///
 /// # Errors
-/// When nothing is left, or it can't be said as a plan.
+/// If nothing is left, or the rest cannot be written as a plan.
 pub fn rest(plan: Plan, elapsed: Nanos, done: &[Done], part: u64) -> Result<Plan, NoRest> {
     let PlanParts {
         pools,
@@ -96,11 +96,11 @@ pub fn rest(plan: Plan, elapsed: Nanos, done: &[Done], part: u64) -> Result<Plan
     Plan::new(parts).map_err(|flaws| NoRest::Flaws(flaws.iter().map(ToString::to_string).collect()))
 }
 
-/// What is left of a pool; `None` is nothing.
+/// The rest of a pool; `None` if nothing is left.
 ///
-/// A law begins with an arrival, so that its rest begins at an arrival of the whole: else each part
-/// of a run would have one more. A part of a second until then is passed over; a longer one is
-/// waited for.
+/// A law starts with an arrival, so its rest must start at an arrival of the whole law. Otherwise,
+/// each part of a run would have one more arrival. If the next arrival is less than a second away,
+/// this time is skipped; otherwise the rest starts with a silent piece.
 fn rest_of(mut pool: Pool, elapsed: Nanos, done: Done) -> Result<Option<Pool>, NoRest> {
     let until_next = match &pool.load {
         Load::Open { rate, .. } | Load::PerUser { rate, .. } => until_next(rate, elapsed),
@@ -117,14 +117,14 @@ fn rest_of(mut pool: Pool, elapsed: Nanos, done: Done) -> Result<Option<Pool>, N
         drain,
     } = pool.stop;
     let round = pool.program.round(pool.requests.len());
-    // A list that was left in its middle is gone through by number from there on.
+    // A list that was left in the middle continues by number of requests.
     let (requests, iterations) = match (requests, iterations) {
         (None, Some(count)) if !pool.program.has_steps() => {
             (Some(count.saturating_mul(round)), None)
         }
         other => other,
     };
-    // A rate numbers all of its arrivals, and its count is one of numbers.
+    // A rate numbers all its arrivals, and its limit refers to these numbers.
     let passed = match pool.load {
         Load::Open { .. } => done.dropped,
         Load::Closed { .. } | Load::PerUser { .. } => 0,
@@ -160,7 +160,7 @@ fn rest_of(mut pool: Pool, elapsed: Nanos, done: Done) -> Result<Option<Pool>, N
     Ok(Some(pool))
 }
 
-/// A law behind a time in which nothing is due.
+/// A law after a time in which nothing is due.
 fn behind(silence: Nanos, mut law: Sequence) -> Sequence {
     if silence > Nanos::ZERO {
         let none = Law::Const {
@@ -172,8 +172,8 @@ fn behind(silence: Nanos, mut law: Sequence) -> Sequence {
     law
 }
 
-/// The time from here to the next arrival of the piece that the law is in, rounded up, or to the
-/// piece's end. None where a piece's arrivals have no phase that a rest could lose.
+/// The time until the next arrival of the law's current piece, rounded up, or until the piece's
+/// end. Zero if the piece's arrivals have no phase that a rest could lose.
 fn until_next(law: &Sequence, elapsed: Nanos) -> Nanos {
     let mut start = Nanos::ZERO;
     for piece in &law.0 {
@@ -205,7 +205,8 @@ fn next_of_constant(rate: Rate, into: Nanos) -> Option<Nanos> {
     u64::try_from(next).ok().map(Nanos)
 }
 
-/// The same of a line, whose arrivals until t are a·t + (b − a)·t² / 2d.
+/// The first arrival of a line that is not due before this time. The number of arrivals until t is
+/// a·t + (b − a)·t² / 2d.
 fn next_of_line(from: Rate, to: Rate, duration: Nanos, into: Nanos) -> Option<Nanos> {
     let per_ns = |rate: Rate| rate.events as f64 / rate.per.0.max(1) as f64;
     let (from, slope) = (
@@ -214,9 +215,9 @@ fn next_of_line(from: Rate, to: Rate, duration: Nanos, into: Nanos) -> Option<Na
     );
     let arrivals = |at: f64| at.mul_add(from, slope * at * at / 2.0);
     let come = arrivals(into.0 as f64);
-    // Less than this part of an arrival is what the arithmetic is off by.
+    // The arithmetic is off by less than this fraction of an arrival.
     let wanted = (come - (come * 1e-14).max(1e-9)).ceil();
-    // The root that is right for a slope near 0, too (Numerical Recipes, section 5.6).
+    // This form of the root is also accurate for a slope near 0 (Numerical Recipes, section 5.6).
     let root = wanted.mul_add(2.0 * slope, from * from).max(0.0).sqrt();
     let next = 2.0 * wanted / (from + root);
     next.is_finite()
@@ -233,8 +234,8 @@ fn rest_of_users(users: &Users, elapsed: Nanos) -> Users {
     Users::changing(changes).unwrap_or_else(|| Users::constant(now))
 }
 
-/// A law from a time on; `None` when it has ended by then. The error is the name of a law that
-/// can't begin in its middle.
+/// A law from a time on; `None` if it has ended by then. The error is the name of a law that cannot
+/// start in its middle.
 fn rest_of_law(law: &Sequence, elapsed: Nanos) -> Result<Option<Sequence>, &'static str> {
     let mut rest = Vec::new();
     let mut start = Nanos::ZERO;
@@ -246,7 +247,7 @@ fn rest_of_law(law: &Sequence, elapsed: Nanos) -> Result<Option<Sequence>, &'sta
     Ok((!rest.is_empty()).then_some(Sequence(rest)))
 }
 
-/// How long a piece lasts.
+/// The length of a piece.
 fn length(piece: &Law) -> Nanos {
     match piece {
         Law::Const { duration, .. }
@@ -270,7 +271,7 @@ fn length(piece: &Law) -> Nanos {
     }
 }
 
-/// A `step` as its constant rates; any other piece as it is.
+/// A `step` as its constant rates; any other piece unchanged.
 fn constants(piece: &Law) -> Sequence {
     let Law::Step {
         from,
@@ -289,7 +290,7 @@ fn constants(piece: &Law) -> Sequence {
     Sequence(rates.map(constant).collect())
 }
 
-/// The rates of a `step`, one after the other: they have one `per`, as the law's text gives them.
+/// The rates of a `step` in order. They have the same `per`, as the law's text requires.
 fn steps(from: Rate, to: Rate, by: Rate) -> Vec<Rate> {
     let common = u128::from(from.per.0) * u128::from(to.per.0) * u128::from(by.per.0);
     let of = |rate: Rate| u128::from(rate.events) * (common / u128::from(rate.per.0));
@@ -308,8 +309,8 @@ fn steps(from: Rate, to: Rate, by: Rate) -> Vec<Rate> {
     }
 }
 
-/// The rate of `events` in `nanos`: per second where that is whole, else in lowest terms, exact
-/// where it fits 64 bits.
+/// The rate of `events` in `nanos`: per second if that is a whole number, otherwise in lowest
+/// terms; exact if it fits into 64 bits.
 fn ratio(events: u128, nanos: u128) -> Rate {
     let second = u128::from(Nanos::from_secs(1).0);
     if let Some(product) = events.checked_mul(second)
@@ -335,7 +336,7 @@ fn ratio(events: u128, nanos: u128) -> Rate {
     }
 }
 
-/// What is left of a piece after a time in it. One that lies wholly ahead stays as it is.
+/// The rest of a piece after a time in it. A piece that has not started is unchanged.
 fn piece_after(piece: &Law, into: Nanos, is_ahead: bool) -> Result<Vec<Law>, &'static str> {
     if is_ahead {
         return Ok(vec![piece.clone()]);
@@ -386,7 +387,7 @@ fn piece_after(piece: &Law, into: Nanos, is_ahead: bool) -> Result<Vec<Law>, &'s
     })
 }
 
-/// Constant rates one after the other, from a time on.
+/// Consecutive constant rates, from a time on.
 fn pieces_after(
     pieces: impl Iterator<Item = (Rate, Nanos)>,
     into: Nanos,
@@ -402,10 +403,10 @@ fn pieces_after(
     })
 }
 
-/// The rate of a line at a time in it, rounded down: a rest that has a trace more than a whole
-/// number of arrivals has one more.
+/// The rate of a line at a time in it, rounded down, because a rest with slightly more than a whole
+/// number of arrivals would have one more.
 fn between(from: Rate, to: Rate, into: Nanos, duration: Nanos) -> Rate {
-    // In events of a million seconds, so that every product fits.
+    // The unit is events per million seconds, so that every product fits.
     const PER: u128 = 1_000_000_000_000_000;
     let of = |rate: Rate| u128::from(rate.events).saturating_mul(PER) / u128::from(rate.per.0);
     let (from, to) = (of(from), of(to));
@@ -421,7 +422,7 @@ fn between(from: Rate, to: Rate, into: Nanos, duration: Nanos) -> Rate {
 mod tests {
     use super::*;
 
-    /// The rest of a law's text after so many seconds, as a text.
+    /// The rest of a law's text after this number of seconds, as a text.
     fn rest(law: &str, seconds: u64) -> Result<String, &'static str> {
         let law: Sequence = law.parse().unwrap();
         let rest = rest_of_law(&law, Nanos::from_secs(seconds))?;
@@ -467,7 +468,7 @@ mod tests {
             ("const(100,4s)", 1_103_400_000, 6_600_000),
             ("const(100,4s)", 1_100_000_000, 0),
             ("const(3,4s)", 1_000_000_001, 333_333_333),
-            // The next would be behind the end.
+            // The next arrival would be after the end.
             ("const(3,1100ms) const(5,1s)", 1_000_000_001, 99_999_999),
             ("const(5,1s) const(3/m,1m)", 2_000_000_000, 19_000_000_000),
             ("step(10,30,10,250ms)", 350_000_000, 0),

@@ -1,4 +1,4 @@
-//! A cursor over a short text, which knows at which byte it stands.
+//! A cursor over a short text, which knows its byte position.
 
 /// The rest of a text.
 #[derive(Clone, Debug)]
@@ -12,7 +12,7 @@ impl<'a> Scan<'a> {
         Self { text, at: 0 }
     }
 
-    /// The byte at which it stands.
+    /// The current byte position.
     pub(crate) fn at(&self) -> usize {
         self.at
     }
@@ -29,7 +29,7 @@ impl<'a> Scan<'a> {
         self.at = self.text.len() - self.rest().trim_start().len();
     }
 
-    /// Goes past `token` if it stands here.
+    /// Skips `token` if the rest of the text starts with it.
     pub(crate) fn eat(&mut self, token: &str) -> bool {
         let here = self.rest().starts_with(token);
         if here {
@@ -38,7 +38,7 @@ impl<'a> Scan<'a> {
         here
     }
 
-    /// Takes characters as long as they pass.
+    /// Takes characters while they pass the test.
     pub(crate) fn take_while(&mut self, pass: impl Fn(char) -> bool) -> &'a str {
         let rest = self.rest();
         let end = rest.find(|c| !pass(c)).unwrap_or(rest.len());

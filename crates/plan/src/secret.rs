@@ -1,15 +1,15 @@
-//! Secrets never reach a report: how they are recognized and masked.
+//! Recognises secrets by name and masks them, so that they never reach a report.
 
 use crate::percent;
 use std::ops::Range;
 
-/// The text in place of a secret.
+/// The text that replaces a secret.
 pub const MASK: &str = "***";
 
-/// A value that a server echoes is masked from this length on: a shorter one stands in any text.
+/// The minimum length of a value whose echoes are masked; shorter values occur in any text.
 const ECHO_MIN: usize = 8;
 
-/// Words that make a name secret wherever they stand in it.
+/// Words that make a name secret anywhere in it.
 const SECRET_WORDS: [&str; 18] = [
     "assertion",
     "authorization",
@@ -31,26 +31,27 @@ const SECRET_WORDS: [&str; 18] = [
     "xsrf",
 ];
 
-/// Words that are secret where they stand alone, between signs: too short to be looked for inside
-/// others.
+/// Words that make a name secret only as separate words, because they are too short to search for
+/// inside others.
 const SECRET_NAMES: [&str; 12] = [
     "auth", "creds", "hmac", "jwt", "otp", "pass", "pin", "pwd", "sas", "sid", "sig", "totp",
 ];
 
-/// A name that is secret as a whole: within others it means something else.
+/// A name that is secret only as a whole, because inside other names it means something else.
 const SECRET_WHOLE: &str = "code";
 
-/// Characters of a text without a colon that stands in a header's place, and may be a bare secret.
+/// The maximum number of characters that are shown of a header line without a colon, because it may
+/// be a bare secret.
 const WORD_MAX: usize = 20;
 
-/// Whether a header, query parameter or setting of this name holds a secret.
+/// Whether a header, query parameter or setting with this name contains a secret.
 #[must_use]
 pub fn is_secret(name: &str) -> bool {
     let name = name.trim().to_ascii_lowercase();
     name == SECRET_WHOLE || end_of_secret_word(&name).is_some()
 }
 
-/// Where the first word that speaks of a secret ends, in a text of small letters.
+/// The end of the first word that suggests a secret, in a lower-case text.
 fn end_of_secret_word(text: &str) -> Option<usize> {
     let words = SECRET_WORDS.iter();
     let inside = words.filter_map(|word| Some(text.find(word)? + word.len()));
@@ -65,8 +66,8 @@ fn end_of_secret_word(text: &str) -> Option<usize> {
     inside.chain(alone).min()
 }
 
-/// A text that a person wrote, as an error may quote it: cut behind the first word that speaks of a
-/// secret, without the user information of a URL.
+/// A text of the user, as an error may quote it: cut after the first word that suggests a secret,
+/// and without the user information of URLs.
 #[must_use]
 pub fn excerpt(text: &str) -> String {
     let is_sentence = text.contains(|c: char| c.is_whitespace() || QUOTES.contains(&c));
@@ -81,11 +82,11 @@ pub fn excerpt(text: &str) -> String {
     }
 }
 
-/// Signs at which a URL within a text ends, beside white space.
+/// Characters that end a URL within a text, in addition to white space.
 const QUOTES: [char; 3] = ['"', '\'', '`'];
 
-/// A text of several words in which those are masked that are URLs, or may be one without its
-/// scheme: an `@` alone makes none.
+/// A text of several words, in which words are masked that are URLs or may be URLs without a
+/// scheme. An `@` alone is not enough.
 fn urls_masked(text: &str) -> String {
     let words = text.split_inclusive(|c: char| c.is_whitespace() || QUOTES.contains(&c));
     let word = |word: &str| {
@@ -99,10 +100,10 @@ fn urls_masked(text: &str) -> String {
     words.map(word).collect()
 }
 
-/// A line that a person wrote with a star for each character of what may be a secret: what follows
-/// the first word that speaks of one, and the user information of URLs. Names stay, those within
-/// `{{ }}` and `${ }` too, and so does the number of characters: a mark under the line stands where
-/// it stood.
+/// A line of the user, with a star for each character of a possible secret: the text after the
+/// first word that suggests one, and the user information of URLs. Names stay, including those
+/// inside `{{ }}` and `${ }`. The number of characters stays too, so that a mark below the line
+/// keeps its position.
 #[must_use]
 pub fn starred(line: &str) -> String {
     let spans = placeholders(line);
@@ -140,7 +141,7 @@ pub fn starred(line: &str) -> String {
         .collect()
 }
 
-/// Where templates and references stand in a text.
+/// The positions of templates and references in a text.
 fn placeholders(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut from = 0;
@@ -161,7 +162,7 @@ fn placeholders(text: &str) -> Vec<Range<usize>> {
     }
 }
 
-/// A line in a header's place that has no colon, as an error may quote it: its first word.
+/// A header line without a colon, as an error may quote it: its first word.
 #[must_use]
 pub fn line_without_colon(line: &str) -> String {
     let shown = excerpt(line);
@@ -175,9 +176,9 @@ pub fn line_without_colon(line: &str) -> String {
 }
 
 /// A body as a report may quote it: the values of members and pairs with secret names are masked,
-/// and so is each of these values wherever it stands.
+/// and so is every occurrence of `values`.
 ///
-/// It need not be valid JSON, nor whole.
+/// The body may be invalid or incomplete JSON.
 #[must_use]
 pub fn body(text: &str, values: &[&str]) -> String {
     let mut masked = String::with_capacity(text.len());
@@ -194,8 +195,9 @@ pub fn body(text: &str, values: &[&str]) -> String {
     echoes(&without_hidden(&masked), values)
 }
 
-/// Whether a value of this name is a secret. A number is one where the name ends with the secret's,
-/// such as `pin`: what is called `sessions` or `token_count` is counted, or measured.
+/// Whether a value with this name is a secret. A number counts as secret if the name ends with the
+/// secret's name, such as `pin`; names such as `sessions` or `token_count` describe counts or
+/// measurements.
 fn is_secret_value(name: &str, value: &str) -> bool {
     match value.trim() {
         "true" | "false" | "null" => false,
@@ -208,8 +210,8 @@ fn is_secret_value(name: &str, value: &str) -> bool {
     }
 }
 
-/// A text in which the values of HTML's fields with secret names are masked, such as hidden ones of
-/// forms: there the name is a value itself.
+/// A text in which the values of HTML fields with secret names are masked, such as hidden fields of
+/// forms, whose name is an attribute value itself.
 fn without_hidden(text: &str) -> String {
     const TAGS: [&str; 2] = ["<input", "<meta"];
     let mut out = String::with_capacity(text.len());
@@ -230,7 +232,7 @@ fn without_hidden(text: &str) -> String {
     out
 }
 
-/// Where in a tag the value of an attribute stands, without its quotes.
+/// The position of an attribute's value in a tag, without its quotes.
 fn attribute(tag: &str, name: &str) -> Option<Range<usize>> {
     let starts = tag.match_indices(name).map(|(at, _)| at);
     let mut found = starts.filter(|at| tag[..*at].ends_with(char::is_whitespace));
@@ -246,13 +248,13 @@ fn attribute(tag: &str, name: &str) -> Option<Range<usize>> {
     })
 }
 
-/// A text with each of these values masked wherever it stands.
+/// A text with every occurrence of these values masked.
 #[must_use]
 pub fn echoes(text: &str, values: &[&str]) -> String {
     echoed(values).fold(text.to_owned(), |text, word| text.replace(word, MASK))
 }
 
-/// Bytes that are no text, with each of these values masked wherever it stands; their number stays.
+/// Bytes that are not text, with every occurrence of these values masked; the length stays.
 #[must_use]
 pub fn bytes(bytes: &[u8], values: &[&str]) -> Vec<u8> {
     let mut masked = bytes.to_vec();
@@ -268,14 +270,14 @@ pub fn bytes(bytes: &[u8], values: &[&str]) -> Vec<u8> {
     masked
 }
 
-/// The parts of secret values by which an echo of them is known, without the name of a scheme.
+/// The parts of secret values by which their echoes are recognised, without the name of a scheme.
 fn echoed<'a>(values: &[&'a str]) -> impl Iterator<Item = &'a str> {
     let words = values.iter().flat_map(|value| value.split_whitespace());
     words.filter(|word| word.len() >= ECHO_MIN)
 }
 
-/// The secrets in a text, by the same text with a mask in the place of each: values by which they
-/// are known wherever they come back. Of a header's value and of a cookie's it is the words.
+/// The secrets in a text, found by comparison with the masked text. They are used to recognise the
+/// secrets elsewhere. For the values of headers and cookies, the result contains their words.
 #[must_use]
 pub fn values(text: &str, masked: &str) -> Vec<String> {
     let mut pieces = masked.split(MASK);
@@ -298,7 +300,7 @@ pub fn values(text: &str, masked: &str) -> Vec<String> {
     found
 }
 
-/// The words of a secret that are long enough to be looked for, and those behind a name: the value
+/// The words of a secret that are long enough to search for, and the values after a name: the value
 /// of a cookie, the password of a user.
 fn words(secret: &str) -> Vec<String> {
     let cut = |c: char| c.is_whitespace() || [';', ',', '"'].contains(&c);
@@ -319,7 +321,7 @@ fn words(secret: &str) -> Vec<String> {
     words
 }
 
-/// A name in a text, and where its value begins.
+/// A name in a text, and the start of its value.
 struct Named {
     start: usize,
     end: usize,
@@ -327,14 +329,14 @@ struct Named {
     form: Form,
 }
 
-/// How a value is written.
+/// The notation of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
-    /// In quotes, of which the first is passed.
+    /// In quotes; the opening quote was skipped.
     Quoted,
-    /// Behind a colon, to the end of the line.
+    /// After a colon, to the end of the line.
     Line,
-    /// Behind an equals sign.
+    /// After an equals sign.
     Pair,
 }
 
@@ -366,7 +368,7 @@ fn next_name(text: &str) -> Option<Named> {
     None
 }
 
-/// Where a value ends.
+/// The end of a value.
 fn value_end(value: &str, form: Form) -> usize {
     let bytes = value.as_bytes();
     let mut at = 0;
@@ -384,16 +386,16 @@ fn value_end(value: &str, form: Form) -> usize {
     bytes.len()
 }
 
-/// A header's value, or the mask when its name is secret.
+/// A header's value, or the mask if its name is secret.
 #[must_use]
 pub fn header_value<'a>(name: &str, value: &'a str) -> &'a str {
     if is_secret(name) { MASK } else { value }
 }
 
-/// A URL without its user information and without the values of secret query parameters, and so
-/// for every URL that stands inside it.
+/// A URL without its user information and with the values of secret query parameters masked. This
+/// applies to every URL inside it, too.
 ///
-/// It need not be a valid URL: text before an `@` in the authority's place is masked too.
+/// The URL may be invalid: text before an `@` in the place of the authority is masked too.
 #[must_use]
 pub fn url(text: &str) -> String {
     let mut masked = String::with_capacity(text.len());
@@ -407,7 +409,7 @@ pub fn url(text: &str) -> String {
         rest = mask_user(after, &mut masked);
     }
     masked.push_str(rest);
-    // `;name=value` stands in a path (RFC 3986 section 3.3).
+    // `;name=value` may occur in a path (RFC 3986 section 3.3).
     let Some(query) = masked.find(['?', '#', ';']) else {
         return masked;
     };
@@ -416,7 +418,7 @@ pub fn url(text: &str) -> String {
     out
 }
 
-/// Copies the authority at the start of `text` without its user information; returns the rest.
+/// Copies the authority at the start of `text` without its user information. Returns the rest.
 fn mask_user<'a>(text: &'a str, out: &mut String) -> &'a str {
     let end = text.find(['/', '?', '#', '\\']).unwrap_or(text.len());
     let (authority, tail) = text.split_at(end);
@@ -428,20 +430,20 @@ fn mask_user<'a>(text: &'a str, out: &mut String) -> &'a str {
 }
 
 /// Copies `;a=1/b?a=1&token=2#key=3` with the values of secret names masked. `/` and `?` end a
-/// parameter of the path, and are data in a query and in a fragment (RFC 3986 section 3.4), where a
-/// URL may stand in a value.
+/// parameter of the path, but are data in a query and in a fragment (RFC 3986 section 3.4), where a
+/// value may contain a URL.
 fn mask_pairs(text: &str, out: &mut String) {
     const IN_PATH: [char; 5] = ['?', '&', ';', '#', '/'];
     const IN_QUERY: [char; 3] = ['&', ';', '#'];
     let (mut rest, mut is_path, mut was_secret) = (text, !text.starts_with(['?', '#']), false);
     loop {
         let separators: &[char] = if is_path { &IN_PATH } else { &IN_QUERY };
-        // The first character is itself a separator.
+        // The first character is a separator.
         let end = rest.find(separators).unwrap_or(rest.len());
         let (pair, behind) = rest.split_at(end);
         was_secret = match pair.contains('=') {
             true => mask_pair(pair, out),
-            // `a;b` behind a secret's name is one value.
+            // `a;b` after a secret's name is one value.
             false if was_secret && !is_path && out.ends_with(';') => {
                 out.push_str(if pair.is_empty() { "" } else { MASK });
                 true
@@ -463,15 +465,15 @@ fn mask_pairs(text: &str, out: &mut String) {
     }
 }
 
-/// Copies `name=value`, in whose value a URL may stand with parameters of its own; whether the value
-/// is masked.
+/// Copies `name=value`, whose value may contain a URL with further parameters. Returns whether the
+/// value is masked.
 fn mask_pair(pair: &str, out: &mut String) -> bool {
     let Some((name, value)) = pair.split_once('=') else {
         out.push_str(pair);
         return false;
     };
     out.extend([name, "="]);
-    // A name is secret however it is spelled: `%74oken` is `token`.
+    // A name is secret in any encoding: `%74oken` is `token`.
     if is_secret(&percent::decoded(name)) {
         out.push_str(if value.is_empty() { "" } else { MASK });
         return true;
@@ -486,8 +488,8 @@ fn mask_pair(pair: &str, out: &mut String) -> bool {
     false
 }
 
-/// A value of the lowered plan: masked when its key is secret, when it is a `Name: value` header
-/// with a secret name, and inside every word that is a URL.
+/// A value of the lowered plan. It is masked if its key is secret, or if it is a `Name: value`
+/// header with a secret name; secrets inside URLs are masked as well.
 #[must_use]
 pub fn setting(key: &str, value: &str) -> String {
     if is_secret(key) {
@@ -509,7 +511,7 @@ pub fn setting(key: &str, value: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Whether a text can be a header's name (RFC 9110 section 5.1).
+/// Whether a text is a valid header name (RFC 9110 section 5.1).
 fn is_header_name(name: &str) -> bool {
     !name.is_empty()
         && name

@@ -1,23 +1,23 @@
-//! Secrets that a plan names, masked in whatever is put out.
+//! Masks the secrets of a plan in all output.
 //!
-//! Names that speak of secrets are masked where a report is made ([`crate::secret`]). These are
-//! known by their values instead, so they are found wherever they turn up: in a message that a
-//! server sent back, in a body, in an error.
+//! Names that suggest secrets are masked when a report is made ([`crate::secret`]). The secrets
+//! here are recognised by their values, so they are found anywhere: in a message that a server sent
+//! back, in a body, in an error.
 //!
-//! A value may be spelled in many ways by then: percent-encoded in a URL, escaped in JSON or HTML,
-//! doubled in CSV, in base64 or hexadecimal as a part of something longer, or cut in its middle.
-//! Two searches cover that. [`masked_spellings`] walks the text and lets each character of a secret
-//! be spelled in any way of its own, so that mixtures are found; [`Secrets::new`] lists the
-//! spellings that no single character has (base64, digits), and the usual ones, whose beginnings
-//! are looked for before a cut.
+//! A value may be encoded in many ways: percent-encoded in a URL, escaped in JSON or HTML, doubled
+//! in CSV, in base64 or hexadecimal as a part of something longer, or cut in its middle. Two
+//! searches cover this. [`masked_spellings`] walks the text and accepts any encoding of each
+//! character of a secret, so that mixtures are found. [`Secrets::new`] lists the encodings that do
+//! not work per character (base64, digits), and the usual ones, whose beginnings are searched for
+//! before a cut.
 //!
-//! The cost is that of a search for each spelling over each text that is put out, which is why it
-//! is done on outputs and never on the data plane. A text without a secret is not copied.
+//! Each output text is searched for each spelling, which is why masking is applied to outputs and
+//! never on the data plane. A text without a secret is not copied.
 //!
-//! [`Secrets::masked`] is for plain text. An output with a form of its own has a method that keeps
-//! the form: JSON, HTML, XML and logs of histograms are masked within their texts and values alone,
-//! so that a secret such as `id` can't break a key, a tag or a payload. The session calls one of
-//! them on each output before it is written; no report masks by value itself.
+//! [`Secrets::masked`] is for plain text. Outputs with a format have a method that preserves it:
+//! JSON, HTML, XML and histogram logs are masked only inside their texts and values, so that a
+//! secret such as `id` cannot break a key, a tag or a payload. The session calls one of these
+//! methods on each output before it is written; reports do not mask by value themselves.
 
 use crate::secret::MASK;
 use crate::{is_dangerous, percent, push_escape};
@@ -26,30 +26,30 @@ use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// The least length, in bytes, of a line of a secret and of some of its spellings that is looked
-/// for: shorter ones would mask ordinary words.
+/// The minimum length, in bytes, of a line of a secret, and of some of its spellings, that is
+/// searched for; shorter ones would mask ordinary words.
 const PART_MIN: usize = 8;
-/// The least length of the beginning of a secret that is masked before the mark of a cut.
+/// The minimum length of a secret's beginning that is masked before the mark of a cut.
 const CUT_MIN: usize = 4;
-/// The beginning of a block of JSON in a page; what else is in a script is a program.
+/// The beginning of a JSON block in a page; other scripts are programs.
 const JSON_BLOCK: &str = "<script type=\"application/json\"";
-/// The least length, in characters, of a piece of a secret that [`Secrets::masked_closely`] masks.
+/// The length, in characters, of the pieces of a secret that [`Secrets::masked_closely`] masks.
 const PIECE: usize = 4;
-/// The marks that stand where a text was cut.
+/// The marks at the place where a text was cut.
 const CUTS: [&str; 3] = ["…", "...", "~"];
 
-/// Texts that no output may show.
+/// Texts that no output may contain.
 #[derive(Clone, Debug, Default)]
 pub struct Secrets {
-    /// Every secret and its long lines, the longest first.
+    /// Every secret and its long lines, longest first.
     parts: Vec<String>,
-    /// Every spelling of every secret, the longest first.
+    /// Every spelling of every secret, longest first.
     spellings: Vec<String>,
 }
 
 impl Secrets {
-    /// The secrets with these values, in every way in which an output may spell them. Empty values
-    /// are left out.
+    /// The secrets with these values, in every encoding that an output may use. Empty values are
+    /// ignored.
     #[must_use]
     pub fn new(values: &[String]) -> Self {
         let parts: Vec<String> = values.iter().flat_map(|value| parts(value)).collect();
@@ -66,11 +66,11 @@ impl Secrets {
         self.spellings.is_empty()
     }
 
-    /// The text with [`MASK`] in the place of every secret; borrowed where there is none in it.
+    /// The text with [`MASK`] replacing every secret; borrowed if the text contains none.
     ///
-    /// Three passes follow each other: spellings character by character, whole spellings, and
-    /// beginnings before the mark of a cut. Longer secrets come first in each, so that none leaves
-    /// the rest of a longer one.
+    /// There are three passes: spellings character by character, whole spellings, and beginnings
+    /// before the mark of a cut. Each pass masks longer secrets first, so that no part of a longer
+    /// one remains.
     #[must_use]
     pub fn masked<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut out = Cow::Borrowed(text);
@@ -92,9 +92,9 @@ impl Secrets {
         out
     }
 
-    /// The text with [`MASK`] in the place of every secret and of every piece of one, whatever its
-    /// case: for the messages of mistakes in a plan, which may quote any part of a value. Ordinary
-    /// words that are pieces of a secret are masked, too.
+    /// The text with [`MASK`] replacing every secret and every piece of one, ignoring case: for
+    /// messages about mistakes in a plan, which may quote any part of a value. Ordinary words that
+    /// are pieces of a secret are masked, too.
     #[must_use]
     pub fn masked_closely(&self, text: &str) -> String {
         let parts = self.parts.iter();
@@ -119,8 +119,8 @@ impl Secrets {
         out
     }
 
-    /// The text with [`MASK`] in the place of the beginnings of secrets that a cut has left. A text
-    /// that was cut in a secret's middle shows its first half, which no search for the whole finds.
+    /// The text with [`MASK`] replacing the beginnings of secrets before a cut. If a text was cut
+    /// in the middle of a secret, a search for the whole secret does not find its first half.
     fn masked_before(&self, cut: &str, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
@@ -140,9 +140,8 @@ impl Secrets {
         out
     }
 
-    /// A text of JSON with [`MASK`] in the place of every secret that stands in a string that is a
-    /// value. Keys, numbers and the payloads of histograms stay, so that it is JSON of the same
-    /// form.
+    /// JSON with [`MASK`] replacing every secret in strings that are values. Keys, numbers and the
+    /// payloads of histograms stay, so that the result is JSON of the same structure.
     #[must_use]
     pub fn masked_json(&self, json: &str) -> String {
         let mut out = String::with_capacity(json.len());
@@ -169,9 +168,9 @@ impl Secrets {
         out
     }
 
-    /// A page of HTML with [`MASK`] in the place of every secret that stands in its texts. Tags,
-    /// style sheets and programs stay, which are ours; texts have no `<`, which is escaped in them.
-    /// A block of JSON stays JSON of the same form.
+    /// An HTML page with [`MASK`] replacing every secret in its texts. Tags, style sheets and
+    /// programs stay, because they are ours. Texts contain no `<`, because it is escaped in them. A
+    /// JSON block stays JSON of the same structure.
     #[must_use]
     pub fn masked_markup(&self, html: &str) -> String {
         self.masked_around(html, |out, markup| {
@@ -185,8 +184,8 @@ impl Secrets {
         })
     }
 
-    /// XML with [`MASK`] in the place of every secret that stands in its texts and in the values of
-    /// its attributes, of which every `<` and `>` is escaped. Names of elements and attributes stay.
+    /// XML with [`MASK`] replacing every secret in its texts and in the values of its attributes,
+    /// in which every `<` and `>` is escaped. Names of elements and attributes stay.
     #[must_use]
     pub fn masked_xml(&self, xml: &str) -> String {
         self.masked_around(xml, |out, markup| {
@@ -200,8 +199,8 @@ impl Secrets {
         })
     }
 
-    /// A log of rows of numbers, of which the last is a payload, with [`MASK`] in the place of every
-    /// secret in what stands before the payload, and in lines without one.
+    /// A log of rows of numbers, the last of which is a payload, with [`MASK`] replacing every
+    /// secret before the payload, and in lines without one.
     #[must_use]
     pub fn masked_log(&self, log: &str) -> String {
         let mut out = String::with_capacity(log.len());
@@ -229,30 +228,30 @@ impl Secrets {
     }
 }
 
-/// A piece of a secret, in small letters.
+/// A piece of a secret, in lower case.
 type Piece = [char; PIECE];
 
-/// The pieces of a text, each a letter behind the one before it.
+/// The pieces of a text, each starting one letter later.
 fn pieces(text: &str) -> impl Iterator<Item = Piece> {
     let letters: Vec<char> = text.chars().map(|it| it.to_ascii_lowercase()).collect();
     let count = (letters.len() + 1).saturating_sub(PIECE);
     (0..count).map(move |at| std::array::from_fn(|n| letters[at + n]))
 }
 
-/// Whether the string of JSON at this place is the payload of a histogram: the value of the key of
-/// these, in the letters of base64.
+/// Whether the JSON string at this position is the payload of a histogram: the value of a
+/// histogram's key, in base64.
 fn is_payload(json: &str, at: usize, text: &str) -> bool {
     const KEY: &str = "\"histogram\"";
     let is_of_histogram = || {
         let before = json[..at].trim_end().strip_suffix(':');
         before.is_some_and(|before| before.trim_end().ends_with(KEY))
     };
-    // The cookie that each begins with, as base64 has it: so does no text that others wrote.
+    // Payloads begin with this cookie, in base64; texts of others do not.
     text.starts_with("HISTFAAA") && is_of_histogram()
 }
 
-/// The length of the markup that a text of HTML begins with: a tag, and behind that of a style sheet
-/// or a script all of that.
+/// The length of the markup at the beginning of an HTML text: a tag, and for a style sheet or a
+/// script its whole content.
 fn end_of_markup(text: &str) -> usize {
     let whole = [("<style>", "</style>"), ("<script", "</script>")];
     let whole = whole.iter().find(|(begin, _)| text.starts_with(begin));
@@ -263,10 +262,10 @@ fn end_of_markup(text: &str) -> usize {
     end.unwrap_or(text.len())
 }
 
-/// The text with [`MASK`] in the place of a secret each of whose characters may be spelled in any
-/// way; `None` where it has none.
+/// The text with [`MASK`] replacing a secret, each of whose characters may be encoded in any way;
+/// `None` if the secret does not occur.
 ///
-/// A byte at which no spelling of the first character can begin is skipped at once.
+/// A byte at which no encoding of the first character can start is skipped immediately.
 fn masked_spellings(secret: &str, text: &str) -> Option<String> {
     let mut out = None;
     let (mut copied, mut at) = (0, 0);
@@ -287,11 +286,12 @@ fn masked_spellings(secret: &str, text: &str) -> Option<String> {
     out.map(|out| out + &text[copied..])
 }
 
-/// The number of bytes at a text's beginning that spell a secret, each of its characters in some
-/// way; the longest of several.
+/// The number of bytes at the beginning of a text that encode a secret, each character in any way;
+/// the longest of several.
 ///
-/// A character may have several spellings of different lengths at one place, so that all ends are
-/// followed at once instead of one after the other: hostile text can't make the search exponential.
+/// A character may have several encodings of different lengths at one position, so all possible
+/// ends are tracked together instead of one after the other: hostile text cannot make the search
+/// exponential.
 fn spelled(secret: &str, text: &str) -> Option<usize> {
     let mut ends = vec![0];
     for c in secret.chars() {
@@ -311,9 +311,9 @@ fn spelled(secret: &str, text: &str) -> Option<usize> {
     ends.into_iter().max()
 }
 
-/// The length of each spelling of a character that a text begins with: as it is, a letter of ASCII
-/// also in the other case, as `+` for a space, as `""` for a quote in CSV, percent-encoded, escaped
-/// as in JSON, or as in HTML.
+/// The lengths of the encodings of a character with which a text begins: unchanged, an ASCII letter
+/// also in the other case, `+` for a space, `""` for a quote in CSV, percent-encoded, escaped as in
+/// JSON, or as in HTML.
 fn spellings_of(c: char, text: &str) -> [Option<usize>; 6] {
     let next = text.chars().next();
     let as_it_is = next.filter(|next| next.eq_ignore_ascii_case(&c));
@@ -329,7 +329,7 @@ fn spellings_of(c: char, text: &str) -> [Option<usize>; 6] {
     ]
 }
 
-/// The length of a character that is percent-encoded, as `%C3%A4`.
+/// The length of a percent-encoded character, such as `%C3%A4`.
 fn escape(c: char, text: &str) -> Option<usize> {
     let mut rest = text;
     for byte in c.encode_utf8(&mut [0; 4]).bytes() {
@@ -339,9 +339,10 @@ fn escape(c: char, text: &str) -> Option<usize> {
     Some(text.len() - rest.len())
 }
 
-/// The length of a character that is escaped in JSON, as `\u00e4` or `\n`, once or several times.
+/// The length of a character that is escaped in JSON, such as `\u00e4` or `\n`, once or several
+/// times.
 fn json_escape(c: char, text: &str) -> Option<usize> {
-    // Within a string that was escaped again, each backslash is two, or four.
+    // In a string that was escaped again, each backslash becomes two, or four.
     let again = match c {
         '\\' => 0,
         _ => text
@@ -355,7 +356,7 @@ fn json_escape(c: char, text: &str) -> Option<usize> {
     Some(again + once)
 }
 
-/// The length of an escape in JSON, as in a text that was escaped once.
+/// The length of an escape in JSON, in a text that was escaped once.
 fn json_escape_once(c: char, text: &str) -> Option<usize> {
     const SHORT: [(char, char); 5] = [
         ('n', '\n'),
@@ -379,7 +380,7 @@ fn json_escape_once(c: char, text: &str) -> Option<usize> {
     }
 }
 
-/// The length of a character that is a reference of HTML, as `&#228;`, `&#xE4;` or `&amp;`.
+/// The length of an HTML character reference, such as `&#228;`, `&#xE4;` or `&amp;`.
 fn html_escape(c: char, text: &str) -> Option<usize> {
     const NAMED: [(&str, char); 5] = [
         ("amp", '&'),
@@ -404,8 +405,8 @@ fn html_escape(c: char, text: &str) -> Option<usize> {
     (code == Some(c)).then_some(name.len() + 2)
 }
 
-/// The rest of a text behind `digits` hexadecimal digits that have this value; `None` where they
-/// are others.
+/// The rest of a text after `digits` hexadecimal digits with this value; `None` if the digits
+/// differ.
 fn hexadecimal(text: &str, digits: usize, value: u32) -> Option<&str> {
     let (number, rest) = text.split_at_checked(digits)?;
     (u32::from_str_radix(number, 16) == Ok(value)).then_some(rest)
@@ -418,7 +419,7 @@ fn begun(secret: &str, text: &str) -> Option<usize> {
         .max()
 }
 
-/// The end of a string of JSON whose content begins here: the index of its quote, or the text's
+/// The end of a JSON string whose content begins here: the index of its quote, or the text's
 /// length.
 fn end_of_string(text: &str) -> usize {
     let mut is_escaped = false;
@@ -433,8 +434,8 @@ fn end_of_string(text: &str) -> usize {
     text.len()
 }
 
-/// The texts without empty ones, each once, the longest first: a secret that contains another must
-/// be masked as a whole.
+/// The non-empty texts, without duplicates, longest first: a secret that contains another must be
+/// masked as a whole.
 fn longest_first(mut texts: Vec<String>) -> Vec<String> {
     texts.retain(|text| !text.is_empty());
     texts.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
@@ -442,9 +443,9 @@ fn longest_first(mut texts: Vec<String>) -> Vec<String> {
     texts
 }
 
-/// A secret and its lines, each as it is and escaped once, for what was escaped may be escaped
-/// again: a body of JSON within JSON, or in base64. So is what a server makes of one that takes its
-/// UTF-8 for Latin-1.
+/// A secret and its lines, each unchanged and escaped once, because an escaped text may be escaped
+/// again: JSON within JSON, or in base64. Also includes each text as produced by a server that
+/// reads UTF-8 as Latin-1.
 fn parts(secret: &str) -> Vec<String> {
     let lines = secret.lines().map(str::trim);
     let lines = lines.filter(|line| line.len() >= PART_MIN);
@@ -461,7 +462,7 @@ fn parts(secret: &str) -> Vec<String> {
     all.flat_map(spelled).collect()
 }
 
-/// The text as it is written within a string of JSON.
+/// The text as written inside a JSON string.
 fn json_escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -492,9 +493,8 @@ fn terminal_escaped(text: &str) -> String {
     out
 }
 
-/// The usual ways to spell a text, of which a cut may leave the beginning, and those that no
-/// character has for itself: as it is, and as JSON, URLs, base64, hexadecimal digits and our own
-/// escapes have it.
+/// The usual encodings of a text, whose beginning a cut may leave, and encodings that do not work
+/// per character: unchanged, JSON, URLs, base64, hexadecimal digits and our own escapes.
 fn spellings(text: &str) -> Vec<String> {
     let mut all = vec![text.to_owned(), json_escaped(text)];
     all.push(terminal_escaped(text));
@@ -507,13 +507,13 @@ fn spellings(text: &str) -> Vec<String> {
     all
 }
 
-/// The text as a query has it, with `space` for a space.
+/// The text as encoded in a query, with `space` for a space.
 fn percent_encoded(text: &str, space: &str) -> String {
     percent::encoded(text).replace("%20", space)
 }
 
-/// The characters of base64 that follow from the text alone, wherever it stands among other bytes:
-/// `user:TOKEN` of basic authentication has them.
+/// The base64 characters that depend only on the text, at any position among other bytes:
+/// `user:TOKEN` of basic authentication contains them.
 fn base64_cores(text: &str) -> Vec<String> {
     let mut cores = Vec::new();
     for before in 0..3_usize {
@@ -585,7 +585,7 @@ mod tests {
         assert_eq!(secrets.masked("nothing… here"), "nothing… here");
     }
 
-    /// A sign of an escape may be the secret's own.
+    /// The character of an escape may belong to the secret itself.
     #[test]
     fn secrets_that_look_like_escapes_are_found() {
         let secrets = secrets(&["a%25b&amp;c\\\\d", "%%%%%%%%%%%%%%%%", "\u{e4}\u{1f600}xy"]);
@@ -622,7 +622,8 @@ mod tests {
         );
     }
 
-    /// A secret that happens to stand in a payload does not damage it, and is masked elsewhere.
+    /// A secret that occurs in a payload by chance does not damage the payload, and is masked
+    /// elsewhere.
     #[test]
     fn payloads_of_histograms_stay() {
         let secrets = secrets(&["AAAA"]);
@@ -647,7 +648,7 @@ mod tests {
         let secrets = secrets(&["sent", "true", "a\\b"]);
         let json = r#"{"sent": 5, "x": ["I sent \"sent\"", true], "y":{"true":"a\\b"}, "z": ""}"#;
         let masked = secrets.masked_json(json);
-        // A body of JSON that an error quotes is escaped twice.
+        // A JSON body that an error quotes is escaped twice.
         let twice = secrets.masked_json(r#"{"detail": "body is {\"a\": \"a\\\\b\"}"}"#);
         assert_eq!(twice, r#"{"detail": "body is {\"a\": \"***\"}"}"#);
         assert_eq!(

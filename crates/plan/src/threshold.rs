@@ -7,47 +7,47 @@ use std::cmp::Ordering;
 use std::fmt;
 use text::{condition, rule, share};
 
-/// The figure that a threshold compares. Times are nanoseconds, rates per second, shares from 0 to
-/// 1.
+/// The figure that a threshold compares. Times are in nanoseconds, rates per second, shares from 0
+/// to 1.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Metric {
     /// A quantile of latency, from 0 to 1.
     Quantile(f64),
     /// The mean latency.
     Mean,
-    /// The least latency.
+    /// The minimum latency.
     Min,
-    /// The greatest latency.
+    /// The maximum latency.
     Max,
     /// Finished requests per second.
     Rate,
-    /// Failed requests as a share of those sent.
+    /// Failed requests as a share of the requests sent.
     Failed,
-    /// Requests whose time was up as a share of those sent.
+    /// Requests that timed out, as a share of the requests sent.
     TimedOut,
-    /// Requests dropped by the late policy as a share of those that were due.
+    /// Requests dropped by the late policy, as a share of the requests due.
     Dropped,
-    /// Requests that were due and never sent, dropped or not, as a share of those that were due.
+    /// Requests that were due and never sent, dropped or not, as a share of the requests due.
     Unsent,
-    /// How many requests failed.
+    /// The number of failed requests.
     Failures,
-    /// How many responses had this status.
+    /// The number of responses with this status.
     Status(u16),
-    /// How many responses had a status with this first digit.
+    /// The number of responses whose status has this first digit.
     StatusClass(u8),
-    /// The metric, which must be one of times, on other times than the latency.
+    /// The metric, which must be about times, applied to times other than the latency.
     Of(Times, Box<Self>),
-    /// The metric, which must be one of latency, of the rate or of a share, on iterations in place
+    /// The metric, which must be about latency, the rate or a share, applied to iterations instead
     /// of requests.
     Iteration(Box<Self>),
-    /// The metric on one step.
+    /// The metric for one step.
     Step(String, Box<Self>),
-    /// The metric on one pool, or on one of its steps.
+    /// The metric for one pool, or for one of its steps.
     Pool(String, Box<Self>),
 }
 
 impl Metric {
-    /// Whether the figure counts requests that failed, as a number or as a share.
+    /// Whether the figure counts failed requests, as a number or as a share.
     #[must_use]
     pub fn is_of_failures(&self) -> bool {
         match self {
@@ -78,10 +78,10 @@ impl Metric {
     }
 }
 
-/// Times that a metric may be about in place of the latency.
+/// The times of a metric that is not about the latency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Times {
-    /// The generator's own lateness.
+    /// The generator's own lag.
     Lag,
     /// From sent to the first byte of the response.
     FirstByte,
@@ -94,7 +94,7 @@ pub enum Times {
 }
 
 impl Times {
-    /// All of them.
+    /// All times.
     pub const ALL: [Self; 5] = [
         Self::Lag,
         Self::FirstByte,
@@ -116,7 +116,7 @@ impl Times {
     }
 }
 
-/// How the actual value is compared.
+/// How the actual value is compared with the bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
     /// `<`
@@ -136,40 +136,40 @@ pub enum Comparison {
 /// One rule, such as `p99<50ms over 60s`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Threshold {
-    /// As the user wrote it.
+    /// The text that the user wrote.
     pub expression: String,
     /// The figure to compare.
     pub metric: Metric,
-    /// How it is compared.
+    /// The comparison.
     pub comparison: Comparison,
-    /// With what, in the metric's unit.
+    /// The bound, in the metric's unit.
     pub bound: f64,
-    /// The length of the sliding window; the whole run when `None`.
+    /// The length of the sliding window; if `None`, the whole run.
     pub window: Option<Nanos>,
-    /// Whether it is a rule or a condition, and whether it ends the run.
+    /// Whether the threshold is a rule or a condition, and whether it ends the run.
     pub role: Role,
 }
 
-/// The part that a threshold has in a run.
+/// The role of a threshold in a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Role {
     /// A rule that the result must satisfy.
     #[default]
     Rule,
-    /// The same, which also ends the run as soon as an interval shows that it does not hold.
+    /// A rule that also ends the run as soon as an interval violates it.
     Abort {
-        /// No interval that ends before this time of the run ends it.
+        /// Intervals that end before this time of the run do not end the run.
         after: Nanos,
     },
-    /// A condition that the run must not come to: where it holds, the run ends and has failed.
+    /// A condition that must not occur: if it holds, the run ends and has failed.
     AbortOn {
-        /// No interval that ends before this time of the run ends it.
+        /// Intervals that end before this time of the run do not end the run.
         after: Nanos,
     },
 }
 
 impl Role {
-    /// The time of the run from which a figure may end it; `None` where none may.
+    /// The time of the run from which the threshold may end the run; `None` if it never does.
     #[must_use]
     pub const fn ends_from(self) -> Option<Nanos> {
         match self {
@@ -183,21 +183,21 @@ impl Threshold {
     /// Parses a condition that ends a run, such as `failed>50% over 30s after 1m`.
     ///
     /// # Errors
-    /// As of a rule's text; and where it says `abort`, which a condition does in any case.
+    /// As for a rule's text; also if the text contains `abort`, which every condition implies.
     pub fn abort_on(text: &str) -> Result<Self, ThresholdError> {
         condition(text, &[])
     }
 
-    /// Parses a rule of a plan with these pools, whose names may have slashes and colons: `a/b:` is
-    /// the pool `a/b` where there is one, else the step `b` of the pool `a`.
+    /// Parses a rule of a plan with these pools, whose names may contain slashes and colons: `a/b:`
+    /// is the pool `a/b` if it exists, otherwise the step `b` of the pool `a`.
     ///
     /// # Errors
-    /// As [`Threshold::from_str`](std::str::FromStr::from_str). The pool needs not be one of these.
+    /// As [`Threshold::from_str`](std::str::FromStr::from_str). The pool need not be one of these.
     pub fn rule_of(text: &str, pools: &[&str]) -> Result<Self, ThresholdError> {
         rule(text, pools)
     }
 
-    /// Parses a condition of a plan with these pools, as [`Threshold::rule_of`] does a rule.
+    /// Parses a condition of a plan with these pools, with names as in [`Threshold::rule_of`].
     ///
     /// # Errors
     /// As [`Threshold::abort_on`].
@@ -205,7 +205,7 @@ impl Threshold {
         condition(text, pools)
     }
 
-    /// The condition that more requests than this have failed.
+    /// The condition that more than `count` requests have failed.
     #[must_use]
     pub fn failures_above(count: u64) -> Self {
         Self {
@@ -218,8 +218,8 @@ impl Threshold {
         }
     }
 
-    /// The same rule with its text, and the names of pools' steps, as `rewrite` gives them back. The
-    /// names of pools stay.
+    /// The rule with its text and the names of steps rewritten by `rewrite`. The names of pools
+    /// stay.
     #[must_use]
     pub fn with_texts(mut self, rewrite: &dyn Fn(&str) -> String) -> Self {
         self.expression = rewrite(&self.expression);
@@ -242,13 +242,13 @@ impl Threshold {
         holds != self.is_condition()
     }
 
-    /// Whether it is a condition, under which the run fails, and not a rule.
+    /// Whether the threshold is a condition, which fails the run if it holds, instead of a rule.
     #[must_use]
     pub const fn is_condition(&self) -> bool {
         matches!(self.role, Role::AbortOn { .. })
     }
 
-    /// Which of two figures is the worse one; `None` where the comparison does not tell.
+    /// Which of two figures is worse; `None` if the comparison does not determine it.
     #[must_use]
     pub const fn worse(&self) -> Option<Ordering> {
         let larger = match self.comparison {
@@ -266,9 +266,9 @@ impl Threshold {
 /// Why a text is not a threshold: the mistake and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThresholdError {
-    /// The byte at which it goes wrong.
+    /// The byte position of the mistake.
     pub at: usize,
-    /// The mistake, and what would be right.
+    /// The mistake, and a correction.
     pub message: String,
 }
 
@@ -333,7 +333,7 @@ impl fmt::Display for Metric {
     }
 }
 
-/// A share as a percentage with at most ten decimals, without the sign.
+/// A share as a percentage with at most ten decimals, without the percent sign.
 struct Percent(f64);
 
 impl fmt::Display for Percent {
@@ -344,7 +344,7 @@ impl fmt::Display for Percent {
 }
 
 impl fmt::Display for Threshold {
-    /// The canonical form, which parses back to the same rule.
+    /// Prints the canonical form, which parses back to the same rule.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", self.metric, self.comparison)?;
         match unit_of(&self.metric) {

@@ -7,16 +7,16 @@ use std::sync::Arc;
 /// The name of the field (W3C Trace Context, section 3.2).
 pub const TRACEPARENT: &str = "traceparent";
 
-/// The places of a request's random stream that no template draws from.
+/// The stream of random numbers for traces, from which no template draws.
 const MESSAGE: u64 = u64::MAX;
 const PLACE: u64 = u64::MAX;
 
-/// The data of a request that carries a traceparent of its own, beside whatever else varies in it.
+/// The data of a request with its own traceparent, in addition to its other varying parts.
 #[derive(Debug)]
 pub struct Traced(Option<Arc<dyn RequestData>>);
 
 impl Traced {
-    /// A traceparent beside the data that the request has.
+    /// Adds a traceparent to the data of a request.
     #[must_use]
     pub fn beside(data: Option<Arc<dyn RequestData>>) -> Self {
         Self(data)
@@ -76,18 +76,18 @@ impl RequestData for Traced {
     }
 }
 
-/// Version 00, the trace, the span, and the flag "sampled".
+/// Writes version 00, the trace, the span, and the flag "sampled".
 ///
-/// The trace begins with the second of its rendering, as that of other tools does, so that runs with
-/// one seed have traces of their own; its other twelve bytes and the span are functions of the
-/// run's seed and the request's number.
+/// The trace begins with the second of its rendering, as in other tools, so that runs with the same
+/// seed have different traces. Its other twelve bytes and the span are functions of the run's seed
+/// and the request's number.
 fn write_traceparent(request: &RequestContext, out: &mut String) {
     let mut random = Random::new(request.seed, request.number, MESSAGE, PLACE);
     let second = (request.now / 1_000_000_000) as u32;
     let (high, low) = (random.bits() as u32, random.bits());
-    // A span of zeros is none.
+    // A span of zeros is invalid.
     let span = random.bits() | 1;
-    // Writing to a String can't fail.
+    // Writing to a String cannot fail.
     let _ = write!(out, "00-{second:08x}{high:08x}{low:016x}-{span:016x}-01");
 }
 

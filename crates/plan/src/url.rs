@@ -9,7 +9,7 @@ use crate::{percent, secret};
 use std::fmt;
 use std::net::IpAddr;
 
-/// How a target is reached.
+/// The scheme of a URL: how a target is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scheme {
     /// Plain text.
@@ -28,7 +28,7 @@ impl Scheme {
         }
     }
 
-    /// The port when none is given.
+    /// The default port.
     #[must_use]
     pub const fn default_port(self) -> u16 {
         match self {
@@ -37,7 +37,7 @@ impl Scheme {
         }
     }
 
-    /// The scheme with this name, in any case.
+    /// The scheme with this name; the case is ignored.
     pub(crate) fn named(name: &str) -> Option<Self> {
         [Self::Http, Self::Https]
             .into_iter()
@@ -55,7 +55,7 @@ pub enum Host {
 }
 
 impl fmt::Display for Host {
-    /// The form inside a URL: IPv6 addresses stand in brackets.
+    /// Prints the form inside a URL: IPv6 addresses are in brackets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Name(name) => f.write_str(name),
@@ -68,7 +68,7 @@ impl fmt::Display for Host {
 /// The peer of a connection: scheme, host and port.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Origin {
-    /// How it is reached.
+    /// The scheme.
     pub scheme: Scheme,
     /// The host.
     pub host: Host,
@@ -77,8 +77,8 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// The value of a Host field: the port stands only when it is not the scheme's own
-    /// (RFC 9110 section 7.2).
+    /// The value of a Host field. It contains the port only if that is not the scheme's default
+    /// (see RFC 9110 section 7.2).
     #[must_use]
     pub fn host_header(&self) -> String {
         if self.port == self.scheme.default_port() {
@@ -90,27 +90,27 @@ impl Origin {
 }
 
 impl fmt::Display for Origin {
-    /// `http://localhost:8080`, without the scheme's own port.
+    /// Prints `http://localhost:8080`, without the scheme's default port.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}://{}", self.scheme.as_str(), self.host_header())
     }
 }
 
-/// An absolute http or https URL. The query is kept as given.
+/// An absolute http or https URL. The query is kept unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Url {
-    /// Where to connect.
+    /// The server to connect to.
     pub origin: Origin,
-    /// Path and query as they go on the request line; starts with `/`.
+    /// Path and query as sent on the request line; starts with `/`.
     pub target: String,
-    /// `user:password`, percent-decoded, for an Authorization header only.
+    /// `user:password`, percent-decoded, only for an Authorization header.
     pub userinfo: Option<String>,
 }
 
-/// Why a text is not a URL: the mistake, and what would be right.
+/// Why a text is not a URL: the mistake, and a correction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UrlError {
-    /// The mistake, and what would be right.
+    /// The mistake, and a correction.
     pub message: String,
 }
 
@@ -130,21 +130,20 @@ impl fmt::Display for UrlError {
 
 impl std::error::Error for UrlError {}
 
-/// A longer URL is refused, in bytes.
+/// The maximum length of a URL in bytes.
 pub const URL_LENGTH_MAX: usize = 64 * 1024;
 
 impl Url {
     /// Parses an absolute http or https URL.
     ///
-    /// The path is kept as given, but for characters beyond ASCII, which become percent-encoded
-    /// UTF-8; the query is kept as given; a fragment is dropped. Dot segments stay: `/a/../b` tests
+    /// The path is kept unchanged, except that non-ASCII characters become percent-encoded UTF-8.
+    /// The query is kept unchanged, and a fragment is dropped. Dot segments stay: `/a/../b` tests
     /// how the target resolves them.
     ///
     /// # Errors
-    /// When the text is longer than 64 KiB, holds a space or a control character, has no scheme
-    /// or another one than http and https, or when user, host or port are not valid. An IPv4
-    /// address must be in its usual form, an IPv6 address in brackets and without a zone, a host
-    /// name in ASCII.
+    /// If the text is longer than 64 KiB, contains a space or a control character, has no scheme or
+    /// one other than http and https, or if user, host or port are invalid. An IPv4 address must be
+    /// in its usual form, an IPv6 address in brackets and without a zone, a host name in ASCII.
     pub fn parse(text: &str) -> Result<Self, UrlError> {
         check_length(text)?;
         check_characters(text)?;
@@ -168,12 +167,12 @@ impl Url {
         })
     }
 
-    /// Makes a target of rendered text, as [`Url::parse`] would: it begins with `/`, and characters
-    /// beyond ASCII are percent-encoded in its path.
+    /// Makes a target of rendered text, as [`Url::parse`] would: the target begins with `/`, and
+    /// non-ASCII characters in its path are percent-encoded.
     ///
     /// # Errors
-    /// When the text is longer than 64 KiB, or holds a space, a control character or a fragment.
-    /// The message has nothing of the text, which may be a secret.
+    /// If the text is longer than 64 KiB, or contains a space, a control character or a fragment.
+    /// The message contains no part of the text, which may be a secret.
     pub fn complete_target(text: &mut String) -> Result<(), UrlError> {
         if text.len() > URL_LENGTH_MAX {
             let length = text.len();
@@ -206,7 +205,7 @@ impl Url {
 }
 
 impl fmt::Display for Url {
-    /// The URL without user and password, which no output may show.
+    /// Prints the URL without user and password, which no output may show.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", self.origin, self.target)
     }
@@ -222,7 +221,7 @@ fn check_length(text: &str) -> Result<(), UrlError> {
     Ok(())
 }
 
-/// Refuses characters that can't stand on a request line.
+/// Rejects characters that are not allowed on a request line.
 fn check_characters(text: &str) -> Result<(), UrlError> {
     let bad = |byte: u8| byte <= 0x20 || byte == 0x7f;
     let Some(at) = text.bytes().position(bad) else {
@@ -243,7 +242,7 @@ fn check_characters(text: &str) -> Result<(), UrlError> {
     )))
 }
 
-/// The scheme and what follows its `://`.
+/// The scheme, and the text after its `://`.
 fn split_scheme(text: &str) -> Result<(Scheme, &str), UrlError> {
     let is_name = |name: &str| {
         name.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -294,9 +293,9 @@ fn target_of(tail: &str) -> String {
     target
 }
 
-/// `user:password`, decoded; `None` when it is empty.
+/// `user:password`, decoded; `None` if it is empty.
 fn userinfo(text: &str) -> Result<Option<String>, UrlError> {
-    // No message here repeats the text: it is a secret.
+    // No message here repeats the text, because it is a secret.
     if text.is_empty() {
         return Ok(None);
     }

@@ -1,4 +1,4 @@
-//! How many exchanges may be under way at a time, over the run.
+//! The maximum number of concurrent exchanges over the run.
 
 use crate::{Law, Sequence};
 use drumfire_units::{Nanos, Rate};
@@ -8,16 +8,17 @@ use drumfire_units::{Nanos, Rate};
 pub struct Users(Vec<(Nanos, u32)>);
 
 impl Users {
-    /// The most users that a pool may have: memory is taken for each.
+    /// The maximum number of users of a pool, because each needs memory.
     pub const MOST: u32 = 10_000_000;
 
-    /// The same number from the start to the end.
+    /// A constant number of users.
     #[must_use]
     pub fn constant(count: u32) -> Self {
         Self(vec![(Nanos::ZERO, count)])
     }
 
-    /// From each time on, that number of users; the times ascend, and the first is the run's start.
+    /// The given number of users from each time on; the times ascend, and the first is the run's
+    /// start.
     #[must_use]
     pub fn changing(changes: Vec<(Nanos, u32)>) -> Option<Self> {
         let starts = changes.first().is_some_and(|(at, _)| *at == Nanos::ZERO);
@@ -25,19 +26,19 @@ impl Users {
         (starts && ascends).then_some(Self(changes))
     }
 
-    /// The changes: from each time on, that number of users.
+    /// The changes: the number of users from each time on.
     #[must_use]
     pub fn changes(&self) -> &[(Nanos, u32)] {
         &self.0
     }
 
-    /// The largest number.
+    /// The maximum number.
     #[must_use]
     pub fn most(&self) -> u32 {
         self.0.iter().map(|(_, count)| *count).max().unwrap_or(0)
     }
 
-    /// The share of one of `of` workers; the shares of all add up to the whole at any time.
+    /// The share of one of `of` workers; the shares of all workers add up to the whole at any time.
     #[must_use]
     pub fn share(&self, worker: u32, of: u32) -> Self {
         let of = of.max(1);
@@ -45,11 +46,11 @@ impl Users {
         Self(self.0.iter().map(|(at, n)| (*at, part(*n))).collect())
     }
 
-    /// Reads a law's numbers as users: `const`, `step` and `line` pieces one after the other; a
-    /// line gains or loses one user at a time.
+    /// Interprets a law's numbers as users: consecutive `const`, `step` and `line` pieces; a line
+    /// adds or removes one user at a time.
     ///
     /// # Errors
-    /// In words, for laws that are no number over time, or that have parts of users.
+    /// For laws that are not a number over time, or that have fractions of users; as text.
     pub fn of_law(sequence: &Sequence) -> Result<(Self, Nanos), String> {
         let mut changes: Vec<(Nanos, u32)> = Vec::new();
         let mut start = Nanos::ZERO;
@@ -64,7 +65,7 @@ impl Users {
     }
 }
 
-/// Appends one piece's changes; returns where it ends.
+/// Appends one piece's changes. Returns the end of the piece.
 fn piece(law: &Law, start: Nanos, changes: &mut Vec<(Nanos, u32)>) -> Result<Nanos, String> {
     match law {
         Law::Const { rate, duration } => {
@@ -110,10 +111,10 @@ fn piece(law: &Law, start: Nanos, changes: &mut Vec<(Nanos, u32)>) -> Result<Nan
     }
 }
 
-/// The answer to more than [`Users::MOST`].
+/// The message for more than [`Users::MOST`].
 pub(crate) const TOO_MANY: &str = "a pool has at most 10,000,000 users; write fewer";
 
-/// From `at` on there are `count`; of two changes at one time the later one holds.
+/// Sets the number to `count` from `at` on; the later of two changes at one time applies.
 fn set(changes: &mut Vec<(Nanos, u32)>, at: Nanos, count: u32) {
     match changes.last_mut() {
         Some(last) if last.0 == at => last.1 = count,
@@ -125,7 +126,7 @@ fn set(changes: &mut Vec<(Nanos, u32)>, at: Nanos, count: u32) {
 fn whole(rate: Rate) -> Result<u32, String> {
     let per_second = rate.events.checked_mul(1_000_000_000);
     match per_second.map(|events| (events / rate.per.0, events % rate.per.0)) {
-        // Before a law is laid out: it takes memory for each change of the number.
+        // Check this before a law is expanded, which takes memory for each change of the number.
         Some((count, 0)) if count > u64::from(Users::MOST) => Err(TOO_MANY.to_owned()),
         Some((count, 0)) => Ok(count as u32),
         _ => Err("the number of users must be a whole number, such as 50".to_owned()),

@@ -2,25 +2,25 @@
 
 use crate::DataError;
 
-/// A place among a user's variables, from 0.
+/// The index of a user's variable, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VariableId(pub u16);
 
-/// The variables of a user: texts, or the reasons why there is none.
+/// The variables of a user: texts, or the reasons why a text is missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Variables(Vec<Variable>);
 
-/// One of them.
+/// One variable.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Variable {
-    /// Its memory is used again.
+    /// The text, in reused memory.
     text: String,
     state: State,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 enum State {
-    /// No step has set it in this iteration.
+    /// No step has set the variable in this iteration.
     #[default]
     Unset,
     Set,
@@ -28,20 +28,20 @@ enum State {
 }
 
 impl Variables {
-    /// This many, none of them set.
+    /// Creates this number of unset variables.
     #[must_use]
     pub fn new(count: usize) -> Self {
         Self(vec![Variable::default(); count])
     }
 
-    /// Unsets all; the memory stays.
+    /// Unsets all variables; keeps the memory.
     pub fn clear(&mut self) {
         for variable in &mut self.0 {
             variable.state = State::Unset;
         }
     }
 
-    /// Takes the texts of others for those that have none here.
+    /// Copies the variables of `others` that have no text here.
     pub fn fill(&mut self, others: &Self) {
         for (variable, other) in self.0.iter_mut().zip(&others.0) {
             if variable.state != State::Set {
@@ -60,7 +60,7 @@ impl Variables {
     /// The text of a variable.
     ///
     /// # Errors
-    /// When no step has set it, or its value could not be rendered.
+    /// If no step has set the variable, or its value could not be rendered.
     pub fn get(&self, id: VariableId) -> Result<&str, DataError> {
         let failed = |why: &str| Err(DataError::new(why));
         match self.0.get(usize::from(id.0)) {
@@ -73,7 +73,7 @@ impl Variables {
         }
     }
 
-    /// Gives a variable a text, or the reason why it has none.
+    /// Sets the text of a variable, or the reason why it is missing.
     pub fn set(&mut self, id: VariableId, rendered: Result<&str, DataError>) {
         let Some(variable) = self.0.get_mut(usize::from(id.0)) else {
             return;

@@ -4,23 +4,23 @@ use drumfire_units::{Nanos, ParseNanosError};
 use std::fmt;
 use std::str::FromStr;
 
-/// What stands for a length that is found in the figures.
+/// The text for a length that is detected from the figures.
 const AUTO: &str = "auto";
 
 /// The beginning of a run that is not measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Warmup {
-    /// Of this length: requests whose intended start lies in it are sent and not measured.
+    /// A fixed length: requests whose intended start is inside it are sent but not measured.
     Span(Nanos),
-    /// As long as the figures take to settle, found in them at the end of the run.
+    /// As long as the figures take to settle, detected at the end of the run.
     Auto,
 }
 
 impl Warmup {
-    /// Everything is measured.
+    /// No warm-up: everything is measured.
     pub const NONE: Self = Self::Span(Nanos::ZERO);
 
-    /// The length that is known before the run; none where it is found.
+    /// The length that is known before the run; zero if it is detected.
     #[must_use]
     pub const fn span(self) -> Nanos {
         match self {

@@ -7,12 +7,12 @@ use drumfire_units::{Nanos, Rate, rate_in_words};
 use std::fmt;
 use std::str::FromStr;
 
-/// A longer text is refused, in bytes; lists belong into a trace.
+/// The maximum length of a text in bytes; long lists belong in a trace.
 const LENGTH_MAX: usize = 1 << 22;
-/// Finite durations are shorter than this, some 146 years.
+/// The upper limit of finite durations, about 146 years.
 const DURATION_LIMIT: Nanos = Nanos(1 << 62);
 
-/// The laws: name, least and greatest number of arguments, form.
+/// The laws: name, minimum and maximum number of arguments, form.
 const FORMS: [(&str, usize, usize, &str); 8] = [
     ("const", 1, 2, "const(RATE, DURATION)"),
     ("line", 3, 3, "line(FROM, TO, DURATION)"),
@@ -29,10 +29,10 @@ const FORMS: [(&str, usize, usize, &str); 8] = [
     ("unlimited", 0, 1, "unlimited(DURATION)"),
 ];
 
-/// The message on a text that ends within parentheses.
+/// The message about a text that ends inside parentheses.
 const UNCLOSED: &str = "a closing parenthesis is missing; add `)`";
 
-/// Names of other tools for the same laws, and how ours are written.
+/// Other tools' names of the same laws, with our notation.
 const FOREIGN: [(&str, &str); 11] = [
     ("constant", "const(10/s,5m)"),
     ("linear", "line(1/s,10/s,5m)"),
@@ -47,16 +47,18 @@ const FOREIGN: [(&str, &str); 11] = [
     ("burst", "once(10)"),
 ];
 
-/// Reads a trace: from the text between the parentheses to ascending times, or the mistake.
+/// Reads a trace: converts the text between the parentheses to ascending times, or returns the
+/// mistake.
 pub type ReadTrace<'a> = dyn FnMut(&str) -> Result<Vec<Nanos>, String> + 'a;
 
 impl FromStr for Sequence {
     type Err = LawError;
 
-    /// As [`Sequence::parse_with`], but without traces, whose files this crate can't read.
+    /// Parses a law as [`Sequence::parse_with`] does, but without traces, whose files this crate
+    /// cannot read.
     ///
     /// # Errors
-    /// Those of [`Sequence::parse_with`], and each `trace`.
+    /// As [`Sequence::parse_with`], and for each `trace`.
     fn from_str(text: &str) -> Result<Self, LawError> {
         Self::parse_with(text, &mut |_| {
             Err("a trace can't be read here; write another law".to_owned())
@@ -65,18 +67,18 @@ impl FromStr for Sequence {
 }
 
 impl Sequence {
-    /// Parses pieces with white space between them: `line(5,200,60s) const(200,5m)`.
+    /// Parses pieces separated by white space: `line(5,200,60s) const(200,5m)`.
     ///
-    /// A bare rate, such as `500/s`, is `const` without a duration. `const`, `sine` and
-    /// `unlimited` without a duration run on until the stop condition; nothing may follow them.
+    /// A bare rate, such as `500/s`, means `const` without a duration. `const`, `sine` and
+    /// `unlimited` without a duration continue until the stop condition; nothing may follow them.
     ///
     /// # Errors
-    /// When there is no piece, a law is unknown, a rate, duration or count is not one, or a law's
-    /// own rule is broken: durations are above zero and below 2^62 ns, `by` and `period` are not
-    /// zero, an amplitude is at most the mean.
+    /// If the text has no pieces, a law is unknown, a rate, duration or count is invalid, or a
+    /// law's rule is violated: durations are above zero and below 2^62 ns, `by` and `period` are
+    /// not zero, an amplitude is at most the mean.
     pub fn parse_with(text: &str, read_trace: &mut ReadTrace<'_>) -> Result<Self, LawError> {
         Self::pieces(text, read_trace).map_err(|error| match rate_in_words(text) {
-            // Words with blanks between them look like several pieces.
+            // Words separated by blanks look like several pieces.
             Some(meant) => LawError {
                 at: 0,
                 message: format!("`{}` is not a rate; write {meant}", excerpt(text.trim())),
@@ -122,7 +124,7 @@ impl Sequence {
     }
 }
 
-/// One argument and the byte where it starts.
+/// An argument and its byte position.
 #[derive(Clone, Copy, Debug)]
 struct Argument<'a> {
     at: usize,
@@ -141,7 +143,7 @@ impl Argument<'_> {
         self.text.parse().map_err(|e| self.error(format!("{e}")))
     }
 
-    /// A span above zero and below 2^62 ns.
+    /// A duration above zero and below 2^62 ns.
     fn duration(self) -> Result<Nanos, LawError> {
         let duration: Nanos = self.text.parse().map_err(|e| self.error(format!("{e}")))?;
         if duration == Nanos::ZERO {
@@ -242,8 +244,7 @@ fn bare(word: &str, at: usize) -> Result<Law, LawError> {
     Err(LawError { at, message })
 }
 
-/// The arguments up to the closing parenthesis, behind the opening one. A file's name may hold
-/// commas.
+/// The arguments between the parentheses, after the opening one. A file's name may contain commas.
 fn arguments<'a>(scan: &mut Scan<'a>, is_file: bool) -> Result<Vec<Argument<'a>>, LawError> {
     let mut arguments = Vec::new();
     loop {
@@ -269,7 +270,7 @@ fn arguments<'a>(scan: &mut Scan<'a>, is_file: bool) -> Result<Vec<Argument<'a>>
     }
 }
 
-/// A law from the right number of arguments.
+/// A law from its name and the correct number of arguments.
 fn law(
     name: &str,
     arguments: &[Argument<'_>],
@@ -322,8 +323,8 @@ fn law(
     })
 }
 
-/// Rates and how long each lasts, in turn, with one span for all rates. The last duration may be
-/// left away.
+/// Alternating rates and durations, converted to one `per` for all rates. The last duration may be
+/// omitted.
 fn stairs(arguments: &[Argument<'_>]) -> Result<Vec<(Rate, Nanos)>, LawError> {
     let mut steps = Vec::with_capacity(arguments.len() / 2 + 1);
     let mut per = 1;
@@ -352,7 +353,7 @@ const fn common_multiple(a: u64, b: u64) -> Option<u64> {
     (a / divisor).checked_mul(b)
 }
 
-/// An amplitude that leaves the rate at 0 or above.
+/// An amplitude with which the rate stays at 0 or above.
 fn amplitude_below(mean: Rate, argument: &Argument<'_>) -> Result<Rate, LawError> {
     let amplitude = argument.rate()?;
     let product = |a: Rate, b: Rate| u128::from(a.events) * u128::from(b.per.0);
@@ -365,7 +366,7 @@ fn amplitude_below(mean: Rate, argument: &Argument<'_>) -> Result<Rate, LawError
 }
 
 impl LawError {
-    /// Whether the text ends within parentheses.
+    /// Whether the text ends inside parentheses.
     #[must_use]
     pub fn is_unclosed(&self) -> bool {
         self.message == UNCLOSED
@@ -373,7 +374,7 @@ impl LawError {
 }
 
 impl Law {
-    /// Whether it lasts until the stop condition.
+    /// Whether the piece lasts until the stop condition.
     #[must_use]
     pub fn runs_on(&self) -> bool {
         match self {
@@ -386,7 +387,7 @@ impl Law {
     }
 }
 
-/// A duration as one more argument, or nothing when it is for ever.
+/// A duration as a further argument, or nothing if it is unlimited.
 struct Lasting(Nanos);
 
 impl fmt::Display for Lasting {
@@ -399,8 +400,8 @@ impl fmt::Display for Lasting {
 }
 
 impl fmt::Display for Law {
-    /// Prints the form that parses back to the same law. A trace has forgotten its file and
-    /// prints how many times it holds.
+    /// Prints the form that parses back to the same law. A trace does not know its file, and prints
+    /// the number of its times.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Const { rate, duration } => write!(f, "const({rate}{})", Lasting(*duration)),
@@ -436,7 +437,7 @@ impl fmt::Display for Law {
 }
 
 impl fmt::Display for Sequence {
-    /// The pieces with a space between them.
+    /// Prints the pieces separated by spaces.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (k, law) in self.0.iter().enumerate() {
             let space = if k == 0 { "" } else { " " };

@@ -1,4 +1,4 @@
-//! The flaws that keep a plan from being run.
+//! The flaws that make a plan invalid.
 
 use super::PlanParts;
 use crate::nearest::suggestion_of;
@@ -11,30 +11,31 @@ use crate::{
 use drumfire_units::Nanos;
 use std::fmt;
 
-/// A shorter interval would cost more than what it shows: each has histograms for every step.
+/// The minimum interval. A shorter one would cost more than it is worth, because each has
+/// histograms for every step.
 const INTERVAL_MIN: Nanos = Nanos::from_millis(100);
-/// Pools of a plan; each has figures of its own on every thread.
+/// The maximum number of pools of a plan; each has separate figures on every thread.
 pub const POOLS_MAX: usize = 256;
-/// Streams of a connection at a time.
+/// The maximum number of concurrent streams of a connection.
 const STREAMS_MAX: u32 = 100_000;
-/// Requests of a pool at a time.
+/// The maximum number of concurrent requests of a pool.
 const SEATS_MAX: u64 = 10_000_000;
 
-/// One thing that is wrong with a plan, and where.
+/// A mistake in a plan, and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flaw {
-    /// The number of the pool, from 0; `None` where the run as a whole is meant.
+    /// The number of the pool, from 0; `None` for a mistake in the run as a whole.
     pub pool: Option<usize>,
-    /// The key, as a document has it: `rate`, `connections`.
+    /// The key as in a document: `rate`, `connections`.
     pub key: &'static str,
-    /// The number in the list that is the key's value, from 0.
+    /// The index in the list that is the key's value, from 0.
     pub item: Option<usize>,
-    /// The mistake, and what would be right.
+    /// The mistake, and a correction.
     pub message: String,
 }
 
 impl fmt::Display for Flaw {
-    /// `pools[0].requests[1]: message`.
+    /// Prints `pools[0].requests[1]: message`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(pool) = self.pool {
             write!(f, "pools[{pool}].")?;
@@ -47,21 +48,21 @@ impl fmt::Display for Flaw {
     }
 }
 
-/// Flaws, as they are found.
+/// Collects flaws.
 #[derive(Default)]
 struct Findings {
     flaws: Vec<Flaw>,
-    /// The pool that is looked at.
+    /// The pool that is being checked.
     pool: Option<usize>,
 }
 
 impl Findings {
-    /// Notes a mistake in a key's value if `wrong`.
+    /// Adds a mistake in a key's value if `wrong`.
     fn note_if(&mut self, wrong: bool, key: &'static str, message: &str) {
         self.note_item_if(wrong, key, None, message);
     }
 
-    /// The same of one in a list.
+    /// Adds a mistake in an item of a list if `wrong`.
     fn note_item_if(&mut self, wrong: bool, key: &'static str, item: Option<usize>, message: &str) {
         if wrong {
             self.flaws.push(Flaw {
@@ -74,7 +75,7 @@ impl Findings {
     }
 }
 
-/// Everything that keeps a plan of these parts from being run.
+/// All flaws in these parts.
 pub(crate) fn check(parts: &PlanParts) -> Vec<Flaw> {
     let mut found = Findings::default();
     let PlanParts {
@@ -136,7 +137,8 @@ fn check_pool(pool: &Pool, warmup: Warmup, found: &mut Findings) {
     check_times(pool, found);
 }
 
-/// A program that never sends would run in circles, and its steps must exist.
+/// Checks that the steps exist, and that every program sends requests, because others would loop
+/// without effect.
 fn check_program(pool: &Pool, found: &mut Findings) {
     let Some(scenarios) = pool.program.scenarios() else {
         return;
@@ -227,7 +229,7 @@ fn check_rate(rate: &Sequence, found: &mut Findings) {
     );
 }
 
-/// Memory is taken for each user, so that there is a bound.
+/// Checks the number of users, because each user needs memory.
 fn check_users(pool: &Pool, found: &mut Findings) {
     found.note_if(users_of(pool) > Users::MOST, "users", TOO_MANY);
 }
@@ -237,7 +239,7 @@ fn users_of(pool: &Pool) -> u32 {
     changing.max(pool.load.users().unwrap_or(0))
 }
 
-/// The bounds of a pool hold for all of them together: they share the memory.
+/// Checks that all pools together keep the limits of a single pool, because they share the memory.
 fn check_sums(pools: &[Pool], found: &mut Findings) {
     let several = |sum: u64, most: u64| pools.len() > 1 && sum > most;
     let users = pools.iter().map(|pool| u64::from(users_of(pool))).sum();
@@ -296,7 +298,7 @@ fn check_stop(pool: &Pool, warmup: Warmup, found: &mut Findings) {
     );
 }
 
-/// Settings that the version of HTTP can't carry out.
+/// Rejects settings that the version of HTTP does not support.
 fn check_version(pool: &Pool, found: &mut Findings) {
     let calls = pool.requests.iter().any(|request| request.call.is_some());
     match pool.http.version {
@@ -353,8 +355,8 @@ fn check_times(pool: &Pool, found: &mut Findings) {
     }
 }
 
-/// A threshold must have something to look at: its pool, its step, and iterations that are more
-/// than a request.
+/// Checks that the subject of a threshold exists: its pool, its step, and iterations that consist
+/// of more than a request.
 fn check_threshold(k: usize, threshold: &Threshold, parts: &PlanParts, found: &mut Findings) {
     let mut note_if =
         |wrong, message: &str| found.note_item_if(wrong, "thresholds", Some(k), message);
@@ -397,7 +399,7 @@ fn check_threshold(k: usize, threshold: &Threshold, parts: &PlanParts, found: &m
     }
 }
 
-/// Whether a law has no arrivals at all.
+/// Whether a law has no arrivals.
 fn is_silent(law: &Law) -> bool {
     match law {
         Law::Const { rate, .. } => rate.events == 0,
@@ -424,7 +426,7 @@ fn check_connections(connections: &Connections, users: Option<u32>, found: &mut 
         "streams",
         "all connections together carry at most 10,000,000 streams; write fewer",
     );
-    // Of a number that stands for both, the users are named.
+    // If one number sets both, the message is about the users.
     found.note_if(
         connections.count == 0 && users != Some(0),
         "connections",
@@ -447,8 +449,8 @@ fn check_connections(connections: &Connections, users: Option<u32>, found: &mut 
     );
 }
 
-/// Fields that frame a message or name its host must agree with the request itself (RFC 9112
-/// sections 3.2 and 6).
+/// Checks that fields that frame a message or contain its host agree with the request itself (see
+/// RFC 9112 sections 3.2 and 6).
 fn check_request(k: usize, request: &HttpRequest, found: &mut Findings) {
     let mut note_if =
         |wrong: bool, message: &str| found.note_item_if(wrong, "headers", Some(k), message);

@@ -1,30 +1,31 @@
-//! The settings of a plan that could take its load to another address than its targets have.
+//! The settings of a plan that could direct its load to an address other than its targets'.
 //!
-//! A machine that runs the plans of others allows targets by their names. Every struct with such a
-//! setting is taken apart here without `..`, so that a new field does not compile until its line
-//! here says whether it leads elsewhere.
+//! A machine that runs plans of others allows targets by name. Every struct with such a setting is
+//! destructured here without `..`, so that a new field does not compile until a line here decides
+//! whether it leads elsewhere.
 
 use super::{Plan, PlanParts};
 use crate::{HttpOptions, HttpRequest, Origin, Pool, Reach, Redirects, Tls, Url};
 use std::fmt;
 
-/// A setting that could take a plan's load to another address than its target has.
+/// A setting that could direct a plan's load to an address other than its target's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detour {
-    /// `proxy`: the proxy gets the requests, and chooses where they go.
+    /// `proxy`: the proxy receives the requests, and chooses where they go.
     Proxy,
-    /// `unix_socket`: a socket gets the requests.
+    /// `unix_socket`: a socket receives the requests.
     UnixSocket,
     /// `resolve`: the plan contains the addresses of names.
     Resolve,
-    /// `name_server`: a server in the plan has the addresses of names, and gets packets itself.
+    /// `name_server`: a server in the plan provides the addresses of names, and receives packets
+    /// itself.
     NameServer,
     /// `redirects`: responses contain the address of the next request.
     Redirects,
 }
 
 impl fmt::Display for Detour {
-    /// A verb and its object, of which the plan is the subject.
+    /// A verb and its object; the subject is the plan.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Proxy => "uses a proxy",
@@ -37,10 +38,10 @@ impl fmt::Display for Detour {
 }
 
 impl Plan {
-    /// The first setting that could take the load elsewhere.
+    /// The first setting that could direct the load elsewhere.
     #[must_use]
     pub fn detour(&self) -> Option<Detour> {
-        // No part beside the pools has an address.
+        // The other parts contain no address.
         let PlanParts {
             pools,
             generator: _,
@@ -56,14 +57,14 @@ impl Plan {
     }
 }
 
-/// The first setting that could take a pool's load elsewhere.
+/// The first setting that could direct a pool's load elsewhere.
 pub(super) fn of_pool(pool: &Pool) -> Option<Detour> {
     let Pool {
         reach,
         http,
-        // Their servers are those of `Plan::origins`.
+        // `Plan::origins` returns their servers.
         requests: _,
-        // Steps name requests by their numbers.
+        // Steps refer to requests by number.
         program: _,
         name: _,
         load: _,
@@ -88,16 +89,16 @@ fn of_reach(reach: &Reach) -> Option<Detour> {
         name_server,
         tls,
         unresolved: _,
-        // The name stays the target's, whose addresses are its own.
+        // Renewal keeps the target's name, which has only its own addresses.
         renewal: _,
-        // Allows fewer addresses.
+        // A guard allows fewer addresses.
         guard: _,
-        // The near end of a connection.
+        // The local end of a connection.
         source_addresses: _,
     } = reach;
     let Tls {
         verify: _,
-        // A name within the handshake; the address stays.
+        // A name in the handshake; the address stays the same.
         server_name: _,
         ca_pem: _,
         identity_pem: _,
@@ -132,9 +133,9 @@ const fn of_http(http: &HttpOptions) -> Option<Detour> {
 const fn of_request(request: &HttpRequest) -> &Origin {
     let HttpRequest {
         url,
-        // A `Host` field is text for the server of the URL.
+        // A `Host` field is only text for the server of the URL.
         headers: _,
-        // Varying parts are path, query, fields and bodies.
+        // Only path, query, fields and bodies vary.
         data: _,
         // A call goes to the server of the URL.
         call: _,

@@ -1,25 +1,26 @@
-//! A server that is asked before a run.
+//! A server that is contacted before a run, for instance to fetch its schema.
 
 use super::check::{self, Flaw};
 use super::detour::{self, Detour};
 use super::{Generator, PlanParts};
 use crate::{HttpRequest, Pool};
 
-/// The way to a server that is asked before a run: a pool with one request, which has no message.
+/// The description of a server that is contacted before a run: a pool with one request, which has
+/// no message.
 ///
-/// Its settings are checked as those of a plan are, so that a flaw in one is found before the
-/// server is asked. But it is no plan: a conversation brings messages of its own, and no run can be
-/// made of it. The pool of the run that follows is made of the same settings ([`Self::into_pool`]).
+/// Its settings are checked like a plan's, so that flaws are found before the server is contacted.
+/// But an inquiry is not a plan: the conversation supplies the messages, and an inquiry cannot be
+/// run. The pool of the subsequent run is made of the same settings ([`Self::into_pool`]).
 #[derive(Clone, Debug)]
 pub struct Inquiry {
     pool: Pool,
 }
 
 impl Inquiry {
-    /// The way that a pool's first request goes.
+    /// The inquiry for a pool's first request.
     ///
     /// # Errors
-    /// Everything that is wrong with the pool or the generator.
+    /// All mistakes in the pool or the generator.
     pub fn new(pool: Pool, generator: Generator) -> Result<Self, Vec<Flaw>> {
         let mut parts = PlanParts {
             pools: vec![pool],
@@ -44,17 +45,17 @@ impl Inquiry {
     /// The request, whose URL is the server's.
     #[must_use]
     pub fn request(&self) -> &HttpRequest {
-        // A pool without requests was refused.
+        // A pool without requests was rejected.
         &self.pool.requests[0]
     }
 
-    /// The first setting that could take the inquiry to another server than that of its URL.
+    /// The first setting that could direct the inquiry to a server other than the URL's.
     #[must_use]
     pub fn detour(&self) -> Option<Detour> {
         detour::of_pool(&self.pool)
     }
 
-    /// The pool, to make that of the run.
+    /// The pool, to make the pool of the run.
     #[must_use]
     pub fn into_pool(self) -> Pool {
         self.pool

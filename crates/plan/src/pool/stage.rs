@@ -1,25 +1,25 @@
-//! The stages of a load: the parts of its law that a report tells of one by one.
+//! The stages of a load: the parts of its law that a report shows one by one.
 
 use crate::{Change, Law, Load, Pool, Sequence, Users};
 use drumfire_units::{Nanos, Rate, rounded};
 
-/// A load of more stages is told of as a whole.
+/// The maximum number of stages; a load with more counts as one stage.
 const STAGES_MAX: usize = 100;
 
-/// The longest name of a law that is told of as a whole, in characters.
+/// The maximum length of the name of such a law, in characters.
 const NAME_MAX: usize = 40;
 
 /// A part of a load's law: a piece of a sequence, a step, or a number of users.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stage {
-    /// What it is, in words: `100/s`, `5/s to 200/s`, `50 users`.
+    /// The name: `100/s`, `5/s to 200/s`, `50 users`.
     pub name: String,
-    /// Where it begins, from the run's start; it ends where the next one begins. A stage that takes
-    /// no time, such as `100 at once`, begins where the next one does.
+    /// The start, from the run's start; the stage ends where the next one starts. A stage that
+    /// takes no time, such as `100 at once`, starts together with the next one.
     pub start: Nanos,
 }
 
-/// The stages of a pool's load, from the run's start on: at least one.
+/// The stages of a pool's load, from the run's start: at least one.
 pub(crate) fn of_pool(pool: &Pool) -> Vec<Stage> {
     match (&pool.load, &pool.users) {
         (Load::Open { rate, .. } | Load::PerUser { rate, .. }, _) => of_law(rate),
@@ -29,8 +29,8 @@ pub(crate) fn of_pool(pool: &Pool) -> Vec<Stage> {
 }
 
 impl Stage {
-    /// The stages of the law that begins with a change, in the law's own time; none where no law
-    /// does.
+    /// The stages of the law that a change starts, in the law's own time; empty if the change
+    /// starts no law.
     #[must_use]
     pub fn begun_by(change: &Change) -> Vec<Self> {
         match change {
@@ -43,7 +43,7 @@ impl Stage {
     }
 }
 
-/// The stages of a number of users; a law of more than a hundred numbers is one.
+/// The stages of a number of users; a law of more than a hundred numbers is one stage.
 fn of_users(users: &Users) -> Vec<Stage> {
     let changes = users.changes();
     if changes.len() > STAGES_MAX {
@@ -60,7 +60,7 @@ fn of_users(users: &Users) -> Vec<Stage> {
     changes.iter().map(stage).collect()
 }
 
-/// The stages of a law; a law of more than a hundred is one.
+/// The stages of a law; a law of more than a hundred stages is one stage.
 fn of_law(sequence: &Sequence) -> Vec<Stage> {
     let mut stages = Vec::new();
     let mut start = Nanos::ZERO;
@@ -123,16 +123,16 @@ fn pieces(law: &Law) -> Vec<(String, Nanos)> {
     }
 }
 
-/// The rates of a `step`, from the first as far as the last: one more than the bound at most.
+/// The rates of a `step`, from the first to the last, at most one more than the limit.
 fn steps(from: Rate, to: Rate, by: Rate) -> impl Iterator<Item = f64> {
     let [from, to, by] = [from, to, by].map(Rate::as_per_second);
-    // A part of a step is none, but for the rounding of parts of rates.
+    // Only complete steps count; the small term allows for rounding of fractional rates.
     let changes = ((to - from).abs() / by + 1e-9).floor();
     let changes = (changes.max(0.0) as usize).min(STAGES_MAX);
     (0..=changes).map(move |k| from + (to - from).signum() * k as f64 * by)
 }
 
-/// A number of things.
+/// A count with its noun.
 fn counted(count: u64, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{} {what}{plural}", rounded::count(count))

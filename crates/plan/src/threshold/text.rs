@@ -7,9 +7,9 @@ use crate::{Comparison, Metric, Role, Threshold, ThresholdError, Times};
 use drumfire_units::{Nanos, Rate, rate_in_words};
 use std::str::FromStr;
 
-/// A longer expression is refused, in bytes.
+/// The maximum length of an expression in bytes.
 const LENGTH_MAX: usize = 1024;
-/// The words that a metric starts with.
+/// The words with which a metric starts.
 const NAMES: [&str; 20] = [
     "p99",
     "avg",
@@ -32,7 +32,7 @@ const NAMES: [&str; 20] = [
     "iteration",
     "step",
 ];
-/// Comparisons by spelling, the longer one before its prefix.
+/// Comparisons by spelling, longer ones before their prefixes.
 const COMPARISONS: [(&str, Comparison); 6] = [
     ("<=", Comparison::AtMost),
     (">=", Comparison::AtLeast),
@@ -52,35 +52,35 @@ fn fail<T>(at: usize, message: impl Into<String>) -> Result<T, ThresholdError> {
 impl FromStr for Threshold {
     type Err = ThresholdError;
 
-    /// Parses a metric, a comparison, a bound, perhaps `over` and a window, and perhaps `abort`;
-    /// white space between them is free.
+    /// Parses a metric, a comparison, a bound, optionally `over` and a window, and optionally
+    /// `abort`; white space between them is optional.
     ///
-    /// Metrics: `p99`, `p99.9` (also `p(99)`), `avg` or `mean`, `med`, `min` and `max` against a
-    /// duration; `rate` against a rate; `failed`, `timed_out`, `dropped` and `unsent` against a
-    /// percentage or a share below 1; `failures`, `status(500)` and `status(5xx)` against a count. `lag.`,
-    /// `first_byte.`, `connect.`, `service.` and `response.` before a time look at those times;
-    /// `iteration.` at iterations in place of requests; `step(NAME).` before any of them at one step, `POOL:` at one pool and `POOL/NAME:`
-    /// at a step of it. A pool whose name has a slash is read only where the pools are known
-    /// ([`Threshold::rule_of`]).
+    /// Metrics: `p99`, `p99.9` (also `p(99)`), `avg` or `mean`, `med`, `min` and `max` with a
+    /// duration; `rate` with a rate; `failed`, `timed_out`, `dropped` and `unsent` with a
+    /// percentage or a share below 1; `failures`, `status(500)` and `status(5xx)` with a count. The
+    /// prefixes `lag.`, `first_byte.`, `connect.`, `service.` and `response.` select those times,
+    /// and `iteration.` selects iterations instead of requests. `step(NAME).` before any of them
+    /// selects one step, `POOL:` one pool, and `POOL/NAME:` a step of a pool. A pool whose name
+    /// contains a slash is recognised only if the pools are known ([`Threshold::rule_of`]).
     ///
     /// # Errors
-    /// When a word is unknown, a bound is not of its metric's kind, or something is left over.
+    /// If a word is unknown, a bound does not fit its metric, or text is left over.
     fn from_str(text: &str) -> Result<Self, ThresholdError> {
         parse(text, Is::Rule, &[])
     }
 }
 
-/// A rule about these pools.
+/// Parses a rule about these pools.
 pub(super) fn rule(text: &str, pools: &[&str]) -> Result<Threshold, ThresholdError> {
     parse(text, Is::Rule, pools)
 }
 
-/// A condition that ends a run of these pools.
+/// Parses a condition that ends a run of these pools.
 pub(super) fn condition(text: &str, pools: &[&str]) -> Result<Threshold, ThresholdError> {
     parse(text, Is::Condition, pools)
 }
 
-/// What a text is to be.
+/// The expected kind of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Is {
     Rule,
@@ -127,7 +127,7 @@ fn metric(scan: &mut Scan<'_>) -> Result<Metric, ThresholdError> {
     of_step(name, scan)
 }
 
-/// The metric of a step, behind its name.
+/// The metric of a step, after its name.
 fn of_step(name: String, scan: &mut Scan<'_>) -> Result<Metric, ThresholdError> {
     scan.skip_space();
     let at = scan.at();
@@ -138,7 +138,7 @@ fn of_step(name: String, scan: &mut Scan<'_>) -> Result<Metric, ThresholdError> 
     }
 }
 
-/// Why there is no such metric of a single step, where there is none.
+/// Why a single step does not have this metric; `None` if it has.
 const fn of_no_step(metric: &Metric) -> Option<&'static str> {
     match metric {
         Metric::Dropped | Metric::Unsent => {
@@ -150,11 +150,11 @@ const fn of_no_step(metric: &Metric) -> Option<&'static str> {
     }
 }
 
-/// A pool before a metric, and perhaps one of its steps.
+/// A pool before a metric, and optionally one of its steps.
 struct PoolPrefix<'a> {
     pool: &'a str,
     step: Option<&'a str>,
-    /// With the colon, in bytes.
+    /// The length with the colon, in bytes.
     length: usize,
 }
 
@@ -168,9 +168,9 @@ impl PoolPrefix<'_> {
     }
 }
 
-/// `POOL:` or `POOL/NAME:`. A step's name may hold anything, colons too, so that the prefix ends at
-/// the last colon behind which a metric and a comparison stand. A pool's name may hold anything as
-/// well: of the known pools, the one with the longest name is meant; else the name ends at the
+/// Parses `POOL:` or `POOL/NAME:`. A step's name may contain anything, even colons, so the prefix
+/// ends at the last colon that a metric and a comparison follow. A pool's name may contain anything
+/// as well: the longest matching name of a known pool is taken; otherwise the name ends at the
 /// first slash.
 fn pool_prefix<'a>(text: &'a str, pools: &[&str]) -> Option<PoolPrefix<'a>> {
     let colons = text.rmatch_indices(':').map(|(at, _)| at);
@@ -196,7 +196,7 @@ fn pool_prefix<'a>(text: &'a str, pools: &[&str]) -> Option<PoolPrefix<'a>> {
     })
 }
 
-/// The pool of these whose name a prefix is, or begins with before a slash and a step's name.
+/// The known pool whose name is the prefix, or begins the prefix before a slash and a step's name.
 fn known<'a>(name: &'a str, pools: &[&str]) -> Option<(&'a str, Option<&'a str>)> {
     let split = |pool: &&str| {
         let rest = name.strip_prefix(*pool)?;
@@ -210,7 +210,7 @@ fn known<'a>(name: &'a str, pools: &[&str]) -> Option<(&'a str, Option<&'a str>)
     found.max_by_key(|(pool, _)| pool.len())
 }
 
-/// Whether a text begins as the metric of a step, `step(NAME)`.
+/// Whether a text begins with the metric of a step, `step(NAME)`.
 fn is_step(text: &str) -> bool {
     let behind = text.strip_prefix("step").map(str::trim_start);
     behind.is_some_and(|behind| behind.starts_with('('))
@@ -220,7 +220,7 @@ fn is_letter(c: char) -> bool {
     c.is_ascii_alphabetic() || c == '_'
 }
 
-/// `(NAME).`; the name may hold parentheses, but not one followed by a dot.
+/// Parses `(NAME).`; the name may contain parentheses, but not one followed by a dot.
 fn step_name(scan: &mut Scan<'_>, start: usize) -> Result<String, ThresholdError> {
     const FORM: &str = "write step(NAME) and a metric, such as step(login).p95<200ms";
     scan.skip_space();
@@ -285,7 +285,7 @@ fn plain_or_timed(scan: &mut Scan<'_>) -> Result<Metric, ThresholdError> {
     }
 }
 
-/// A metric of iterations, behind the word.
+/// A metric of iterations, after the word.
 fn of_iteration(scan: &mut Scan<'_>) -> Result<Metric, ThresholdError> {
     scan.skip_space();
     if !scan.eat(".") {
@@ -343,7 +343,7 @@ fn plain(scan: &mut Scan<'_>) -> Result<Metric, ThresholdError> {
     })
 }
 
-/// What to write for a metric that other tools have, mostly k6.
+/// The correction for a metric of other tools, mostly k6.
 fn of_another_tool(word: &str) -> Option<&'static str> {
     Some(match word {
         "http_req_duration" | "iteration_duration" | "latency" | "duration" | "response_time" => {
@@ -360,8 +360,7 @@ fn of_another_tool(word: &str) -> Option<&'static str> {
     })
 }
 
-/// The number of `p99.9` or `p(99.9)`, as a share; exact in that it is the double nearest to the
-/// decimal that was written.
+/// The number of `p99.9` or `p(99.9)` as a share: the double nearest to the decimal in the text.
 fn quantile(scan: &mut Scan<'_>) -> Result<f64, ThresholdError> {
     scan.skip_space();
     let inside = scan.eat("(");
@@ -382,19 +381,19 @@ fn quantile(scan: &mut Scan<'_>) -> Result<f64, ThresholdError> {
     }
 }
 
-/// A percentage without its sign, as a share.
+/// Converts a percentage without its sign to a share.
 pub(crate) fn share(digits: &str) -> Option<f64> {
     decimal(digits)?;
     format!("{digits}e-2").parse().ok()
 }
 
-/// A number in plain digits, such as 995 or 0.5.
+/// Parses a number in plain digits, such as 995 or 0.5.
 fn decimal(digits: &str) -> Option<f64> {
     let plain = digits.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     digits.parse().ok().filter(|n: &f64| plain && n.is_finite())
 }
 
-/// `(503)`, or `(5xx)` for all that begin with 5.
+/// Parses `(503)`, or `(5xx)` for all statuses that begin with 5.
 fn status(scan: &mut Scan<'_>) -> Result<Metric, ThresholdError> {
     scan.skip_space();
     let open = scan.eat("(");
@@ -482,7 +481,7 @@ fn bound(scan: &mut Scan<'_>, metric: &Metric) -> Result<f64, ThresholdError> {
     }
 }
 
-/// A rate in words, up to what may stand behind a bound, and how it is written.
+/// A rate in words, up to the words that may follow a bound, and its correct notation.
 fn bound_in_words(first: &str, rest: &str) -> Option<(String, String)> {
     let words = rest.split_whitespace();
     let words = words.take_while(|word| !["over", "abort", "after"].contains(word));
@@ -496,13 +495,14 @@ fn per_second(text: &str) -> Option<f64> {
     number.or_else(|| text.parse().ok().map(Rate::as_per_second))
 }
 
-/// What stands behind the bound.
+/// The part of a threshold after the bound.
 struct Tail {
     window: Option<Nanos>,
     role: Role,
 }
 
-/// `over 60s`, then `abort` where it is a rule, then `after 10s` where it ends the run; or the end.
+/// Parses `over 60s`, then `abort` if the text is a rule, then `after 10s` if it ends the run; or
+/// the end.
 fn tail(scan: &mut Scan<'_>, is: Is) -> Result<Tail, ThresholdError> {
     let window = span_behind(
         "over",
@@ -542,7 +542,7 @@ fn tail(scan: &mut Scan<'_>, is: Is) -> Result<Tail, ThresholdError> {
     Ok(Tail { window, role })
 }
 
-/// A span of time behind a word; `None`, and nothing read, where another word stands there.
+/// A duration after a word; if another word follows, `None`, and nothing is consumed.
 fn span_behind(
     word: &str,
     scan: &mut Scan<'_>,

@@ -4,11 +4,11 @@ use super::shorten;
 use crate::{Host, Scheme, UrlError};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// A name is at most this long (RFC 1035 section 2.3.4), a label of it at most 63.
+/// The maximum length of a name, 253 bytes, and of a label, 63 (RFC 1035 section 2.3.4).
 const NAME_MAX: usize = 253;
 const LABEL_MAX: usize = 63;
 
-/// Parses `host` or `host:port`; an empty port is the scheme's own (RFC 3986 section 3.2.3).
+/// Parses `host` or `host:port`; an empty port means the scheme's default (RFC 3986 section 3.2.3).
 pub(crate) fn parse(text: &str, scheme: Scheme) -> Result<(Host, Option<u16>), UrlError> {
     if let Some(inside) = text.strip_prefix('[') {
         let (address, rest) = inside.split_once(']').ok_or_else(|| {
@@ -108,8 +108,8 @@ fn parse_name(text: &str) -> Result<Host, UrlError> {
     Ok(Host::Name(text.to_ascii_lowercase()))
 }
 
-/// An address in its usual form. Others, such as `127.1` or `0x7f000001`, reach different hosts
-/// in different programs and are refused.
+/// An address in its usual form. Other forms, such as `127.1` or `0x7f000001`, mean different hosts
+/// in different programs and are rejected.
 fn address_v4(text: &str) -> Result<Ipv4Addr, UrlError> {
     if let Ok(address) = text.parse() {
         return Ok(address);
@@ -127,7 +127,7 @@ fn address_v4(text: &str) -> Result<Ipv4Addr, UrlError> {
 }
 
 /// A text as the C library's `inet_aton` reads it: one to four numbers in decimal, octal or
-/// hexadecimal, the last of which fills all bytes that remain.
+/// hexadecimal, the last of which fills all remaining bytes.
 fn unusual_v4(text: &str) -> Option<Ipv4Addr> {
     let numbers: Option<Vec<u32>> = text
         .strip_suffix('.')

@@ -1,16 +1,16 @@
-//! References resolved against a URL: where a redirect leads (RFC 3986 section 5).
+//! Resolves references against a URL: the target of a redirect (RFC 3986 section 5).
 
 use super::{URL_LENGTH_MAX, excerpt};
 use crate::percent::encoded_beyond_ascii;
 use crate::{Scheme, Url, UrlError};
 use std::fmt;
 
-/// Why a Location can't be followed.
+/// Why a Location cannot be followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JoinError {
-    /// It leads to this scheme, which is neither http nor https.
+    /// The location has this scheme, which is neither http nor https.
     Scheme(String),
-    /// It is not a reference to a URL.
+    /// The location is not a valid reference.
     Url(UrlError),
 }
 
@@ -30,14 +30,14 @@ impl std::error::Error for JoinError {}
 impl Url {
     /// Resolves the value of a Location field against this URL.
     ///
-    /// White space around it is ignored, spaces inside and bytes beyond ASCII are percent-encoded
-    /// as browsers do, dot segments are removed, a fragment is dropped. The result carries the
-    /// location's own user and password, or this URL's when the origin is the same: credentials
-    /// never cross an origin.
+    /// White space around it is ignored, spaces inside and non-ASCII bytes are percent-encoded as
+    /// in browsers, dot segments are removed, and a fragment is dropped. The result has the
+    /// location's own user and password, or this URL's if the origin is the same: credentials never
+    /// cross an origin.
     ///
     /// # Errors
-    /// [`JoinError::Scheme`] when it leads elsewhere than http and https; [`JoinError::Url`] when
-    /// it holds a control character, is too long or names no valid host.
+    /// [`JoinError::Scheme`] if the scheme is neither http nor https; [`JoinError::Url`] if the
+    /// location contains a control character, is too long or has an invalid host.
     pub fn join(&self, location: &[u8]) -> Result<Self, JoinError> {
         let location = location.trim_ascii();
         if location.len() > URL_LENGTH_MAX {
@@ -57,7 +57,7 @@ impl Url {
             let scheme = self.origin.scheme.as_str();
             Self::parse(&format!("{scheme}:{reference}")).map_err(JoinError::Url)?
         } else {
-            // Through the parser, so that nothing gets around its checks.
+            // Use the parser, so that nothing bypasses its checks.
             let target = self.merge(reference);
             Self::parse(&format!("{}{target}", self.origin)).map_err(JoinError::Url)?
         };
@@ -69,7 +69,7 @@ impl Url {
         Ok(url)
     }
 
-    /// Path and query of a reference that has neither scheme nor host (section 5.2.3).
+    /// Path and query of a reference without scheme and host (section 5.2.3).
     fn merge(&self, reference: &str) -> String {
         let (path, _) = split_query(&self.target);
         if reference.is_empty() {
@@ -85,7 +85,7 @@ impl Url {
     }
 }
 
-/// The scheme before the first colon, if it is one (section 3.1), and the rest.
+/// The scheme before the first colon, if it is valid (section 3.1), and the rest.
 fn split_scheme(text: &str) -> Option<(&str, &str)> {
     let (name, rest) = text.split_once(':')?;
     let scheme = name.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -111,7 +111,7 @@ fn remove_dot_segments(path: &str) -> String {
             segment => kept.push(segment),
         }
     }
-    // A last segment of dots names a folder, whose path ends with a slash.
+    // A last segment of dots denotes a folder, whose path ends with a slash.
     if segments.ends_with("/..") || segments.ends_with("/.") || [".", ".."].contains(&segments) {
         kept.push("");
     }

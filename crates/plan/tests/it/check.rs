@@ -1,4 +1,4 @@
-//! The flaws that keep a plan from being run.
+//! The flaws that make a plan invalid.
 
 use drumfire_plan::{
     Affinity, Arrivals, Body, ClockChoice, Connections, Cookies, Detour, Expect, Flaw, Generator,
@@ -85,7 +85,7 @@ fn parts() -> PlanParts {
     }
 }
 
-/// The flaws of these parts.
+/// The flaws in these parts.
 fn flaws(parts: PlanParts) -> Vec<Flaw> {
     Plan::new(parts).err().unwrap_or_default()
 }
@@ -104,7 +104,7 @@ fn of_generator(change: impl Fn(&mut Generator)) -> Vec<&'static str> {
     flaws(parts).into_iter().map(|flaw| flaw.key).collect()
 }
 
-/// A load that changes by plan does not settle.
+/// A load that changes as planned does not settle.
 #[test]
 fn a_warmup_is_found_where_the_load_is_constant() {
     let with = |load: Load, users: Option<Users>| {
@@ -343,7 +343,8 @@ fn framing_is_ours() {
     }
 }
 
-/// Each setting that could take the load to another address is found, in any pool and in an inquiry.
+/// Each setting that could direct the load to another address is found, in any pool and in an
+/// inquiry.
 #[test]
 fn ways_elsewhere_are_found() {
     type Set = fn(&mut Pool);
@@ -387,7 +388,7 @@ fn ways_elsewhere_are_found() {
     }
 }
 
-/// Users and requests at a time have the bound of one pool for all pools together.
+/// All pools together keep the limits of a single pool on users and concurrent requests.
 #[test]
 fn the_bounds_of_a_pool_hold_for_all_together() {
     type Set = fn(&mut Pool);

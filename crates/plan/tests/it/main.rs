@@ -1,4 +1,4 @@
-//! The meaning of texts and the refusal of plans, as one program.
+//! The parsing of texts and the rejection of plans, as one program.
 
 mod check;
 mod sequence;

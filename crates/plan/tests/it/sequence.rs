@@ -56,7 +56,7 @@ fn laws_hold_what_was_written() {
     assert_eq!(parse("step(10,50,10,30s)"), Sequence(vec![step]));
 }
 
-/// Each text with the byte and words of its error.
+/// Each text with the byte position and the text of its error.
 #[test]
 fn refused_laws_say_what_is_right() {
     for (text, at, words) in [
@@ -125,7 +125,7 @@ fn refused_laws_say_what_is_right() {
     assert!("1".repeat(2_000_000).parse::<Sequence>().is_err());
 }
 
-/// A rate in words, or a time in its place, with the byte and words of its error.
+/// A rate in words, or a time instead of a rate, with the byte position and the text of its error.
 #[test]
 fn rates_in_words_have_their_form() {
     for (text, at, words) in [
@@ -176,7 +176,7 @@ fn any_duration() -> impl Strategy<Value = Nanos> {
     (1..1_u64 << 62).prop_map(Nanos)
 }
 
-/// Steps with one span for all rates, each of which ends.
+/// Steps with the same `per` for all rates, each with an end.
 fn any_stairs() -> impl Strategy<Value = Law> {
     let levels = proptest::collection::vec((any::<u64>(), any_duration()), 1..5);
     (1..1_000_000_000_000_000_u64, levels).prop_map(|(per, levels)| {

@@ -159,7 +159,7 @@ fn a_window_stands_at_the_end() {
     );
 }
 
-/// Each text with the byte and words of its error.
+/// Each text with the byte position and the text of its error.
 #[test]
 fn refused_thresholds_say_what_is_right() {
     for (text, at, words) in [
@@ -229,7 +229,7 @@ fn refused_thresholds_say_what_is_right() {
     assert!("p99<1s ".repeat(1000).parse::<Threshold>().is_err());
 }
 
-/// A rate in words in the bound's place.
+/// A rate in words as the bound.
 #[test]
 fn bounds_in_words_have_their_form() {
     for (text, at, words) in [
@@ -343,7 +343,7 @@ fn names_of_pools_may_have_slashes_and_begin_as_steps() {
         let condition = Threshold::abort_on_of(text, &pools).expect(text);
         assert_eq!(condition.metric, rule.metric, "{text}");
     }
-    // What only a pool has is asked of a pool whose name has a slash.
+    // Metrics that only pools have apply to a pool whose name contains a slash.
     let dropped = Threshold::rule_of("a/b: dropped<1%", &pools).expect("a rule of a pool");
     assert_eq!(dropped.metric, of("a/b", None, Metric::Dropped));
     let step = Threshold::rule_of("a/d: dropped<1%", &pools).expect_err("a step");

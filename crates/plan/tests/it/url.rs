@@ -1,4 +1,5 @@
-//! URLs: their meaning, refused ones with the words of the refusal, and the targets of redirects.
+//! URLs: valid ones with their parts, rejected ones with their messages, and the targets of
+//! redirects.
 
 use drumfire_plan::{Host, JoinError, Scheme, Url};
 use proptest::prelude::*;
@@ -63,7 +64,7 @@ fn hosts_and_ports() {
     assert_eq!(url("http://h/x?y").path(), "/x");
 }
 
-/// Each text with words that its message must hold.
+/// Each text with a part of its message.
 const REFUSED: &[(&str, &str)] = &[
     ("", "has no host"),
     ("http://", "has no host"),
