@@ -1,13 +1,13 @@
-//! Cells as the bytes that a terminal takes: cursor moves, colours, letters (ECMA-48; the sixteen
-//! colours alone).
+//! Converts cells to the bytes for a terminal: cursor moves, colours, letters (ECMA-48; only the
+//! sixteen colours).
 //!
-//! A frame is gathered and written at once, so that no half of it is seen and a terminal is written
-//! to four times a second at most.
+//! A frame is collected and written at once, so that no partial frame is visible, and the terminal
+//! is written to at most four times a second.
 //!
-//! [`Cells`] is ratatui's backend. It is given the cells that differ from the frame before, appends
-//! their bytes, and writes them in `flush`. ratatui keeps the two frames that are compared.
-//! Questions to the terminal, such as the cursor's position, are never sent: their answers would
-//! come as keys.
+//! [`Cells`] is ratatui's backend. It gets the cells that differ from the previous frame, appends
+//! their bytes, and writes them in `flush`. ratatui keeps the two frames that are compared. Queries
+//! to the terminal, such as for the cursor's position, are never sent, because the answers would
+//! arrive as keys.
 
 use crate::terminal;
 use ratatui_core::backend::{Backend, ClearType, WindowSize};
@@ -17,20 +17,20 @@ use ratatui_core::style::{Color, Modifier};
 use std::fmt::Write as _;
 use std::io;
 
-/// The look that the bytes so far have left the terminal in.
+/// The colours and modifiers that the bytes so far have set.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Pen {
     color: Color,
     modifier: Modifier,
 }
 
-/// The look in which each frame begins and ends.
+/// The colours and modifiers at the beginning and the end of each frame.
 const PLAIN: Pen = Pen {
     color: Color::Reset,
     modifier: Modifier::empty(),
 };
 
-/// The terminal as ratatui writes to it: the bytes that were gathered since the last `flush`.
+/// The terminal as ratatui writes to it: the bytes collected since the last `flush`.
 pub(crate) struct Cells {
     bytes: String,
 }
@@ -54,7 +54,7 @@ impl Backend for Cells {
         Ok(())
     }
 
-    // The cursor is hidden as long as the screen is shown, and never asked for.
+    // The cursor is hidden while the screen is shown, and its position is never queried.
     fn hide_cursor(&mut self) -> io::Result<()> {
         Ok(())
     }
@@ -71,14 +71,14 @@ impl Backend for Cells {
         Ok(())
     }
 
-    /// Empties the terminal, in its own colours.
+    /// Clears the terminal, in its own colours.
     fn clear(&mut self) -> io::Result<()> {
         self.bytes.push_str("\u{1b}[0m\u{1b}[2J");
         Ok(())
     }
 
     fn clear_region(&mut self, _region: ClearType) -> io::Result<()> {
-        // A frame is as large as the terminal, so that a region is all of it.
+        // A frame is as large as the terminal, so a region is the whole screen.
         self.clear()
     }
 
@@ -103,16 +103,16 @@ impl Backend for Cells {
     }
 }
 
-/// Appends the bytes of cells that have changed.
+/// Appends the bytes of changed cells.
 ///
-/// The cursor is only moved where it does not stand already, and the look only set where it
-/// changes: most frames change a few rows of one colour. It is left plain at the end.
+/// The cursor is moved only if it is elsewhere, and colours are set only if they change, because
+/// most frames change a few rows of one colour. At the end, the colours are plain.
 fn draw<'a>(out: &mut String, content: impl Iterator<Item = (u16, u16, &'a Cell)>) {
     let mut pen = PLAIN;
     let mut cursor = None;
     for (x, y, cell) in content {
         if cursor != Some((x, y)) {
-            // Writing to a text can't fail.
+            // Writing to a `String` cannot fail.
             let _written = write!(out, "\u{1b}[{};{}H", y + 1, x + 1);
         }
         let wanted = Pen {
@@ -124,7 +124,7 @@ fn draw<'a>(out: &mut String, content: impl Iterator<Item = (u16, u16, &'a Cell)
             pen = wanted;
         }
         out.push_str(cell.symbol());
-        // Wide letters move the cursor further than their cell says.
+        // A wide letter moves the cursor further than one cell.
         cursor = cell.symbol().is_ascii().then_some((x + 1, y));
     }
     if pen != PLAIN {
@@ -132,8 +132,8 @@ fn draw<'a>(out: &mut String, content: impl Iterator<Item = (u16, u16, &'a Cell)
     }
 }
 
-/// Sets the look of what follows: everything off first, then what is wanted, which needs no memory
-/// of what was on.
+/// Sets the colours and modifiers of the following cells: first resets everything, then sets the
+/// new ones, so that the earlier state does not matter.
 fn set(out: &mut String, pen: Pen) {
     out.push_str("\u{1b}[0");
     let modifiers = [

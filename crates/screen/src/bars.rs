@@ -1,8 +1,8 @@
 //! Bars in rows: a name, a bar, a count.
 //!
-//! They are drawn as [`drumfire_report::bar`] draws them for a report, each against the greatest.
-//! The count stands behind its bar, and the longest bar leaves room for its own; a name is cut at
-//! half of the width.
+//! They are drawn as in a report ([`drumfire_report::bar`]), each relative to the maximum. The
+//! count follows its bar, and the longest bar leaves room for its own count; a name is cut at half
+//! of the width.
 
 use crate::look::Look;
 use drumfire_report::bar::bar as blocks;
@@ -12,11 +12,10 @@ use drumfire_report::untrusted::Untrusted;
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 
-/// The greatest width of a name.
+/// The maximum width of a name.
 const NAME_MAX: u16 = 24;
 
-/// Draws a row for each bar, as many as there is room for, from the top: the figure has them in the
-/// order of their weight.
+/// Draws a row for each bar from the top, as many as fit: the figure has them in order of weight.
 pub(crate) fn draw(bars: &[Bar], x: &Axis, area: Rect, buffer: &mut Buffer, look: &Look) {
     let style = look.style(area.width);
     let names: Vec<String> = bars

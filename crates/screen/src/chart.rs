@@ -1,13 +1,13 @@
-//! A figure in cells: a heading, axes with their ticks, and what lies over them.
+//! Draws a figure in cells: a heading, axes with their ticks, and the plot.
 //!
-//! Every figure is drawn at every size: a small area loses the question first, then the row of the
-//! x axis, then the names beside the lines.
+//! Every figure can be drawn at every size: a small area omits first the question, then the row of
+//! the x axis, then the names next to the lines.
 //!
-//! [`draw`] is the one entry. It cuts the heading off and hands bars on to their own file. For any
-//! other plot it draws the axes first (`axes`, which gives the area within), then what lies over
-//! them (`series`, or the cells of a heat map), then the names (`name_all`). Places come from the
-//! figure's own axes, as in a picture of a file; the cell of a place is computed in `cell_at` for
-//! letters and by the [`Raster`] for dots.
+//! [`draw`] is the only entry point. It cuts off the heading and passes bars on to their own file.
+//! For any other plot it draws first the axes (`axes`, which returns the area inside), then the
+//! plot (`series`, or the cells of a heat map), then the names (`name_all`). Positions come from
+//! the figure's own axes, as in a picture in a file. `cell_at` computes the cell of a position for
+//! letters, and the [`Raster`] for dots.
 
 use crate::look::Look;
 use crate::place::{above, below};
@@ -18,18 +18,18 @@ use drumfire_report::line::Ink;
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 
-/// The widest labels of the y axis, in columns.
+/// The maximum width of the y axis' labels, in columns.
 const GUTTER_MAX: usize = 10;
-/// The widest names beside lines, in columns.
+/// The maximum width of names next to lines, in columns.
 const NAMES_MAX: usize = 9;
-/// The height from which on the x axis has a row.
+/// The minimum height with a row for the x axis.
 const X_AXIS_FROM: u16 = 5;
-/// The width from which on names stand beside the lines.
+/// The minimum width with names next to the lines.
 const NAMES_FROM: u16 = 30;
-/// The letters of series where there are no patterns of dots.
+/// The letters of series on terminals without dot patterns.
 const LETTERS: [char; 5] = ['*', '+', 'o', 'x', '#'];
 
-/// Draws a figure into an area of any size; one without rows for a plot has the heading alone.
+/// Draws a figure into an area of any size; an area without rows for a plot gets only the heading.
 pub(crate) fn draw(figure: &Figure, area: Rect, buffer: &mut Buffer, look: &Look) {
     let (head, body) = above(area, 1);
     let taken = look.text(
@@ -69,7 +69,8 @@ pub(crate) fn draw(figure: &Figure, area: Rect, buffer: &mut Buffer, look: &Look
     }
 }
 
-/// The area of a plot and of the names beside it, without a width where there are none.
+/// The area of a plot, and the area of the names next to it, which has no width if there are no
+/// names.
 fn beside(body: Rect, all: &[Series]) -> (Rect, Rect) {
     let widest = all.iter().map(|series| series.name.chars().count()).max();
     let width = match all.len() > 1 && body.width >= NAMES_FROM {
@@ -88,12 +89,12 @@ fn beside(body: Rect, all: &[Series]) -> (Rect, Rect) {
     (plot, names)
 }
 
-/// Draws the axes, and gives the area between them. Labels that would fall into the row of another
-/// are left out. At least two ticks are asked for, so that a scale can be read.
+/// Draws the axes, and returns the area between them. Labels that would be in the row of another
+/// label are omitted. At least two ticks are requested, so that a scale can be read.
 ///
-/// The gutter of the y axis is as wide as its widest label, within [`GUTTER_MAX`] and half of the
-/// area, and no label is wider than that. The line of the axis is its last column. Marks are drawn
-/// here too, so that lines and cells lie over them.
+/// The gutter of the y axis is as wide as its widest label, at most [`GUTTER_MAX`] and half of the
+/// area, and no label is wider. The line of the axis is the gutter's last column. Marks are drawn
+/// here too, below lines and cells.
 fn axes(figure: &Figure, area: Rect, buffer: &mut Buffer, look: &Look) -> Rect {
     let rows = u16::from(area.height >= X_AXIS_FROM);
     let (upper, lower) = below(area, rows);
@@ -135,10 +136,10 @@ fn axes(figure: &Figure, area: Rect, buffer: &mut Buffer, look: &Look) -> Rect {
     plot
 }
 
-/// The labels under a plot, without those that would touch another.
+/// Draws the labels under a plot, without labels that would touch another.
 ///
-/// Each label stands below its tick by its middle, and two columns lie between neighbours. From the
-/// left on, each is put that has room.
+/// The middle of each label is below its tick, with two columns between neighbours. From the left,
+/// each label that fits is drawn.
 fn x_axis(axis: &Axis, plot: Rect, y: u16, buffer: &mut Buffer, look: &Look) {
     let mut free = plot.x;
     for tick in axis.ticks(usize::from(plot.width / 12).max(1)) {
@@ -153,8 +154,8 @@ fn x_axis(axis: &Axis, plot: Rect, y: u16, buffer: &mut Buffer, look: &Look) {
     }
 }
 
-/// Draws a dotted line at each moment that the figure names, without its name, for which there is
-/// no room. Moments at the edges of the plot are left out.
+/// Draws a dotted line at each mark of the figure, without its name, for which there is no room.
+/// Marks at the edges of the plot are omitted.
 fn marks(figure: &Figure, plot: Rect, buffer: &mut Buffer, look: &Look) {
     for mark in &figure.marks {
         let place = figure.x.place(mark.x);
@@ -170,12 +171,11 @@ fn marks(figure: &Figure, plot: Rect, buffer: &mut Buffer, look: &Look) {
     }
 }
 
-/// Draws the points of each series, and lines between those that follow each other. What is known
-/// from below only has an arrow.
+/// Draws the points of each series, and lines between consecutive points. A point that is only a
+/// lower bound has an arrow.
 ///
-/// A point without a value interrupts the line. Where there are no dots of Braille, each series has
-/// a letter of its own. Arrows are put last, into the cells themselves, since the raster would
-/// write over them.
+/// A point without a value interrupts the line. Without Braille dots, each series has its own
+/// letter. Arrows are drawn last, directly into the cells, because the raster would overwrite them.
 fn series(
     figure: &Figure,
     all: &[Series],
@@ -213,10 +213,10 @@ fn series(
     }
 }
 
-/// The cell of a place in a plot.
+/// The cell of a position in a plot.
 ///
-/// The first and the last cell are the ends of the axis, so that its ends lie in the middle of a
-/// cell and not at its edge.
+/// The first and the last cell are the ends of the axis, so the ends are in the middle of a cell
+/// and not at its edge.
 fn cell_at(plot: Rect, (x, y): (f64, f64)) -> (u16, u16) {
     let along = |place: f64, of: u16| (place * f64::from(of.saturating_sub(1))).round() as u16;
     (
@@ -225,12 +225,12 @@ fn cell_at(plot: Rect, (x, y): (f64, f64)) -> (u16, u16) {
     )
 }
 
-/// Puts the name of each series beside its last value, one below the other where several are close;
-/// the greatest value first.
+/// Draws the name of each series next to its last value; names of close values are below each
+/// other, the maximum value first.
 ///
-/// A name stands in the row of its value unless one above has that already, or those below would
-/// have no row then. A series without a value has no name. Names for which there is no row at all
-/// are left out, from the least value on.
+/// A name is in the row of its value, unless that row is taken, or the following names would have
+/// no row. A series without a value has no name. If the rows do not suffice, names are omitted from
+/// the minimum value on.
 fn name_all(
     figure: &Figure,
     all: &[Series],
@@ -256,7 +256,7 @@ fn name_all(
     let bottom = plot.y + plot.height;
     let mut free = plot.y;
     for (number, (row, series)) in named.iter().enumerate() {
-        // Those below need a row each.
+        // The following names need a row each.
         let highest = bottom.saturating_sub((named.len() - number) as u16);
         let y = (*row).max(free).min(highest.max(free));
         if y >= bottom {

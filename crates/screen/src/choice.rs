@@ -1,8 +1,7 @@
-//! The choices of the person before the screen: the view, its order and scale, and what is typed.
+//! The choices of the user: the view, its order and scale, and the typed text.
 //!
-//! [`Choice::press`] is the one place that gives keys a meaning. What concerns the screen alone is
-//! done there; anything else is an [`Act`], which the caller carries out, and whose answer it puts
-//! into `message`.
+//! Only [`Choice::press`] gives keys a meaning. Choices about the screen itself are made there; any
+//! other key is an [`Act`]. The caller carries out the act, and puts the answer into `message`.
 
 use crate::key::Key;
 use crate::prompt::{Asked, Prompt, Typed};
@@ -12,15 +11,15 @@ use drumfire_report::glance::Order;
 /// The factors of one press of `+` and `-`.
 const MORE: f64 = 1.1;
 const LESS: f64 = 1.0 / MORE;
-/// The rows of one press of the page keys.
+/// The number of rows of one press of the page keys.
 const PAGE: usize = 10;
 
-/// A key's effect beyond the screen.
+/// An effect of a key beyond the screen.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Act {
-    /// Asks for the run's end.
+    /// Requests the run's end.
     End,
-    /// Pauses the load, or lets it go on.
+    /// Pauses or resumes the load.
     Pause,
     /// Multiplies the load.
     Scale(f64),
@@ -36,14 +35,14 @@ pub(crate) enum Act {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Choice {
     pub(crate) view: View,
-    /// Whether the newest intervals alone are shown over time.
+    /// Whether only the newest intervals are shown over time.
     pub(crate) is_recent: bool,
     pub(crate) order: Order,
-    /// The part of a name that steps are chosen by.
+    /// The text that the names of shown steps contain.
     pub(crate) filter: String,
-    /// The first row of text that is shown.
+    /// The first visible row of text.
     pub(crate) scroll: usize,
-    /// The number of pools, and the one that keys change; `None` stands for all.
+    /// The number of pools, and the pool that keys change; `None` means all pools.
     pub(crate) pools: u16,
     pub(crate) pool: Option<u16>,
     pub(crate) is_help: bool,
@@ -53,7 +52,7 @@ pub(crate) struct Choice {
 }
 
 impl Choice {
-    /// Takes a key.
+    /// Handles a key.
     pub(crate) fn press(&mut self, key: Key) -> Option<Act> {
         self.message = None;
         if self.prompt.is_some() {
@@ -61,7 +60,7 @@ impl Choice {
         }
         if self.is_help {
             self.is_help = false;
-            // The key that ends the run does so from everywhere.
+            // The key that ends the run works everywhere.
             return (key == Key::Char('q')).then_some(Act::End);
         }
         match key {

@@ -1,21 +1,21 @@
-//! The console of a session while a screen is shown: messages are kept and shown among the frame,
-//! and printed when the screen has gone.
+//! The console of a session while the screen is shown: messages are kept, shown in the frame, and
+//! printed after the screen has been left.
 
 use crate::known::Known;
 use drumfire_report::style::Style;
 use drumfire_session::Console;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The part that a screen, its threads and its console share.
+/// The state that a screen, its threads and its console share.
 pub(crate) type Shared = Arc<Mutex<Known>>;
 
-/// Takes the lock. What is behind it is whole after each statement, and a thread that panicked has
-/// ended the program or will.
+/// Locks the state, even after a panic. The state is consistent after each statement, and a panic
+/// has ended the program or will end it.
 pub(crate) fn lock(shared: &Shared) -> MutexGuard<'_, Known> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The console beneath, and the screen in front of it.
+/// The underlying console, and the screen in front of it.
 pub(crate) struct Behind {
     pub(crate) beneath: Arc<dyn Console>,
     pub(crate) shared: Shared,

@@ -1,16 +1,15 @@
-//! One frame: a head that is always in view, a view's tiles, and a foot.
+//! One frame: a head that is always visible, the tiles of a view, and a foot.
 //!
-//! Pure: the same run, choice and size give the same cells. Rows give way from the least important
-//! on, so that any size gives a frame: the reasons, the load, the message, then the tabs. Below
-//! [`LEAST`] a line asks for room.
+//! Drawing is pure: the same run, choice and size produce the same cells. If the area is too small,
+//! rows are omitted from the least important one: the reasons, the load, the message, then the
+//! tabs. Below [`LEAST`], a line asks the user for a larger window.
 //!
-//! [`Frame::draw`] cuts the area from the outside in: the head from the top, the foot from the
-//! bottom, and the view gets the rest. Each `draw_` method takes an area and fills it; those that
-//! cut give back what is left. A method may be given an area of no rows and then draws nothing, so
-//! that no caller has to count.
+//! [`Frame::draw`] cuts the area from the outside: the head from the top, the foot from the bottom,
+//! and the view gets the rest. Each `draw_` method gets an area and fills it; methods that cut
+//! return the rest. An area of no rows is allowed and stays empty, so that callers need not check.
 //!
-//! Texts of a plan, a target or a person's typing are escaped where they become cells, by
-//! [`Untrusted`] here and by [`glance`] for rows of the report.
+//! Texts from a plan, a target or the user are escaped when they become cells, by [`Untrusted`]
+//! here and by [`glance`] for rows of the report.
 
 use crate::choice::Choice;
 use crate::known::Known;
@@ -31,13 +30,13 @@ use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::Modifier;
 
-/// The least size of a frame with content.
+/// The minimum size of a frame with content.
 const LEAST: (u16, u16) = (30, 6);
-/// The height from which on the head has the row of the load.
+/// The minimum height with a row for the load in the head.
 const LOAD_FROM: u16 = 12;
-/// The height from which on the head has a reason; twice of it has three.
+/// The minimum height with a reason in the head; at twice this height, three are shown.
 const REASON_FROM: u16 = 16;
-/// The height from which on the foot has a row for messages beside that of the keys.
+/// The minimum height with a separate row for messages in the foot, above the keys.
 const MESSAGE_FROM: u16 = 14;
 
 /// Each key with its effect, for the help; the last row has no key.
@@ -68,14 +67,14 @@ const HELP: [(&str, &str); 15] = [
     ),
 ];
 
-/// The parts of a frame, borrowed for the time of drawing it.
+/// The parts of a frame, borrowed while it is drawn.
 ///
-/// It is made for one drawing, while the lock on the state is held, and changes nothing: what keys
-/// do is done before.
+/// A frame is made for one drawing, while the lock on the state is held, and changes nothing; keys
+/// were handled before.
 pub(crate) struct Frame<'a> {
-    /// The run as it is known, without which only the start is drawn.
+    /// The state of the run; before its first summary, only the start is drawn.
     pub(crate) known: &'a Known,
-    /// The person's choice.
+    /// The user's choice.
     pub(crate) choice: &'a Choice,
     /// The figures of the run, or of its newest intervals.
     pub(crate) figures: &'a [Figure],
@@ -86,9 +85,9 @@ pub(crate) struct Frame<'a> {
 }
 
 impl Frame<'_> {
-    /// Draws the frame into an area of any size. The help takes the place of a view, and nothing
-    /// takes that of the head: a reader of the help still sees the run. Gives the first row of text
-    /// that is shown, by which a scroll beyond the last row comes back to it.
+    /// Draws the frame into an area of any size. The help replaces a view, but nothing replaces the
+    /// head, so that a reader of the help still sees the run. Returns the first visible row of
+    /// text, which corrects a scroll position beyond the last row.
     pub(crate) fn draw(&self, area: Rect, buffer: &mut Buffer) -> usize {
         let scroll = self.choice.scroll;
         if area.width < LEAST.0 || area.height < LEAST.1 {
@@ -115,7 +114,8 @@ impl Frame<'_> {
         self.draw_view(summary, body, buffer)
     }
 
-    /// Draws the time and a word on it: before the first interval is over there are no figures.
+    /// Draws the time and a short text, because there are no figures before the first interval is
+    /// over.
     fn draw_start(&self, area: Rect, buffer: &mut Buffer) {
         let style = self.look.style(area.width);
         let clock = glance::clock(self.elapsed, self.known.standing.load_end(), &style);
@@ -133,11 +133,10 @@ impl Frame<'_> {
             .text(buffer, at, area.width, text, self.look.ink(ink));
     }
 
-    /// Draws the rows that are always in view; gives the rest of the area.
+    /// Draws the rows that are always visible, and returns the rest of the area.
     ///
-    /// The rows are gathered first and then drawn below the title, the tabs last. The height of the
-    /// whole frame says which of them there are, so that they stay where they are from one view to
-    /// another.
+    /// The rows are collected first and then drawn below the title, the tabs last. The height of
+    /// the whole frame determines which rows exist, so that they do not move when the view changes.
     fn draw_head(&self, summary: &Summary, area: Rect, buffer: &mut Buffer) -> Rect {
         let style = self.look.style(area.width);
         let mut rows = vec![glance::answers(summary, &style)];
@@ -165,7 +164,7 @@ impl Frame<'_> {
         rest
     }
 
-    /// Draws the first row. The clock on the right stays whole, the title gives way.
+    /// Draws the first row. The clock on the right stays complete; the title is cut if necessary.
     fn draw_title(&self, summary: &Summary, area: Rect, buffer: &mut Buffer) {
         let style = self.look.style(area.width);
         let clock = glance::clock(self.elapsed, self.known.standing.load_end(), &style);
@@ -181,10 +180,10 @@ impl Frame<'_> {
         self.look.line(buffer, (x, area.y), width, &clock);
     }
 
-    /// Draws the views' names, the shown one reversed; where not all have room, the shown one
-    /// alone.
+    /// Draws the names of the views, the shown one reversed; if not all names fit, only the shown
+    /// one.
     ///
-    /// The scale of time stands behind them, where it is not that of the whole run.
+    /// The scale of time follows them, unless it is the scale of the whole run.
     fn draw_tabs(&self, area: Rect, buffer: &mut Buffer) {
         let label = |view: View| format!(" {} {} ", view.number() + 1, view.name());
         let all: usize = View::ALL.iter().map(|view| label(*view).len()).sum();
@@ -212,8 +211,8 @@ impl Frame<'_> {
             .text(buffer, (x, area.y), room, scale, self.look.ink(Ink::Dim));
     }
 
-    /// Draws the message and the keys; gives the rest of the area. `height` is that of the whole
-    /// frame.
+    /// Draws the message and the keys, and returns the rest of the area. `height` is the height of
+    /// the whole frame.
     fn draw_foot(&self, height: u16, area: Rect, buffer: &mut Buffer) -> Rect {
         let (body, keys) = below(area, 1);
         let message = self.message();
@@ -224,7 +223,7 @@ impl Frame<'_> {
                 self.row(buffer, line, 0, &text, ink);
                 body
             }
-            // In a small window it takes the place of the keys.
+            // In a small window, the message replaces the keys.
             Some((text, ink)) => {
                 let blank = " ".repeat(usize::from(keys.width));
                 self.row(buffer, keys, 0, &blank, Ink::Plain);
@@ -235,11 +234,11 @@ impl Frame<'_> {
         }
     }
 
-    /// The line above the keys: what is typed, the answer to a key, the state of the end, or the
+    /// The line above the keys: the typed text, the answer to a key, the state of the end, or the
     /// newest note.
     ///
-    /// The first of these that there is stands there: a person's own doings come before the run's,
-    /// since they were looked for, and a note waits until neither has anything.
+    /// The first of these that exists is shown: reactions to the user precede the run's messages,
+    /// because the user is waiting for them, and a note waits until none of the others is present.
     fn message(&self) -> Option<(String, Ink)> {
         if let Some(prompt) = &self.choice.prompt {
             let caret = self.look.glyph("▏", "_");
@@ -269,11 +268,11 @@ impl Frame<'_> {
         Some((Untrusted::new(note).escaped_lines(), Ink::Warn))
     }
 
-    /// Draws the keys that fit, the most needed first.
+    /// Draws the keys that fit, the most important ones first.
     ///
-    /// The list ends before the first key that does not fit, so that a narrow window has the ends
-    /// and the pause, and the help that has all others. A pool's name is foreign text, and is
-    /// escaped.
+    /// The list ends before the first key that does not fit, so that a narrow window has the keys
+    /// to end and pause, and the help key, which shows all others. A pool's name is foreign text
+    /// and is escaped.
     fn draw_keys(&self, area: Rect, buffer: &mut Buffer) {
         let pool = match (self.choice.pool, &self.known.summary) {
             (Some(pool), Some(summary)) => {
@@ -310,7 +309,7 @@ impl Frame<'_> {
         self.row(buffer, area, 0, &text, Ink::Dim);
     }
 
-    /// Draws the keys with their effects in place of a view; rows that do not fit are left out.
+    /// Draws the keys with their effects instead of a view; rows that do not fit are omitted.
     fn draw_help(&self, area: Rect, buffer: &mut Buffer) {
         for (row, (key, words)) in (0..area.height).zip(HELP) {
             let at = (area.x, area.y + row);
@@ -330,12 +329,13 @@ impl Frame<'_> {
 
     /// Draws the tiles of the chosen view.
     ///
-    /// Beside each other tiles share the area evenly. Where each is as wide as the area they lie
-    /// under each other, and get heights by their rows of text. Gives the greatest first row of any.
+    /// Tiles next to each other share the area evenly. If each tile is as wide as the area, they
+    /// are stacked, with heights by their rows of text. Returns the maximum first visible row of
+    /// any tile.
     fn draw_view(&self, summary: &Summary, area: Rect, buffer: &mut Buffer) -> usize {
         let view = self.choice.view;
         let most = view.most(area.width);
-        // The widths of tiles are known once their number is, and rows are laid out by the width.
+        // The width of tiles is known once their number is, and rows are formatted for that width.
         let places = tiles(area, most, view.tile_width());
         let width = places.first().map_or(area.width, |place| place.width);
         let style = self.look.style(width);

@@ -1,4 +1,4 @@
-//! The heat map in cells: the darker, the more requests had a latency at a time.
+//! The heat map in cells: the darker a cell, the more requests had its latency at its time.
 
 use crate::look::Look;
 use drumfire_report::figure::{Axis, Heat};
@@ -9,12 +9,12 @@ use ratatui_core::layout::Rect;
 const SHADES: [char; 4] = ['░', '▒', '▓', '█'];
 const SHADES_ASCII: [char; 4] = ['.', ':', '+', '#'];
 
-/// Draws the columns of a heat map. Each cell of the map is divided over the cells of the screen
-/// that it covers; a cell of the screen with any request has a shade.
+/// Draws the columns of a heat map. Each cell of the map is divided among the screen cells that it
+/// covers; a screen cell with any request has a shade.
 ///
-/// The two grids seldom agree: cells of the map are as fine as the figure has them, on scales that
-/// may be logarithmic. Counts are added up in a grid of the area's cells, the lowest row first, and
-/// shades are shares of the fullest of these.
+/// The two grids seldom match: the map's cells are as fine as in the figure, on scales that may be
+/// logarithmic. Counts are summed in a grid of the area's cells, lowest row first, and shades are
+/// relative to the fullest cell.
 pub(crate) fn draw(heat: &Heat, x: &Axis, y: &Axis, area: Rect, buffer: &mut Buffer, look: &Look) {
     let (width, height) = (usize::from(area.width), usize::from(area.height));
     let mut grid = vec![0.0; width * height];
@@ -33,7 +33,7 @@ pub(crate) fn draw(heat: &Heat, x: &Axis, y: &Axis, area: Rect, buffer: &mut Buf
     let filled = grid.iter().enumerate().filter(|(_, count)| **count > 0.0);
     for (at, count) in filled {
         let (column, row) = ((at % width) as u16, (at / width) as u16);
-        // The root shows the rare beside the frequent.
+        // The square root makes rare counts visible next to frequent ones.
         let share = (count / most).sqrt() * SHADES.len() as f64;
         let shade = shades[(share.ceil() as usize).clamp(1, SHADES.len()) - 1];
         // Rows are counted from the bottom.
@@ -44,8 +44,8 @@ pub(crate) fn draw(heat: &Heat, x: &Axis, y: &Axis, area: Rect, buffer: &mut Buf
     }
 }
 
-/// Divides a count over the cells of a grid that a rectangle covers, by the area that it covers of
-/// each. Places are from 0 to 1.
+/// Divides a count among the cells of a grid that a rectangle covers, in proportion to the covered
+/// area. Positions are from 0 to 1.
 ///
 /// A rectangle without a width or a height covers no cell, and its count is lost.
 fn spread(

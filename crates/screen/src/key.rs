@@ -1,35 +1,35 @@
 //! Keys, read from the bytes that a terminal sends.
 
-/// A key that the screen knows.
+/// A key that the screen handles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Key {
     /// A character.
     Char(char),
-    /// The line's end.
+    /// The Enter key.
     Enter,
-    /// The key that takes back.
+    /// The Escape key.
     Escape,
-    /// The key that deletes the last character.
+    /// The Backspace key.
     Backspace,
-    /// Goes to the next view.
+    /// The Tab key.
     Tab,
-    /// Goes to the view before.
+    /// The Tab key with Shift.
     BackTab,
-    /// An arrow.
+    /// The up arrow.
     Up,
-    /// An arrow.
+    /// The down arrow.
     Down,
-    /// An arrow.
+    /// The left arrow.
     Left,
-    /// An arrow.
+    /// The right arrow.
     Right,
-    /// A screen up.
+    /// The Page Up key.
     PageUp,
-    /// A screen down.
+    /// The Page Down key.
     PageDown,
 }
 
-/// Sequences of xterm and its kin, behind their escape character.
+/// Sequences of xterm and similar terminals, without their escape character.
 const SEQUENCES: [(&str, Key); 11] = [
     ("[A", Key::Up),
     ("[B", Key::Down),
@@ -44,8 +44,8 @@ const SEQUENCES: [(&str, Key); 11] = [
     ("[6~", Key::PageDown),
 ];
 
-/// The keys of what was read at once. A sequence comes in one piece from a terminal, so that an
-/// escape character with nothing behind it is the key; unknown sequences and bytes are passed over.
+/// The keys in bytes that were read at once. A terminal sends a sequence in one piece, so an escape
+/// character at the end is the Escape key. Unknown sequences and bytes are ignored.
 pub(crate) fn keys(bytes: &[u8]) -> Vec<Key> {
     let text = String::from_utf8_lossy(bytes);
     let mut keys = Vec::new();
@@ -72,14 +72,14 @@ pub(crate) fn keys(bytes: &[u8]) -> Vec<Key> {
     keys
 }
 
-/// The length of the sequence behind an escape character, and its key where the screen knows it;
-/// `None` where there is none.
+/// The length of the sequence after an escape character, and its key if the screen handles it;
+/// `None` without a sequence.
 fn sequence(rest: &str) -> Option<(usize, Option<Key>)> {
     let known = SEQUENCES.iter().find(|(text, _)| rest.starts_with(text));
     if let Some((text, key)) = known {
         return Some((text.len(), Some(*key)));
     }
-    // A control sequence ends with a character from `@` on (ECMA-48, section 5.4).
+    // A control sequence ends with a character from `@` to `~` (ECMA-48, section 5.4).
     let parameters = rest.strip_prefix('[')?;
     let end = parameters.find(|c: char| ('@'..='~').contains(&c));
     Some((end.map_or(rest.len(), |end| end + 2), None))

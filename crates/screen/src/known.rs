@@ -1,8 +1,8 @@
-//! A screen's knowledge of a run: its standing, its books as of the newest interval, and the
+//! The state of a run on a screen: its standing, its books as of the newest interval, and the
 //! messages of the session.
 //!
-//! [`Known::observe`] takes each event once, on the observer's thread; a frame reads. Books are
-//! closed once an interval, on a copy.
+//! [`Known::observe`] handles each event once, on the observer's thread; a frame only reads. Books
+//! are closed once per interval, on a copy.
 
 use crate::notes::Notes;
 use drumfire_engine::Control;
@@ -12,18 +12,18 @@ use drumfire_session::{Redactor, Standing};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// The number of newest intervals that can be shown alone.
+/// The number of newest intervals that can be shown separately.
 const RECENT: usize = 60;
 
-/// A run as a screen knows it.
+/// A run as a screen shows it.
 pub(crate) struct Known {
-    /// The run as its events have told it.
+    /// The current state of the run, from its events.
     pub(crate) standing: Standing,
     /// The books as of the newest interval's end.
     pub(crate) summary: Option<Arc<Summary>>,
-    /// The newest rows, the oldest first.
+    /// The newest rows, oldest first.
     pub(crate) rows: VecDeque<IntervalRow>,
-    /// Grows with each change of what pictures show: the intervals' number, nearly.
+    /// Grows with each change of what pictures show: approximately the number of intervals.
     pub(crate) generation: u64,
     /// Grows with each event of the run.
     pub(crate) events: u64,
@@ -44,12 +44,12 @@ impl Known {
         }
     }
 
-    /// Takes the control of a run that begins.
+    /// Sets the control of a run that begins.
     pub(crate) fn begin(&mut self, control: Control) {
         self.standing.begin(control);
     }
 
-    /// Takes an event.
+    /// Observes an event.
     pub(crate) fn observe(&mut self, event: &RunEvent) {
         self.events += 1;
         self.standing.observe(event);

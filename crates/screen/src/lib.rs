@@ -1,20 +1,20 @@
-//! A run on a terminal: the answers so far, pictures and tables, and keys that command it.
+//! A run on a terminal: the current results, pictures and tables, and keys that control the run.
 //!
-//! Knows how a run looks on a screen, and what keys do. Must not know plans' files, flags or where
-//! results go: the report is printed by the caller when the screen has gone. Start reading at
-//! [`Screen`], then at `Frame`.
+//! Knows how a run looks on a screen, and what keys do. Must not know plans' files, flags or
+//! destinations of results: the caller prints the report after the screen has been left. Start
+//! reading at [`Screen`], then at `Frame`.
 //!
-//! A screen is an observer on a thread of its own, which closes the books of each interval as if
-//! the run ended there, so that the answers and figures on the screen are those that a report would
-//! have. A second thread draws four times a second and takes keys. The two share one value
-//! (`Known`) behind a lock; neither is ever waited for by the run.
+//! A screen is an observer with its own thread, which closes the books after each interval as if
+//! the run ended there. So the results and figures on the screen are those in a report. A second
+//! thread draws four times a second and handles keys. The two threads share one value (`Known`)
+//! protected by a lock; the run never waits for either.
 //!
-//! Drawing is pure: a `Frame` puts a `Known` and a `Choice` into a buffer of cells, whatever
-//! its size. The terminal is entered in [`Screen`]'s `begin` and left in its `finish`; [`restore`]
-//! leaves it from any thread, before a program ends in another way.
+//! Drawing is pure: a `Frame` draws a `Known` and a `Choice` into a buffer of cells of any size.
+//! The terminal is entered in [`Screen`]'s `begin` and left in its `finish`. [`restore`] leaves it
+//! from any thread, before a program ends in another way.
 //!
-//! Keys are commands to the run as `drumfire ctl` gives them. An end is asked for by raising SIGINT,
-//! so that a key and a signal are counted by one counter and have one meaning.
+//! Keys send commands to the run as `drumfire ctl` does. The key that ends the run raises SIGINT,
+//! so that keys and signals are counted together and have one meaning.
 
 mod backend;
 mod bars;

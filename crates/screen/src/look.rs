@@ -1,8 +1,8 @@
 //! The colours of a screen: inks and roles as styles of cells.
 //!
-//! The sixteen colours are used and no background, so that the theme of the terminal, dark or
-//! light, keeps everything readable. Without colour the roles differ by their names beside the
-//! lines, and inks by weight.
+//! Only the sixteen colours and no background are used, so that the terminal's theme, dark or
+//! light, keeps everything readable. Without colour, roles are distinguished by the names next to
+//! the lines, and inks by weight.
 
 use drumfire_report::Naming;
 use drumfire_report::figure::Role;
@@ -12,7 +12,7 @@ use drumfire_session::Redactor;
 use ratatui_core::buffer::Buffer;
 use ratatui_core::style::{Color as Hue, Modifier, Style as Cells};
 
-/// The look of cells.
+/// The style of cells.
 #[derive(Clone, Debug)]
 pub(crate) struct Look {
     style: Style,
@@ -20,7 +20,7 @@ pub(crate) struct Look {
 }
 
 impl Look {
-    /// The look that a terminal has, on which no secret is drawn.
+    /// The style for a terminal; the secrets of `redactor` are never drawn.
     pub(crate) const fn new(style: Style, redactor: Redactor) -> Self {
         Self { style, redactor }
     }
@@ -30,7 +30,7 @@ impl Look {
         &self.redactor
     }
 
-    /// The way in which remedies name settings.
+    /// How remedies show settings.
     pub(crate) const fn naming(&self) -> Naming {
         self.style.naming
     }
@@ -41,12 +41,12 @@ impl Look {
         self.style.of_width(width)
     }
 
-    /// Whether letters beyond ASCII can be shown.
+    /// Whether non-ASCII letters can be shown.
     pub(crate) fn is_unicode(&self) -> bool {
         self.style.unicode == Unicode::On
     }
 
-    /// `fancy` where the terminal shows Unicode, `plain` elsewhere.
+    /// `fancy` if the terminal shows Unicode, otherwise `plain`.
     pub(crate) const fn glyph(&self, fancy: &'static str, plain: &'static str) -> &'static str {
         self.style.glyph(fancy, plain)
     }
@@ -89,8 +89,8 @@ impl Look {
         }
     }
 
-    /// Puts a text into a row from a column on, in at most `width` columns. Gives the columns that
-    /// it takes.
+    /// Puts a text into a row from a column on, in at most `width` columns. Returns the number of
+    /// columns that it uses.
     pub(crate) fn text(
         &self,
         buffer: &mut Buffer,
@@ -107,7 +107,8 @@ impl Look {
         end - x
     }
 
-    /// The same of a line with inks.
+    /// Puts a line with inks into a row, in at most `width` columns. Returns the number of columns
+    /// that it uses.
     pub(crate) fn line(&self, buffer: &mut Buffer, at: (u16, u16), width: u16, line: &Line) -> u16 {
         let mut line = line.clone();
         line.clip(usize::from(width), self.glyph("…", "~"));

@@ -1,9 +1,9 @@
-//! Messages of a session while a screen covers the terminal.
+//! Messages of a session while the screen covers the terminal.
 
-/// The number of messages that are kept for the time after the screen.
+/// The maximum number of messages that are kept until the screen is left.
 const NOTES_MAX: usize = 200;
 
-/// The messages so far: the first ones for the time after the screen, the newest for the screen.
+/// The messages so far: the first ones are kept until the screen is left, and the newest is shown.
 #[derive(Default)]
 pub(crate) struct Notes {
     kept: Vec<String>,
@@ -12,7 +12,7 @@ pub(crate) struct Notes {
 }
 
 impl Notes {
-    /// Adds a message. One that has no room is counted.
+    /// Adds a message. Messages beyond the limit are only counted.
     pub(crate) fn add(&mut self, message: &str) {
         self.newest = Some(message.to_owned());
         match self.kept.len() < NOTES_MAX {
@@ -31,7 +31,7 @@ impl Notes {
         self.newest.as_deref()
     }
 
-    /// The messages that were kept, in their order, and behind them the number of the others.
+    /// The kept messages in order, followed by the number of the others.
     pub(crate) fn into_messages(self) -> Vec<String> {
         let mut messages = self.kept;
         match self.left_out {

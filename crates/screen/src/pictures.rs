@@ -1,16 +1,15 @@
-//! The pictures of the shown view, made when it is first drawn and again when their run has grown.
-//!
-//! A picture of the whole run is made of every interval so far, so its cost grows with the run.
-//! It is made again when the run has grown by a part that a column of cells can show, and each
-//! interval only where that is such a part: a run of a day costs no more a second than one of two
-//! minutes.
+//! The pictures of the current view, made when it is first drawn and again when their run has
+//! grown.
+//! A picture of the whole run is made from every interval so far, so its cost grows with the run. A
+//! picture is made again only when the run has grown by an amount that a column of cells can show.
+//! So the cost per second of a long run does not exceed the cost for a run of two minutes.
 
 use crate::choice::Choice;
 use crate::known::Known;
 use crate::view::View;
 use drumfire_report::figure::{self, Figure};
 
-/// The columns of a picture: what is less than one part in so many can't be seen.
+/// The number of columns of a picture; changes of less than one part in this number are invisible.
 const COLUMNS: u64 = 128;
 
 /// The pictures that a frame needs.
@@ -20,7 +19,7 @@ pub(crate) struct Pictures {
     made: Option<Made>,
 }
 
-/// The choice and the moment that pictures were made for.
+/// The choice and the moment for which pictures were made.
 #[derive(Clone, Copy)]
 struct Made {
     view: View,
@@ -30,10 +29,10 @@ struct Made {
 }
 
 impl Made {
-    /// Whether these pictures are still those of a frame at `now`.
+    /// Whether these pictures are still valid for a frame at `now`.
     fn holds(self, now: Self) -> bool {
         let grown = match self.is_recent {
-            // The newest intervals move by one of sixty each time.
+            // The newest intervals change by one of sixty each time.
             true => 0,
             false => self.generation / COLUMNS,
         };
@@ -45,7 +44,7 @@ impl Made {
 }
 
 impl Pictures {
-    /// Makes the pictures that a frame of this width needs, where there are none or older ones.
+    /// Makes the pictures for a frame of this width, if they are missing or outdated.
     pub(crate) fn renew(&mut self, known: &Known, choice: &Choice, width: u16) {
         let now = Made {
             view: choice.view,
@@ -68,7 +67,7 @@ impl Pictures {
         self.figures = names.filter_map(|name| all.figure(name)).collect();
     }
 
-    /// The pictures of the newest [`Self::renew`].
+    /// The pictures made by the latest [`Self::renew`].
     pub(crate) fn figures(&self) -> &[Figure] {
         &self.figures
     }

@@ -1,13 +1,12 @@
-//! Places of a screen: areas beside and under each other.
+//! The layout of a screen: areas next to and below each other.
 //!
-//! All functions are sums of rows and columns, and none draws. An area may be cut to no rows: then
-//! it is empty, and shows none of what is drawn into it. Areas that are given never overlap and
-//! never leave the one that they were cut from, whatever its size, which the tests check of random
-//! ones.
+//! All functions only add up rows and columns; none draws. An area may be cut to no rows: then it
+//! is empty, and drawing into it has no effect. Returned areas never overlap and never leave the
+//! area that they were cut from, for any size, which tests check with random ones.
 
 use ratatui_core::layout::Rect;
 
-/// The first rows of an area, and the rest. Of too few rows all are the first.
+/// The first rows of an area, and the rest. If there are too few rows, all are in the first part.
 pub(crate) fn above(area: Rect, rows: u16) -> (Rect, Rect) {
     let rows = rows.min(area.height);
     let first = Rect {
@@ -22,21 +21,21 @@ pub(crate) fn above(area: Rect, rows: u16) -> (Rect, Rect) {
     (first, rest)
 }
 
-/// All rows but the last ones, and these.
+/// All rows except the last ones, and the last rows.
 pub(crate) fn below(area: Rect, rows: u16) -> (Rect, Rect) {
     above(area, area.height.saturating_sub(rows))
 }
 
-/// The least height in which a tile says anything.
+/// The minimum useful height of a tile.
 const TILE_HEIGHT: u16 = 7;
 
-/// At most `count` areas of about the same size, in rows from the left, and as many of at least
-/// this width as there is room for: one in any case. A last row with fewer areas is filled by wider
-/// ones, and between two of a row there is an empty column.
+/// At most `count` areas of about the same size, in rows from the left, as many as fit with at
+/// least this width, but at least one. If the last row has fewer areas, they are wider. Areas in a
+/// row are separated by an empty column.
 pub(crate) fn tiles(area: Rect, count: usize, least_width: u16) -> Vec<Rect> {
     let count = u16::try_from(count).unwrap_or(u16::MAX).max(1);
     let most = (area.width / least_width.max(1)).clamp(1, 3);
-    // Three beside each other are for wide screens with much to show.
+    // Three columns are for wide screens with many tiles.
     let columns = match most {
         3 if count < 5 => 2,
         most => most,
@@ -62,9 +61,9 @@ pub(crate) fn tiles(area: Rect, count: usize, least_width: u16) -> Vec<Rect> {
     all
 }
 
-/// Areas under each other for tiles with these heights, `None` for one that takes any: a tile with
-/// a height takes it and an empty row, and at most half of the area where others follow; the others
-/// share the rest. A tile without room has an area without rows.
+/// Stacked areas for tiles with these heights; `None` means any height. A tile with a height gets
+/// it and an empty row, but at most half of the area if others follow; the others share the rest. A
+/// tile that does not fit gets an area without rows.
 pub(crate) fn stack(area: Rect, wanted: &[Option<u16>]) -> Vec<Rect> {
     let mut room = area.height;
     let mut heights = Vec::new();
@@ -74,7 +73,7 @@ pub(crate) fn stack(area: Rect, wanted: &[Option<u16>]) -> Vec<Rect> {
         let height = match height {
             Some(0) => 0,
             Some(rows) => rows.saturating_add(1).min(most.max(1)),
-            // The first one is shown at any height.
+            // The first tile is shown at any height.
             None if room == area.height => TILE_HEIGHT.min(room),
             None => TILE_HEIGHT,
         };
@@ -106,7 +105,7 @@ pub(crate) fn stack(area: Rect, wanted: &[Option<u16>]) -> Vec<Rect> {
     places
 }
 
-/// The beginning and the length of one of several parts of a length.
+/// The start and the length of one of several parts of a length.
 fn part(length: u16, number: u16, of: u16) -> (u16, u16) {
     let at = |number: u16| (u32::from(length) * u32::from(number) / u32::from(of)) as u16;
     (at(number), at(number + 1) - at(number))

@@ -1,8 +1,8 @@
-//! A line that a person types: the text of a mark, or a part of steps' names.
+//! A line that the user types: the text of a mark, or a part of the names of steps.
 
 use crate::key::Key;
 
-/// The longest text that is taken, in characters.
+/// The maximum length of a text, in characters.
 const LENGTH_MAX: usize = 80;
 
 /// The use of a typed line.
@@ -10,11 +10,11 @@ const LENGTH_MAX: usize = 80;
 pub(crate) enum Asked {
     /// The text of a mark.
     Mark,
-    /// The part of a name that steps are chosen by.
+    /// The text that the names of shown steps contain.
     Filter,
 }
 
-/// A line in the making.
+/// A line that is being typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Prompt {
     pub(crate) asked: Asked,
@@ -24,11 +24,11 @@ pub(crate) struct Prompt {
 /// The effect of a key on a prompt.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Typed {
-    /// The line goes on.
+    /// The line continues.
     More,
-    /// It is complete.
+    /// The line is complete.
     Done,
-    /// It was given up.
+    /// The line was cancelled.
     Dropped,
 }
 
@@ -41,7 +41,7 @@ impl Prompt {
         }
     }
 
-    /// The words before the line.
+    /// The label of the line.
     pub(crate) const fn words(&self) -> &'static str {
         match self.asked {
             Asked::Mark => "mark this moment as: ",
@@ -49,7 +49,7 @@ impl Prompt {
         }
     }
 
-    /// Takes a key.
+    /// Handles a key.
     pub(crate) fn press(&mut self, key: Key) -> Typed {
         match key {
             Key::Enter => return Typed::Done,

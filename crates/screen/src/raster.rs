@@ -1,22 +1,22 @@
-//! A raster of dots over cells: eight to a cell by Braille patterns, one where the terminal shows
-//! ASCII only.
+//! A raster of dots over cells: eight per cell with Braille patterns, or one if the terminal shows
+//! only ASCII.
 //!
-//! Dots are set first, by places from 0 to 1 ([`Raster::point`], [`Raster::line`]), and
-//! [`Raster::put`] then writes each cell once. A cell has one colour, that of the dot that was set
-//! last in it, for a terminal has no more; where two lines cross, the later one is seen.
+//! Dots are set first, by positions from 0 to 1 ([`Raster::point`], [`Raster::line`]), and
+//! [`Raster::put`] then writes each cell once. A cell has only one colour, the colour of the last
+//! dot that was set in it. If two lines cross, the later one is visible.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::Style;
 
-/// Dots of a cell from left to right.
+/// The number of dots per cell from left to right.
 const WIDE: usize = 2;
-/// Dots of a cell from top to bottom.
+/// The number of dots per cell from top to bottom.
 const HIGH: usize = 4;
 /// The bit of each dot in a Braille pattern, by row and column (Unicode, block 2800).
 const BITS: [[u8; WIDE]; HIGH] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
 
-/// Dots in the making.
+/// Dots before they are written.
 pub(crate) struct Raster {
     area: Rect,
     is_fine: bool,
@@ -43,7 +43,7 @@ impl Raster {
         }
     }
 
-    /// The dot at a place: `x` from the left and `y` from the bottom, both from 0 to 1.
+    /// The dot at a position: `x` from the left and `y` from the bottom, both from 0 to 1.
     fn dot_at(&self, (x, y): (f64, f64)) -> (usize, usize) {
         let (width, height) = self.size();
         let along = |place: f64, of: usize| {
@@ -53,13 +53,13 @@ impl Raster {
         (along(x, width), along(1.0 - y, height))
     }
 
-    /// Sets the dot at a place. `letter` stands for it where there are no patterns.
+    /// Sets the dot at a position. Without patterns, `letter` is drawn instead.
     pub(crate) fn point(&mut self, place: (f64, f64), letter: char, style: Style) {
         let dot = self.dot_at(place);
         self.set(dot, letter, style);
     }
 
-    /// Sets the dots between two places.
+    /// Sets the dots between two positions.
     pub(crate) fn line(&mut self, from: (f64, f64), to: (f64, f64), letter: char, style: Style) {
         let (from, to) = (self.dot_at(from), self.dot_at(to));
         let steps = from.0.abs_diff(to.0).max(from.1.abs_diff(to.1)).max(1);
@@ -73,7 +73,7 @@ impl Raster {
         }
     }
 
-    /// Sets one dot; one outside of the area is lost.
+    /// Sets one dot; dots outside of the area are ignored.
     fn set(&mut self, (x, y): (usize, usize), letter: char, style: Style) {
         let (column, row, bit) = match self.is_fine {
             true => (x / WIDE, y / HIGH, BITS[y % HIGH][x % WIDE]),
@@ -86,7 +86,7 @@ impl Raster {
         }
     }
 
-    /// Puts the dots into a buffer. A cell has the style of the dot that was set last.
+    /// Writes the dots into a buffer. A cell has the style of the last dot that was set.
     pub(crate) fn put(&self, buffer: &mut Buffer) {
         let width = usize::from(self.area.width);
         let set = self.cells.iter().enumerate();

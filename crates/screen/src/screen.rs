@@ -1,13 +1,14 @@
-//! The screen as a session has it: an observer that keeps what is known, and the thread that draws.
+//! The screen as a session uses it: an observer that keeps the state of the run, and the thread
+//! that draws.
 //!
-//! The session calls [`Screen`] as any observer. `begin` enters the terminal and starts the thread;
-//! each `observe` brings the shared [`Known`] up to date; `finish` ends the thread, leaves the
-//! terminal, and only then prints the messages that came meanwhile, which would have torn the
-//! screen. A screen that is dropped without `finish`, as where the run breaks off, leaves the
-//! terminal too.
+//! The session calls [`Screen`] like any observer. `begin` enters the terminal and starts the
+//! thread; each `observe` updates the shared [`Known`]; `finish` ends the thread, leaves the
+//! terminal, and then prints the messages that came meanwhile, which would have damaged the screen.
+//! A screen that is dropped without `finish`, such as when the run is aborted, leaves the terminal
+//! too.
 //!
-//! The order within `show` matters: the terminal is entered when everything else but the thread is
-//! there, so that a failure before leaves it as it was.
+//! The order in `show` matters: the terminal is entered after everything else except the thread
+//! exists, so that a failure before leaves the terminal unchanged.
 
 use crate::console::{Behind, Shared, lock};
 use crate::known::Known;
@@ -25,11 +26,11 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
-/// A run on the whole terminal, as long as its load lasts; the head of this crate says how.
+/// A run on the whole terminal while its load lasts; the documentation of the crate explains how.
 pub struct Screen {
     /// The state that the observer writes and the thread reads.
     shared: Shared,
-    /// The console beneath, for messages before and after the screen.
+    /// The underlying console, for messages before and after the screen.
     console: Arc<dyn Console>,
     redactor: Redactor,
     naming: Naming,
@@ -38,18 +39,18 @@ pub struct Screen {
     shown: Option<Shown>,
 }
 
-/// The parts of a screen that is shown.
+/// The parts of a visible screen.
 struct Shown {
     /// The thread that draws.
     thread: JoinHandle<()>,
     /// The end of the pipe that wakes the thread.
     waker: OwnedFd,
-    /// The signals that are watched, to be let go of at the end.
+    /// The registered signals, which are unregistered at the end.
     signals: Vec<signal_hook::SigId>,
 }
 
 impl Screen {
-    /// A screen for a plan's run. Messages go to `console` when the screen has gone.
+    /// A screen for a plan's run. Messages go to `console` after the screen has been left.
     #[must_use]
     pub fn new(
         plan: &Plan,
@@ -80,7 +81,7 @@ impl Screen {
     /// Shows the screen and starts its thread.
     ///
     /// # Errors
-    /// When the system has no pipe or thread, or the terminal refuses to be entered.
+    /// If the system has no pipe or thread, or the terminal cannot be entered.
     fn show(&self, run: &RunContext) -> std::io::Result<Shown> {
         let (waiter, waker) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
         let signals = register(&self.flags, &waker)?;
@@ -105,14 +106,14 @@ impl Screen {
         })
     }
 
-    /// Ends the thread and leaves the terminal; nothing where the screen is not shown. A panic of
-    /// the thread is raised here, behind the leaving, so that its message can be read.
+    /// Ends the thread and leaves the terminal; does nothing if the screen is not shown. A panic of
+    /// the thread is raised here after the terminal has been left, so that its message can be read.
     fn hide(&mut self) {
         let Some(shown) = self.shown.take() else {
             return;
         };
         self.flags.is_over.store(true, Ordering::Release);
-        // A full pipe wakes as well.
+        // A full pipe wakes the thread as well.
         let _full = rustix::io::write(&shown.waker, &[0]);
         let ended = shown.thread.join();
         terminal::leave();
@@ -132,7 +133,7 @@ impl Observer for Screen {
         Ok(())
     }
 
-    /// Closing the books on a worker's core would make its requests late.
+    /// Closing the books on a worker's core would delay its requests.
     fn yields(&self) -> bool {
         true
     }

@@ -1,11 +1,11 @@
 //! The terminal itself: its modes, its two screens, its size.
 //!
-//! [`enter`] remembers the modes and shows the alternate screen; [`leave`] and [`restore`] undo
-//! both, and may be called by any thread, at any time and twice. Frames are written under a lock, and
+//! [`enter`] saves the modes and shows the alternate screen. [`leave`] and [`restore`] undo both,
+//! and may be called from any thread, at any time and twice. Frames are written under a lock, and
 //! only while the screen is shown, so that nothing is drawn on a restored terminal.
 //!
-//! Keys reach the program without line editing or echo. The terminal still makes signals of Ctrl-C,
-//! Ctrl-Z and Ctrl-\, so that they work even where the screen's own thread does not.
+//! Keys reach the program without line editing or echo. The terminal still converts Ctrl-C, Ctrl-Z
+//! and Ctrl-\ to signals, so that they work even if the screen's own thread does not.
 
 use ratatui_core::layout::Size;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -20,31 +20,31 @@ use std::sync::{Mutex, MutexGuard, Once, PoisonError, TryLockError};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// The least size of a terminal that a screen is shown on without being asked for.
+/// The minimum size of a terminal for the screen by default.
 const LEAST: Size = Size::new(80, 24);
 /// The alternate screen without a cursor and without wrapping at its right edge.
 const ENTER: &[u8] = b"\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J";
 const LEAVE: &[u8] = b"\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l";
-/// The time that [`restore`] waits for the thread that writes.
+/// The time that [`restore`] waits for the writing thread.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// The terminal's modes before the screen, as long as it is shown. Never held while something is
-/// written.
+/// The terminal's modes before the screen, while it is shown. The lock is never held during a
+/// write.
 static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);
 
-/// Held by the thread that writes to the terminal.
+/// Locked by the thread that writes to the terminal.
 static WRITER: Mutex<()> = Mutex::new(());
 
-/// Whether the program ends, so that no thread shows the screen again.
+/// Whether the program is ending, so that no thread may show the screen again.
 static IS_ENDING: AtomicBool = AtomicBool::new(false);
 
 /// Whether a screen can be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fitness {
-    /// It can.
+    /// A screen can be shown.
     Fits,
-    /// Input or an output is no terminal, or one without cursor moves, or the program runs in its
-    /// background.
+    /// Input or an output is not a terminal, the terminal has no cursor moves, or the program runs
+    /// in the background.
     NoScreen,
     /// The terminal has fewer than 80 columns or 24 rows.
     TooSmall,
@@ -64,11 +64,11 @@ pub fn fitness() -> Fitness {
     }
 }
 
-/// Leaves the screen if one is shown, before a program ends in another way than by the end of its
-/// run. It is not shown again.
+/// Leaves the screen if it is shown, before the program ends in another way than by the end of its
+/// run. The screen is not shown again.
 ///
-/// Another thread may be writing. It gets a moment to finish. After that, either the terminal takes
-/// nothing, so that it can't be left, or the thread has no core, so that its frame is cut.
+/// If another thread is writing, this function waits briefly for it. Afterwards, either the
+/// terminal accepts no bytes and cannot be left, or the thread has no core and its frame is cut.
 pub fn restore() {
     IS_ENDING.store(true, Ordering::SeqCst);
     let mut waited = Duration::ZERO;
@@ -93,7 +93,7 @@ pub fn restore() {
     }
 }
 
-/// Whether the terminal takes bytes now.
+/// Whether the terminal accepts bytes now.
 fn takes_bytes() -> bool {
     let stdout = stdout();
     let mut terminal = [PollFd::new(&stdout, PollFlags::OUT)];
@@ -101,15 +101,15 @@ fn takes_bytes() -> bool {
     ready.is_ok() && terminal[0].revents().contains(PollFlags::OUT)
 }
 
-/// Shows the screen. Modes that were remembered before stay so.
+/// Shows the screen. Modes that were saved earlier are kept.
 ///
 /// # Errors
-/// When the terminal refuses its modes, or the program ends.
+/// If the terminal refuses its modes, or the program is ending.
 pub(crate) fn enter() -> io::Result<()> {
     static HOOK: Once = Once::new();
     HOOK.call_once(restore_before_panics);
     let _writer = lock(&WRITER);
-    // Read under the lock: a screen that is entered before is left by the thread that ends.
+    // Read under the lock: if the screen was entered before, the ending thread leaves it.
     if IS_ENDING.load(Ordering::SeqCst) {
         return Err(io::ErrorKind::Interrupted.into());
     }
@@ -128,8 +128,8 @@ pub(crate) fn leave() {
     undo();
 }
 
-/// Forgets that the screen is shown: another program has the terminal now, and its shell has set
-/// the modes back.
+/// Forgets that the screen is shown: another program has the terminal now, and the shell has
+/// restored the modes.
 pub(crate) fn forget() {
     lock(&BEFORE).take();
 }
@@ -139,7 +139,8 @@ pub(crate) fn is_shown() -> bool {
     lock(&BEFORE).is_some()
 }
 
-/// Locks, also after a thread that held the lock panicked: each value is whole at any time.
+/// Locks a value, even after a panic of the thread that held the lock: each value is always
+/// consistent.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -147,13 +148,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 fn undo() {
     let before = lock(&BEFORE).take();
     if let Some(modes) = before {
-        // A terminal that has gone needs nothing.
+        // A closed terminal needs no restoring.
         let _gone = write_all(LEAVE);
         let _gone = tcsetattr(stdin(), OptionalActions::Now, &modes);
     }
 }
 
-/// Has a panic's message printed on the restored terminal, whichever thread it is in.
+/// Prints a panic's message on the restored terminal, for any thread.
 fn restore_before_panics() {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
@@ -162,7 +163,7 @@ fn restore_before_panics() {
     }));
 }
 
-/// Whether the program may use its terminal: it is no background job.
+/// Whether the program may use its terminal: it is not a background job.
 pub(crate) fn is_foreground() -> bool {
     isatty(stdin()) && tcgetpgrp(stdin()).is_ok_and(|group| group == rustix::process::getpgrp())
 }
@@ -173,7 +174,7 @@ pub(crate) fn size() -> io::Result<Size> {
     Ok(Size::new(size.ws_col, size.ws_row))
 }
 
-/// Writes to the screen as long as it is shown.
+/// Writes to the screen while it is shown.
 pub(crate) fn write(bytes: &[u8]) -> io::Result<()> {
     let _writer = lock(&WRITER);
     match is_shown() {
@@ -194,18 +195,18 @@ fn write_all(mut bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// The reason for which a wait was over.
+/// Why a wait ended.
 pub(crate) enum Woken {
-    /// Keys were typed: their bytes.
+    /// Keys were typed; contains their bytes.
     Keys(Vec<u8>),
-    /// The terminal has gone.
+    /// The terminal was closed.
     Gone,
-    /// The time is over, or the waker was written to.
+    /// The time has passed, or the waker was written to.
     Other,
 }
 
-/// Waits for keys, for a byte of `waker`, or until the time is over. Without `takes_keys` the keys
-/// stay where they are.
+/// Waits for keys, for a byte of `waker`, or until the time has passed. Without `takes_keys`, typed
+/// keys are not read.
 pub(crate) fn wait(waker: BorrowedFd<'_>, takes_keys: bool, time: Duration) -> Woken {
     let keys = stdin();
     let mut polled = [
@@ -221,13 +222,13 @@ pub(crate) fn wait(waker: BorrowedFd<'_>, takes_keys: bool, time: Duration) -> W
         tv_nsec: i64::from(time.subsec_nanos()),
     };
     if poll(polled, Some(&time)).is_err() {
-        // A signal, which the caller looks for.
+        // A signal, which the caller checks.
         return Woken::Other;
     }
     let is_woken = !polled[0].revents().is_empty();
     let typed = polled.get(1).map(PollFd::revents);
     if is_woken {
-        // What was written says nothing but that there is something to look at.
+        // The bytes have no meaning except to wake the thread.
         let _read = rustix::io::read(waker, &mut [0; 64]);
     }
     match typed {

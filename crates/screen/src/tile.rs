@@ -1,8 +1,8 @@
 //! One tile of a view: a figure or rows of text.
 //!
-//! A tile does not know its size before it is drawn: it says how many rows it has
-//! ([`Tile::height`]), and is then given an area ([`Tile::draw`]). A figure that the run does not
-//! have leaves its tile empty.
+//! A tile does not know its size before it is drawn. The caller reads its number of rows
+//! ([`Tile::height`]) and then passes an area ([`Tile::draw`]). If the run does not have a figure,
+//! its tile is empty.
 
 use crate::chart;
 use crate::look::Look;
@@ -14,16 +14,16 @@ use ratatui_core::layout::Rect;
 
 /// The content of a tile.
 pub(crate) enum Tile {
-    /// The figure with this name, where the run has it; its area may have any height.
+    /// The figure with this name, if the run has it; its area may have any height.
     Figure(&'static str),
     /// Rows of text, which can be scrolled.
     Rows(Vec<Line>),
-    /// The same under a first row that stays.
+    /// Rows of text that can be scrolled, below a fixed first row.
     Table(Vec<Line>),
 }
 
 impl Tile {
-    /// The number of its rows, where it has a number of them.
+    /// The number of rows; `None` for a figure.
     pub(crate) fn height(&self) -> Option<u16> {
         match self {
             Self::Figure(_) => None,
@@ -33,8 +33,8 @@ impl Tile {
         }
     }
 
-    /// Draws the tile; rows from `scroll` on. Gives the first row that is shown, which is less where
-    /// there are not so many, and 0 of a picture.
+    /// Draws the tile, with its rows from `scroll` on. Returns the first visible row, which is
+    /// smaller if there are fewer rows, and 0 for a picture.
     pub(crate) fn draw(
         &self,
         figures: &[Figure],
@@ -66,8 +66,8 @@ impl Tile {
     }
 }
 
-/// Draws rows from one on, and never beyond the last; the last line of the area says how many more
-/// there are. Gives the first row that is shown.
+/// Draws rows from `scroll` on, but never beyond the last; the last line of the area shows how many
+/// more there are. Returns the first visible row.
 fn scrolled(rows: &[Line], scroll: usize, area: Rect, buffer: &mut Buffer, look: &Look) -> usize {
     let room = usize::from(area.height);
     let from = scroll.min(rows.len().saturating_sub(room));

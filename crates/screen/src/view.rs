@@ -1,7 +1,7 @@
-//! The views of a screen, and the tiles that each consists of.
+//! The views of a screen, and their tiles.
 //!
-//! A view is a name, a key and a list of tiles; nothing of it lasts between two frames. A new one
-//! is a variant with a row in each method, in which the compiler asks for it.
+//! A view is a name, a key and a list of tiles, without state between frames. A new view is a
+//! variant with a row in each method; the compiler reports the missing ones.
 
 use crate::tile::Tile;
 use drumfire_measure::Summary;
@@ -39,7 +39,7 @@ impl View {
         Self::Generator,
     ];
 
-    /// Its name among the tabs.
+    /// The name in the tabs.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Overview => "overview",
@@ -51,19 +51,19 @@ impl View {
         }
     }
 
-    /// Its place among all.
+    /// The position among all views.
     pub(crate) fn number(self) -> usize {
         Self::ALL.iter().position(|view| *view == self).unwrap_or(0)
     }
 
-    /// The view some places further, around the end, or back where `by` is negative.
+    /// The view `by` positions further, wrapping around; back if `by` is negative.
     pub(crate) fn moved(self, by: isize) -> Self {
         let of = Self::ALL.len() as isize;
         let at = (self.number() as isize + by).rem_euclid(of);
         Self::ALL[at as usize]
     }
 
-    /// The names of its pictures, the most important first. They stand behind its rows of text.
+    /// The names of the view's pictures, the most important first. They follow its rows of text.
     pub(crate) const fn pictures(self) -> &'static [&'static str] {
         match self {
             Self::Overview => &["rate", "latency", "heat", "outcomes", "tail", "in-flight"],
@@ -75,8 +75,9 @@ impl View {
         }
     }
 
-    /// Its tiles, the most important first. Rows of text are laid out for `style`, whose width is
-    /// that of a tile; the table of steps has this order, and those whose names contain the filter.
+    /// The view's tiles, the most important first. Rows of text are formatted for `style`, whose
+    /// width is the width of a tile. The table of steps has this order, and only the steps whose
+    /// names contain the filter.
     pub(crate) fn tiles(
         self,
         summary: &Summary,
@@ -114,7 +115,7 @@ impl View {
         tiles
     }
 
-    /// The most tiles that are shown at this width: more than four are for wide screens.
+    /// The maximum number of tiles at this width; more than four are for wide screens.
     pub(crate) const fn most(self, width: u16) -> usize {
         match width {
             180.. => 6,
@@ -122,7 +123,7 @@ impl View {
         }
     }
 
-    /// The least width of a tile. Text needs more of it than a picture.
+    /// The minimum width of a tile. Text needs more width than a picture.
     pub(crate) const fn tile_width(self) -> u16 {
         match self {
             Self::Overview | Self::Latency => 38,

@@ -1,17 +1,18 @@
-//! The thread before the terminal: draws, takes keys, and carries out what they ask for.
+//! The thread of the terminal: draws, reads keys, and carries out their acts.
 //!
-//! It looks for changes every [`FRAME`], and draws when an event, a message, a key or another size
-//! came, or when the clock has moved on by a second. It stands still while the program is suspended
-//! or in the background, and ends when the screen's owner says so or the terminal has gone; the run
-//! goes on in any case.
+//! The thread checks for changes every [`FRAME`], and draws after an event, a message, a key or a
+//! change of size, or when the clock has advanced by a second. It pauses while the program is
+//! suspended or in the background, and ends when the screen's owner requests it or the terminal is
+//! closed. The run continues in any case.
 //!
 //! The loop of [`Watcher::watch`] has three steps, in this order: it follows the shell's job
-//! control, draws a frame if it would differ, and waits for a key, a signal or the next look. What a
-//! key asks for is done on this thread, before the next frame, which has the answer as its message.
+//! control, draws a frame if it would differ, and waits for a key, a signal or the next check. The
+//! act of a key is carried out on this thread before the next frame, which shows the answer as its
+//! message.
 //!
-//! The lock on the shared state is held while a frame is drawn and written, so that its parts are
-//! of one moment. The observer may wait for that, and the run waits for neither. Reports that are
-//! copied or saved are made from the books as they were, without the lock.
+//! The lock on the shared state is held while a frame is drawn and written, so that its parts
+//! belong to one moment. The observer may wait for this, but the run waits for neither. Reports
+//! that are copied or saved are made from a copy of the books, without the lock.
 
 use crate::backend::Cells;
 use crate::choice::{Act, Choice};
@@ -38,41 +39,40 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// The time between two looks.
+/// The time between two checks.
 const FRAME: Duration = Duration::from_millis(250);
-/// The number of names that are tried for a saved report.
+/// The maximum number of names that are tried for a saved report.
 const NAMES_MAX: u32 = 100;
 
-/// The signals that concern the screen, since it was last looked. Signal handlers set them and
-/// write to the pipe, which ends the wait.
+/// The signals that concern the screen, received since the last check. Signal handlers set the
+/// flags and write to the pipe, which ends the wait.
 #[derive(Clone, Default)]
 pub(crate) struct Flags {
-    /// The end of the screen, by its owner.
+    /// The owner has requested the end of the screen.
     pub(crate) is_over: Arc<AtomicBool>,
-    /// Set by SIGTSTP, as Ctrl-Z sends it.
+    /// Set by SIGTSTP, which Ctrl-Z sends.
     pub(crate) is_suspended: Arc<AtomicBool>,
-    /// Set by SIGCONT, also where the program was stopped by SIGSTOP.
+    /// Set by SIGCONT, even if the program was stopped by SIGSTOP.
     pub(crate) is_continued: Arc<AtomicBool>,
 }
 
-/// The thread's state. What a person has chosen is here and nowhere else.
+/// The thread's state. The user's choices exist only here.
 pub(crate) struct Watcher {
     shared: Shared,
     flags: Flags,
     waker: OwnedFd,
     look: Look,
-    /// The person's choice: the view, the order, the filter, what is being typed.
+    /// The user's choices: the view, the order, the filter, the typed text.
     choice: Choice,
-    /// The cells as they are on the terminal, of which a frame rewrites those that differ.
+    /// The cells on the terminal; a frame rewrites only the ones that differ.
     cells: Terminal<Cells>,
     /// The pictures of the view that is shown.
     pictures: Pictures,
-    /// The sights of the newest frame; `None` where another is due in any case.
+    /// The inputs of the newest frame; `None` if another frame is due in any case.
     drawn: Option<Sights>,
 }
 
-/// The facts that a frame shows apart from the choices of the person before it. Equal ones give an
-/// equal frame.
+/// The inputs of a frame apart from the user's choices. Equal inputs produce an equal frame.
 #[derive(Clone, Copy, PartialEq)]
 struct Sights {
     events: u64,
@@ -83,10 +83,10 @@ struct Sights {
 }
 
 impl Watcher {
-    /// A watcher of a run. `waker` is written to by signals and by the owner.
+    /// A watcher of a run. Signals and the owner write to `waker`.
     ///
     /// # Errors
-    /// When the terminal does not tell its size.
+    /// If the size of the terminal is unknown.
     pub(crate) fn new(
         shared: Shared,
         run: &RunContext,
@@ -110,7 +110,7 @@ impl Watcher {
         })
     }
 
-    /// Watches until the owner ends it or the terminal has gone.
+    /// Runs until the owner ends it or the terminal is closed.
     pub(crate) fn watch(mut self) {
         while !self.flags.is_over.load(Ordering::Acquire) {
             self.follow_jobs();
@@ -126,17 +126,18 @@ impl Watcher {
         }
     }
 
-    /// Leaves the terminal to the shell when the program is suspended, and takes it again.
+    /// Leaves the terminal to the shell when the program is suspended, and takes it back
+    /// afterwards.
     fn follow_jobs(&mut self) {
         if self.flags.is_suspended.swap(false, Ordering::AcqRel) {
             terminal::leave();
-            // The program stops here, and goes on by SIGCONT.
+            // The program stops here, and continues after SIGCONT.
             let _stopped = low_level::emulate_default_handler(SIGTSTP);
         }
         let is_continued = self.flags.is_continued.swap(false, Ordering::AcqRel);
         let is_foreground = terminal::is_foreground();
         match (terminal::is_shown(), is_foreground) {
-            // The shell has set other modes meanwhile, also for a program that SIGSTOP had stopped.
+            // The shell has changed the modes meanwhile, even if SIGSTOP had stopped the program.
             (true, true) if is_continued => self.show_again(),
             (true, true) | (false, false) => {}
             (false, true) => self.show_again(),
@@ -144,14 +145,14 @@ impl Watcher {
         }
     }
 
-    /// Takes the terminal again and draws everything anew.
+    /// Takes the terminal back and redraws everything.
     fn show_again(&mut self) {
         self.drawn = None;
-        // A terminal that refuses is tried again with the next frame.
+        // If the terminal refuses, the next frame tries again.
         let _shown = terminal::enter().and_then(|()| self.cells.clear());
     }
 
-    /// Draws a frame, unless it would be the one that is on the terminal.
+    /// Draws a frame, unless an equal one is on the terminal.
     fn draw(&mut self) -> io::Result<()> {
         let size = terminal::size()?;
         let known = lock(&self.shared);
@@ -183,8 +184,7 @@ impl Watcher {
         Ok(())
     }
 
-    /// Carries out what keys ask for, one after the other. The answer to the last one is the
-    /// message.
+    /// Carries out the acts of keys in order. The answer to the last one is the message.
     fn press(&mut self, bytes: &[u8]) {
         self.drawn = None;
         for key in keys(bytes) {
@@ -193,7 +193,7 @@ impl Watcher {
             };
             let answer = match act {
                 Act::End => {
-                    // Counted with the signals of others: the second ends the wait too.
+                    // Counted together with signals from outside: the second one ends the wait too.
                     let raised = low_level::raise(SIGINT);
                     raised.err().map(|error| error.to_string())
                 }
@@ -207,7 +207,7 @@ impl Watcher {
         }
     }
 
-    /// Pauses the load, or lets it go on, by what the run said last.
+    /// Pauses or resumes the load, depending on the latest state of the run.
     fn pause(&self) -> String {
         let known = lock(&self.shared);
         let load = known.standing.steering();
@@ -219,7 +219,7 @@ impl Watcher {
         }))
     }
 
-    /// Multiplies the load of the chosen pool, or of all, by a factor; gives the answers.
+    /// Multiplies the load of the chosen pool, or of all pools, by a factor. Returns the answers.
     fn scale(&self, factor: f64) -> String {
         let known = lock(&self.shared);
         let Some(steering) = known.standing.steering() else {
@@ -237,7 +237,7 @@ impl Watcher {
         }
     }
 
-    /// Gives a command to the run; gives the answer.
+    /// Sends a command to the run. Returns the answer.
     fn send(&self, command: &Command) -> String {
         let mut known = lock(&self.shared);
         let carried_out = known.standing.carry_out(command);
@@ -249,7 +249,8 @@ impl Watcher {
         lock(&self.shared).summary.clone()
     }
 
-    /// Sends the report so far to the terminal's clipboard, without secrets; gives the answer.
+    /// Sends the current report to the terminal's clipboard, with secrets masked. Returns the
+    /// answer.
     fn copy(&self) -> String {
         let Some(summary) = self.summary() else {
             return "nothing to copy yet".to_owned();
@@ -265,8 +266,8 @@ impl Watcher {
         }
     }
 
-    /// Saves the report so far as Markdown in the working directory, without secrets; gives the
-    /// answer.
+    /// Saves the current report as Markdown in the working directory, with secrets masked. Returns
+    /// the answer.
     fn save(&self) -> String {
         let Some(summary) = self.summary() else {
             return "nothing to save yet".to_owned();
@@ -280,7 +281,7 @@ impl Watcher {
     }
 }
 
-/// Writes a new file, whose name it gives: never over one that exists.
+/// Writes a new file and returns its name. Existing files are never overwritten.
 fn saved(id: &str, report: &[u8]) -> io::Result<String> {
     for number in 1..=NAMES_MAX {
         let name = match number {
@@ -296,10 +297,10 @@ fn saved(id: &str, report: &[u8]) -> io::Result<String> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// Registers the signals that concern the screen. SIGCONT is looked at beside its default.
+/// Registers the signals that concern the screen. SIGCONT keeps its default effect.
 ///
 /// # Errors
-/// When the system does not let signals be watched for.
+/// If the system does not allow the handlers.
 pub(crate) fn register(flags: &Flags, waker: &OwnedFd) -> io::Result<Vec<signal_hook::SigId>> {
     let mut registered = Vec::new();
     for (signal, flag) in [

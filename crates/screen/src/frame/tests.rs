@@ -1,4 +1,4 @@
-//! Whole frames as golden files, and frames of any size. `DRUMFIRE_BLESS=1` writes the files anew.
+//! Whole frames as golden files, and frames of any size. `DRUMFIRE_BLESS=1` rewrites the files.
 
 use super::Frame;
 use crate::chart;
@@ -52,7 +52,7 @@ fn info() -> RunInfo {
     }
 }
 
-/// An exchange of this step, due at a time and as long as that.
+/// An exchange of this step, due at a time and lasting this long.
 fn sample(due: Nanos, step: u16, length: Nanos, outcome: Outcome) -> Sample {
     let sent = due + Nanos::from_micros(40);
     Sample {
@@ -74,7 +74,7 @@ fn sample(due: Nanos, step: u16, length: Nanos, outcome: Outcome) -> Sample {
 }
 
 /// A second of a run: three steps in turn with two modes of latency, failures in the sixth second,
-/// and a pool beside it.
+/// and a further pool.
 fn second(at: u64, info: &RunInfo) -> Arc<Interval> {
     let mut interval = Interval::of_pools(&info.pools);
     interval.reset(at, Nanos::from_secs(at));
@@ -102,7 +102,7 @@ fn second(at: u64, info: &RunInfo) -> Arc<Interval> {
     Arc::new(interval)
 }
 
-/// The body of a failure: JSON with what would act on a terminal.
+/// The body of a failure: JSON with terminal control characters.
 fn failed_body() -> FailedBody {
     let text = format!(r#"{{"error": "no such basket\u001b[2J", "token": "{SECRET}"}}"#);
     FailedBody {
@@ -119,7 +119,7 @@ fn failed_body() -> FailedBody {
     }
 }
 
-/// A run of so many seconds.
+/// A run of this number of seconds.
 fn run(seconds: u64) -> Known {
     let plan = open("const(200,60s)").plan().unwrap();
     let redactor = Redactor::default();
@@ -144,7 +144,7 @@ fn drawn(known: &Known, choice: &Choice, style: Style, size: (u16, u16)) -> Buff
     framed(known, choice, style, size).0
 }
 
-/// The cells of a frame, and the first row of text that it shows.
+/// The cells of a frame, and its first visible row of text.
 fn framed(
     known: &Known,
     choice: &Choice,
@@ -250,7 +250,7 @@ fn ascii_alone_where_the_terminal_shows_no_more() {
             (100, 40),
         ));
         let strange: String = frame.chars().filter(|c| !c.is_ascii()).collect();
-        // The unit of an axis' labels and a foreign name's letters.
+        // The unit in an axis' labels, and the letters of a foreign name.
         let left = strange.replace(['µ', '日', '本'], "");
         assert_eq!(left, "", "{frame}");
     }
@@ -321,12 +321,12 @@ fn a_tail_over_a_baseline_has_both_names() {
     }
 }
 
-/// The steps of a long run, and its intervals: those of a day, and more than a timeline has cells.
+/// The steps and the intervals of a long run: a day, with more intervals than a timeline has cells.
 const STEPS: usize = 320;
 const INTERVALS: u64 = 400;
 const INTERVAL_S: u64 = 216;
 
-/// A run of a day with hundreds of steps; `at` looks at it behind each interval.
+/// A run of a day with hundreds of steps; `at` is called after each interval.
 fn day(mut at: impl FnMut(u64, &Known)) -> Known {
     let names: Vec<String> = (0..STEPS).map(|n| format!("step {n:03}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -354,7 +354,7 @@ fn day(mut at: impl FnMut(u64, &Known)) -> Known {
     known
 }
 
-/// What is kept of a run for its screen does not grow with its length.
+/// The memory of a run's screen does not grow with the run's length.
 #[test]
 fn a_day_with_hundreds_of_steps_takes_bounded_memory() {
     let mut sizes = Vec::new();
@@ -378,7 +378,7 @@ fn a_day_with_hundreds_of_steps_takes_bounded_memory() {
     assert!(sizes.iter().all(is_bounded), "{sizes:?}");
 }
 
-/// Every view is drawn within its area, and hundreds of steps can be scrolled, ordered and filtered.
+/// Every view is drawn within its area, and hundreds of steps can be scrolled, sorted and filtered.
 #[test]
 fn a_day_with_hundreds_of_steps_is_drawn() {
     let known = day(|_, _| {});
