@@ -1,44 +1,45 @@
-//! The requests that are let in.
+//! Decides which requests are admitted.
 //!
-//! A server on loopback is within reach of every page that the user's browser has open, and of every
-//! user of the machine. So each request names this server itself, by an address of loopback and the
-//! port, which a name that another page has pointed at loopback is not; it has the token in its
-//! path, which no other page and no other user knows; and one that changes something comes from a
-//! page of this server, by its `Origin`, with a content type that no form of another page can send
-//! without asking first (the Fetch standard, sections on `Origin` and on CORS preflights).
+//! Every page in the user's browser, and every user of the machine, can reach a server on loopback.
+//! So each request must satisfy three rules. It must be addressed to this server, by an address of
+//! loopback and the port; a name that another site has pointed at loopback is refused. Its path
+//! must contain the token, which no other page and no other user knows. A request that changes
+//! something must come from a page of this server, by its `Origin`, with a content type that no
+//! form of another page can send without a preflight (the Fetch standard, sections on `Origin` and
+//! on CORS preflights).
 
 use hyper::header::{CONTENT_TYPE, HOST, HeaderValue, ORIGIN};
 use hyper::http::request::Parts;
 use hyper::{Method, StatusCode};
 
-/// Bytes of a token.
+/// The length of a token in bytes.
 const TOKEN_BYTES: usize = 16;
 /// The content type of commands.
 const JSON: &str = "application/json";
 
-/// The rules by which a request is let in: the token of the server's address, and the names under
-/// which it may be asked.
+/// The rules for admitting a request: the token in the server's address, and the authorities under
+/// which the server may be addressed.
 #[derive(Debug)]
 pub(crate) struct Access {
     token: String,
     authorities: Vec<String>,
 }
 
-/// The reason for which a request is refused.
+/// Why a request is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// It names another server.
+    /// The request is addressed to another server.
     Host,
-    /// It has no token, or another one.
+    /// The token is missing or wrong.
     Token,
-    /// It comes from another page, or in a form that another page could send.
+    /// The request comes from another page, or in a form that another page could send.
     Origin,
-    /// No page has this method.
+    /// The method is unsupported.
     Method,
 }
 
 impl Refusal {
-    /// The status of the answer, and its words.
+    /// The status and the text of the response.
     pub(crate) const fn answer(self) -> (StatusCode, &'static str) {
         match self {
             Self::Host => (
@@ -59,10 +60,10 @@ impl Refusal {
 }
 
 impl Access {
-    /// That of a server at this port, with a new token.
+    /// The rules for a server on this port, with a new token.
     ///
     /// # Errors
-    /// When the system has no random bytes.
+    /// If the system has no random bytes.
     pub(crate) fn new(port: u16) -> Result<Self, getrandom::Error> {
         let mut bytes = [0; TOKEN_BYTES];
         getrandom::fill(&mut bytes)?;
@@ -83,10 +84,10 @@ impl Access {
         &self.token
     }
 
-    /// The path behind the token, from its slash on, of a request that is let in.
+    /// Checks a request, and returns its path after the token, from the slash on.
     ///
     /// # Errors
-    /// When it is not.
+    /// If the request is refused.
     pub(crate) fn admit<'r>(&self, request: &'r Parts) -> Result<&'r str, Refusal> {
         let host = text(request.headers.get(HOST));
         if !self.authorities.iter().any(|own| own == host) {
@@ -118,7 +119,7 @@ fn text(value: Option<&HeaderValue>) -> &str {
     text.unwrap_or_default()
 }
 
-/// Whether two texts are the same, in a time that does not depend on where they differ.
+/// Whether two texts are equal, in a time that does not depend on where they differ.
 fn is_same(given: &str, own: &str) -> bool {
     let pairs = given.bytes().zip(own.bytes());
     let differing = pairs.fold(0, |differing, (a, b)| differing | (a ^ b));

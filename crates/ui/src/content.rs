@@ -1,8 +1,8 @@
-//! The content of an answer: whole, or a stream of events that ends with its sender.
+//! The content of a response: complete, or a stream of events that ends with its sender.
 //!
-//! hyper polls it until it gives `None`. A stream of events has no length and ends when the feed
-//! drops the sender, or the browser the connection; the feed then notices that the receiver is
-//! gone.
+//! hyper polls it until it returns `None`. A stream of events has no length. It ends when the feed
+//! drops the sender, or when the browser closes the connection; the feed then notices that the
+//! receiver was dropped.
 
 use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
@@ -11,10 +11,10 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::sync::mpsc::Receiver;
 
-/// The content of an answer.
+/// The content of a response.
 #[derive(Debug)]
 pub(crate) enum Content {
-    /// Bytes, until they were taken.
+    /// Complete bytes, until they are taken.
     Whole(Option<Bytes>),
     /// Events as they come.
     Events(Receiver<Bytes>),

@@ -1,15 +1,15 @@
-//! The parts of a run's page for those who watch it, as server-sent events (the HTML standard,
-//! section 9.2), while the run goes on.
+//! The parts of a run's page, sent to its viewers as server-sent events while the run is active (the
+//! HTML standard, section 9.2).
 //!
 //! ```text
 //!   Run ── version ──► Feed ── look, only when it differs ──► parts ──► each viewer's own queue
 //! ```
 //!
-//! A feed is one task for all viewers of a run. It looks at the run's version some times a second,
-//! and at the run itself only when that has changed and a viewer is there: the page is drawn once
-//! for all viewers, and each gets the parts that differ from what it has. A viewer that has seen
-//! nothing gets all of them. A viewer whose queue is full is let go; its browser comes back by
-//! itself, and gets the whole again. So a viewer may fall behind, and can hold up neither the run
+//! A feed is one task for all viewers of a run. It checks the run's version several times a second,
+//! and reads the run itself only if the version has changed and a viewer is connected. The page is
+//! drawn once for all viewers, and each gets the parts that differ from its own. A new viewer gets
+//! all parts. If the queue of a viewer is full, the viewer is disconnected; its browser reconnects
+//! by itself and gets everything again. So a viewer may fall behind, but can delay neither the run
 //! nor another viewer.
 
 use crate::look::Look;
@@ -27,27 +27,28 @@ use tokio::sync::watch;
 use tokio::task;
 use tokio::time::sleep;
 
-/// The time between two looks at the version, at least.
+/// The minimum time between two checks of the version.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// A look that took some time is not repeated before this multiple of it: a request in two hundred
-/// may leave while one goes on, so that the lag's p99 does not know of it.
+/// The rest after a look, as a multiple of its duration: at most one request in two hundred is sent
+/// during a look, so that looks do not affect the p99 of the lag.
 const REST: u32 = 200;
-/// No more than this lies between two looks, whatever a look takes.
+/// The maximum rest between two looks.
 const REST_MAX: Duration = Duration::from_secs(5);
-/// The time after which a silent viewer is sent a comment, which finds out whether it is there.
+/// The time after which a silent viewer is sent a comment, which detects whether it is still
+/// connected.
 const SIGN_EVERY: Duration = Duration::from_secs(15);
-/// Events that may wait for a viewer: those of two pages.
+/// The maximum number of events that wait for a viewer: two pages of them.
 const QUEUE: usize = 128;
 
-/// The feeds of all runs that are watched, by the name of the run.
+/// The feeds of all watched runs, by the name of the run.
 #[derive(Clone)]
 pub(crate) struct Feeds {
     open: Arc<Mutex<HashMap<String, Feed>>>,
-    /// Whether the server ends.
+    /// Whether the server is ending.
     ending: watch::Receiver<bool>,
 }
 
-/// The viewers of one run that its task has not taken yet.
+/// The viewers of one run that its task has not taken over yet.
 #[derive(Default)]
 struct Feed {
     arriving: Vec<Viewer>,
@@ -56,21 +57,21 @@ struct Feed {
 /// A browser that shows the page.
 struct Viewer {
     queue: Sender<Bytes>,
-    /// The digest of each part that it has.
+    /// The digest of each part that the viewer has.
     seen: HashMap<&'static str, u64>,
 }
 
-/// The content of an event that has a part.
+/// The content of an event with a part.
 #[derive(Serialize)]
 struct PartEvent<'a> {
     id: &'a str,
     html: &'a str,
-    /// The part that stands before it.
+    /// The part that precedes it.
     after: Option<&'a str>,
 }
 
 impl Feeds {
-    /// None yet. They end when `ending` becomes true.
+    /// Creates a set without feeds. Feeds end when `ending` becomes true.
     pub(crate) fn new(ending: watch::Receiver<bool>) -> Self {
         Self {
             open: Arc::default(),
@@ -98,7 +99,7 @@ impl Feeds {
         events
     }
 
-    /// Sends what changes until the run is over, the server ends or the last viewer has gone.
+    /// Sends changes until the run is over, the server ends or the last viewer has disconnected.
     async fn follow(mut self, name: String, run: Run) {
         let mut viewers = Vec::new();
         let mut shown = None;
@@ -119,7 +120,7 @@ impl Feeds {
                 viewers.retain_mut(|viewer| viewer.is_sent(events.as_ref(), is_over));
                 spoke = clock.now();
                 rest = rest_after(Duration::from_nanos((spoke - began).0));
-                // Of a run that can't be read any more nothing follows either.
+                // No events follow for a run that cannot be read any more, either.
                 if is_ending || is_over || look.is_none() {
                     self.lock().remove(&name);
                     return;
@@ -134,13 +135,13 @@ impl Feeds {
             }
             tokio::select! {
                 () = sleep(rest) => {}
-                // An error is the server's end as well.
+                // An error also means that the server is ending.
                 _ = self.ending.changed() => {}
             }
         }
     }
 
-    /// The viewers that have come since it was last asked.
+    /// The viewers that have arrived since the last call.
     fn arrived(&self, name: &str) -> Vec<Viewer> {
         let mut open = self.lock();
         let feed = open.get_mut(name);
@@ -148,7 +149,7 @@ impl Feeds {
             .unwrap_or_default()
     }
 
-    /// Whether no viewer has come meanwhile; the feed is closed then.
+    /// Whether no viewer has arrived meanwhile; if so, the feed is closed.
     fn is_left(&self, name: &str) -> bool {
         let mut open = self.lock();
         let is_left = open.get(name).is_none_or(|feed| feed.arriving.is_empty());
@@ -163,13 +164,13 @@ impl Feeds {
     }
 }
 
-/// The run as it is now; `None` where it can't be read, or its drawing panicked.
+/// The current run; `None` if it cannot be read, or drawing it panicked.
 async fn look(run: Run) -> Option<Look> {
     let looked = task::spawn_blocking(move || run.look()).await;
     looked.ok()?.ok()
 }
 
-/// The time until the next look, behind one that took this long.
+/// The time until the next look, after a look that took `took`.
 fn rest_after(took: Duration) -> Duration {
     took.saturating_mul(REST).clamp(LOOK_EVERY, REST_MAX)
 }
@@ -190,8 +191,8 @@ impl Events {
 }
 
 impl Viewer {
-    /// Sends the events of the parts that it has not seen, and of the run's end. Whether its queue had
-    /// room for them.
+    /// Sends the events of the parts that the viewer has not seen, and of the run's end. Returns
+    /// whether its queue had room for them.
     fn is_sent(&mut self, events: Option<&Events>, is_over: bool) -> bool {
         let mut all = Vec::new();
         for (id, digest, event) in events.iter().flat_map(|events| &events.0) {
@@ -216,7 +217,7 @@ fn of_part(part: &Part, after: Option<&str>) -> Bytes {
         html: &part.html,
         after,
     };
-    // Texts and nothing else: there is nothing that JSON has no form for.
+    // The content consists only of texts, which JSON can always represent.
     let content = serde_json::to_string(&content).unwrap_or_default();
     event("part", &content)
 }
@@ -226,7 +227,7 @@ fn event(name: &str, data: &str) -> Bytes {
     Bytes::from(format!("event: {name}\ndata: {data}\n\n"))
 }
 
-/// A line that no browser shows.
+/// A line that browsers do not show.
 const fn comment() -> Bytes {
     Bytes::from_static(b":\n\n")
 }

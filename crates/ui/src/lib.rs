@@ -1,21 +1,21 @@
-//! Runs in a browser: a list of those that are stored, two of them laid over each other, and each
-//! run as a page, which follows the run while it goes on and commands it.
+//! Runs in a browser: a list of the stored ones, two of them compared, and each run as a page,
+//! which follows an active run and controls it.
 //!
 //! ```text
 //!   OwnRun ◄── RunPage, an observer of this process' run
 //!      │
 //!   Site ──► Look ──► page
 //!      │       └────► Feed ──► events for each viewer
-//!   Library ◄── stored runs; Peer for those that go on in other processes
+//!   Library ◄── stored runs; Peer for active runs in other processes
 //! ```
 //!
-//! Knows what is served, for whom, and when it is drawn anew. What a page looks like is the
-//! report's: a [`Look`](look::Look) is its parts at one moment, and the same as in a page that is a
-//! file. Must not know flags, the environment or the terminal. Start reading at [`Server`], then at
-//! `feed`.
+//! Knows the content of responses, their viewers, and when a page is redrawn. The appearance of a
+//! page belongs to `report`: a [`Look`](look::Look) consists of a page's parts at one moment, as in
+//! a page that is a file. Must not know flags, the environment or the terminal. Start reading at
+//! [`Server`], then at `feed`.
 //!
-//! A server is for its user alone: it listens on loopback, its address has a token, and `access` has
-//! the rules that keep other pages out.
+//! A server is only for its user: it listens on loopback, its address contains a token, and
+//! `access` has the rules that keep other pages out.
 
 mod access;
 mod content;

@@ -1,4 +1,4 @@
-//! The stored runs of a user, those that go on among them.
+//! The stored runs of a user, including active ones.
 
 use crate::look::Look;
 use drumfire_compare::{Compared, HISTORY_MAX};
@@ -13,9 +13,9 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Runs of one plan that a spark shows at most.
+/// The maximum number of runs of one plan in a spark.
 const SPARK_RUNS: usize = 24;
-/// A spark of fewer shows nothing.
+/// The minimum number of runs in a spark.
 const SPARK_RUNS_MIN: usize = 2;
 
 /// The stored runs of a user.
@@ -23,17 +23,17 @@ const SPARK_RUNS_MIN: usize = 2;
 pub struct Library {
     /// The folder of runs.
     pub runs: PathBuf,
-    /// The index of the runs, which is made where it is missing.
+    /// The index of the runs, which is created if it is missing.
     pub index: PathBuf,
-    /// The folder of the sockets of runs that go on; `None` where there is none.
+    /// The folder of the sockets of active runs, if there is one.
     pub sockets: Option<PathBuf>,
-    /// The words for the time at which a run began, as clocks show it here.
+    /// Formats the local time at which a run began.
     pub began: fn(&RunRow) -> String,
-    /// The row of a run that began at this time.
+    /// The list row of a run that began at this time.
     pub listed: for<'a> fn(&'a RunRow, &'a str) -> Listed<'a>,
 }
 
-/// A run that lies in the library. Clones share what they have read of it.
+/// A run in the library. Clones share the record that they have read.
 #[derive(Clone, Debug)]
 pub(crate) struct Shelved {
     path: PathBuf,
@@ -42,7 +42,7 @@ pub(crate) struct Shelved {
 }
 
 impl Library {
-    /// The run of this name; `None` where there is none.
+    /// The run with this name; `None` if it does not exist.
     pub(crate) fn find(&self, name: &str) -> Option<Shelved> {
         let path = self.runs.join(name);
         let is_there = path.is_dir() && Record::is_named(&path);
@@ -53,7 +53,7 @@ impl Library {
         })
     }
 
-    /// The page of no runs.
+    /// The page of an empty list.
     pub(crate) fn empty_page() -> Vec<u8> {
         runs_page(&[])
     }
@@ -73,10 +73,10 @@ impl Library {
         runs_page(&stored.collect::<Vec<_>>())
     }
 
-    /// The page of two runs.
+    /// The page that compares two runs.
     ///
     /// # Errors
-    /// When one of them can't be read; the text says why.
+    /// If one of them cannot be read; the text has the reason.
     pub(crate) fn compare(&self, base: &str, candidate: &str) -> Result<Vec<u8>, String> {
         let read = |name: &str| {
             let run = self.find(name).ok_or_else(|| missing(name))?;
@@ -95,7 +95,7 @@ impl Library {
     /// The page of the runs of a run's plan.
     ///
     /// # Errors
-    /// When there is no such run, or its plan is not known; the text says why.
+    /// If the run does not exist, or its plan is unknown; the text has the reason.
     pub(crate) fn history(&self, name: &str) -> Result<Vec<u8>, String> {
         let mut rows = self.rows();
         let run = rows.iter().find(|row| row.id == name);
@@ -116,9 +116,9 @@ impl Library {
         Ok(document.print())
     }
 
-    /// The stored runs, the newest first.
+    /// The stored runs, newest first.
     fn rows(&self) -> Vec<RunRow> {
-        // `drumfire runs` prints the flaws of the index; a page has the runs in any case.
+        // `drumfire runs` prints the flaws of the index; the page lists the runs in any case.
         let (rows, _unindexed) = Index::rows_of(&self.index, &self.runs);
         rows
     }
@@ -131,13 +131,13 @@ impl Library {
     fn is_live(&self, row: &RunRow, peers: &Peers) -> bool {
         let may_be = row.run.as_ref().is_ok_and(|run| !run.coverage.has_end());
         may_be && !peers.live.is_empty() && {
-            // A run that was resumed has another name than its directory.
+            // The name of a resumed run differs from its directory.
             let id = Record::newest_id(&self.runs.join(&row.id));
             id.is_ok_and(|id| peers.live.iter().any(|peer| peer.id == id))
         }
     }
 
-    /// For each row, the p99 of the runs of its plan up to it.
+    /// For each row, the p99 of the runs of its plan up to that run.
     fn sparks(rows: &[RunRow]) -> Vec<Option<Spark>> {
         let mut histories: HashMap<PlanKey, Vec<Option<f64>>> = HashMap::new();
         let mut sparks: Vec<Option<Spark>> = Vec::with_capacity(rows.len());
@@ -159,22 +159,22 @@ impl Library {
 }
 
 impl Shelved {
-    /// A number that differs when the record does; 0 where there is none.
+    /// A number that changes with the record; 0 without a record.
     pub(crate) fn version(&self) -> u64 {
         Record::version(&self.path).unwrap_or(0)
     }
 
-    /// The run as it is now.
+    /// The current run.
     ///
     /// # Errors
-    /// When it can't be read; the text says why.
+    /// If the run cannot be read; the text has the reason.
     pub(crate) fn look(&self) -> Result<Look, String> {
         let mut followed = self.record.lock().unwrap_or_else(PoisonError::into_inner);
         let record = followed.record().map_err(|error| error.to_string())?;
         drop(followed);
         let peer = match record.summary.coverage.has_end() {
             true => None,
-            // A run that does not respond can't be controlled; its record is shown.
+            // A run that does not respond cannot be controlled; its record is shown.
             false => self.peer_of(&record.newest_id).ok().flatten(),
         };
         let plan = stored_plan(&self.path);
@@ -200,10 +200,10 @@ impl Shelved {
         })
     }
 
-    /// Has the run carry out a person's order; gives its answer.
+    /// Sends a user's order to the run. Returns its answer.
     ///
     /// # Errors
-    /// When it does not go on, refuses or does not answer; the text has the reason.
+    /// If the run is not active, refuses or does not answer; the text has the reason.
     pub(crate) fn carry_out(&self, order: &Order<'_>) -> Result<String, String> {
         let peer = self.peer().map_err(|error| error.to_string())?;
         let peer = peer.ok_or("the run is not in progress")?;
@@ -211,7 +211,7 @@ impl Shelved {
         peer.send(command).map_err(|error| error.to_string())
     }
 
-    /// The run in the process that carries it out.
+    /// The run in the process that executes it.
     fn peer(&self) -> Result<Option<Peer>, PeerError> {
         match Record::newest_id(&self.path) {
             Ok(id) => self.peer_of(&id),
@@ -225,7 +225,7 @@ impl Shelved {
     }
 }
 
-/// How far a run is, and its length where its plan has one.
+/// The progress of a run, and its length if its plan has one.
 fn running(summary: &Summary) -> String {
     let asked = summary
         .info
@@ -248,7 +248,7 @@ fn runs_page(stored: &[StoredRun<'_>]) -> Vec<u8> {
     document.print()
 }
 
-/// The words on a run that is not there.
+/// The message about a missing run.
 pub(crate) fn missing(name: &str) -> String {
     format!("no run `{}` is stored", name.escape_default())
 }

@@ -1,4 +1,4 @@
-//! A run as its page shows it at one moment.
+//! A run at one moment, as its page shows it.
 
 use drumfire_report::html::{Document, Part, Place};
 
@@ -7,9 +7,9 @@ use drumfire_report::html::{Document, Part, Place};
 pub(crate) struct Look {
     /// The title of the page.
     pub(crate) title: String,
-    /// Its parts, without secrets.
+    /// The parts, with secrets masked.
     pub(crate) parts: Vec<Part>,
-    /// Whether more can come of the run, and it takes commands.
+    /// Whether the run is active and accepts commands.
     pub(crate) is_live: bool,
 }
 

@@ -1,7 +1,7 @@
-//! The run of this process: an observer writes its standing, the server's threads read it.
+//! The run of this process: an observer writes its state, and the server's threads read it.
 //!
-//! The observer holds the lock for the time of an event, a reader for that of a copy of the books.
-//! Nothing is drawn under it.
+//! The observer holds the lock while it handles an event, and a reader while it copies the books.
+//! Nothing is drawn under the lock.
 
 use crate::look::Look;
 use drumfire_engine::Control;
@@ -17,23 +17,23 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The width of the line of progress.
 const LINE: u16 = 110;
 
-/// The run that a page is of, before it begins.
+/// The run of a page, before it begins.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
-    /// The plan that is run.
+    /// The plan of the run.
     pub plan: &'a Plan,
-    /// The plan in YAML, without secrets; empty where it is not known.
+    /// The plan in YAML, without secrets; empty if it is unknown.
     pub text: &'a str,
-    /// The way in which the run's caller names settings.
+    /// How the run's caller names settings.
     pub naming: Naming,
-    /// The secrets that the page does not show.
+    /// The secrets that the page masks.
     pub redactor: &'a Redactor,
 }
 
 /// The run of this process.
 pub(crate) struct OwnRun {
     state: Mutex<State>,
-    /// Grows with each change of what the page shows.
+    /// Grows with each change of the page.
     version: AtomicU64,
     redactor: Redactor,
     naming: Naming,
@@ -41,14 +41,14 @@ pub(crate) struct OwnRun {
     plan: String,
 }
 
-/// The standing of the run while it goes on, and its books at the end.
+/// The state of the run while it is active, and its books at the end.
 struct State {
     standing: Standing,
-    /// The books with the words of all observers, at the end.
+    /// The final books, with the notes of all observers.
     last: Option<Arc<Summary>>,
 }
 
-/// The parts of the state that a page is made of.
+/// The parts of the state from which a page is made.
 struct Seen {
     info: Arc<RunInfo>,
     summary: Option<Arc<Summary>>,
@@ -71,24 +71,24 @@ impl OwnRun {
         }
     }
 
-    /// Takes the control of the run that begins.
+    /// Sets the control of the run that begins.
     pub(crate) fn begin(&self, control: Control) {
         self.lock().standing.begin(control);
     }
 
-    /// Takes an event.
+    /// Observes an event.
     pub(crate) fn observe(&self, event: &RunEvent) {
         self.lock().standing.observe(event);
         self.version.fetch_add(1, Ordering::Release);
     }
 
-    /// Takes the books of the run that has ended.
+    /// Sets the books of the run that has ended.
     pub(crate) fn end(&self, summary: &Summary) {
         self.lock().last = Some(Arc::new(summary.clone()));
         self.version.fetch_add(1, Ordering::Release);
     }
 
-    /// A number that differs when the page does.
+    /// A number that changes with the page.
     pub(crate) fn version(&self) -> u64 {
         self.version.load(Ordering::Acquire)
     }
@@ -98,7 +98,7 @@ impl OwnRun {
         Some(self.lock().standing.info()?.id.clone())
     }
 
-    /// The run as it is now; `None` before it has begun.
+    /// The current run; `None` before it has begun.
     pub(crate) fn look(&self) -> Option<Look> {
         let seen = self.seen()?;
         let mut parts = Vec::new();
@@ -114,7 +114,7 @@ impl OwnRun {
             title = self.redactor.text(&html::title(summary)).into_owned();
             parts = html::parts(summary, &origin);
         }
-        // Behind the run's name.
+        // After the run's name.
         let place = parts.len().min(1);
         parts.insert(place, html::progress(&seen.line));
         if !seen.is_over {
@@ -127,10 +127,10 @@ impl OwnRun {
         })
     }
 
-    /// Carries out a person's order; gives the answer.
+    /// Carries out a user's order. Returns the answer.
     ///
     /// # Errors
-    /// When the order means nothing for the run, or the run refuses it; the text has the reason.
+    /// If the order is invalid for the run, or the run refuses it; the text has the reason.
     pub(crate) fn carry_out(&self, order: &Order<'_>) -> Result<String, String> {
         let mut state = self.lock();
         let info = state.standing.info().map(Arc::clone);
@@ -139,8 +139,8 @@ impl OwnRun {
         state.standing.carry_out(&command)
     }
 
-    /// The state that a page is made of, copied under the lock; `None` before the run has begun. It
-    /// closes the books as if the run ended now.
+    /// The state from which a page is made, copied under the lock; `None` before the run has begun.
+    /// Closes the books as if the run ended now.
     fn seen(&self) -> Option<Seen> {
         let state = self.lock();
         let standing = &state.standing;
@@ -162,7 +162,7 @@ impl OwnRun {
         })
     }
 
-    /// A part without the plan's secrets.
+    /// A part with the plan's secrets masked.
     fn masked(&self, part: Part) -> Part {
         let html = self.redactor.markup(part.html.as_bytes());
         Part {

@@ -1,28 +1,28 @@
-//! The addresses of the server's pages, behind its token.
+//! The addresses of the server's pages, after its token.
 
 use percent_encoding::percent_decode_str;
 
-/// The page, the stream or the command to which an address leads.
+/// The page, the stream or the command at an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Route {
     /// `/`: the list of runs.
     Runs,
-    /// `/compare?base=RUN&candidate=RUN`: two runs laid over each other.
+    /// `/compare?base=RUN&candidate=RUN`: two runs compared.
     Compare { base: String, candidate: String },
     /// `/history?run=RUN`: the runs of the plan of a run.
     History(String),
     /// `/run/RUN/`: a run's page.
     Page(String),
-    /// `/run/RUN/events`: the parts of the page that have changed, while the run goes on.
+    /// `/run/RUN/events`: the changed parts of the page, while the run is active.
     Events(String),
     /// `/run/RUN/command`: commands for the run.
     Command(String),
-    /// A page without the slash at its end, from which its links would lead elsewhere.
+    /// A page without the slash at its end, with which its relative links would be wrong.
     Slash,
 }
 
 impl Route {
-    /// The route of a path and a query; `None` where nothing is there.
+    /// The route of a path and a query; `None` if the path is unknown.
     pub(crate) fn of(path: &str, query: Option<&str>) -> Option<Self> {
         match path.split('/').collect::<Vec<_>>()[..] {
             [""] => Some(Self::Slash),
@@ -52,7 +52,7 @@ fn value(query: &str, field: &str) -> Option<String> {
         .and_then(|(_, value)| name(value))
 }
 
-/// The name of a run: a name in the folder of runs, which leads nowhere else.
+/// The name of a run: a name in the folder of runs, which cannot lead elsewhere.
 fn name(text: &str) -> Option<String> {
     let name = percent_decode_str(text).decode_utf8().ok()?;
     let is_name = !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\0']);

@@ -1,9 +1,9 @@
-//! The observer that shows a run of this process in a browser while it goes on.
+//! The observer that shows a run of this process in a browser while it is active.
 //!
-//! It listens before the run ([`RunPage::open`]), so that an address in use is known before
-//! anything is sent. It joins two things that do not know each other: the session's events, which
-//! it hands to the [`OwnRun`], and the [`Server`], which reads that. At the end the run's last
-//! books are set first and the server closed then, so that viewers get them as their last event.
+//! The observer listens before the run ([`RunPage::open`]), so that an address in use is detected
+//! before anything is sent. It connects two independent parts: it passes the session's events to
+//! the [`OwnRun`], which the [`Server`] reads. At the end, it first sets the run's last books and
+//! then closes the server, so that viewers get the books as their last event.
 
 use crate::library::Library;
 use crate::own_run::{OwnRun, Subject};
@@ -14,7 +14,7 @@ use drumfire_session::{Console, Note, Observer, RunContext, SessionError};
 use std::io;
 use std::sync::Arc;
 
-/// The page of a run while it goes on.
+/// The page of an active run.
 pub struct RunPage {
     run: Arc<OwnRun>,
     server: Server,
@@ -22,11 +22,11 @@ pub struct RunPage {
 }
 
 impl RunPage {
-    /// Listens at an address of loopback for those who want to see a run, and the stored runs beside
-    /// it. The console is given the page's address when the run begins.
+    /// Listens on an address of loopback, and serves the run and the stored runs. When the run
+    /// begins, the page's address is printed on the console.
     ///
     /// # Errors
-    /// When the address is none of loopback, or can't be listened on.
+    /// If the address is not on loopback, or cannot be listened on.
     pub fn open(
         address: &str,
         subject: &Subject<'_>,

@@ -1,22 +1,22 @@
-//! The server of a site: HTTP/1.1 on loopback, on a thread that takes no time which others need.
+//! The server of a site: HTTP/1.1 on loopback, on a thread that uses only time that no other thread
+//! needs.
 //!
-//! hyper reads the requests, since browsers keep connections, send bodies and go away in the middle
-//! of streams, and the server of the metrics' page answers one bounded question after the other. It
-//! runs on a thread of tokio's. What reads files or draws does so on one of two further threads, so
-//! that a viewer's events do not wait for another's page.
+//! hyper reads the requests, because browsers keep connections open, send bodies and disconnect in
+//! the middle of streams, whereas the server of the metrics page answers one small request after
+//! the other. The server runs on one tokio thread. Code that reads files or draws runs on one of
+//! two further threads, so that a viewer's events do not wait for another's page.
 //!
-//! Everything is bounded: connections, the size of a request's head and of a command, and the time
+//! Everything is limited: connections, the size of a request's head and of a command, and the time
 //! for a head.
 //!
-//! [`Server::start`] listens and starts the thread; from then on nothing here is called from
-//! outside but [`Server::close`]. A request takes one way: `connection` reads it, `answer` asks
-//! [`Access`] whether it is let in before anything else, [`Route`] says what its address means, and
-//! the [`Site`] has the run. No answer is made before the access is checked, not even that a page
-//! is missing.
+//! [`Server::start`] listens and starts the thread; afterwards only [`Server::close`] is called
+//! from outside. A request takes one path: `connection` reads it, `answer` first lets [`Access`]
+//! admit it, [`Route`] parses its address, and the [`Site`] has the run. No response is sent before
+//! the access is checked, not even that a page is missing.
 //!
 //! Pages are drawn and commands sent on the further threads (`drawn`, `command`). When the server
-//! ends, no connection is accepted any more, viewers get what is left in their queues, and what has
-//! not ended in time is given up.
+//! ends, it accepts no more connections, viewers get the rest of their queues, and connections that
+//! do not end in time are dropped.
 
 use crate::access::{Access, Refusal};
 use crate::content::Content;
@@ -46,22 +46,22 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task;
 use tokio::time::timeout;
 
-/// Connections at a time: those beyond are closed without an answer. A browser opens a handful for
-/// a page.
+/// The maximum number of connections at a time; further ones are closed without a response. A
+/// browser opens a few for a page.
 const CONNECTIONS_MAX: usize = 64;
-/// The time for a request's head.
+/// The time limit for a request's head.
 const HEAD_PATIENCE: Duration = Duration::from_secs(5);
-/// The size of a request's head, in bytes.
+/// The maximum size of a request's head, in bytes.
 const HEAD_BYTES_MAX: usize = 16_384;
-/// The size of a command, in bytes.
+/// The maximum size of a command, in bytes.
 const COMMAND_BYTES_MAX: usize = 4_096;
-/// Threads that read files and draw.
+/// The number of threads that read files and draw.
 const DRAWING_THREADS: usize = 2;
-/// The time that viewers have for the last events.
+/// The time for viewers to receive the last events.
 const END_PATIENCE: Duration = Duration::from_secs(2);
 
-/// The fields of every answer: a page of this server is shown in no frame, tells no other server its
-/// address, and is read by no other page.
+/// The fields of every response: a page of this server cannot be shown in a frame, sends its
+/// address to no other server, and cannot be read by other pages.
 const FIELDS: [(HeaderName, &str); 6] = [
     (header::CACHE_CONTROL, "no-store"),
     (header::CONTENT_SECURITY_POLICY, "frame-ancestors 'none'"),
@@ -82,29 +82,29 @@ const TEXT: &str = "text/plain; charset=utf-8";
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 
-/// A server that has begun. It serves until [`Server::close`]; one that is dropped goes on until
-/// the program ends.
+/// A running server. It serves until [`Server::close`]; if the value is dropped, the server
+/// continues until the program ends.
 #[derive(Debug)]
 pub struct Server {
     /// The address of the page of all runs, with the token.
     url: String,
-    /// Becomes true when the server is to end, which every task watches.
+    /// Becomes true when the server must end; every task watches it.
     ending: watch::Sender<bool>,
     thread: JoinHandle<()>,
 }
 
-/// The parts of the server that each connection shares, none of which changes.
+/// The immutable parts of the server that all connections share.
 struct Shared {
-    /// The rules by which a request is let in.
+    /// The rules for admitting requests.
     access: Access,
-    /// The runs that there are.
+    /// The runs of the server.
     site: Site,
-    /// The events of runs that are watched.
+    /// The events of watched runs.
     feeds: Feeds,
 }
 
-/// A command as a page sends it: the names are those of `drumfire ctl`, and a value or a pool that
-/// is empty counts as not given. Fields that it does not know make it none.
+/// A command as a page sends it. The names are those in `drumfire ctl`, and an empty value or pool
+/// counts as missing. A command with unknown fields is invalid.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct CommandText {
@@ -113,7 +113,8 @@ struct CommandText {
     pool: Option<String>,
 }
 
-/// The answer to it, as an object with one field: `answer` has the run's words, `error` the reason.
+/// The response to a command, as an object with one field: `answer` has the run's answer, `error`
+/// the reason.
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Answer {
@@ -122,11 +123,11 @@ enum Answer {
 }
 
 impl Server {
-    /// Serves a site at `HOST:PORT`, whose host is an address of loopback; `:PORT` is 127.0.0.1. Port
-    /// 0 is one that is free.
+    /// Serves a site at `HOST:PORT`, whose host is an address of loopback; `:PORT` means 127.0.0.1.
+    /// Port 0 selects a free port.
     ///
     /// # Errors
-    /// When the text is no address of loopback, or can't be listened on, or the system has no
+    /// If the text is not an address of loopback, or cannot be listened on, or the system has no
     /// random bytes or no thread.
     pub fn start(address: &str, site: Site) -> io::Result<Self> {
         let listener = TcpListener::bind(loopback(address)?)?;
@@ -150,7 +151,7 @@ impl Server {
         let thread = thread.spawn(move || {
             yield_to_others();
             runtime.block_on(serve(listener, shared, ended));
-            // A thread that still draws is not waited for.
+            // Do not wait for a thread that is still drawing.
             runtime.shutdown_background();
         })?;
         Ok(Self {
@@ -166,9 +167,9 @@ impl Server {
         &self.url
     }
 
-    /// Sends those who watch the last events, and ends. It waits for them, for a bounded time.
+    /// Sends the last events to viewers, and ends the server. Waits for viewers for a limited time.
     pub fn close(self) {
-        // An error is a server that has ended.
+        // An error means that the server has ended.
         let _ended = self.ending.send(true);
         if let Err(panic) = self.thread.join() {
             std::panic::resume_unwind(panic);
@@ -176,8 +177,8 @@ impl Server {
     }
 }
 
-/// The address of loopback that a text means. A name is looked up and must lead to this machine:
-/// the pages command runs, and a server on another address would let the whole network do so.
+/// The address of loopback in a text. A name is resolved and must lead to this machine: the pages
+/// control runs, and a server on another address would let the whole network do so.
 fn loopback(address: &str) -> io::Result<SocketAddr> {
     let wrong = |why: &str| io::Error::new(io::ErrorKind::InvalidInput, why);
     let (host, port) = host_and_port(address)?;
@@ -199,9 +200,9 @@ fn loopback(address: &str) -> io::Result<SocketAddr> {
     }
 }
 
-/// Takes connections until the server ends, then waits for those that are left.
+/// Accepts connections until the server ends, then waits for the remaining ones.
 async fn serve(listener: TcpListener, shared: Arc<Shared>, mut ended: watch::Receiver<bool>) {
-    // It was made for this and is ours: the runtime takes it.
+    // The listener is nonblocking, so the runtime accepts it.
     let Ok(listener) = tokio::net::TcpListener::from_std(listener) else {
         return;
     };
@@ -220,18 +221,18 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>, mut ended: watch::Rec
                     drop(seat);
                 });
             }
-            // Closed without an answer: to write one might wait.
+            // Closed without a response, because writing one might block.
             (Ok(_), Err(_)) => {}
-            // No descriptor is left: others need time to give some back.
+            // No descriptor is free: wait until others are closed.
             (Err(_), _) => tokio::time::sleep(Duration::from_millis(50)).await,
         }
     }
     let all = room.acquire_many(CONNECTIONS_MAX as u32);
-    // What has not ended by then is given up.
+    // Connections that have not ended by then are dropped.
     let _late = timeout(END_PATIENCE, all).await;
 }
 
-/// Serves one connection. A client that goes away, or sends what is no HTTP, is no one's loss.
+/// Serves one connection. Ignores the error if the client disconnects or sends invalid HTTP.
 async fn connection(stream: TcpStream, shared: Arc<Shared>, mut ended: watch::Receiver<bool>) {
     let service = service_fn(move |request| {
         let shared = Arc::clone(&shared);
@@ -250,8 +251,7 @@ async fn connection(stream: TcpStream, shared: Arc<Shared>, mut ended: watch::Re
     let _gone = served.await;
 }
 
-/// Answers one request, by its address and its method. Commands alone are sent by POST; all else is
-/// read.
+/// Answers one request, by its address and its method. Only commands use POST.
 async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Content> {
     let (head, body) = request.into_parts();
     let path = match shared.access.admit(&head) {
@@ -288,8 +288,8 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Con
     }
 }
 
-/// A page that is drawn on a thread of its own; a page that panics is an error of the server and
-/// ends nothing else.
+/// A page that is drawn on a separate thread. If drawing panics, the response is a server error and
+/// nothing else ends.
 async fn drawn(
     draw: impl FnOnce() -> Result<Vec<u8>, String> + Send + 'static,
 ) -> Response<Content> {
@@ -307,8 +307,8 @@ async fn drawn(
     }
 }
 
-/// Carries out a command: its run, its size and its form are checked in this order, and a thread
-/// sends it, since another process may be asked.
+/// Carries out a command: checks its run, its size and its format in this order. A separate thread
+/// sends it, because another process may be involved.
 async fn command(shared: &Shared, name: String, body: Incoming) -> Response<Content> {
     let run = match shared.site.run(&name) {
         Ok(run) => run,
@@ -330,10 +330,10 @@ async fn command(shared: &Shared, name: String, body: Incoming) -> Response<Cont
     }
 }
 
-/// Carries out a command for a run; gives the run's words.
+/// Sends a command to a run. Returns the run's answer.
 ///
 /// # Errors
-/// In words, when the bytes are no command, or the run refuses it.
+/// If the bytes are not a command, or the run refuses it; as text.
 fn carried_out(run: &Run, body: &[u8]) -> Result<String, String> {
     let text: CommandText =
         serde_json::from_slice(body).map_err(|error| format!("invalid command: {error}"))?;
@@ -348,9 +348,9 @@ fn carried_out(run: &Run, body: &[u8]) -> Result<String, String> {
     })
 }
 
-/// The answer to a command as JSON.
+/// The response to a command as JSON.
 fn answered(status: StatusCode, answer: Answer) -> Response<Content> {
-    // A text and nothing else: there is nothing that JSON has no form for.
+    // The content is only a text, which JSON can always represent.
     let content = serde_json::to_vec(&answer).unwrap_or_default();
     response(status, JSON, Content::Whole(Some(Bytes::from(content))))
 }
@@ -361,7 +361,7 @@ fn text(status: StatusCode, line: &str) -> Response<Content> {
     response(status, TEXT, Content::Whole(Some(content)))
 }
 
-/// The way to the same path with a slash at its end.
+/// A redirect to the same path with a slash at its end.
 fn moved(path: &str) -> Response<Content> {
     let mut response = text(
         StatusCode::PERMANENT_REDIRECT,
@@ -373,7 +373,7 @@ fn moved(path: &str) -> Response<Content> {
     response
 }
 
-/// An answer with the fields that every one has.
+/// A response with the fields that every response has.
 fn response(status: StatusCode, media_type: &'static str, content: Content) -> Response<Content> {
     let mut response = Response::new(content);
     *response.status_mut() = status;

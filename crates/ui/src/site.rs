@@ -1,4 +1,4 @@
-//! The runs of a server: that of its own process, and those that are stored.
+//! The runs of a server: the run of this process, and stored runs.
 
 use crate::library::{Library, Shelved, missing};
 use crate::look::Look;
@@ -13,12 +13,12 @@ pub struct Site {
     library: Option<Library>,
 }
 
-/// A run that a page is of.
+/// A run with a page.
 #[derive(Clone)]
 pub(crate) enum Run {
     /// The run of this process.
     Own(Arc<OwnRun>),
-    /// A stored one, whose process may go on.
+    /// A stored run, whose process may be active.
     Shelved(Shelved),
 }
 
@@ -32,7 +32,7 @@ impl Site {
         }
     }
 
-    /// The site of a run of this process, beside the stored ones, where there are any.
+    /// The site of a run of this process and of the stored runs, if a library exists.
     pub(crate) const fn of_own(own: Arc<OwnRun>, library: Option<Library>) -> Self {
         Self {
             own: Some(own),
@@ -40,10 +40,10 @@ impl Site {
         }
     }
 
-    /// The run of this name.
+    /// The run with this name.
     ///
     /// # Errors
-    /// When there is none; the text says so.
+    /// If the run does not exist.
     pub(crate) fn run(&self, name: &str) -> Result<Run, String> {
         if let Some(own) = &self.own
             && own.id().as_deref() == Some(name)
@@ -62,10 +62,10 @@ impl Site {
         }
     }
 
-    /// The page of the runs of the plan of a stored one.
+    /// The page of the runs of a stored run's plan.
     ///
     /// # Errors
-    /// When it can't be read, or its plan is not known; the text says why.
+    /// If the run cannot be read, or its plan is unknown; the text has the reason.
     pub(crate) fn history(&self, run: &str) -> Result<Vec<u8>, String> {
         match &self.library {
             Some(library) => library.history(run),
@@ -73,10 +73,10 @@ impl Site {
         }
     }
 
-    /// The page of two stored runs.
+    /// The page that compares two stored runs.
     ///
     /// # Errors
-    /// When one of them can't be read; the text says why.
+    /// If one of them cannot be read; the text has the reason.
     pub(crate) fn compare(&self, base: &str, candidate: &str) -> Result<Vec<u8>, String> {
         match &self.library {
             Some(library) => library.compare(base, candidate),
@@ -86,7 +86,7 @@ impl Site {
 }
 
 impl Run {
-    /// A number that differs when the page does.
+    /// A number that changes with the page.
     pub(crate) fn version(&self) -> u64 {
         match self {
             Self::Own(run) => run.version(),
@@ -94,10 +94,10 @@ impl Run {
         }
     }
 
-    /// The run as it is now. It reads and draws, which may take long.
+    /// The current run. Reads and draws, which may take long.
     ///
     /// # Errors
-    /// When it can't be read; the text says why.
+    /// If the run cannot be read; the text has the reason.
     pub(crate) fn look(&self) -> Result<Look, String> {
         match self {
             Self::Own(run) => run
@@ -107,10 +107,10 @@ impl Run {
         }
     }
 
-    /// Carries out a person's order; gives the answer. It may wait for another process.
+    /// Carries out a user's order. Returns the answer. May wait for another process.
     ///
     /// # Errors
-    /// When it is not carried out; the text has the reason.
+    /// If the order is not carried out; the text has the reason.
     pub(crate) fn carry_out(&self, order: &Order<'_>) -> Result<String, String> {
         match self {
             Self::Own(run) => run.carry_out(order),
