@@ -1,4 +1,4 @@
-//! The metrics of a run so far, read from its sums.
+//! The metrics of a run so far, computed from its sums.
 
 use crate::catalogue::{
     OWN_DISTRIBUTIONS, OWN_TIMES, POOL_COUNTS, POOL_LEVELS, POOL_TIMES, PoolCount, rate,
@@ -15,22 +15,22 @@ use std::sync::Arc;
 pub struct Books {
     reading: Reading,
     pools: Vec<PoolBooks>,
-    /// The busiest worker's share of its time in the last interval.
+    /// The maximum share of time that a worker was busy in the last interval.
     busiest: f64,
 }
 
-/// The figures of a pool's metrics that are not in its sums.
+/// A pool's figures that are not in its sums.
 #[derive(Clone, Debug)]
 struct PoolBooks {
     label: Label,
     sets: LabelSets,
     is_open: bool,
-    /// Requests that became due in the last interval, per second.
+    /// The number of requests that became due in the last interval, per second.
     rate: f64,
 }
 
 impl Books {
-    /// The books of a run that begins. Its facts hold no secrets.
+    /// The books of a run that begins. The facts must contain no secrets.
     #[must_use]
     pub fn new(info: Arc<RunInfo>) -> Self {
         let pools = info.pools.iter().map(|pool| PoolBooks {
@@ -46,8 +46,8 @@ impl Books {
         }
     }
 
-    /// Every metric that a run may have, for a list of them: those of a run with a rate and scenarios,
-    /// before its start.
+    /// Every metric that a run may have, for a list of them: the metrics of a run with a rate and
+    /// scenarios, before its start.
     #[must_use]
     pub fn catalogue() -> Vec<Family> {
         let mut pool = PoolInfo::new("", Model::Open, [""]);
@@ -56,7 +56,7 @@ impl Books {
         books.snapshot(0).families
     }
 
-    /// Takes note of an event of the run.
+    /// Records an event of the run.
     pub fn observe(&mut self, event: &RunEvent) {
         self.reading.observe(event);
         match event {
@@ -83,7 +83,7 @@ impl Books {
         &self.reading.so_far().info
     }
 
-    /// Nothing is asked for any longer.
+    /// Resets the rates, because no load is requested any more.
     fn end(&mut self) {
         self.busiest = 0.0;
         for pool in &mut self.pools {
@@ -91,7 +91,7 @@ impl Books {
         }
     }
 
-    /// All metrics as they are now, which is `at` in nanoseconds since 1970-01-01 00:00 UTC.
+    /// All current metrics; `at` is the current time in nanoseconds since 1970-01-01 00:00 UTC.
     #[must_use]
     pub fn snapshot(&self, at: u64) -> Snapshot {
         let mut families = vec![self.info_family()];
@@ -112,7 +112,7 @@ impl Books {
         }));
         families.extend(self.iteration_families());
         families.extend(self.own_families());
-        // A metric without a value is none yet.
+        // A metric without values is omitted.
         families.retain(|family| !family.points.is_empty());
         Snapshot {
             at_unix_ns: at,
@@ -124,7 +124,7 @@ impl Books {
         }
     }
 
-    /// A metric with one value for each pool.
+    /// A metric with one value per pool.
     fn each(
         &self,
         name: &'static str,
@@ -188,7 +188,7 @@ impl Books {
         ]
     }
 
-    /// Exchanges that ended, by how.
+    /// The ended exchanges by outcome.
     fn outcomes(&self) -> Family {
         let of_pool = |(pool, figures): (&PoolBooks, _)| pool.counts(pool.sets.outcomes(figures));
         Family::new(
@@ -199,7 +199,7 @@ impl Books {
         )
     }
 
-    /// Responses by status.
+    /// The responses by status.
     fn statuses(&self) -> Family {
         let of_pool = |(pool, figures): (&PoolBooks, _)| pool.counts(pool.sets.statuses(figures));
         Family::new(
@@ -210,7 +210,7 @@ impl Books {
         )
     }
 
-    /// Connections that were closed, by reason.
+    /// The closed connections by reason.
     fn closings(&self) -> Family {
         let of_pool = |(pool, figures): (&PoolBooks, _)| pool.counts(pool.sets.closings(figures));
         Family::new(
@@ -221,7 +221,7 @@ impl Books {
         )
     }
 
-    /// The rate that the load asked for in the last interval; users ask for none.
+    /// The requested rate of the load in the last interval; only for open loads.
     fn target_rate(&self) -> Family {
         let open = self.pools.iter().filter(|pool| pool.is_open);
         Family::new(
@@ -234,7 +234,7 @@ impl Books {
         )
     }
 
-    /// The metrics of iterations, of pools in which one is more than a request.
+    /// The metrics of iterations, for pools in which an iteration is more than a request.
     fn iteration_families(&self) -> Vec<Family> {
         let with = |values: &dyn Fn(&PoolBooks, &Iterations) -> Vec<Point>| {
             let pools = self.pools();
@@ -311,7 +311,7 @@ impl Books {
 }
 
 impl PoolBooks {
-    /// A value of the pool, with these labels beside its name.
+    /// A value of the pool, with these labels in addition to its name.
     fn point(&self, labels: &[Label], value: Value) -> Point {
         let mut all = vec![self.label.clone()];
         all.extend_from_slice(labels);

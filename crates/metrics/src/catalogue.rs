@@ -1,9 +1,9 @@
-//! The names of the metrics, and the figure that each one tells.
+//! The names of the metrics, and the figure of each.
 
 use crate::Unit;
 use drumfire_measure::{Figures, Histogram, Interval, WorkerHealth};
 
-/// A count of a pool that only grows.
+/// A counter of a pool, which only grows.
 pub(crate) struct PoolCount {
     pub(crate) name: &'static str,
     pub(crate) help: &'static str,
@@ -56,7 +56,7 @@ pub(crate) const POOL_COUNTS: &[PoolCount] = &[
     },
 ];
 
-/// A number of a pool that goes up and down.
+/// A gauge of a pool, which goes up and down.
 pub(crate) struct PoolLevel {
     pub(crate) name: &'static str,
     pub(crate) help: &'static str,
@@ -88,8 +88,9 @@ fn in_flight(pool: &Figures) -> u64 {
     u64::try_from(pool.under_way).unwrap_or(0)
 }
 
-/// Requests count as sent when they end, so those in flight are neither waiting nor counted. Where
-/// iterations are programs, how many requests are due follows from them one by one.
+/// The number of waiting requests. Requests count as sent when they end, so requests in flight are
+/// neither waiting nor counted. If iterations are programs, the iterations determine one by one how
+/// many requests are due.
 fn waiting(pool: &Figures) -> u64 {
     let counts = &pool.counts;
     let accounted = counts.sent.saturating_add(counts.dropped);
@@ -149,7 +150,7 @@ pub(crate) const POOL_TIMES: &[PoolTimes] = &[
     },
 ];
 
-/// A sum of the generator's own time that only grows, in seconds.
+/// A sum of the generator's own time, in seconds, which only grows.
 pub(crate) struct OwnTime {
     pub(crate) name: &'static str,
     pub(crate) help: &'static str,

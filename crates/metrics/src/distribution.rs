@@ -1,17 +1,18 @@
-//! A histogram of ours as monitoring systems have them: with classic and with exponential buckets.
+//! One of our histograms as monitoring systems expect it: with classic and with exponential
+//! buckets.
 //!
-//! Every time counts as the greatest one of its bucket of ours, which is at most 0.1 % longer. So
-//! the number of times below a bound follows from our buckets alone, and is the same in whatever
-//! order intervals were merged.
+//! Every time counts as the maximum of its bucket in our histogram, which is at most 0.1 % longer.
+//! So the number of times below a bound depends only on our buckets, and not on the order in which
+//! intervals were merged.
 
 use drumfire_measure::Histogram;
 
 /// An upper bound of classic buckets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bound {
-    /// In nanoseconds, inclusive.
+    /// The bound in nanoseconds, inclusive.
     pub ns: u64,
-    /// In seconds, as every form writes it.
+    /// The bound in seconds, as every format writes it.
     pub text: &'static str,
 }
 
@@ -19,7 +20,7 @@ const fn bound(ns: u64, text: &'static str) -> Bound {
     Bound { ns, text }
 }
 
-/// The bounds of classic buckets; one without a bound follows.
+/// The bounds of the classic buckets; an unbounded bucket follows.
 pub const BOUNDS: [Bound; 21] = [
     bound(10_000, "1e-05"),
     bound(25_000, "2.5e-05"),
@@ -44,43 +45,43 @@ pub const BOUNDS: [Bound; 21] = [
     bound(60_000_000_000, "60.0"),
 ];
 
-/// How many exponential buckets a doubling has, as a power of two: each bound is 2^(1/16), some
-/// 4.4 %, above the one before.
+/// The number of exponential buckets per doubling, as a power of two: each bound is a factor of
+/// 2^(1/16), about 4.4 %, above the previous one.
 const SCALE: u8 = 4;
 
-/// A distribution of times, with all figures in seconds.
+/// A distribution of times; all figures are in seconds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Distribution {
-    /// How many times there are.
+    /// The number of times.
     pub count: u64,
-    /// Their exact sum.
+    /// The exact sum.
     pub sum: f64,
-    /// How many are within each of [`BOUNDS`]: each count contains those before.
+    /// The number of times within each of [`BOUNDS`]; the counts are cumulative.
     pub within: [u64; BOUNDS.len()],
-    /// The same times in exponential buckets.
+    /// The times in exponential buckets.
     pub exponential: Exponential,
 }
 
-/// Exponential buckets, as native histograms and OpenTelemetry have them.
+/// Exponential buckets, as in native histograms and OpenTelemetry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exponential {
-    /// How many times are exactly zero.
+    /// The number of times that are exactly zero.
     pub zeros: u64,
     /// The buckets in use, in ascending order.
     pub buckets: Vec<ExponentialBucket>,
 }
 
-/// How many times lie above 2^((index − 1) / 2^scale) and not above 2^(index / 2^scale) seconds.
+/// A bucket for times above 2^((index − 1) / 2^scale) and at most 2^(index / 2^scale) seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExponentialBucket {
     /// The bucket's number.
     pub index: i32,
-    /// How many times it holds.
+    /// The number of times in the bucket.
     pub count: u64,
 }
 
 impl Exponential {
-    /// How many buckets a doubling has, as a power of two.
+    /// The number of buckets per doubling, as a power of two.
     pub const SCALE: u8 = SCALE;
 
     fn add(&mut self, ns: u64, count: u64) {
@@ -96,13 +97,13 @@ impl Exponential {
     }
 }
 
-/// The number of the exponential bucket of a time that is not zero.
+/// The number of the exponential bucket of a time above zero.
 fn index_of(ns: u64) -> i32 {
     ((ns as f64 / 1e9).log2() * f64::from(1_u32 << SCALE)).ceil() as i32
 }
 
 impl Distribution {
-    /// The times of a histogram.
+    /// The distribution of a histogram.
     #[must_use]
     pub fn of(times: &Histogram) -> Self {
         let mut all = Self {
@@ -151,7 +152,7 @@ mod tests {
             let at = BOUNDS.iter().position(|bound| bound.text == text).unwrap();
             all.within[at]
         };
-        // 1 ms is the 977th of its octave's buckets, which ends at 1,000,447 ns.
+        // 1 ms is in the 977th bucket of its octave, which ends at 1,000,447 ns.
         let counts = ["1e-05", "0.0005", "0.001", "0.0025", "30.0", "60.0"].map(within);
         assert_eq!(counts, [2, 2, 2, 4, 4, 5]);
         assert_eq!(all.count, 6);

@@ -1,4 +1,4 @@
-//! The forms in which metrics are served to a scraper, and the choice among them.
+//! The formats in which metrics are served to a scraper, and the choice among them.
 
 mod protobuf;
 mod text;
@@ -6,19 +6,19 @@ mod text;
 use crate::Snapshot;
 use text::Syntax;
 
-/// A form in which metrics are served.
+/// A format in which metrics are served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exposition {
-    /// Prometheus' text.
+    /// Prometheus' text format.
     Text,
-    /// OpenMetrics' text.
+    /// OpenMetrics' text format.
     OpenMetrics,
-    /// Prometheus' protobuf, with native histograms beside the classic ones.
+    /// Prometheus' protobuf format, with native histograms in addition to the classic ones.
     Protobuf,
 }
 
-/// Every form, with the type and the parameters by which a scraper asks for it. A parameter that
-/// the scraper leaves out is as it is here.
+/// Every format, with the type and the parameters with which a scraper requests it. An omitted
+/// parameter has the value in this table.
 const FORMS: [Form; 3] = [
     Form {
         exposition: Exposition::Text,
@@ -47,7 +47,7 @@ struct Form {
 }
 
 impl Exposition {
-    /// Its name in HTTP.
+    /// The media type in HTTP.
     #[must_use]
     pub const fn media_type(self) -> &'static str {
         match self {
@@ -60,7 +60,7 @@ impl Exposition {
         }
     }
 
-    /// A snapshot in this form.
+    /// Prints a snapshot in this format.
     #[must_use]
     pub fn print(self, snapshot: &Snapshot) -> Vec<u8> {
         match self {
@@ -71,9 +71,9 @@ impl Exposition {
     }
 }
 
-/// The form for a scraper that sends this Accept field (RFC 9110, section 12.5.1): what it likes
-/// best, of several the first. Prometheus' text where it accepts none, for a scraper that asks for
-/// something else can read that, or says so.
+/// The format for a scraper that sends this Accept field (RFC 9110, section 12.5.1): the one with
+/// the highest weight, and of equal ones the first. Prometheus' text if the scraper accepts no
+/// known format, because it can then read the text or report the problem.
 #[must_use]
 pub fn negotiate(accept: &str) -> Exposition {
     let mut best = (0, Exposition::Text);

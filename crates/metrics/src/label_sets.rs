@@ -1,9 +1,9 @@
-//! The values that the labels of a pool's counters can have.
+//! The possible values of the labels of a pool's counters.
 //!
-//! A counter that begins with its first count has no growth before it: `rate` and `increase` take the
-//! first sample of a series for its beginning, so that a burst of failures of a new kind would be none
-//! at all. All that can be counted is therefore there from the start, with 0. Only a status that no
-//! server is known to give begins when it comes.
+//! If a counter appeared only with its first count, its growth would be lost: `rate` and `increase`
+//! treat the first sample of a series as its start, so a burst of failures of a new kind would be
+//! invisible. So every possible count is present from the start, with 0. Only a status that no
+//! server is known to send appears with its first response.
 
 use crate::Label;
 use drumfire_measure::{Closing, Figures, Outcome, PoolInfo, Protocols, status_name};
@@ -35,7 +35,7 @@ impl LabelSets {
         }
     }
 
-    /// Each outcome that exchanges can have, and any other that they had, with its count.
+    /// Each possible outcome of exchanges, and any other that occurred, with its count.
     pub(crate) fn outcomes<'a>(
         &'a self,
         figures: &'a Figures,
@@ -49,7 +49,7 @@ impl LabelSets {
         known.chain(others)
     }
 
-    /// Each status that responses can have, and any other that they had, with its count.
+    /// Each possible status of responses, and any other that occurred, with its count.
     pub(crate) fn statuses<'a>(
         &'a self,
         figures: &'a Figures,
@@ -63,7 +63,7 @@ impl LabelSets {
         known.chain(others)
     }
 
-    /// Each reason for which connections are closed, with its count.
+    /// Each reason for closing connections, with its count.
     pub(crate) fn closings<'a>(
         &'a self,
         figures: &'a Figures,
@@ -77,7 +77,7 @@ fn of_status(status: u16) -> Label {
     Label::new("status", &status_name(status))
 }
 
-/// Whether a value is among those that are there from the start, which are in its order.
+/// Whether a value is present from the start; `known` is sorted.
 fn has<T: Ord + Copy>(known: &[(T, Label)], value: T) -> bool {
     known.binary_search_by_key(&value, |(one, _)| *one).is_ok()
 }

@@ -1,10 +1,12 @@
-//! The figures of a run as metrics, in the forms that monitoring systems take.
+//! The figures of a run as metrics, in the formats of monitoring systems.
 //!
-//! Knows the names of the metrics and each form's rules. Must not know sockets or clocks: bytes are
-//! given back, and the time is an argument. Start reading at [`Books`], then [`Snapshot`].
+//! Knows the names of the metrics and the rules of each format. Must not know sockets or clocks:
+//! functions return bytes, and the time is an argument. Start reading at [`Books`], then
+//! [`Snapshot`].
 //!
-//! [`Books`] name the figures of a run's `Reading`, a [`Snapshot`] has all metrics at one moment,
-//! and each form is a file that turns it into bytes. `session` serves and pushes these bytes.
+//! [`Books`] assign names to the figures of a run's `Reading`, a [`Snapshot`] has all metrics at
+//! one moment, and each format is a file that converts it to bytes. `session` serves and pushes
+//! these bytes.
 
 mod books;
 mod catalogue;

@@ -1,4 +1,4 @@
-//! The forms in which snapshots are sent to a receiver.
+//! The formats in which snapshots are sent to a receiver.
 
 mod influx;
 mod otlp;
@@ -9,10 +9,10 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::io::Write as _;
 
-/// How far behind the last snapshot of a run its series end.
+/// The time from the last snapshot of a run to the end of its series, in nanoseconds.
 const END_BEHIND_NS: u64 = 1_000_000_000;
 
-/// A form in which snapshots are sent.
+/// A format in which snapshots are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Push {
     /// Prometheus' remote write, version 1: protobuf, compressed by Snappy.
@@ -23,35 +23,35 @@ pub enum Push {
     Otlp,
 }
 
-/// What follows the newest of some snapshots.
+/// What follows the newest snapshot of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Series {
-    /// Others will.
+    /// Further snapshots.
     GoOn,
-    /// None will: it is the last one of its run, whose series end a second later.
+    /// Nothing: the snapshot is the last one of its run, whose series end a second later.
     End,
 }
 
-/// How the content of a request is coded, where a form leaves the choice.
+/// The content coding of a request, if the format leaves the choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coding {
     /// By gzip.
     Gzip,
-    /// Not at all, for a receiver that understands no coding.
+    /// None, for a receiver that supports no coding.
     Identity,
 }
 
 /// A request to a receiver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PushRequest {
-    /// The header fields that say what is sent.
+    /// The header fields that describe the content.
     pub fields: Vec<(&'static str, &'static str)>,
     /// The content.
     pub content: Vec<u8>,
 }
 
 impl Push {
-    /// Path and query to send to, where the user's URL has these.
+    /// The path and query of the request; `given` is their value in the user's URL.
     #[must_use]
     pub fn target(self, given: &str) -> String {
         let (path, query) = given.split_once('?').unwrap_or((given, ""));
@@ -63,7 +63,7 @@ impl Push {
             (Self::RemoteWrite, "/") => with("/api/v1/write"),
             (Self::Otlp, "/") => with("/v1/metrics"),
             (Self::Influx, "/") => with("/write"),
-            // `http://host:8086/loads` names a database, as k6 has it.
+            // `http://host:8086/loads` contains the name of a database, as in k6.
             (Self::Influx, path) if !path.ends_with("/write") && !path[1..].contains('/') => {
                 let further = if query.is_empty() { "" } else { "&" };
                 format!("/write?db={}{further}{query}", &path[1..])
@@ -72,10 +72,10 @@ impl Push {
         }
     }
 
-    /// The snapshots, the oldest first, as one request.
+    /// The snapshots, oldest first, as one request.
     ///
     /// # Errors
-    /// When they are too large for one request.
+    /// If the snapshots are too large for one request.
     pub fn request(
         self,
         snapshots: &[&Snapshot],
@@ -104,10 +104,10 @@ impl Push {
         Ok(PushRequest { fields, content })
     }
 
-    /// Whether a request that was answered with this status may be taken when it is sent again.
+    /// Whether a request with this response status may be accepted when it is sent again.
     ///
-    /// Remote write allows it of 429 and 5xx alone, OTLP of 429, 502, 503 and 504. A request of lines is
-    /// worth another try after a timeout of the receiver, too.
+    /// Remote write allows repetition only for 429 and 5xx, OTLP for 429, 502, 503 and 504. A
+    /// request of lines is also worth another try after a timeout of the receiver.
     #[must_use]
     pub const fn may_be_repeated(self, status: u16) -> bool {
         match self {
@@ -117,7 +117,8 @@ impl Push {
         }
     }
 
-    /// The part of a request that a receiver left out though it answered with success, in its words.
+    /// The part of a request that a receiver left out despite a successful response, in its own
+    /// words.
     #[must_use]
     pub fn left_out(self, answer: &[u8]) -> Option<String> {
         match self {
@@ -134,11 +135,11 @@ fn gzip(content: &[u8]) -> Result<Vec<u8>, String> {
     written.map_err(|error| error.to_string())
 }
 
-/// The name of the job, where scraped metrics have it from their scraper.
+/// The name of the job; scraped metrics get it from their scraper.
 const JOB: &str = "drumfire";
 
-/// The label that distinguishes the metrics of one run from those of others, which a page has from
-/// its scraper.
+/// The label that distinguishes the metrics of one run from those in other runs; a page gets it
+/// from its scraper.
 fn run_label(snapshot: &Snapshot) -> Label {
     Label::new("run", &snapshot.run)
 }

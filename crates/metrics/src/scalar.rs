@@ -1,21 +1,22 @@
-//! One number of a metric, under the name that Prometheus gives it.
+//! One number of a metric, with its name in Prometheus.
 
 use crate::{BOUNDS, Family, Label, Value};
 
 /// One number of a metric.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scalar<'a> {
-    /// Its name, with the suffix of its kind.
+    /// The name, with the suffix of its kind.
     pub(crate) name: &'a str,
     /// Its labels.
     pub(crate) labels: &'a [Label],
-    /// The bound, of a bucket.
+    /// The bound, if the number is a bucket.
     pub(crate) le: Option<&'static str>,
     /// A number.
     pub(crate) value: &'a Value,
 }
 
-/// Gives every number of a metric: of a distribution its buckets, its sum and its count.
+/// Calls `does` for every number of a metric: for a distribution, its buckets, its sum and its
+/// count.
 pub(crate) fn each(family: &Family, does: &mut dyn FnMut(Scalar<'_>)) {
     let name = &*family.sample_name();
     let [bucket, sum, count] = ["bucket", "sum", "count"].map(|part| format!("{name}_{part}"));

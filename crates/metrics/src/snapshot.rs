@@ -5,15 +5,15 @@ use drumfire_units::Nanos;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// All metrics of a run at one moment. Counters and distributions count from its start, so that
-/// a receiver that misses a snapshot has all of its figures with the next one.
+/// All metrics of a run at one moment. Counters and distributions count from the run's start, so a
+/// receiver that misses a snapshot gets all of its figures with the next one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Snapshot {
-    /// When it was taken, in nanoseconds since 1970-01-01 00:00 UTC.
+    /// The time of the snapshot, in nanoseconds since 1970-01-01 00:00 UTC.
     pub at_unix_ns: u64,
-    /// When the run started, likewise.
+    /// The start of the run, in nanoseconds since 1970-01-01 00:00 UTC.
     pub started_at_unix_ns: u64,
-    /// The time of the run up to which it counts.
+    /// The time of the run up to which the metrics count.
     pub elapsed: Nanos,
     /// The name of the run.
     pub run: String,
@@ -26,15 +26,15 @@ pub struct Snapshot {
 /// A metric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Family {
-    /// Its name, without `_total` and `_info`.
+    /// The name, without `_total` and `_info`.
     pub name: &'static str,
-    /// Its meaning, in a sentence.
+    /// The meaning, as a sentence.
     pub help: &'static str,
     /// A counter, a gauge or a histogram.
     pub kind: MetricKind,
-    /// The unit with which its name ends, if there is one.
+    /// The unit with which the name ends, if there is one.
     pub unit: Option<Unit>,
-    /// Its values, each with other labels.
+    /// The values, each with different labels.
     pub points: Vec<Point>,
 }
 
@@ -47,11 +47,11 @@ pub enum MetricKind {
     Gauge,
     /// A distribution that only grows.
     Histogram,
-    /// Facts in labels; its value is 1.
+    /// Facts as labels; the value is 1.
     Info,
 }
 
-/// The unit of a metric, which stands in its name.
+/// The unit of a metric, which is a part of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Seconds.
@@ -63,7 +63,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// As it stands in a metric's name.
+    /// The unit as a part of a metric's name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -77,7 +77,8 @@ impl Unit {
 /// One value of a metric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
-    /// The labels that distinguish it from the others, in the same order for all of a metric.
+    /// The labels that distinguish the point from the others, in the same order for all points of a
+    /// metric.
     pub labels: Vec<Label>,
     /// The value.
     pub value: Value,
@@ -86,14 +87,14 @@ pub struct Point {
 /// One label of a point.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// Its value: any text.
+    /// The value: any text.
     pub value: Arc<str>,
 }
 
 impl Label {
-    /// A label with this value.
+    /// A label with this name and value.
     #[must_use]
     pub fn new(name: &'static str, value: &str) -> Self {
         Self {
@@ -110,12 +111,12 @@ pub enum Value {
     Count(u64),
     /// Any number.
     Number(f64),
-    /// A distribution; boxed, since most values are numbers.
+    /// A distribution; boxed, because most values are numbers.
     Distribution(Box<Distribution>),
 }
 
 impl Value {
-    /// As one number; a distribution's is how many times it has.
+    /// The value as one number; for a distribution, the number of its times.
     #[must_use]
     pub fn number(&self) -> f64 {
         match self {
@@ -143,7 +144,7 @@ impl Family {
         }
     }
 
-    /// A metric with one value, and without labels.
+    /// A metric with one value and no labels.
     pub(crate) fn alone(
         name: &'static str,
         help: &'static str,
@@ -154,7 +155,7 @@ impl Family {
         Self::new(name, help, kind, vec![Point { labels, value }])
     }
 
-    /// The same with this unit, with which its name ends.
+    /// Sets the unit, with which the name must end.
     pub(crate) fn of(self, unit: Unit) -> Self {
         debug_assert!(self.name.ends_with(unit.name()), "{}", self.name);
         Self {
@@ -163,7 +164,8 @@ impl Family {
         }
     }
 
-    /// Its name as that of a sample of Prometheus, whose counters end with `_total`.
+    /// The name of the metric's samples in Prometheus, where the names of counters end with
+    /// `_total`.
     #[must_use]
     pub fn sample_name(&self) -> Cow<'static, str> {
         let suffix = match self.kind {

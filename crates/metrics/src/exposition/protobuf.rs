@@ -1,5 +1,6 @@
-//! Prometheus' protobuf form (io.prometheus.client.MetricFamily, each behind its length), the only
-//! one that carries native histograms: they stand in it beside the classic buckets.
+//! Prometheus' protobuf format (io.prometheus.client.MetricFamily, each preceded by its length).
+//! Only this format supports native histograms, which it contains in addition to the classic
+//! buckets.
 
 use crate::{
     BOUNDS, Distribution, Exponential, Family, Label, MetricKind, Point, Snapshot, Unit, Value,
@@ -58,7 +59,7 @@ struct Buckets {
     sample_sum: Option<f64>,
     #[prost(message, repeated, tag = "3")]
     bucket: Vec<Bucket>,
-    /// The power of two that is the number of buckets of a doubling.
+    /// The number of buckets per doubling, as a power of two.
     #[prost(sint32, optional, tag = "5")]
     schema: Option<i32>,
     #[prost(double, optional, tag = "6")]
@@ -67,7 +68,7 @@ struct Buckets {
     zero_count: Option<u64>,
     #[prost(message, repeated, tag = "12")]
     positive_span: Vec<Span>,
-    /// Each count as its difference to the one before.
+    /// Each count as its difference from the previous one.
     #[prost(sint64, repeated, tag = "13")]
     positive_delta: Vec<i64>,
 }
@@ -80,7 +81,7 @@ struct Bucket {
     upper_bound: Option<f64>,
 }
 
-/// Buckets in a row: how far behind those before, and how many.
+/// Consecutive buckets: their distance from the previous span, and their number.
 #[derive(Clone, Copy, PartialEq, Eq, Message)]
 struct Span {
     #[prost(sint32, optional, tag = "1")]
@@ -89,13 +90,13 @@ struct Span {
     length: Option<u32>,
 }
 
-/// A native histogram with nothing in it is known by a span, as clients of Prometheus send it.
+/// A native histogram without data has one empty span, as clients of Prometheus send it.
 const NO_SPAN: Span = Span {
     offset: Some(0),
     length: Some(0),
 };
 
-/// The families of a snapshot, each behind its length.
+/// The families of a snapshot, each preceded by its length.
 pub(super) fn page(snapshot: &Snapshot) -> Vec<u8> {
     let families = snapshot.families.iter();
     families

@@ -1,17 +1,17 @@
-//! Prometheus' text (version 0.0.4) and OpenMetrics' (1.0.0), which differ in a few lines.
+//! Prometheus' text format (version 0.0.4) and OpenMetrics' (1.0.0), which differ in a few lines.
 
 use crate::scalar::{Scalar, each};
 use crate::{Family, MetricKind, Snapshot, Unit, Value};
 use std::fmt::Write as _;
 
-/// Which of the two.
+/// The variant of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Syntax {
     Prometheus,
     OpenMetrics,
 }
 
-/// A snapshot as a page. Writing to a `String` can't fail.
+/// A snapshot as a page. Writing to a `String` cannot fail.
 pub(super) fn page(snapshot: &Snapshot, syntax: Syntax) -> String {
     let mut out = String::with_capacity(16_384);
     for family in &snapshot.families {
@@ -24,8 +24,8 @@ pub(super) fn page(snapshot: &Snapshot, syntax: Syntax) -> String {
     out
 }
 
-/// Writes the lines on a metric's kind and meaning. OpenMetrics names the family, Prometheus' text
-/// its samples.
+/// Writes the lines about a metric's kind and meaning. OpenMetrics uses the name of the family,
+/// Prometheus' text the name of its samples.
 fn head(family: &Family, syntax: Syntax, out: &mut String) {
     let name = match syntax {
         Syntax::OpenMetrics => family.name.into(),
@@ -44,7 +44,7 @@ fn head(family: &Family, syntax: Syntax, out: &mut String) {
     }
 }
 
-/// One sample.
+/// Writes one sample.
 fn line(scalar: &Scalar<'_>, out: &mut String) {
     out.push_str(scalar.name);
     let labels = scalar.labels.iter();
@@ -66,7 +66,7 @@ fn line(scalar: &Scalar<'_>, out: &mut String) {
     };
 }
 
-/// A label's value, with escapes for a backslash, a quote and the end of a line.
+/// Writes a label's value, with escapes for a backslash, a quote and the end of a line.
 fn escape(value: &str, out: &mut String) {
     for c in value.chars() {
         match c {

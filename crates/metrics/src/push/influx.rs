@@ -1,12 +1,12 @@
-//! InfluxDB's line protocol: a measurement for each sample of Prometheus' text, under the same
-//! name, with the field `value` and the labels as tags.
+//! InfluxDB's line protocol: a measurement for each sample of Prometheus' text, with the same name,
+//! the field `value`, and the labels as tags.
 
 use super::run_label;
 use crate::scalar::{Scalar, each};
 use crate::{Label, Snapshot, Value};
 use std::fmt::Write as _;
 
-/// A line for each number. Writing to a `String` can't fail.
+/// One line per number. Writing to a `String` cannot fail.
 pub(super) fn lines(snapshots: &[&Snapshot]) -> String {
     let mut out = String::new();
     for snapshot in snapshots {
@@ -27,7 +27,7 @@ fn line(scalar: &Scalar<'_>, run: &Label, at: u64, out: &mut String) {
     let labels = labels.chain((!is_own).then_some(run));
     let labels = labels.map(|label| (label.name, &*label.value));
     for (name, value) in labels.chain(scalar.le.map(|le| ("le", le))) {
-        // A tag can't be empty; one that is absent says the same.
+        // A tag must not be empty; omitting it has the same meaning.
         if !value.is_empty() {
             let _ = write!(out, ",{name}=");
             escape(value, out);
@@ -39,9 +39,9 @@ fn line(scalar: &Scalar<'_>, run: &Label, at: u64, out: &mut String) {
     };
 }
 
-/// A tag's value. A line can't hold the end of one. A backslash stands for itself but before a
-/// separator, before another one and at the end, where receivers read it in different ways: there it
-/// is replaced.
+/// Writes a tag's value, which cannot contain a line end. A backslash is kept, except before a
+/// separator, before another backslash and at the end, where receivers differ in how they read it:
+/// there it is replaced.
 fn escape(value: &str, out: &mut String) {
     let mut chars = value.chars().peekable();
     while let Some(c) = chars.next() {

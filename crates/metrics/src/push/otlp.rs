@@ -1,7 +1,7 @@
 //! OpenTelemetry's protocol (opentelemetry-proto, metrics/v1): the messages of it that are needed.
 //!
-//! Names follow its conventions: dots, and the unit beside the name. A receiver that makes names of
-//! Prometheus of them gets those of our page.
+//! Names follow its conventions: they contain dots, and the unit is separate. A receiver that
+//! converts names to Prometheus names gets the names on our page.
 
 use super::{END_BEHIND_NS, Series};
 use crate::{BOUNDS, Distribution, Family, Label, MetricKind, Snapshot, Unit, Value};
@@ -172,8 +172,8 @@ const CUMULATIVE: i32 = 2;
 /// DATA_POINT_FLAGS_NO_RECORDED_VALUE_MASK: the series has ended.
 const ENDED: u32 = 1;
 
-/// The snapshots as one request: a metric stands in it once, with its points of all of them, and of a
-/// run that is over one more without a value.
+/// The snapshots as one request. Each metric occurs once, with its points in all snapshots. If the
+/// run is over, one more point without a value follows.
 pub(super) fn request(snapshots: &[&Snapshot], series: Series) -> Vec<u8> {
     let mut metrics: Vec<Metric> = Vec::new();
     for snapshot in snapshots {
@@ -249,7 +249,7 @@ impl Metric {
         }
     }
 
-    /// Adds a point without a value behind the newest ones.
+    /// Adds a point without a value after the newest ones.
     fn end(&mut self) {
         match &mut self.data {
             Some(Data::Gauge(Gauge { data_points }) | Data::Sum(Sum { data_points, .. })) => {
@@ -284,7 +284,7 @@ impl NumberPoint {
 }
 
 impl BucketsPoint {
-    /// The end of its series. Receivers make one of each bucket, so that the bounds stay.
+    /// The end of its series. Receivers make one series of each bucket, so the bounds are kept.
     fn end(&self) -> Self {
         Self {
             time_unix_nano: self.time_unix_nano.saturating_add(END_BEHIND_NS),
@@ -356,7 +356,7 @@ fn distributions(family: &Family, snapshot: &Snapshot) -> Vec<BucketsPoint> {
         .collect()
 }
 
-/// The counts of the buckets, without those before.
+/// The counts of the buckets, not cumulative.
 fn each_alone(times: &Distribution) -> Vec<u64> {
     let ends = times.within.iter().chain(std::iter::once(&times.count));
     let mut before = 0;
@@ -364,7 +364,7 @@ fn each_alone(times: &Distribution) -> Vec<u64> {
         .collect()
 }
 
-/// `drumfire_sent_bytes` is `drumfire.sent` in `By`.
+/// Converts `drumfire_sent_bytes` to `drumfire.sent` in `By`.
 fn name_and_unit(family: &Family) -> (String, &'static str) {
     let unit = match family.unit {
         Some(Unit::Seconds) => "s",
@@ -381,8 +381,8 @@ fn name_and_unit(family: &Family) -> (String, &'static str) {
     (name.replacen('_', ".", 1), unit)
 }
 
-/// The part of a request that a receiver left out of one that it took otherwise. A message about none
-/// is advice.
+/// The part of a request that a receiver left out although it accepted the rest. A message about
+/// zero omitted points is only advice.
 pub(super) fn left_out(answer: &[u8]) -> Option<String> {
     let partial = Response::decode(answer).ok()?.partial_success?;
     let PartialSuccess {

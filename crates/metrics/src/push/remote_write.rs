@@ -64,12 +64,12 @@ fn pair(name: &str, value: &str) -> Pair {
     }
 }
 
-/// The value of a stale marker, a NaN of its own: the series has ended ("Samples" of the
-/// specification). Without one a series stands for five minutes behind its last sample.
+/// The value of a stale marker, a special NaN: the series has ended ("Samples" in the
+/// specification). Without a marker, a series continues for five minutes after its last sample.
 const STALE: u64 = 0x7ff0_0000_0000_0002;
 
-/// The snapshots as one request; each series has its samples in the order of time, as the protocol
-/// demands, and its labels in that of their names.
+/// The snapshots as one request. As the protocol requires, each series has its samples in order of
+/// time, and its labels in order of their names.
 pub(super) fn request(snapshots: &[&Snapshot], series: Series) -> Result<Vec<u8>, String> {
     let message = message(snapshots, series).encode_to_vec();
     let mut encoder = snap::raw::Encoder::new();
