@@ -1,34 +1,34 @@
-//! ARCHITECTURE.md's table of crates.
+//! Reads ARCHITECTURE.md's table of crates.
 
 use crate::{Repository, table};
 
 /// The page with the table.
 pub(crate) const PAGE: &str = "ARCHITECTURE.md";
 
-/// The layer of crates that exist for development only: above all others.
+/// The layer of crates for development only: above all others.
 pub(crate) const DEVELOPMENT: u32 = u32::MAX;
 
-/// One crate as the table describes it.
+/// A crate as the table describes it.
 #[derive(Debug)]
 pub(crate) struct CrateRow<'a> {
-    /// The line in the page.
+    /// The line of the row in the page.
     pub(crate) line: usize,
-    /// Its layer; `None` where the cell is neither a number nor `dev`.
+    /// The crate's layer; `None` if the cell is neither a number nor `dev`.
     pub(crate) layer: Option<u32>,
-    /// The name of its folder.
+    /// The name of the crate's folder.
     pub(crate) name: &'a str,
-    /// The crates of ours that it uses.
+    /// The workspace crates that the crate uses.
     pub(crate) uses: Vec<&'a str>,
-    /// Whether it has effects: sockets, clocks, files, the terminal.
+    /// Whether the crate has effects: sockets, clocks, files, the terminal.
     pub(crate) effects: Effects,
 }
 
-/// Whether a crate touches the world.
+/// Whether a crate has effects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effects {
-    /// It computes and no more.
+    /// The crate only computes.
     None,
-    /// It does.
+    /// The crate has effects.
     Some,
 }
 

@@ -4,15 +4,17 @@ use crate::{Finding, Repository};
 use std::path::Path;
 use std::process::Command;
 
-/// Commits after this one are held to it. It may stay where it is; older ones would not pass.
+/// The check applies to the commits after this one. The base need not move; older commits would
+/// fail.
 const BASE: &str = "3eac115f4bb1d96bbf0b48103cad41ae2edb6ca5";
-/// The most characters of a subject: what `git log --oneline` shows on a terminal of 80 columns.
+/// The maximum number of characters of a subject: what `git log --oneline` shows on a terminal of
+/// 80 columns.
 const SUBJECT_MAX: usize = 72;
-/// Stands between commits, and between a commit's name and its message, in what git prints.
+/// Separates commits, and a commit's name from its message, in git's output.
 const COMMIT: char = '\u{1e}';
 const MESSAGE: char = '\u{1f}';
 
-/// Every commit after `BASE` that breaks a rule; none where there is no history, as in an
+/// Every commit after `BASE` that violates a rule. Empty if the history is missing, as in an
 /// unpacked archive.
 #[must_use]
 pub fn check(repository: &Repository) -> Vec<Finding> {
@@ -20,9 +22,10 @@ pub fn check(repository: &Repository) -> Vec<Finding> {
     log.split(COMMIT).skip(1).flat_map(findings).collect()
 }
 
-/// The commits after this one, in git's words; `None` where there is no history of ours.
+/// The commits after this one, as git prints them; `None` if the repository's history is missing.
 fn history(root: &Path, base: &str) -> Option<String> {
-    // Within another repository, as a vendored copy for example, the history is not ours.
+    // If this folder is part of another repository, for instance a vendored copy, the history is
+    // not ours.
     let top = git(root, &["rev-parse", "--show-toplevel"])?;
     if Path::new(top.trim()).canonicalize().ok()? != root.canonicalize().ok()? {
         return None;
@@ -32,15 +35,15 @@ fn history(root: &Path, base: &str) -> Option<String> {
     if git(root, &["cat-file", "-e", &format!("{base}^{{commit}}")]).is_some() {
         return log(&format!("{base}..HEAD"));
     }
-    // A shallow clone without the base begins after it, and all that it has is new.
+    // A shallow clone without the base starts after it, so all its commits are new.
     let is_shallow = git(root, &["rev-parse", "--is-shallow-repository"])?.trim() == "true";
     if is_shallow { log("HEAD") } else { None }
 }
 
-/// git's output; `None` where it fails or there is no git.
+/// The output of git; `None` if git fails or is not installed.
 fn git(root: &Path, args: &[&str]) -> Option<String> {
     let mut command = Command::new("git");
-    // A hook's own settings name another repository, and a checkout of another user is ours too.
+    // A hook sets variables for another repository, and a checkout of another user is ours too.
     for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
         command.env_remove(name);
     }
@@ -54,7 +57,7 @@ fn git(root: &Path, args: &[&str]) -> Option<String> {
     is_done.then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// The mistakes of one commit: its name, [`MESSAGE`], its message.
+/// The mistakes of one commit, given as its name, [`MESSAGE`] and its message.
 fn findings(commit: &str) -> Vec<Finding> {
     let Some((name, message)) = commit.split_once(MESSAGE) else {
         return Vec::new();
@@ -94,13 +97,14 @@ fn mistakes(message: &str) -> Vec<String> {
     mistakes
 }
 
-/// A crate or several, or another part of the repository: `http1`, `net, engine`.
+/// Whether a text is one or several crates, or another part of the repository: `http1`, `net,
+/// engine`.
 fn is_area(area: &str) -> bool {
     let is_word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_/., ".contains(c);
     !area.is_empty() && area.chars().all(is_word)
 }
 
-/// `Signed-off-by: somebody` and the like, which do not describe the change.
+/// Whether a line is a trailer, such as `Signed-off-by: …`, which does not describe the change.
 fn is_trailer(line: &str) -> bool {
     let key = line.split_once(": ").map_or("", |(key, _)| key);
     key.contains('-') && key.chars().all(|c| c.is_ascii_alphabetic() || c == '-')
@@ -155,7 +159,7 @@ mod tests {
         assert_eq!(found, ["commit def: it has no body that says why"]);
     }
 
-    /// A folder of a test's own, which goes with it.
+    /// A temporary folder of a test. Dropping the value removes the folder.
     struct Folder(PathBuf);
 
     impl Folder {

@@ -1,17 +1,18 @@
-//! Every crate says what it knows, what it must not know, and where to start reading.
+//! Every crate's documentation contains what the crate knows, what it must not know, and where to
+//! start reading.
 
 use crate::{Finding, Repository};
 
-/// The sentences that a library's first lines must hold, in lower case. Its knowledge can be worded
-/// in too many ways to look for one.
+/// The phrases that a library's first lines must contain, in lower case. What a crate knows can be
+/// phrased in too many ways to search for it.
 const SENTENCES: &[&str] = &["must not know", "start reading"];
 
-/// Every `lib.rs` without these sentences, and every `main.rs` without a word.
+/// Every `lib.rs` without these phrases, and every `main.rs` without documentation.
 #[must_use]
 pub fn check(repository: &Repository) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (path, text) in repository.ending("/src/lib.rs") {
-        // Line breaks may fall anywhere in a sentence.
+        // Line breaks may be anywhere in a phrase.
         let words: Vec<&str> = docs(text).flat_map(str::split_whitespace).collect();
         let docs = words.join(" ").to_lowercase();
         for sentence in SENTENCES.iter().filter(|s| !docs.contains(**s)) {
@@ -28,7 +29,7 @@ pub fn check(repository: &Repository) -> Vec<Finding> {
     findings
 }
 
-/// The `//!` lines that a file starts with.
+/// The `//!` lines at the start of a file.
 fn docs(text: &str) -> impl Iterator<Item = &str> {
     text.lines().map_while(|line| line.strip_prefix("//!"))
 }

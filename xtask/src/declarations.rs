@@ -3,24 +3,24 @@
 use crate::RustFile;
 use crate::rust_file::{body_start, item_end, matching};
 
-/// One declared type.
+/// A declared type.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct TypeItem<'a> {
-    /// Its name.
+    /// The name.
     pub(crate) name: &'a str,
-    /// The line of its keyword, from 1.
+    /// The line of the keyword, from 1.
     pub(crate) line: usize,
-    /// Its named fields; of an enum, those of its largest variant.
+    /// The number of named fields; for an enum, of its largest variant.
     pub(crate) fields: usize,
-    /// The fields of a struct that are visible beyond its module, but not beyond the crate:
-    /// `pub(crate)`, `pub(super)` and the like.
+    /// The number of a struct's fields that are visible beyond its module, but not beyond the
+    /// crate: `pub(crate)`, `pub(super)` and similar.
     pub(crate) visible_fields: usize,
 }
 
 /// The keywords that declare a type.
 const KEYWORDS: &[&str] = &["struct", "enum", "union", "trait", "type"];
 
-/// The types of a file, tests and associated types left out.
+/// The types of a file, without tests and associated types.
 pub(crate) fn types(file: &RustFile) -> Vec<TypeItem<'_>> {
     file.words()
         .filter(|(at, word)| KEYWORDS.contains(word) && !file.is_test_line(file.line_of(*at)))
@@ -28,8 +28,8 @@ pub(crate) fn types(file: &RustFile) -> Vec<TypeItem<'_>> {
         .collect()
 }
 
-/// The type that the keyword at `at` declares; `None` where it is no item: a field's name, a part
-/// of a macro, an associated type.
+/// The type that the keyword at `at` declares; `None` if the keyword declares no item: a field's
+/// name, a part of a macro, an associated type.
 fn declared<'a>(file: &'a RustFile, at: usize, keyword: &str) -> Option<TypeItem<'a>> {
     let code = &file.code;
     let line_start = code[..at].rfind('\n').map_or(0, |newline| newline + 1);
@@ -63,8 +63,8 @@ fn body(code: &str, at: usize) -> Option<&str> {
     code.get(open + 1..end - 1)
 }
 
-/// The fields that stand in this body itself: each has one colon outside all brackets that belongs
-/// to no path.
+/// The number of fields directly in this body: each has one colon outside all brackets that does
+/// not belong to a path.
 fn direct_fields(body: &str) -> usize {
     let bytes = body.as_bytes();
     let mut depth = 0_i32;
@@ -83,7 +83,7 @@ fn direct_fields(body: &str) -> usize {
     fields
 }
 
-/// The fields, named or not, of the struct at `at` that begin with `pub(`.
+/// The number of fields, named or not, of the struct at `at` that begin with `pub(`.
 fn visible_fields(code: &str, at: usize) -> usize {
     let end = item_end(code, at);
     code[at..end].matches("pub(").count()

@@ -1,9 +1,9 @@
-//! Pure crates stay pure: those whose row has `none` import nothing that touches the world.
+//! Pure crates stay pure: crates whose row has `none` import nothing with effects.
 
 use crate::architecture::{Effects, crates};
 use crate::{Finding, Repository};
 
-/// Crates that exist to touch the world. `serde`, `rustls` and the like only compute.
+/// Crates that exist for their effects. `serde`, `rustls` and similar crates only compute.
 const WORLDLY: &[&str] = &[
     "async-std",
     "libc",
@@ -20,7 +20,7 @@ const WORLDLY: &[&str] = &[
     "ureq",
 ];
 
-/// Every such dependency in the manifest of a crate without effects; its tests are free.
+/// Every such dependency in the manifest of a crate without effects, except for its tests.
 #[must_use]
 pub fn check(repository: &Repository) -> Vec<Finding> {
     let mut findings = Vec::new();

@@ -1,11 +1,11 @@
-//! Long files are a review question: advice above 600 lines that are not tests.
+//! Long files are a question for review: advice above 600 lines that are not tests.
 
 use crate::{Finding, Repository};
 
-/// Above this many lines, a file may hold two nouns.
+/// Above this number of lines, a file may contain two nouns.
 pub(crate) const LINES_MAX: usize = 600;
 
-/// Advice for every long Rust file. Tests are not counted.
+/// Advice for every long Rust file. Tests do not count.
 #[must_use]
 pub fn check(repository: &Repository) -> Vec<Finding> {
     let mut findings = Vec::new();

@@ -1,14 +1,14 @@
-//! A file is named for its content. Some names mean nothing, and `mod.rs` hides the real one; only
-//! beside integration tests it is the one way to share a module.
+//! A file is named for its content. Some names mean nothing, and `mod.rs` hides the real name; only
+//! next to integration tests is it the only way to share a module.
 
 use crate::{Finding, Repository};
 
-/// Names of Rust files and folders that do not describe the content.
+/// Names of Rust files and folders that do not describe their content.
 const EMPTY_NAMES: &[&str] = &[
     "util", "utils", "common", "misc", "helper", "helpers", "types", "imp", "stuff",
 ];
 
-/// Every Rust file with a meaningless name, its own or one of its folders'.
+/// Every Rust file that has a meaningless name, or is in a folder with one.
 #[must_use]
 pub fn check(repository: &Repository) -> Vec<Finding> {
     let mut findings = Vec::new();

@@ -5,27 +5,27 @@ use std::fmt;
 /// Whether a finding fails the tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
-    /// A law is broken.
+    /// A law is violated.
     Violation,
-    /// A soft limit is passed; shown by `cargo run -p xtask` only.
+    /// A soft limit is exceeded; only `cargo run -p xtask` shows this.
     Advice,
 }
 
-/// One mistake: its place, and what would be right.
+/// A mistake: its place, and a correction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Whether it fails the tests.
+    /// Whether the finding fails the tests.
     pub severity: Severity,
     /// The file, from the repository's root.
     pub path: String,
-    /// The line, from 1; 0 where the whole file is meant.
+    /// The line, from 1; 0 for the whole file.
     pub line: usize,
-    /// The mistake, and what would be right.
+    /// The mistake, and a correction.
     pub message: String,
 }
 
 impl Finding {
-    /// A broken law.
+    /// A violated law.
     #[must_use]
     pub fn violation(path: &str, line: usize, message: String) -> Self {
         Self {
@@ -36,7 +36,7 @@ impl Finding {
         }
     }
 
-    /// A soft limit passed.
+    /// An exceeded soft limit.
     #[must_use]
     pub fn advice(path: &str, line: usize, message: String) -> Self {
         Self {

@@ -3,14 +3,14 @@
 use crate::RustFile;
 use crate::rust_file::{body_start, matching};
 
-/// The lines of code of every function with a body, tests left out: from its `fn` to its closing
-/// brace, without blanks and comments.
+/// The number of code lines of every function with a body, from its `fn` to its closing brace,
+/// without blanks and comments. Tests are excluded.
 pub(crate) fn function_lines(file: &RustFile) -> Vec<usize> {
     let keywords = file.words().filter(|(_, word)| *word == "fn");
     keywords
         .filter_map(|(at, word)| {
             let line = file.line_of(at);
-            // Without a name it is a type, `fn(u8) -> u8`.
+            // A `fn` without a name is a type, `fn(u8) -> u8`.
             let is_item = file.code[at + word.len()..].starts_with(' ');
             if !is_item || file.is_test_line(line) {
                 return None;

@@ -4,11 +4,12 @@ use crate::RustFile;
 use crate::declarations::types;
 use std::collections::BTreeMap;
 
-/// The modules that declare a type of each name, for each crate; several modules may use one name.
+/// The modules that declare a type of each name, for each crate; several modules may use the same
+/// name.
 pub(crate) struct Homes<'a>(BTreeMap<(&'a str, &'a str), Vec<&'a str>>);
 
 impl<'a> Homes<'a> {
-    /// Reads the declarations of all files, tests left out.
+    /// Reads the declarations of all files except tests.
     pub(crate) fn of(files: &'a [RustFile]) -> Self {
         let mut homes: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
         for file in files {
@@ -26,8 +27,8 @@ impl<'a> Homes<'a> {
         self.0.get(&key).map_or(&[], Vec::as_slice)
     }
 
-    /// The module whose type a file means by this name: its own, else the nearest above it, else
-    /// the first in the crate.
+    /// The module whose type a file means by this name: its own module, otherwise the nearest
+    /// module above it, otherwise the first in the crate.
     pub(crate) fn nearest(&self, file: &'a RustFile, name: &'a str) -> Option<&'a str> {
         let homes = self.of_name(file, name);
         let own = module(&file.path);
@@ -37,7 +38,7 @@ impl<'a> Homes<'a> {
     }
 }
 
-/// The folder that holds the sources of a file's crate, with a slash at its end.
+/// The folder with the sources of a file's crate, with a slash at its end.
 pub(crate) fn source_folder(path: &str) -> &str {
     let end = match path.find("/src/") {
         Some(at) => at + "/src/".len(),
@@ -47,7 +48,8 @@ pub(crate) fn source_folder(path: &str) -> &str {
     &path[..end]
 }
 
-/// A file's module as a path: the folder of `lib.rs` and `main.rs`, else the file without `.rs`.
+/// A file's module as a path: the folder for `lib.rs` and `main.rs`, otherwise the file without
+/// `.rs`.
 pub(crate) fn module(path: &str) -> &str {
     let stem = path.strip_suffix(".rs").unwrap_or(path);
     match stem.rsplit_once('/') {
@@ -56,8 +58,7 @@ pub(crate) fn module(path: &str) -> &str {
     }
 }
 
-/// Whether a module is this one or lies beneath it. Items of a crate's root have no folder of their
-/// own.
+/// Whether a module is `home` or below it. Items of a crate's root have no separate folder.
 pub(crate) fn is_within(module: &str, home: &str) -> bool {
     let below = module.strip_prefix(home);
     below == Some("") || !home.ends_with("/src") && below.is_some_and(|rest| rest.starts_with('/'))

@@ -1,4 +1,4 @@
-//! A test that is left out has a reason.
+//! An ignored test must have a reason.
 
 use crate::{Finding, Repository};
 
@@ -28,8 +28,8 @@ pub fn check(repository: &Repository) -> Vec<Finding> {
     findings
 }
 
-/// The files of programs whose manifests say `test = false`: to compile and link a program of tests
-/// that has none takes seconds.
+/// The files of programs whose manifests contain `test = false`, because compiling and linking an
+/// empty test program takes seconds.
 fn programs_without_tests(repository: &Repository) -> Vec<String> {
     let mut files = Vec::new();
     for (manifest, text) in repository.ending("Cargo.toml") {

@@ -3,20 +3,20 @@
 use crate::RustFile;
 use crate::rust_file::{body_start, matching};
 
-/// One `impl Type { … }`.
+/// An inherent block, `impl Type { … }`.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ImplBlock<'a> {
     /// The type's name.
     pub(crate) name: &'a str,
     /// The line of its keyword, from 1.
     pub(crate) line: usize,
-    /// Its functions, associated ones included.
+    /// The number of its functions, including associated ones.
     pub(crate) methods: usize,
-    /// Its lines of code: neither blanks nor comments, so that a comment costs nothing.
+    /// The number of its code lines, without blanks and comments, so that comments cost nothing.
     pub(crate) lines: usize,
 }
 
-/// The inherent blocks at the top level of a file, tests left out.
+/// The inherent blocks at the top level of a file, without tests.
 pub(crate) fn impl_blocks(file: &RustFile) -> Vec<ImplBlock<'_>> {
     let mut at = 0;
     let mut found = Vec::new();
@@ -27,7 +27,7 @@ pub(crate) fn impl_blocks(file: &RustFile) -> Vec<ImplBlock<'_>> {
     found
 }
 
-/// The block that begins with this line, at this byte.
+/// The block that begins with this line, at this byte offset.
 fn impl_block<'a>(file: &'a RustFile, line: &'a str, start: usize) -> Option<ImplBlock<'a>> {
     let rest = line.strip_prefix("impl")?;
     let open = body_start(&file.code, start)?;
@@ -44,7 +44,7 @@ fn impl_block<'a>(file: &'a RustFile, line: &'a str, start: usize) -> Option<Imp
     })
 }
 
-/// The functions that stand in this body itself, not in one of its functions.
+/// The number of functions directly in this body, not in one of its functions.
 fn functions_within(body: &str) -> usize {
     let mut depth = 0_i32;
     let mut functions = 0;
@@ -63,7 +63,7 @@ fn functions_within(body: &str) -> usize {
     functions
 }
 
-/// Behind `<…>`, if that comes first; `->` does not occur there.
+/// The text after a leading `<…>`, if there is one; `->` does not occur there.
 fn skip_parameters(text: &str) -> &str {
     if !text.starts_with('<') {
         return text;

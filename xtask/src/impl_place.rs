@@ -1,20 +1,20 @@
-//! A type's `impl` blocks lie in its own file, or in files of the folder beneath it: what lies
-//! elsewhere can't own a part of its state.
+//! A type's `impl` blocks are in its own file, or in files of the folder with its name: code
+//! elsewhere cannot own a part of the type's state.
 
 use crate::homes::{Homes, is_within, module};
 use crate::impl_blocks::impl_blocks;
 use crate::{Finding, Repository};
 
-/// Files that hold another file's `impl`, to be emptied: a file and a type. None may be added; one
-/// that is not needed any more must be taken out.
+/// Files that contain the `impl` of another file's type, to be emptied: a file and a type. No entry
+/// may be added, and an unnecessary one must be removed.
 const EXCEPTIONS: &[(&str, &str)] = &[
-    // Files beside the one of their type that belong into its folder.
+    // Files next to the file of their type that belong in its folder.
     ("crates/corpus/src/parse.rs", "Case"),
     ("crates/corpus/src/parse.rs", "Expected"),
 ];
 
-/// Every inherent `impl` outside tests that lies neither in the file of its type nor beneath it,
-/// and every exception that is none.
+/// Every inherent `impl` outside tests that is neither in the file of its type nor in that folder,
+/// and every unnecessary exception.
 #[must_use]
 pub fn check(repository: &Repository) -> Vec<Finding> {
     findings(repository, EXCEPTIONS)

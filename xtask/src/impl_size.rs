@@ -1,13 +1,14 @@
-//! Large types of `engine` are a review question: advice above 500 lines of `impl` or 30 methods.
+//! Large types of `engine` are a question for review: advice above 500 lines of `impl` or 30
+//! methods.
 
 use crate::homes::{Homes, module, source_folder};
 use crate::impl_blocks::impl_blocks;
 use crate::{Finding, Repository, RustFile};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Above this many methods, a type may do two things.
+/// Above this number of methods, a type may do two things.
 const METHODS_MAX: usize = 30;
-/// Above this many lines of code in its inherent `impl` blocks, a type may do two things.
+/// Above this number of code lines in its inherent `impl` blocks, a type may do two things.
 const LINES_MAX: usize = 500;
 /// The sources of the crate that is checked.
 const ENGINE: &str = "crates/engine/src/";
@@ -15,17 +16,17 @@ const ENGINE: &str = "crates/engine/src/";
 /// The inherent `impl` blocks of one type, counted together.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ImplSize<'a> {
-    /// The folder of its crate's sources.
+    /// The folder of the crate's sources.
     pub(crate) folder: &'a str,
     /// The module that declares the type.
     pub(crate) home: &'a str,
     /// The type's name.
     pub(crate) name: &'a str,
-    /// The functions of all blocks.
+    /// The number of functions in all blocks.
     pub(crate) methods: usize,
-    /// The lines of code of all blocks.
+    /// The number of code lines in all blocks.
     pub(crate) lines: usize,
-    /// The files that have a block.
+    /// The number of files with a block.
     pub(crate) files: usize,
 }
 
@@ -47,14 +48,15 @@ pub fn check(repository: &Repository) -> Vec<Finding> {
     findings
 }
 
-/// Every type that has an inherent `impl`, by its module and name; tests are left out.
+/// Every type with an inherent `impl`, by its module and name, without tests.
 pub(crate) fn impl_sizes(files: &[RustFile]) -> Vec<ImplSize<'_>> {
     let homes = Homes::of(files);
     let mut sizes: BTreeMap<(&str, &str), ImplSize<'_>> = BTreeMap::new();
     for file in files {
         let mut counted = BTreeSet::new();
         for block in impl_blocks(file) {
-            // A type that a macro declares has no home to be found; it lives where its block does.
+            // The home of a type that a macro declares cannot be found, so its block's module
+            // counts.
             let home = homes.nearest(file, block.name);
             let home = home.unwrap_or_else(|| module(&file.path));
             let name = block.name;

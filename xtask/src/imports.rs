@@ -1,18 +1,18 @@
-//! Which module of a crate names which: siblings of one folder, and the paths between them.
+//! The modules of a crate that use each other: siblings in one folder, and the paths between them.
 
 use crate::RustFile;
 use crate::rust_file::matching;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// For each part, the other parts that it names outside its tests.
+/// For each part, the other parts that it uses outside its tests.
 pub(crate) type Graph = BTreeMap<String, BTreeSet<String>>;
 
-/// The most re-exports that a path is followed through.
+/// The maximum number of re-exports that are followed for a path.
 const EXPORTS_MAX: u32 = 8;
 
-/// For each module that has modules beneath it, the graph of these: by the folder in which they
-/// lie, such as `crates/engine/src/` and `crates/engine/src/exchanges/`. `root` is the folder of a
-/// crate's sources.
+/// The graph of submodules for each module that has some, by the folder of the submodules, such as
+/// `crates/engine/src/` and `crates/engine/src/exchanges/`. `root` is the folder of a crate's
+/// sources.
 pub(crate) fn graphs(files: &[RustFile], root: &str) -> BTreeMap<String, Graph> {
     let modules = Modules::of(files, root);
     let mut graphs: BTreeMap<String, Graph> = BTreeMap::new();
@@ -39,14 +39,14 @@ pub(crate) fn graphs(files: &[RustFile], root: &str) -> BTreeMap<String, Graph> 
     graphs
 }
 
-/// The folder of the modules beneath this one.
+/// The folder of this module's submodules.
 fn folder(root: &str, module: &[&str]) -> String {
     module
         .iter()
         .fold(root.to_owned(), |folder, name| format!("{folder}{name}/"))
 }
 
-/// A path as it is written: `["crate", "a", "B"]`.
+/// A path as written: `["crate", "a", "B"]`.
 type Written<'a> = Vec<&'a str>;
 /// A module's path of names from the crate's root.
 type ModulePath<'a> = Vec<&'a str>;
@@ -58,14 +58,15 @@ struct Modules<'a> {
 }
 
 impl<'a> Modules<'a> {
-    /// Reads the crate's files, apart from programs beside it and from modules of tests.
+    /// Reads the crate's files, except for additional programs and test modules.
     fn of(files: &'a [RustFile], root: &str) -> Self {
         let own = files
             .iter()
             .filter(|file| file.product_lines() > 0)
             .filter_map(|file| Some((file.path.strip_prefix(root)?, file)));
         let mut files = BTreeMap::new();
-        // In order of their paths, so that `main.rs` comes last: beside a library it is a program.
+        // In order of their paths, so that `main.rs` comes last: next to a library, it is a
+        // program.
         for (path, file) in own.filter(|(path, _)| !path.starts_with("bin/")) {
             files.entry(module(path)).or_insert(file);
         }
@@ -100,7 +101,7 @@ impl<'a> Modules<'a> {
                         let rest = [import, &written[index + 1..]].concat();
                         return self.resolve(&at, &rest, exports - 1);
                     }
-                    // An item of the module, or a crate where the path begins with it.
+                    // An item of the module, or another crate if the path begins with the name.
                     return (index > 0).then_some(at);
                 }
             }
@@ -109,7 +110,7 @@ impl<'a> Modules<'a> {
     }
 }
 
-/// The module of a file whose path begins at the folder of the crate's sources.
+/// The module of a file whose path starts at the folder of the crate's sources.
 fn module(path: &str) -> ModulePath<'_> {
     match path.strip_suffix(".rs").unwrap_or(path) {
         "lib" | "main" => Vec::new(),
@@ -117,7 +118,7 @@ fn module(path: &str) -> ModulePath<'_> {
     }
 }
 
-/// The names that a file's `use` declarations bring into its module, with the paths to them.
+/// The names that a file's `use` declarations bring into its module, with their paths.
 fn imports(file: &RustFile) -> BTreeMap<&str, Written<'_>> {
     let mut imports = BTreeMap::new();
     for (at, word) in file.words().filter(|(_, word)| *word == "use") {
@@ -153,7 +154,7 @@ fn paths_in(file: &RustFile) -> Vec<Written<'_>> {
     for (at, word) in file.words() {
         let before = code[..at].trim_end();
         let begins_path = matches!(word, "crate" | "super") && !before.ends_with("::");
-        // `pub(in crate::a)` gives something away and uses nothing.
+        // `pub(in crate::a)` grants visibility and uses nothing.
         let is_visibility = before.ends_with("(in");
         if begins_path && !is_visibility && !file.is_test_line(file.line_of(at)) {
             follow(&code[at..], &mut Vec::new(), &mut leaves);
@@ -162,13 +163,13 @@ fn paths_in(file: &RustFile) -> Vec<Written<'_>> {
     leaves.into_iter().map(|leaf| leaf.path).collect()
 }
 
-/// One path of a tree, and the name that it is given with `as`.
+/// A path in a tree, and its name after `as`.
 struct Leaf<'a> {
     path: Written<'a>,
     name: Option<&'a str>,
 }
 
-/// Reads the tree of paths at the text's start, `a::{B, c::D as E}`, and collects its leaves.
+/// Reads the tree of paths at the start of the text, `a::{B, c::D as E}`, and collects its leaves.
 fn follow<'a>(tree: &'a str, above: &mut Written<'a>, leaves: &mut Vec<Leaf<'a>>) {
     let tree = tree.trim_start();
     if tree.starts_with('{') {
@@ -219,8 +220,8 @@ mod tests {
     use super::graphs;
     use crate::Repository;
 
-    /// The names in the file at this path, in a crate with the parts `a` to `e` that re-exports a
-    /// type of `e`, and whose part `a` imports one of `c`.
+    /// The parts that the file at this path uses, in a crate with the parts `a` to `e` that
+    /// re-exports a type of `e`, and whose part `a` imports a type of `c`.
     fn used(path: &str, text: &str) -> Vec<String> {
         let path = format!("crates/x/src/{path}");
         let root = "mod a;\npub mod b;\npub use e::{Shown, deep::Other as Another};\n";

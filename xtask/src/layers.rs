@@ -1,10 +1,10 @@
-//! Crates depend downwards: cargo's view of the workspace against ARCHITECTURE.md's table.
+//! Crates depend downwards: compares the workspace according to cargo with ARCHITECTURE.md's table.
 
 use crate::architecture::{CrateRow, DEVELOPMENT, PAGE, crates};
 use crate::{Finding, Repository, metadata};
 use serde_json::Value;
 
-/// Crates that the tests of any crate may use, whatever their layer.
+/// Crates of any layer that all tests may use.
 const FOR_TESTS: &[&str] = &["testkit", "corpus"];
 
 /// Compares the table with `cargo metadata`.
@@ -19,13 +19,13 @@ pub fn check(repository: &Repository) -> Vec<Finding> {
     }
 }
 
-/// One crate of the workspace as cargo sees it; crates are named by their folders.
+/// A crate of the workspace according to cargo; crates are named by their folders.
 #[derive(Debug)]
 struct Member {
     name: String,
-    /// The dependencies of the crate itself, at run time or to be built.
+    /// The dependencies of the crate itself, including build dependencies.
     uses: Vec<String>,
-    /// The dependencies of its tests alone.
+    /// The dependencies of its tests only.
     tests_use: Vec<String>,
 }
 
@@ -53,7 +53,7 @@ fn last_folder(path: &str) -> String {
     path.rsplit('/').next().unwrap_or(path).to_owned()
 }
 
-/// Everything in which the table and the workspace differ, and every arrow that points up.
+/// Every difference between the table and the workspace, and every arrow that points up.
 fn compare(rows: &[CrateRow<'_>], members: &[Member]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (index, row) in rows.iter().enumerate() {
@@ -75,8 +75,8 @@ fn compare(rows: &[CrateRow<'_>], members: &[Member]) -> Vec<Finding> {
     findings
 }
 
-/// The uses of a row that do not point down. Within layer 0 a crate may use one that stands above
-/// it in the table.
+/// The uses of a row that do not point down. Within layer 0, a crate may use the crates above it in
+/// the table.
 fn arrows_up(row: &CrateRow<'_>, above: &[CrateRow<'_>], all: &[CrateRow<'_>]) -> Vec<Finding> {
     let mut findings = Vec::new();
     let Some(layer) = row.layer else {
@@ -102,8 +102,8 @@ fn layer_of(name: &str, rows: &[CrateRow<'_>]) -> Option<u32> {
     rows.iter().find(|row| row.name == name)?.layer
 }
 
-/// Dependencies that a manifest has and its row lacks, and the reverse; and those that its tests
-/// may not use.
+/// Dependencies that are in a manifest but not in its row, and the reverse, and forbidden
+/// dependencies of its tests.
 fn differences(row: &CrateRow<'_>, member: &Member, rows: &[CrateRow<'_>]) -> Vec<Finding> {
     let name = row.name;
     let mut findings = Vec::new();
@@ -154,7 +154,7 @@ mod tests {
         found.into_iter().map(|finding| finding.message).collect()
     }
 
-    /// The workspace that the page describes, with `net`'s dependencies as given.
+    /// The findings for a small workspace, with these dependencies of `net`.
     fn with_net(uses: &[&str], tests_use: &[&str]) -> Vec<String> {
         let members: &[(&str, &[&str], &[&str])] = &[
             ("units", &[], &[]),

@@ -1,8 +1,9 @@
-//! Tidy checks: the laws of STYLE.md and ARCHITECTURE.md that a machine can hold us to.
+//! Tidy checks: the laws of STYLE.md and ARCHITECTURE.md that a machine can enforce.
 //!
-//! Knows the repository as text and the workspace as cargo describes it, one check a file. Must not
-//! know how the program works: of the product it uses only the lists that the manual repeats.
-//! Start reading at [`Repository`], then any check; `tests/tidy.rs` runs them with `cargo test`.
+//! Knows the repository as text and the workspace as cargo describes it; each check has a file.
+//! Must not know how the program works: of the product, it uses only the lists that the manual
+//! repeats. Start reading at [`Repository`], then at any check; `tests/tidy.rs` runs them with
+//! `cargo test`.
 
 pub mod commits;
 pub mod crate_docs;
@@ -45,10 +46,10 @@ pub use finding::{Finding, Severity};
 pub use repository::Repository;
 pub use rust_file::RustFile;
 
-/// One check: reads the repository, returns its findings; none when all is well.
+/// A check: reads the repository and returns its findings, or an empty list.
 pub type Check = fn(&Repository) -> Vec<Finding>;
 
-/// Every check by its name, in the order in which findings are shown.
+/// Every check with its name, in the order in which findings are shown.
 pub const CHECKS: &[(&str, Check)] = &[
     ("layers", layers::check),
     ("effects", effects::check),

@@ -1,16 +1,16 @@
-//! Every package that the program, its tests and its tools are made with has a license that deny.toml
-//! allows: all of them, or the package by name.
+//! Every package that is used to make the program, its tests and its tools has a license that
+//! deny.toml allows, either for all packages or for this one.
 //!
-//! `make deny` asks cargo-deny the same and more, where that is installed. This check always runs.
+//! If cargo-deny is installed, `make deny` checks the same and more. This check always runs.
 
 use crate::{Finding, Repository, metadata};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Where the allowed licenses stand.
+/// The file with the allowed licenses.
 const RULES: &str = "deny.toml";
 
-/// Every package of another license, or of none.
+/// Every package with another license, or without one.
 #[must_use]
 pub fn check(repository: &Repository) -> Vec<Finding> {
     let rules = Rules::of(repository.text(RULES));
@@ -39,9 +39,9 @@ fn findings(packages: &[Value], rules: &Rules) -> Vec<Finding> {
 /// The rules of deny.toml.
 #[derive(Debug, Default)]
 struct Rules {
-    /// Licenses of any package.
+    /// The licenses that any package may have.
     allowed: BTreeSet<String>,
-    /// Packages with the licenses that they alone may have.
+    /// Packages with the licenses that only they may have.
     exceptions: Vec<(String, BTreeSet<String>)>,
 }
 
@@ -67,14 +67,14 @@ impl Rules {
         }
     }
 
-    /// Whether a package may have a license, in SPDX's words.
+    /// Whether a package may have a license, given as an SPDX expression.
     fn allow(&self, name: &str, license: &str) -> bool {
         let own = self.exceptions.iter().filter(|(known, _)| known == name);
         let own: BTreeSet<&str> = own
             .flat_map(|(_, licenses)| licenses.iter().map(String::as_str))
             .collect();
         let is_allowed = |id: &str| self.allowed.contains(id) || own.contains(id);
-        // `/` is an older way to write OR.
+        // `/` is an older notation for OR.
         let license = license
             .replace('/', " OR ")
             .replace('(', " ( ")
@@ -95,7 +95,7 @@ fn quoted(text: &str) -> impl Iterator<Item = String> {
         .map(str::to_owned)
 }
 
-/// `a OR b`: whether one of them is allowed.
+/// Parses `a OR b`: whether one of them is allowed.
 fn any(words: &mut &[&str], is_allowed: &dyn Fn(&str) -> bool) -> bool {
     let mut is_any = all(words, is_allowed);
     while let ["OR", rest @ ..] = words {
@@ -105,7 +105,7 @@ fn any(words: &mut &[&str], is_allowed: &dyn Fn(&str) -> bool) -> bool {
     is_any
 }
 
-/// `a AND b`: whether both are allowed.
+/// Parses `a AND b`: whether both are allowed.
 fn all(words: &mut &[&str], is_allowed: &dyn Fn(&str) -> bool) -> bool {
     let mut are_all = one(words, is_allowed);
     while let ["AND", rest @ ..] = words {
@@ -115,7 +115,8 @@ fn all(words: &mut &[&str], is_allowed: &dyn Fn(&str) -> bool) -> bool {
     are_all
 }
 
-/// A license, which may have an exception that only adds to it, or an expression in brackets.
+/// Parses a license, optionally with an exception that only grants more, or an expression in
+/// parentheses.
 fn one(words: &mut &[&str], is_allowed: &dyn Fn(&str) -> bool) -> bool {
     match words {
         ["(", rest @ ..] => {

@@ -8,7 +8,7 @@ use drumfire_units::{ByteSize, Nanos};
 /// The page on limits.
 const PAGE: &str = "docs/manual/limits.md";
 
-/// Every number that differs, and every limit that only one of the two has.
+/// Every number that differs, and every limit that is missing on one side.
 #[must_use]
 pub fn check(repository: &Repository) -> Vec<Finding> {
     let page = repository.text(PAGE);
@@ -26,12 +26,12 @@ pub fn check(repository: &Repository) -> Vec<Finding> {
     findings
 }
 
-/// A limit's name and its default; `None` is no limit.
+/// A limit's name and its default; `None` means no limit.
 type Default = (&'static str, Option<u64>);
 
 /// The defaults of HTTP/1.1's limits.
 fn http1() -> [Default; 5] {
-    // Without `..`, so that a new limit does not compile until it stands here.
+    // Destructured without `..`, so that a new limit does not compile until it is listed here.
     let Limits {
         head_bytes,
         header_count,
@@ -92,7 +92,7 @@ fn defaults(rows: &[Row<'_>], expected: &[Default]) -> Vec<Finding> {
     findings
 }
 
-/// Compares a row of the second table with the constant that it names.
+/// Compares a row of the second table with the constant in it.
 fn constant(repository: &Repository, row: &Row<'_>) -> Result<(), String> {
     let &[path, name] = row.code(2).as_slice() else {
         return Err("names no file and constant".to_owned());

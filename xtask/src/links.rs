@@ -2,7 +2,7 @@
 
 use crate::{Finding, Repository};
 
-/// Every link within the repository that leads nowhere.
+/// Every link within the repository whose target does not exist.
 #[must_use]
 pub fn check(repository: &Repository) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -22,7 +22,8 @@ struct Link<'a> {
     target: &'a str,
 }
 
-/// The targets of `[text](target)` outside code; those with a scheme are the web's business.
+/// The targets of `[text](target)` outside code, except for targets with a scheme, which are on the
+/// web.
 fn links(page: &str) -> Vec<Link<'_>> {
     let mut found = Vec::new();
     let mut fenced = false;
@@ -48,7 +49,7 @@ fn links(page: &str) -> Vec<Link<'_>> {
     found
 }
 
-/// Whether a target on a page exists: the file or folder, and the heading if one is named.
+/// Whether a target on a page exists: the file or folder, and the heading if there is one.
 fn resolves(repository: &Repository, page: &str, target: &str) -> bool {
     let (file, heading) = match target.split_once('#') {
         Some((file, heading)) => (file, Some(heading)),
@@ -69,7 +70,7 @@ fn resolves(repository: &Repository, page: &str, target: &str) -> bool {
     })
 }
 
-/// The path of `target` as seen from `page`; `None` above the root.
+/// The path of `target` relative to `page`; `None` above the root.
 fn join(page: &str, target: &str) -> Option<String> {
     let mut parts: Vec<&str> = page.split('/').collect();
     parts.pop();
@@ -85,7 +86,7 @@ fn join(page: &str, target: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
-/// The anchor that a heading gets: lower case, blanks as hyphens, other marks left out.
+/// The anchor of a heading: lower case, blanks as hyphens, other punctuation removed.
 fn anchor(heading: &str) -> String {
     let text = heading.trim_start_matches('#').trim().to_lowercase();
     text.chars()

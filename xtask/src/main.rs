@@ -1,11 +1,12 @@
-//! `cargo run -p xtask`: every tidy check, with the advice that does not fail a test.
-//! `cargo run -p xtask draw`: draws the parts of `engine` in ARCHITECTURE.md, and prints those of the other
-//! crates.
-//! `cargo run -p xtask reference`: rewrites the tables of the manual that are generated from the code.
-//! `cargo run -p xtask measures [FOLDER]`: the shape of the code in numbers, of this repository or of
-//! another checkout.
-//! `cargo run -p xtask licenses SYSTEM`: the licenses of all that is linked into the program on a system,
-//! such as `x86_64-unknown-linux-musl`.
+//! `cargo run -p xtask`: runs every tidy check, and shows the advice that does not fail a test.
+//! `cargo run -p xtask draw`: draws the parts of `engine` in ARCHITECTURE.md, and prints the
+//! drawings of other crates.
+//! `cargo run -p xtask reference`: rewrites the tables of the manual that are generated from the
+//! code.
+//! `cargo run -p xtask measures [FOLDER]`: prints measures of the code's shape, for this repository
+//! or for another checkout.
+//! `cargo run -p xtask licenses SYSTEM`: prints the licenses of everything that is linked into the
+//! program on a system, such as `x86_64-unknown-linux-musl`.
 
 use std::io::Write;
 use std::path::Path;
@@ -28,8 +29,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Redraws the page with the parts of `engine`, and prints the drawings of the other crates; returns 1 if the
-/// page has no place for a drawing.
+/// Redraws the page with the parts of `engine`, and prints the drawings of the other crates.
+/// Returns 1 if the page has no place for a drawing.
 fn draw(out: &mut dyn Write) -> std::io::Result<usize> {
     let repository = Repository::read()?;
     write!(out, "{}", parts::print(&repository))?;
@@ -41,8 +42,8 @@ fn draw(out: &mut dyn Write) -> std::io::Result<usize> {
     Ok(0)
 }
 
-/// Rewrites the pages whose tables differ from the code, and lists them; returns how many tables are
-/// misplaced.
+/// Rewrites the pages whose tables differ from the code, and lists them. Returns the number of
+/// misplaced tables.
 fn regenerate(out: &mut dyn Write) -> std::io::Result<usize> {
     let repository = Repository::read()?;
     for (path, text) in reference::rewritten(&repository) {
@@ -66,7 +67,7 @@ fn measure(out: &mut dyn Write, folder: Option<&str>) -> std::io::Result<usize> 
     Ok(0)
 }
 
-/// Writes the licenses of what is linked on a system; why they can't be written goes to stderr.
+/// Writes the licenses of everything that is linked on a system. Errors go to stderr.
 #[expect(
     clippy::print_stderr,
     reason = "stdout is the text, which goes into a file"
@@ -84,7 +85,7 @@ fn license(out: &mut dyn Write, system: Option<&str>) -> std::io::Result<usize> 
     }
 }
 
-/// Writes all findings and returns how many are violations.
+/// Writes all findings. Returns the number of violations.
 fn report(out: &mut dyn Write) -> std::io::Result<usize> {
     let repository = Repository::read()?;
     let mut violations = 0;

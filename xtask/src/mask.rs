@@ -1,12 +1,12 @@
-//! Rust source with comments and literals blanked out, so that braces and words can be trusted; and the
-//! places of its string literals.
+//! Rust source with comments and literals blanked out, so that braces and words belong to code; and
+//! the positions of its string literals.
 
 use std::ops::Range;
 
-/// The source with the inside of every comment and literal replaced by blanks. Lines and byte
-/// offsets stay as they are.
+/// The source with the content of every comment and literal replaced by blanks. Lines and byte
+/// offsets stay unchanged.
 pub(crate) fn mask(source: &str) -> String {
-    // Whole literals are blanked, never a part of a character, so the rest is UTF-8.
+    // Only complete literals are blanked, never a part of a character, so the rest is UTF-8.
     String::from_utf8_lossy(&Masker::run(source).out).into_owned()
 }
 
@@ -55,7 +55,7 @@ impl<'a> Masker<'a> {
         self.at += length.max(1);
     }
 
-    /// Skips a word; where it is the prefix of a raw string, blanks the string with it.
+    /// Skips a word. If the word is the prefix of a raw string, also blanks the string.
     fn word(&mut self, rest: &[u8]) {
         let word = rest.iter().take_while(|b| is_word(**b)).count();
         let raw = matches!(&rest[..word], b"r" | b"br" | b"cr");
@@ -67,7 +67,7 @@ impl<'a> Masker<'a> {
         self.at += length.unwrap_or(word);
     }
 
-    /// Blanks the next bytes, line ends excepted.
+    /// Blanks the next bytes, except for line ends.
     fn blank(&mut self, length: usize) {
         for byte in &mut self.out[self.at..self.at + length] {
             if *byte != b'\n' {
@@ -81,12 +81,12 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// To the end of the line.
+/// The length to the end of the line.
 fn line_length(rest: &[u8]) -> usize {
     rest.iter().take_while(|b| **b != b'\n').count()
 }
 
-/// To the end of a block comment; they nest.
+/// The length to the end of a block comment; block comments nest.
 fn block_length(rest: &[u8]) -> usize {
     let (mut at, mut depth) = (0, 0);
     while at < rest.len() {
@@ -102,7 +102,7 @@ fn block_length(rest: &[u8]) -> usize {
     at
 }
 
-/// To the end of a string literal with escapes.
+/// The length to the end of a string literal with escapes.
 fn string_length(rest: &[u8]) -> usize {
     let mut at = 1;
     while at < rest.len() {
@@ -133,7 +133,7 @@ fn char_length(rest: &[u8]) -> Option<usize> {
     }
 }
 
-/// The length of a raw string whose prefix word is `word` bytes long.
+/// The length of a raw string whose prefix is `word` bytes long.
 fn raw_length(rest: &[u8], word: usize) -> Option<usize> {
     let hashes = rest[word..].iter().take_while(|b| **b == b'#').count();
     let open = word + hashes;

@@ -1,8 +1,8 @@
-//! The measures of this code's shape, for a person to look at: `cargo run -p xtask measures`.
+//! Measures of the code's shape, for a person to read: `cargo run -p xtask measures`.
 //!
-//! Each is counted for every crate and for all together, tests left out. With the folder of an
-//! older checkout the program prints the same table of that one, so that before and after can be
-//! laid beside each other. Nothing here fails a test: the laws are the checks beside this file.
+//! Each is counted for every crate and for all crates together, without tests. Given the folder of
+//! an older checkout, the program prints the table for that checkout, so that both can be compared.
+//! Nothing here fails a test; the checks next to this file enforce the laws.
 
 mod comments;
 mod page;
@@ -17,7 +17,7 @@ use comments::Comments;
 use std::collections::{BTreeMap, BTreeSet};
 use tally::Tally;
 
-/// The table of a repository, followed by the lists of what stands out in it.
+/// The table of a repository, followed by lists of outliers.
 #[must_use]
 pub fn print(repository: &Repository) -> String {
     page::print(&Measures::of(repository))
@@ -25,9 +25,9 @@ pub fn print(repository: &Repository) -> String {
 
 /// The measures of a repository.
 struct Measures {
-    /// Those of each crate, by its folder.
+    /// The measures of each crate, by its folder.
     crates: BTreeMap<String, Tally>,
-    /// Their sum.
+    /// The sum of all crates.
     all: Tally,
     /// Every type name with the number of files that declare it, the most frequent first.
     names: Vec<(String, usize)>,
@@ -74,7 +74,7 @@ impl Measures {
     }
 }
 
-/// The folder of a crate without those that say nothing; `.` for the root's own.
+/// The path of a crate's folder, without `crates/` and `src/`; `.` for the root.
 fn crate_of(source_folder: &str) -> &str {
     let path = source_folder.trim_end_matches("src/").trim_end_matches('/');
     match path.strip_prefix("crates/").unwrap_or(path) {

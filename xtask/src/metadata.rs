@@ -5,25 +5,26 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::process::Command;
 
-/// The packages of the workspace, without those of others: for these cargo would have to fetch
+/// The packages of the workspace. External packages are excluded, because cargo would have to fetch
 /// packages that only other systems need.
 pub(crate) fn packages(repository: &Repository) -> Result<Vec<Value>, String> {
     described(repository, &["--no-deps"])
 }
 
-/// The packages of the workspace and of others, all that is built on this system.
+/// The packages of the workspace and external packages that are built on this system.
 pub(crate) fn linked_packages(repository: &Repository) -> Result<Vec<Value>, String> {
     packages_of(repository, &host()?)
 }
 
-/// The packages of the workspace and of others, all that is built on a system.
+/// The packages of the workspace and external packages that are built on a system.
 pub(crate) fn packages_of(repository: &Repository, system: &str) -> Result<Vec<Value>, String> {
     let system = format!("--filter-platform={system}");
     described(repository, &["--locked", &system])
 }
 
-/// The name and the version of each package that is linked into one on a system, itself included: not
-/// what only runs while it is built, and with the features that this package asks for alone.
+/// The name and the version of each package that is linked into `package` on a system, including
+/// itself. Packages that only run during the build are excluded, and only the features that this
+/// package requests count.
 pub(crate) fn linked_into(
     repository: &Repository,
     package: &str,
@@ -41,7 +42,7 @@ pub(crate) fn linked_into(
         system,
     ];
     let printed = cargo(repository, "tree", &how)?;
-    // A line is `name v1.2.3`, with a place or a mark behind it.
+    // A line is `name v1.2.3`, followed by a path or a mark.
     let text = String::from_utf8_lossy(&printed);
     let lines = text.lines().filter_map(|line| {
         let (name, rest) = line.split_once(" v")?;
@@ -51,7 +52,7 @@ pub(crate) fn linked_into(
     Ok(lines.collect())
 }
 
-/// What a command of cargo prints.
+/// The output of a cargo command.
 fn cargo(repository: &Repository, command: &str, how: &[&str]) -> Result<Vec<u8>, String> {
     let program = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let output = Command::new(program)
@@ -67,7 +68,7 @@ fn cargo(repository: &Repository, command: &str, how: &[&str]) -> Result<Vec<u8>
     Ok(output.stdout)
 }
 
-/// The system that this is, in the compiler's words.
+/// The target triple of this system.
 pub(crate) fn host() -> Result<String, String> {
     let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
     let output = Command::new(rustc).arg("-vV").output();

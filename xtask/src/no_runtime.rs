@@ -1,22 +1,22 @@
-//! The data plane has a loop of its own: no foreign runtime is among what `engine` and the crates
-//! beneath it are linked with, however indirectly.
+//! The data plane has its own loop: no async runtime is linked into `engine` or the crates below
+//! it, not even indirectly.
 
 use crate::{Finding, Repository, metadata};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Where the walk starts.
+/// The start of the search.
 const DATA_PLANE: &str = "drumfire-engine";
-/// Runtimes; each brings companions whose names begin with its own and `-`.
+/// Runtimes; each has companion packages whose names begin with its name and `-`.
 const RUNTIMES: &[&str] = &["tokio", "async-std", "smol", "glommio", "monoio"];
-/// Where registry crates are listed with their dependencies.
+/// The list of registry crates with their dependencies.
 const LOCK: &str = "Cargo.lock";
 
-/// The dependencies of each package, by name. Versions of one package count as one, and so do all
-/// systems: a package that is linked on one is found for all.
+/// The dependencies of each package, by name. Versions of a package are merged, and so are all
+/// systems: a package that is linked on one system counts for all.
 type Graph = BTreeMap<String, Vec<String>>;
 
-/// Every way from `engine` to a runtime by dependencies that are linked.
+/// Every path of linked dependencies from `engine` to a runtime.
 #[must_use]
 pub fn check(repository: &Repository) -> Vec<Finding> {
     match metadata::packages(repository) {
@@ -55,7 +55,7 @@ fn locked(lock: &str) -> Graph {
             .map_or("", |(_, list)| list);
         let list = list.split_once(']').map_or("", |(list, _)| list);
         let names = list.split('"').skip(1).step_by(2);
-        // A version follows the name where there are several.
+        // A version follows the name if there are several versions.
         let names = names.map(|name| name.split(' ').next().unwrap_or(name).to_owned());
         graph.entry(name.to_owned()).or_default().extend(names);
     }
@@ -71,7 +71,7 @@ fn member(package: &Value) -> (String, Vec<String>) {
     (text(&package["name"]), names)
 }
 
-/// For each runtime within reach, one shortest way to it.
+/// A shortest path to each reachable runtime.
 fn ways_to_runtimes(graph: &Graph) -> Vec<String> {
     let mut before: BTreeMap<&str, &str> = BTreeMap::from([(DATA_PLANE, "")]);
     let mut queue = vec![DATA_PLANE];
@@ -100,7 +100,7 @@ fn is_runtime(name: &str) -> bool {
     })
 }
 
-/// `a → b → c` from the start to here.
+/// `a → b → c` from the start to `to`.
 fn way(before: &BTreeMap<&str, &str>, to: &str) -> String {
     let mut names = vec![to];
     while let Some(&name) = before.get(names[names.len() - 1]) {
@@ -129,7 +129,7 @@ mod tests {
         json!({ "name": name, "dependencies": dependencies })
     }
 
-    /// The findings where `net`, which `engine` uses, depends on this.
+    /// The findings if `net`, which `engine` uses, depends on this package.
     fn with_net(name: &str, kind: Value) -> Vec<String> {
         let packages = [
             package("drumfire-engine", &[("drumfire-net", Value::Null)]),

@@ -1,5 +1,6 @@
-//! The parts of a crate use each other in one direction, and so do the files of a folder. The drawing of
-//! `engine` is in ARCHITECTURE.md; `make drawing` prints those of all other crates.
+//! The parts of a crate use each other in one direction, and so do the files of a folder.
+//! ARCHITECTURE.md has the drawing of `engine`; `make drawing` prints the drawings of all other
+//! crates.
 
 use crate::imports::{Graph, graphs};
 use crate::{Finding, Repository};
@@ -14,7 +15,7 @@ pub const PAGE: &str = "ARCHITECTURE.md";
 /// The sources of the crate that the page draws.
 const ENGINE: &str = "crates/engine/src/";
 
-/// Joins parts that use each other in a circle.
+/// The separator of parts that use each other in a circle.
 const CIRCLE: &str = " ↔ ";
 
 /// Every circle, and a drawing that differs from the imports.
@@ -34,7 +35,7 @@ pub fn check(repository: &Repository) -> Vec<Finding> {
     findings
 }
 
-/// The page with a new drawing of `engine`; `None` if it lacks the lines around a drawing.
+/// The page with a new drawing of `engine`; `None` if the page lacks the lines around a drawing.
 #[must_use]
 pub fn redrawn(repository: &Repository) -> Option<String> {
     let crates = Crate::all(repository);
@@ -45,7 +46,7 @@ pub fn redrawn(repository: &Repository) -> Option<String> {
     Some(format!("{before}{BEGIN}{drawing}{END}{after}"))
 }
 
-/// The drawings of all crates but `engine`, each below the crate's name.
+/// The drawings of all crates except `engine`, each below the crate's name.
 #[must_use]
 pub fn print(repository: &Repository) -> String {
     let crates = Crate::all(repository).into_iter();
@@ -55,9 +56,9 @@ pub fn print(repository: &Repository) -> String {
         .collect()
 }
 
-/// One crate with the graphs of its folders.
+/// A crate with the graphs of its folders.
 struct Crate {
-    /// The folder of its sources.
+    /// The folder of the crate's sources.
     folder: String,
     graphs: BTreeMap<String, Graph>,
 }
@@ -80,23 +81,23 @@ impl Crate {
         all.filter(|own| !own.graphs.is_empty()).collect()
     }
 
-    /// The drawing of its parts.
+    /// The drawing of the crate's parts.
     fn drawing(&self) -> String {
         let graph = self.graphs.get(&self.folder);
         graph.map_or_else(String::new, drawing)
     }
 
-    /// The path of its folder, without those that say nothing.
+    /// The path of the crate's folder, without `crates/` and `/src/`.
     fn name(&self) -> &str {
         let path = self.folder.trim_end_matches("/src/");
         path.strip_prefix("crates/").unwrap_or(path)
     }
 }
 
-/// One circle of a graph, `a → b → a`.
+/// A circle in a graph, `a → b → a`.
 fn circle(graph: &Graph) -> Option<String> {
     let circle = rings(graph).into_iter().find(|ring| ring.len() > 1)?;
-    // Each of these uses another of them, so a walk among them comes back to where it was.
+    // Each of these uses another of them, so a walk among them returns to an earlier part.
     let mut walk = vec![*circle.first()?];
     loop {
         let next = *circle
@@ -114,7 +115,8 @@ fn uses(graph: &Graph, from: &str, to: &str) -> bool {
     graph.get(from).is_some_and(|used| used.contains(to))
 }
 
-/// The parts of a graph in rings: those that reach each other, or one part that is in no circle.
+/// The parts of a graph in rings: parts that reach each other, or a single part outside of any
+/// circle.
 pub(crate) fn rings(graph: &Graph) -> Vec<Vec<&str>> {
     let reached: BTreeMap<&str, BTreeSet<&str>> = graph
         .keys()
@@ -132,7 +134,7 @@ pub(crate) fn rings(graph: &Graph) -> Vec<Vec<&str>> {
     rings
 }
 
-/// The parts that a part uses, those that these use, and so on.
+/// The parts that a part uses, directly or indirectly.
 fn reached<'a>(graph: &'a Graph, part: &str) -> BTreeSet<&'a str> {
     let mut reached = BTreeSet::new();
     let mut next: Vec<&str> = graph[part].iter().map(String::as_str).collect();
@@ -144,8 +146,8 @@ fn reached<'a>(graph: &'a Graph, part: &str) -> BTreeSet<&'a str> {
     reached
 }
 
-/// One line for each part, from the top down, with the parts that it uses, which stand below. Parts
-/// of one block do not use each other; a circle is one line.
+/// One line for each part, from the top down, with the parts that it uses, which are further below.
+/// Parts of a block do not use each other; a circle is one line.
 fn drawing(graph: &Graph) -> String {
     let rings = rings(graph);
     let mut layers: BTreeMap<usize, Vec<Line>> = BTreeMap::new();
@@ -175,7 +177,7 @@ fn drawing(graph: &Graph) -> String {
     text
 }
 
-/// The parts of a ring, and those that they use.
+/// The parts of a ring, and the parts that they use.
 struct Line {
     parts: String,
     below: String,
@@ -191,13 +193,13 @@ impl Line {
     }
 }
 
-/// The parts outside of a ring that it uses.
+/// The parts outside of a ring that the ring uses.
 fn below<'a>(ring: &'a [&str], graph: &'a Graph) -> impl Iterator<Item = &'a str> {
     let used = ring.iter().filter_map(|part| graph.get(*part)).flatten();
     used.map(String::as_str).filter(|part| !ring.contains(part))
 }
 
-/// The longest way down from a ring.
+/// The length of the longest path down from a ring.
 fn height(ring: &[&str], rings: &[Vec<&str>], graph: &Graph) -> usize {
     let lower = rings
         .iter()

@@ -1,8 +1,9 @@
-//! Plain English: the patterns that STYLE.md's rules of language name, in the texts that users read.
+//! Plain English: finds the patterns that STYLE.md's rules of language forbid, in texts for users.
 //!
-//! User texts are the pages of documentation, the string literals of the program, and the doc comments of
-//! its flags, which are the help. Every line with a pattern counts; a file may have as many as [`ALLOWED`]
-//! gives it, and that number only falls. In other comments a pattern is advice.
+//! Texts for users are the pages of documentation, the string literals of the program, and the doc
+//! comments of its flags, which are the help. Every line with a pattern counts. [`ALLOWED`] has the
+//! number of such lines per file, and that number must only fall. In other comments, a pattern is
+//! advice.
 
 use crate::mask::strings;
 use crate::{Finding, Repository};
@@ -10,10 +11,10 @@ use regex::Regex;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// The files with such lines, and how many each has: quotations and names of other tools' texts.
+/// The files with such lines, and their numbers: quotations and names of other tools' texts.
 const ALLOWED: &[(&str, usize)] = &[];
 
-/// Words whose subject or verb the reader has to look for.
+/// Words that hide the subject or the verb.
 static PATTERN: LazyLock<Regex> = LazyLock::new(|| {
     let patterns = [
         r"\b(of whom|whoever|whatever|nobody|no one|somebody|everybody)\b",
@@ -44,7 +45,8 @@ static PATTERN: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&format!("(?i){}", patterns.join("|"))).unwrap()
 });
 
-/// Every line of a user text with a pattern, in a file that has more or fewer of them than it may.
+/// Every line with a pattern in a text for users, in files where their number differs from the
+/// allowed one.
 #[must_use]
 pub fn check(repository: &Repository) -> Vec<Finding> {
     against(repository, &ALLOWED.iter().copied().collect())
@@ -127,7 +129,7 @@ fn pages(repository: &Repository) -> BTreeMap<String, Vec<Match>> {
         .collect()
 }
 
-/// The matches in string literals, of which those that explain a lint's exception are for developers.
+/// The matches in string literals, except for reasons of lint exceptions, which are for developers.
 fn in_literals(text: &str) -> Vec<Match> {
     let mut matches = Vec::new();
     for place in strings(text) {
@@ -136,7 +138,7 @@ fn in_literals(text: &str) -> Vec<Match> {
             continue;
         }
         let line = text[..place.start].matches('\n').count() + 1;
-        // A backslash at a line's end joins it with the next.
+        // A backslash at the end of a line joins it with the next line.
         let literal = text[place].replace("\\\n", "\0");
         let joined: String = literal.split('\0').map(str::trim_start).collect();
         matches.extend(Match::of(line, joined.trim_start_matches('"')));
@@ -144,7 +146,7 @@ fn in_literals(text: &str) -> Vec<Match> {
     matches
 }
 
-/// The matches in the help: doc comments of flags.
+/// The matches in the help: the doc comments of flags.
 fn in_help(path: &str, text: &str) -> Vec<Match> {
     if !path.starts_with("crates/cli/src/flags") {
         return Vec::new();

@@ -1,16 +1,16 @@
-//! Every dependency from outside has its reason beside it in the root's Cargo.toml.
+//! Every external dependency has its reason next to it in the root's Cargo.toml.
 
 use crate::{Finding, Repository};
 
 /// The manifest with the list.
 const MANIFEST: &str = "Cargo.toml";
-/// Where the list starts.
+/// The start of the list.
 const SECTION: &str = "[workspace.dependencies]";
-/// A heading of one or two words is no reason.
+/// The minimum number of words of a reason; a shorter comment is a heading.
 const WORDS_MIN: usize = 3;
 
-/// Every line of the list without a comment at its end, and without one above it in the same
-/// paragraph. A line with a comment of its own ends what the one above speaks of.
+/// Every line of the list that has a comment neither at its end nor above it in the same paragraph.
+/// A line with a trailing comment ends the scope of the comment above.
 #[must_use]
 pub fn check(repository: &Repository) -> Vec<Finding> {
     let mut findings = Vec::new();

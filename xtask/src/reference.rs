@@ -1,7 +1,7 @@
-//! The reference tables of the manual are generated from the tables of the code, so that no description
-//! is written twice. `make reference` rewrites them.
+//! The reference tables of the manual are generated from the tables of the code, so that no
+//! description is written twice. `make reference` rewrites them.
 //!
-//! A page has a pair of lines for each table, and may place tables where and in the order that it wants:
+//! A page has a pair of lines for each table, and may place the tables anywhere and in any order:
 //!
 //! ```text
 //! <!-- generated: outcomes tls, by `make reference` -->
@@ -17,7 +17,7 @@ use drumfire_metrics::{Books, MetricKind};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// The line before a table, around the table's name.
+/// The line before a table, split around the table's name.
 const BEGIN: (&str, &str) = ("<!-- generated: ", ", by `make reference` -->");
 /// The line after a table.
 const END: &str = "<!-- end of generated -->";
@@ -68,7 +68,7 @@ fn check_tables(repository: &Repository, tables: &[Table]) -> Vec<Finding> {
 /// A page with the tables of the code.
 struct Page {
     text: String,
-    /// The names of its tables.
+    /// The names of the page's tables.
     placed: BTreeSet<String>,
     mistakes: Vec<Mistake>,
 }
@@ -80,7 +80,7 @@ struct Mistake {
 }
 
 impl Page {
-    /// The page with new tables; a table whose lines have a mistake stays as it is.
+    /// The page with new tables; a table whose lines have a mistake stays unchanged.
     fn new(old: &str, tables: &[Table]) -> Self {
         let mut page = Self {
             text: String::new(),
@@ -99,7 +99,8 @@ impl Page {
         page
     }
 
-    /// Writes the table whose first line was written; returns the text from its last line on.
+    /// Writes the table after its first line, which was already written. Returns the text from its
+    /// last line on.
     fn place<'a>(&mut self, name: &str, after: &'a str, tables: &[Table]) -> &'a str {
         let line = self.text.lines().count();
         let table = tables.iter().find(|table| table.name == name);
@@ -108,7 +109,7 @@ impl Page {
             self.mistakes.push(Mistake { line, message });
             return after;
         };
-        // The next table's lines do not close this one.
+        // The lines of the next table do not close this one.
         let end = after.find(END);
         let end = end.filter(|end| !after[..*end].contains(BEGIN.0));
         let Some(end) = end else {
@@ -129,7 +130,7 @@ fn name(line: &str) -> Option<&str> {
 
 /// A generated table.
 struct Table {
-    /// The name by which a page requests it.
+    /// The name with which a page requests the table.
     name: String,
     header: &'static [&'static str],
     rows: Vec<Vec<String>>,
@@ -176,7 +177,7 @@ fn habits((on, name): (On, &str)) -> Table {
     let rows = rows.map(|habit| {
         let typed: Vec<String> = habit.typed.split(' ').map(code).collect();
         let ours = match on {
-            // Braces are a mapping there.
+            // Braces denote a mapping there.
             On::Key => habit.ours.to_owned(),
             _ => habit.advice(None),
         };
@@ -218,7 +219,7 @@ fn leniencies() -> Table {
     }
 }
 
-/// All metrics, by the names that Prometheus gives them.
+/// All metrics, with their names in Prometheus.
 fn metrics() -> Table {
     let rows = Books::catalogue().into_iter().map(|family| {
         let kind = match family.kind {
@@ -254,7 +255,8 @@ fn keys(table: &KeyTable) -> Table {
     }
 }
 
-/// The kind of a key's value, with a link to the table of its keys, which has a heading of its name.
+/// The kind of a key's value, with a link to the table of its keys, whose heading has the same
+/// name.
 fn value(value: KeyValue) -> String {
     let kind = match value {
         KeyValue::Scalar => "value",
@@ -273,12 +275,12 @@ fn value(value: KeyValue) -> String {
     }
 }
 
-/// A name as it is written.
+/// A name as code.
 fn code(name: &str) -> String {
     format!("`{name}`")
 }
 
-/// Words that begin in lower case as a sentence, and the sentences that follow.
+/// Converts words that begin in lower case to a sentence, and appends further sentences.
 fn sentences(words: &str, details: &str) -> String {
     let mut letters = words.chars();
     let first = letters.next().into_iter().flat_map(char::to_uppercase);

@@ -4,7 +4,7 @@ use crate::RustFile;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Folders that hold what tools made, by their path from the root.
+/// Folders with generated files, by their path from the root.
 const MADE: &[&str] = &[
     "target",
     ".git",
@@ -15,8 +15,8 @@ const MADE: &[&str] = &[
     "web/out",
 ];
 
-/// Every file of the repository by its path from the root, with `/` between the parts. A file that
-/// is not UTF-8 is there with an empty text.
+/// Every file of the repository by its path from the root, with `/` as separator. A file that is
+/// not UTF-8 has an empty text.
 #[derive(Debug, Default)]
 pub struct Repository {
     root: PathBuf,
@@ -24,10 +24,10 @@ pub struct Repository {
 }
 
 impl Repository {
-    /// Reads the repository that this crate was built in.
+    /// Reads the repository in which this crate was built.
     ///
     /// # Errors
-    /// When a folder or a file can't be read.
+    /// If a folder or a file cannot be read.
     pub fn read() -> std::io::Result<Self> {
         Self::read_at(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))
     }
@@ -35,7 +35,7 @@ impl Repository {
     /// Reads the repository in this folder, such as an older checkout.
     ///
     /// # Errors
-    /// When a folder or a file can't be read.
+    /// If a folder or a file cannot be read.
     pub fn read_at(root: &Path) -> std::io::Result<Self> {
         let mut texts = BTreeMap::new();
         let mut folders = vec![String::new()];
@@ -73,13 +73,13 @@ impl Repository {
         }
     }
 
-    /// The folder that paths start from.
+    /// The folder to which paths are relative.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// A file's text; empty when there is no such file.
+    /// A file's text; empty if the file does not exist.
     #[must_use]
     pub fn text(&self, path: &str) -> &str {
         self.texts.get(path).map_or("", String::as_str)
@@ -100,7 +100,7 @@ impl Repository {
         self.texts.keys().map(String::as_str)
     }
 
-    /// Files whose name ends so, with their text.
+    /// Files whose names have this suffix, with their texts.
     pub fn ending(&self, end: &str) -> impl Iterator<Item = (&str, &str)> {
         let matching = move |(path, _): &(&String, &String)| path.ends_with(end);
         self.texts
@@ -109,7 +109,7 @@ impl Repository {
             .map(|(path, text)| (path.as_str(), text.as_str()))
     }
 
-    /// Every Rust file, analysed; whole files of tests are marked as such.
+    /// Every Rust file, analysed; files that contain only tests are marked as tests.
     #[must_use]
     pub fn rust_files(&self) -> Vec<RustFile> {
         let mut files: Vec<RustFile> = self

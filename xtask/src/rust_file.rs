@@ -6,19 +6,19 @@ use std::ops::RangeInclusive;
 /// The content of one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LineKind {
-    /// Nothing but blanks.
+    /// Only white space.
     Blank,
-    /// A comment that documents an item, `///` or `//!`, and nothing else.
+    /// Only a comment that documents an item, `///` or `//!`.
     Doc,
-    /// Any other comment, and nothing else.
+    /// Only another comment.
     Comment,
-    /// Anything else, the inner lines of literals included.
+    /// Anything else, including the inner lines of literals.
     Code,
 }
 
 impl LineKind {
-    /// Tells by a line's beginning, and by whether the mask left anything of it. A block comment
-    /// counts as a comment on its first line only; our sources have none.
+    /// Classifies a line by its beginning, and by whether the mask left anything of it. A block
+    /// comment counts as a comment only on its first line; our sources have no block comments.
     fn of(line: &str, masked: &str) -> Self {
         let line = line.trim_start();
         if line.is_empty() {
@@ -36,15 +36,15 @@ impl LineKind {
 /// A Rust file that has been read.
 #[derive(Debug)]
 pub struct RustFile {
-    /// From the repository's root.
+    /// The path from the repository's root.
     pub path: String,
-    /// The source with comments and literals blanked out; lines as in the file.
+    /// The source with comments and literals blanked out; the lines are unchanged.
     pub code: String,
     /// For every line, whether it belongs to a test.
     test_lines: Vec<bool>,
-    /// For every line, its content.
+    /// For every line, the kind of its content.
     line_kinds: Vec<LineKind>,
-    /// For every line, the byte at which it begins.
+    /// For every line, the byte offset of its start.
     line_starts: Vec<usize>,
     /// Modules declared as `#[cfg(test)] mod name;`.
     test_module_names: Vec<String>,
@@ -74,7 +74,7 @@ impl RustFile {
         file
     }
 
-    /// Marks the items behind `#[cfg(test)]`.
+    /// Marks the items after `#[cfg(test)]`.
     fn find_test_items(&mut self) {
         let marks: Vec<usize> = self
             .code
@@ -105,7 +105,7 @@ impl RustFile {
         self.test_lines.fill(true);
     }
 
-    /// Paths, without `.rs`, of the modules that exist for tests only.
+    /// The paths, without `.rs`, of the modules that exist only for tests.
     pub(crate) fn test_modules(&self) -> Vec<String> {
         let stem = self.path.strip_suffix(".rs").unwrap_or(&self.path);
         let folder = match stem.rsplit_once('/') {
@@ -118,7 +118,7 @@ impl RustFile {
             .collect()
     }
 
-    /// The line, from 1, that holds this byte.
+    /// The line, from 1, that contains this byte.
     #[must_use]
     pub fn line_of(&self, at: usize) -> usize {
         self.line_starts.partition_point(|start| *start <= at)
@@ -130,33 +130,33 @@ impl RustFile {
         self.test_lines.get(line - 1).is_some_and(|test| *test)
     }
 
-    /// How many lines are not tests.
+    /// The number of lines that are not tests.
     #[must_use]
     pub fn product_lines(&self) -> usize {
         self.test_lines.iter().filter(|test| !**test).count()
     }
 
-    /// The content of each line that is no test, from the top.
+    /// The kinds of all lines that are not tests, from the top.
     pub(crate) fn product_kinds(&self) -> impl Iterator<Item = LineKind> {
         let lines = self.line_kinds.iter().zip(&self.test_lines);
         lines.filter(|(_, test)| !**test).map(|(kind, _)| *kind)
     }
 
-    /// How many of these lines, from 1, have code.
+    /// The number of these lines, from 1, with code.
     pub(crate) fn code_lines(&self, lines: RangeInclusive<usize>) -> usize {
         lines
             .filter(|line| self.line_kinds.get(line - 1) == Some(&LineKind::Code))
             .count()
     }
 
-    /// Every word of the code, identifiers and keywords alike, with the byte it starts at.
+    /// Every word of the code, identifiers and keywords alike, with its byte offset.
     pub fn words(&self) -> impl Iterator<Item = (usize, &str)> {
         let mut at = 0;
         self.code
             .split(|c: char| !(c.is_alphanumeric() || c == '_'))
             .map(move |word| {
                 let start = at;
-                // Every separator that is not ASCII was blanked or does not occur in Rust code.
+                // Every non-ASCII separator was blanked or does not occur in Rust code.
                 at += word.len() + 1;
                 (start, word)
             })
@@ -164,7 +164,7 @@ impl RustFile {
     }
 }
 
-/// From an attribute to the item that it stands before.
+/// The start of the item that an attribute precedes.
 fn skip_attributes(code: &str, start: usize) -> usize {
     let mut at = start;
     while code[at..].starts_with("#[") {
@@ -174,7 +174,7 @@ fn skip_attributes(code: &str, start: usize) -> usize {
     at
 }
 
-/// The end of the item that starts here: behind its closing brace or its semicolon.
+/// The end of the item that starts here: after its closing brace or its semicolon.
 pub(crate) fn item_end(code: &str, start: usize) -> usize {
     match body_start(code, start) {
         Some(open) => matching(code, open).unwrap_or(code.len()),
@@ -184,7 +184,7 @@ pub(crate) fn item_end(code: &str, start: usize) -> usize {
     }
 }
 
-/// The opening brace of an item's body; `None` where a semicolon ends it first.
+/// The opening brace of an item's body; `None` if a semicolon ends the item first.
 pub(crate) fn body_start(code: &str, start: usize) -> Option<usize> {
     let mut depth = 0_i32;
     for (offset, byte) in code.bytes().enumerate().skip(start) {
@@ -199,8 +199,8 @@ pub(crate) fn body_start(code: &str, start: usize) -> Option<usize> {
     None
 }
 
-/// Behind the bracket that closes the one at `open`; all three kinds are counted as one, which is
-/// enough for code that compiles.
+/// The position after the bracket that closes the one at `open`. All three kinds are counted as
+/// one, which is sufficient for code that compiles.
 pub(crate) fn matching(code: &str, open: usize) -> Option<usize> {
     let mut depth = 0_i32;
     for (offset, byte) in code.bytes().enumerate().skip(open) {

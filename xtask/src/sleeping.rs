@@ -1,4 +1,5 @@
-//! Nothing in a crate without effects sleeps, its tests included: time is an argument there.
+//! Nothing in a crate without effects sleeps, not even its tests, because time is an argument
+//! there.
 
 use crate::architecture::{Effects, crates};
 use crate::{Finding, Repository};

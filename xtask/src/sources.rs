@@ -1,9 +1,9 @@
-//! Packages of others come from one registry, where a version can't change: no branch of a repository,
-//! no other registry, no folder outside of this one.
+//! External packages come from one registry, in which a version cannot change: not from a branch of
+//! a repository, another registry, or a folder outside of this repository.
 
 use crate::{Finding, Repository};
 
-/// The lock files, of the program and of the fuzz targets.
+/// The lock files of the program and of the fuzz targets.
 const LOCKS: [&str; 2] = ["Cargo.lock", "fuzz/Cargo.lock"];
 /// The registry.
 const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";

@@ -1,6 +1,6 @@
 //! Tables in Markdown pages that a check reads.
 
-/// One row of a table: its cells, trimmed, and its line.
+/// A row of a table: its cells, trimmed, and its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Row<'a> {
     /// The line in the page, from 1.
@@ -9,7 +9,7 @@ pub(crate) struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// The cell of a column; empty where the row is too short.
+    /// The cell of a column; empty if the row is too short.
     pub(crate) fn cell(&self, column: usize) -> &'a str {
         self.cells.get(column).copied().unwrap_or("")
     }
@@ -20,8 +20,8 @@ impl<'a> Row<'a> {
     }
 }
 
-/// The rows of the tables whose header starts with these columns. Several tables of one shape on a
-/// page count as one.
+/// The rows of the tables whose header starts with these columns. Several tables with such a header
+/// on a page count as one.
 pub(crate) fn rows<'a>(page: &'a str, header: &[&str]) -> Vec<Row<'a>> {
     let mut found = Vec::new();
     let mut inside = false;

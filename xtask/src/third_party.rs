@@ -1,8 +1,9 @@
-//! The licenses of what is linked into the program, as one text that goes with it.
+//! The licenses of everything that is linked into the program, as one text that is shipped with it.
 //!
-//! Most licenses ask for their text and the names of the authors beside a program, too, and the MPL
-//! for the place of the source. The text is made anew for each release from the sources that cargo
-//! unpacked; each crate has one in them, or stands in [`ELSEWHERE`].
+//! Most licenses require that their text and the names of the authors accompany the program, and
+//! the MPL also requires the location of the source. The text is generated for each release from
+//! the sources that cargo unpacked. Each crate has a license text there or an entry in
+//! [`ELSEWHERE`].
 
 use crate::{Finding, Repository, metadata};
 use std::collections::BTreeMap;
@@ -10,35 +11,35 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
 
-/// The package that is given away.
+/// The package that is distributed.
 const PROGRAM: &str = "drumfire";
 /// This file, for findings.
 const HERE: &str = "xtask/src/third_party.rs";
-/// Where crates come from, and where their source is to be had.
+/// The registry of crates, which also has their sources.
 const REGISTRY: &str = "https://crates.io/crates";
 
-/// Where a license text comes from, for a crate that has none in its source.
+/// The origin of a license text for a crate whose source has no text.
 #[derive(Clone, Copy, Debug)]
 enum Origin {
-    /// Another crate of the same makers, under the same license.
+    /// Another crate of the same authors, under the same license.
     Crate(&'static str),
-    /// The MIT license, with this line of copyright.
+    /// The MIT license, with this copyright line.
     Mit(&'static str),
 }
 
-/// Crates without a license text of their own.
+/// Crates whose sources have no license text.
 const ELSEWHERE: &[(&str, Origin)] = &[
     ("alloc-stdlib", Origin::Crate("alloc-no-stdlib")),
     ("async-nats", Origin::Crate("nuid")),
     ("pratt", Origin::Mit("Copyright (c) Klas Segeljakt")),
     ("rquickjs-core", Origin::Crate("rquickjs")),
-    // The text in it is that of QuickJS.
+    // The text in its source is the license of QuickJS.
     ("rquickjs-sys", Origin::Crate("rquickjs")),
     ("selectors", Origin::Crate("cssparser")),
 ];
 
-/// Texts of a license that the user of a crate may choose and that we don't: zstd is under the BSD
-/// license or the GPL.
+/// Texts of a license that the user of a crate may choose and that we do not choose: zstd is under
+/// the BSD license or the GPL.
 const NOT_CHOSEN: &[(&str, &str)] = &[("zstd-sys", "zstd/COPYING")];
 
 /// Folders of a crate whose files are not linked.
@@ -71,20 +72,20 @@ NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES
 WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE
 SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.";
 
-/// A part that is linked: a crate, or a library that no crate is named after.
+/// A linked part: a crate, or a library that no crate is named after.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Part {
-    /// Its name and version.
+    /// The name and version.
     name: String,
-    /// In SPDX's words.
+    /// The license as an SPDX expression.
     license: String,
-    /// Where its source is to be had.
+    /// The location of the source.
     source: String,
     texts: Vec<String>,
 }
 
-/// Every crate that is linked on this system and has no license text, and every entry of
-/// [`ELSEWHERE`] that no crate needs.
+/// Every crate that is linked on this system and has no license text, and every unnecessary entry
+/// of [`ELSEWHERE`].
 #[must_use]
 pub fn check(repository: &Repository) -> Vec<Finding> {
     let found = metadata::host().and_then(|system| crates(repository, &system));
@@ -94,10 +95,12 @@ pub fn check(repository: &Repository) -> Vec<Finding> {
     }
 }
 
-/// The licenses of all that is linked into the program for a system, named as the compiler names it.
+/// The licenses of everything that is linked into the program for a system, given by its target
+/// triple.
 ///
 /// # Errors
-/// When cargo can't say what is linked, a source can't be read, or a crate has no license text.
+/// If cargo cannot list the linked packages, a source cannot be read, or a crate has no license
+/// text.
 pub fn print(repository: &Repository, system: &str) -> Result<String, String> {
     let crates = crates(repository, system)?;
     if let Some(finding) = findings(&crates).first() {
@@ -108,18 +111,18 @@ pub fn print(repository: &Repository, system: &str) -> Result<String, String> {
     Ok(text(&parts))
 }
 
-/// A crate as its source has it.
+/// A crate with the facts from its source.
 #[derive(Clone, Debug)]
 struct Crate {
     name: String,
     version: String,
     license: String,
-    /// The license texts in its source by their paths.
+    /// The license texts in the source by their paths.
     texts: BTreeMap<String, String>,
 }
 
 impl Crate {
-    /// Whether it has a text of its own: what lies deeper belongs to what it took from others.
+    /// Whether the crate has its own text: texts in subfolders belong to included code of others.
     fn is_licensed(&self) -> bool {
         self.texts.keys().any(|path| !path.contains('/'))
     }
@@ -154,7 +157,7 @@ fn mit(copyright: &str) -> String {
     format!("MIT License\n\n{copyright}\n\n{MIT}")
 }
 
-/// The libraries that are linked with these crates on a system, and are none themselves.
+/// The linked libraries that are not crates themselves, for these crates on a system.
 fn libraries(crates: &[Crate], system: &str) -> Vec<Part> {
     let part = |name: &str, license: &str, source: &str, text: String| Part {
         name: name.to_owned(),
@@ -209,7 +212,7 @@ fn findings(crates: &[Crate]) -> Vec<Finding> {
     findings
 }
 
-/// The crates of others that are linked into the program on a system.
+/// The external crates that are linked into the program on a system.
 fn crates(repository: &Repository, system: &str) -> Result<Vec<Crate>, String> {
     let packages = metadata::packages_of(repository, system)?;
     let mut crates = Vec::new();
@@ -240,7 +243,7 @@ fn crates(repository: &Repository, system: &str) -> Result<Vec<Crate>, String> {
     Ok(crates)
 }
 
-/// Reads all license texts of a folder of a source and of the folders beneath it.
+/// Reads all license texts in a folder of a source and in its subfolders.
 fn read_texts(root: &Path, folder: &str, texts: &mut BTreeMap<String, String>) -> io::Result<()> {
     for entry in std::fs::read_dir(root.join(folder))? {
         let entry = entry?;
@@ -260,7 +263,7 @@ fn read_texts(root: &Path, folder: &str, texts: &mut BTreeMap<String, String>) -
     Ok(())
 }
 
-/// Whether a file is a license by its name, and no source that is called after one.
+/// Whether a file is a license by its name, and not source code named after one.
 fn is_license(name: &str) -> bool {
     let name = name.to_lowercase();
     let starts = [
@@ -284,7 +287,7 @@ fn text(parts: &[Part]) -> String {
         "drumfire is linked with the crates and libraries below, each under its own license. Behind the\n\
          list stand the texts of these licenses, each once, with the parts whose sources have it.\n\n",
     );
-    // A text that is wrapped or indented otherwise is the same.
+    // A text that is only wrapped or indented differently counts as equal.
     let mut texts: Vec<(Vec<&str>, &str, Vec<&str>)> = Vec::new();
     for part in parts {
         // Writing to a string does not fail.
@@ -328,7 +331,7 @@ mod tests {
         }
     }
 
-    /// All of [`ELSEWHERE`], as they are, with those whose texts they have.
+    /// All crates of [`ELSEWHERE`], with the crates whose texts they use.
     fn known() -> Vec<Crate> {
         let mut all = Vec::new();
         for (name, origin) in ELSEWHERE {

@@ -1,9 +1,9 @@
-//! Types with many fields are a review question: advice above 20 named fields.
+//! Types with many fields are a question for review: advice above 20 named fields.
 
 use crate::declarations::types;
 use crate::{Finding, Repository};
 
-/// Above this many named fields, a type or a variant of an enum may be several types.
+/// Above this number of named fields, a type or a variant of an enum may be several types.
 pub(crate) const FIELDS_MAX: usize = 20;
 
 /// Advice for every type outside tests with many fields.

@@ -4,10 +4,10 @@ use crate::{Finding, Repository, RustFile, table};
 
 /// The page with the list.
 const PAGE: &str = "GLOSSARY.md";
-/// Dialects speak another tool's words, so its words are right there.
+/// Dialects use another tool's terms, so these are correct there.
 const FOREIGN: &str = "crates/dialects/";
 
-/// Every identifier that holds a banned word, outside the dialects.
+/// Every identifier outside the dialects that contains a forbidden word.
 #[must_use]
 pub fn check(repository: &Repository) -> Vec<Finding> {
     let banned = banned(repository);
@@ -23,7 +23,7 @@ pub fn check(repository: &Repository) -> Vec<Finding> {
         .collect()
 }
 
-/// A banned word and the term to use.
+/// A forbidden word, and the term to use.
 struct Banned<'a> {
     word: &'a str,
     term: &'a str,

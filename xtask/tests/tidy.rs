@@ -1,4 +1,4 @@
-//! The laws that a machine can hold us to, checked against this repository.
+//! The laws that a machine can enforce, checked against this repository.
 
 use xtask::{Check, Repository, Severity};
 
@@ -130,7 +130,7 @@ fn commits_are_one_change_with_a_reason() {
     clean(xtask::commits::check);
 }
 
-/// A check that is not in the list would be missing from `cargo run -p xtask`.
+/// A check that is missing from the list would be missing from `cargo run -p xtask`.
 #[test]
 fn every_check_is_run() {
     let repository = repository();
@@ -144,6 +144,6 @@ fn every_check_is_run() {
     assert_eq!(listed, with_check);
     let tests = repository.text("xtask/tests/tidy.rs");
     let tested = tests.matches("clean(xtask::").count();
-    // One more: the line above.
+    // One more, for the line above.
     assert_eq!(listed + 1, tested);
 }

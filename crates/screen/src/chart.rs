@@ -154,8 +154,8 @@ fn x_axis(axis: &Axis, plot: Rect, y: u16, buffer: &mut Buffer, look: &Look) {
     }
 }
 
-/// Draws a dotted line at each mark of the figure, without its name, for which there is no room.
-/// Marks at the edges of the plot are omitted.
+/// Draws a dotted line at each mark of the figure. The mark's name is omitted for lack of room.
+/// Marks at the edges of the plot are omitted too.
 fn marks(figure: &Figure, plot: Rect, buffer: &mut Buffer, look: &Look) {
     for mark in &figure.marks {
         let place = figure.x.place(mark.x);

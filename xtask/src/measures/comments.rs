@@ -1,25 +1,25 @@
-//! The comments of files beside their code.
+//! The amount of comments in files, compared with their code.
 
 use crate::RustFile;
 use crate::rust_file::LineKind;
 
-/// Lines of comments and of code, and how long the comments are that document an item.
+/// The numbers of comment lines and code lines, and the lengths of doc comments.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Comments {
-    /// Lines that have code.
+    /// Lines with code.
     pub(super) code: usize,
-    /// Lines that are comments and no more.
+    /// Lines with only a comment.
     pub(super) lines: usize,
-    /// Comments that document an item: runs of lines without another between them.
+    /// Doc comments: consecutive lines of documentation.
     docs: usize,
-    /// Those of one line.
+    /// Doc comments of one line.
     docs_short: usize,
-    /// Those of three lines and more, a paragraph.
+    /// Doc comments of at least three lines.
     docs_long: usize,
 }
 
 impl Comments {
-    /// Counts the lines of a file that are no tests.
+    /// Counts the lines of a file, without tests.
     pub(super) fn of(file: &RustFile) -> Self {
         let mut own = Self::default();
         let mut doc = 0;
@@ -36,14 +36,14 @@ impl Comments {
         own
     }
 
-    /// Counts a comment of this many lines; zero is none.
+    /// Counts a doc comment of this many lines; zero lines are ignored.
     fn end_doc(&mut self, lines: usize) {
         self.docs += usize::from(lines > 0);
         self.docs_short += usize::from(lines == 1);
         self.docs_long += usize::from(lines >= 3);
     }
 
-    /// Counts those of other files as well.
+    /// Adds the counts of other files.
     pub(super) fn add(&mut self, other: &Self) {
         self.code += other.code;
         self.lines += other.lines;
@@ -52,17 +52,17 @@ impl Comments {
         self.docs_long += other.docs_long;
     }
 
-    /// Lines of comments for each thousand lines of code.
+    /// The number of comment lines per thousand code lines.
     pub(super) fn ratio_milli(&self) -> usize {
         self.lines * 1000 / self.code.max(1)
     }
 
-    /// The share of doc comments that have one line, in percent.
+    /// The share of doc comments with one line, in percent.
     pub(super) fn short_percent(&self) -> usize {
         self.docs_short * 100 / self.docs.max(1)
     }
 
-    /// The share of doc comments that are a paragraph, in percent.
+    /// The share of doc comments with at least three lines, in percent.
     pub(super) fn long_percent(&self) -> usize {
         self.docs_long * 100 / self.docs.max(1)
     }

@@ -5,10 +5,10 @@ use super::tally::{Impls, Tally};
 use crate::file_length::LINES_MAX;
 use crate::type_size::FIELDS_MAX;
 
-/// How many entries a list has where it would not end by itself.
+/// The maximum number of entries of long lists.
 const LISTED: usize = 10;
 
-/// One column of the table: its heading, and how a crate's cell is made.
+/// A column of the table: its heading, and the function for a crate's cell.
 type Column = (&'static str, fn(&Tally) -> String);
 
 const COLUMNS: &[Column] = &[
@@ -93,7 +93,7 @@ fn row(name: &str, of: &Tally) -> Vec<String> {
     std::iter::once(name.to_owned()).chain(cells).collect()
 }
 
-/// One line on a type's `impl` blocks.
+/// A line about a type's `impl` blocks.
 fn impls(of: &Impls) -> String {
     let Impls {
         path,
@@ -112,7 +112,7 @@ fn plural(count: usize) -> &'static str {
     if count == 1 { "" } else { "s" }
 }
 
-/// Rows of one length as a table, numbers to the right.
+/// Rows of equal length as a table; numbers are right-aligned.
 fn table(rows: &[Vec<String>]) -> String {
     let width = |column: usize| {
         let cells = rows.iter().map(|row| row[column].chars().count());

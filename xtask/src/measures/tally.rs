@@ -22,26 +22,26 @@ pub(super) struct Impls {
 /// The measures of some files.
 #[derive(Default)]
 pub(super) struct Tally {
-    /// Files that are more than tests.
+    /// The number of files that contain more than tests.
     pub(super) files: usize,
-    /// Lines of comments and of code.
+    /// The comment lines and code lines.
     pub(super) comments: Comments,
-    /// The lines of code of each function, in no order.
+    /// The code lines of each function, unsorted.
     pub(super) functions: Vec<usize>,
-    /// Types with too many fields: a name with its path, and the fields.
+    /// Types with too many fields: the name with its path, and the number of fields.
     pub(super) large_types: Vec<(String, usize)>,
     /// Types with an inherent `impl`.
     pub(super) impls: Vec<Impls>,
-    /// Modules of one folder that use each other: the folder and their names.
+    /// Modules of one folder that use each other in a circle: the folder and their names.
     pub(super) circles: Vec<(String, Vec<String>)>,
-    /// Fields that are visible beyond their module, but not beyond the crate.
+    /// The number of fields that are visible beyond their module, but not beyond the crate.
     pub(super) visible_fields: usize,
-    /// Files that are too long: a path, and the lines that are no tests.
+    /// Files that are too long: the path, and the number of lines that are not tests.
     pub(super) long_files: Vec<(String, usize)>,
 }
 
 impl Tally {
-    /// Counts a file, but for its comments; returns the names of the types that it declares.
+    /// Adds a file, except for its comments. Returns the names of the types that it declares.
     pub(super) fn add_file<'a>(&mut self, file: &'a RustFile) -> Vec<&'a str> {
         self.files += 1;
         self.functions.extend(function_lines(file));
@@ -60,7 +60,7 @@ impl Tally {
         types.into_iter().map(|item| item.name).collect()
     }
 
-    /// Counts a type's inherent `impl` blocks.
+    /// Adds a type's inherent `impl` blocks.
     pub(super) fn add_impls(&mut self, size: &ImplSize<'_>) {
         self.impls.push(Impls {
             path: format!("{}.rs", size.home),
@@ -71,13 +71,13 @@ impl Tally {
         });
     }
 
-    /// Counts a circle of modules in this folder.
+    /// Adds a circle of modules in this folder.
     pub(super) fn add_circle(&mut self, folder: &str, ring: &[&str]) {
         let names = ring.iter().map(|name| (*name).to_owned()).collect();
         self.circles.push((folder.to_owned(), names));
     }
 
-    /// Counts other files as well.
+    /// Adds the counts of other files.
     pub(super) fn add(&mut self, other: &Self) {
         self.files += other.files;
         self.comments.add(&other.comments);
@@ -89,13 +89,13 @@ impl Tally {
         self.long_files.extend(other.long_files.iter().cloned());
     }
 
-    /// The most methods of any type; 0 where none has an `impl`.
+    /// The maximum number of methods of a type; 0 if no type has an `impl`.
     pub(super) fn methods_max(&self) -> usize {
         let methods = self.impls.iter().map(|own| own.methods);
         methods.max().unwrap_or(0)
     }
 
-    /// The types that have the most methods, at most `count`.
+    /// The types with the most methods, at most `count`.
     pub(super) fn largest_impls(&self, count: usize) -> Vec<&Impls> {
         let mut impls: Vec<&Impls> = self.impls.iter().collect();
         impls.sort_by_key(|own| std::cmp::Reverse((own.methods, own.lines)));
@@ -103,12 +103,12 @@ impl Tally {
         impls
     }
 
-    /// The modules that lie in circles.
+    /// The number of modules in circles.
     pub(super) fn modules_in_circles(&self) -> usize {
         self.circles.iter().map(|(_, ring)| ring.len()).sum()
     }
 
-    /// The length that so many percent of the functions do not exceed.
+    /// The length that this percentage of the functions does not exceed.
     pub(super) fn function_quantile(&self, percent: usize) -> usize {
         let mut sorted = self.functions.clone();
         sorted.sort_unstable();
