@@ -1,23 +1,23 @@
 //! The starts of requests: a schedule's arrivals, or users that have become free.
 //!
-//! A worker asks [`Arrivals`] and never the plan when something is due, when the load ends and how
-//! much of the time that was asked for is used. It lends the [`Population`], whose users come and
-//! go as arrivals say. Knows nothing of requests, connections and the outcomes of exchanges.
+//! A worker queries [`Arrivals`], and never the plan, for the next due time, the end of the load and
+//! the part of the load's time that is used. It lends the [`Population`], whose users come and go
+//! with the arrivals. Knows nothing of requests, connections and the outcomes of exchanges.
 //!
-//! In each turn the worker calls [`Arrivals::look`] first, since everything else keeps within the
+//! In each turn the worker first calls [`Arrivals::look`], since everything else keeps within the
 //! horizon that it sets; then [`Arrivals::take_due`] while there is room, and [`Arrivals::ended`] for
 //! each user whose iteration has ended. [`Arrivals::tally`] counts arrivals as they become due,
-//! apart from those that are taken, and is called before an interval is closed. [`Arrivals::stop`]
-//! is called once, before the drain and after the last `take_due`; afterwards [`Arrivals::pending`]
+//! whether or not they are taken, and is called before an interval is closed. [`Arrivals::stop`] is
+//! called once, before the drain and after the last `take_due`. Afterwards [`Arrivals::pending`]
 //! hands over all arrivals that became due and were neither taken nor dropped, so that intended =
-//! sent + dropped + pending holds of the run.
+//! sent + dropped + pending holds for the run.
 //!
-//! [`Arrivals::apply`] changes the load from a time on. An order comes long enough before its time,
-//! as long as a worker takes nothing that is due later than [`ORDERS_WITHIN`] after it last looked
-//! for orders: `look` notes that time, and everything else keeps within it.
+//! [`Arrivals::apply`] changes the load from a given time on. An order arrives before its time if the
+//! worker takes nothing that is due more than [`ORDERS_WITHIN`] after it last looked for orders.
+//! `look` sets this limit, and every other method keeps within it.
 //!
-//! The n-th start is computed from n by `schedule`. Nothing here adds intervals up, and nothing
-//! moves an arrival that is late: only the late policy decides whether it is still sent.
+//! The n-th start is computed from n by `schedule`. No code here adds intervals up, and no code moves
+//! a late arrival: only the late policy decides whether it is still sent.
 
 mod closed;
 mod numbers;
@@ -48,8 +48,8 @@ use std::sync::Arc;
 pub(crate) struct Bounds {
     /// The time from which on no request starts.
     end: Nanos,
-    /// The first number of a request that the run does not have; `u64::MAX` where requests are not
-    /// counted.
+    /// The first number of a request that is outside the run; `u64::MAX` if the number of requests is
+    /// unlimited.
     limit: u64,
     /// The end of the warm-up: intended starts before it are not measured.
     measure_from: Nanos,
@@ -65,40 +65,40 @@ impl Bounds {
     }
 }
 
-/// One request that is to start.
+/// One request that is due to start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Arrival {
-    /// Its number in the whole run, which selects the request of the list.
+    /// The number of the request in the whole run, which selects the request of the list.
     pub(crate) index: u64,
-    /// Its start by the schedule, or the moment at which its user became free.
+    /// The start by the schedule, or the moment at which the user became free.
     pub(crate) intended: Nanos,
-    /// The moment since which only the worker kept it from starting: the arrival of a user with a
-    /// rate of its own may become due while that user is busy.
+    /// The moment since which only the worker has delayed the start. Later than `intended` if each
+    /// user has its own rate and the arrival became due while the user was busy.
     pub(crate) ready: Nanos,
-    /// The user whose turn it is; `None` in the open model, where any idle user will do.
+    /// The user that takes the request; `None` in the open model, in which any idle user can take it.
     pub(crate) user: Option<UserId>,
 }
 
-/// Arrivals that became due, and those that were dropped, since the tally before.
+/// Arrivals that became due, and arrivals that were dropped, since the last tally.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     /// Arrivals that became due and are measured.
     intended: u64,
     /// Arrivals of the warm-up that became due, which are not measured.
     early: u64,
-    /// Measured arrivals that are not sent any more, by the late policy.
+    /// Measured arrivals that the late policy has dropped.
     dropped: u64,
 }
 
 impl Tally {
-    /// Counts the iterations that the arrivals are the beginnings of.
+    /// Counts the iterations that begin with these arrivals.
     pub(crate) fn record_iterations(self, figures: &mut Figures) {
         figures.record_warmup_due(self.early);
         figures.record_iterations_intended(self.intended);
         figures.record_iterations_dropped(self.dropped);
     }
 
-    /// Counts a request for each, where an iteration begins with one.
+    /// Counts one request per arrival, for loads in which an iteration begins with a request.
     pub(crate) fn record_requests(self, figures: &mut Figures) {
         figures.record_intended(self.intended);
         figures.record_dropped(self.dropped);
@@ -110,16 +110,17 @@ impl Tally {
 pub(crate) struct Arrivals {
     model: Model,
     shard: Shard,
-    /// The end of the time that was asked for.
+    /// The time at which the plan's duration ends.
     end: Nanos,
-    /// The reason for which the load ends then.
+    /// The reason for a stop at `end`.
     end_reason: StopReason,
-    /// The moment at which starting ended because time was up or the run was stopped.
+    /// The time at which starting ended, if the duration was over or the run was stopped.
     stopped_at: Option<Nanos>,
-    /// The time up to which arrivals may be taken: no order that is not known yet holds from it or
-    /// earlier.
+    /// The time up to which arrivals may be taken. Every order that takes effect at or before this
+    /// time is known.
     horizon: Nanos,
-    /// Commands whose time has not come, ascending; only one worker keeps them.
+    /// Commands that have not taken effect yet, in ascending order of time; only one worker keeps
+    /// them.
     coming: VecDeque<Arc<Command>>,
 }
 
@@ -143,11 +144,12 @@ impl Arrivals {
         }
     }
 
-    /// Lets this share begin at a time of the run: what is due before is no part of it. The orders
-    /// that hold by then have been applied, and nothing has been taken.
+    /// Begins this share at time `from` of the run, and leaves out everything that is due earlier.
+    /// Call it before anything is taken and after all orders that take effect by then have been
+    /// applied.
     ///
-    /// The users of a closed load begin anew then, however many there are at that time; users with
-    /// rates of their own can't ([`drumfire_placement::late_begin`]).
+    /// In a closed load, all users that exist at `from` begin then. Users with their own rates cannot
+    /// begin late ([`drumfire_placement::late_begin`]).
     pub(crate) fn begin_from(&mut self, from: Nanos, population: &mut Population) {
         match &mut self.model {
             Model::Open(open) => open.begin_from(from),
@@ -155,21 +157,21 @@ impl Arrivals {
         }
     }
 
-    /// Notes that all orders that were given before `now` have been applied.
+    /// Notes that all orders given before `now` have been applied.
     #[inline]
     pub(crate) fn look(&mut self, now: Nanos) {
         self.horizon = now + ORDERS_WITHIN;
     }
 
-    /// Nothing that is due later is taken before the next [`Self::look`].
+    /// The latest due time that may be taken before the next [`Self::look`].
     #[inline]
     pub(crate) const fn horizon(&self) -> Nanos {
         self.horizon
     }
 
-    /// Changes the load by an order, whose time is later than any that was looked at. With
-    /// `reports`, the command is handed out by [`Self::next_change`] when it holds, by the pool's
-    /// first worker alone, so that observers learn of it once.
+    /// Changes the load by an order, whose time is later than the current horizon. With `reports`,
+    /// [`Self::next_change`] returns the command when it takes effect. Only the pool's first worker
+    /// sets it, so that observers receive the command once.
     pub(crate) fn apply(&mut self, order: &Order, reports: bool) {
         let at = order.command.at;
         match (&order.command.change, &order.schedule, &mut self.model) {
@@ -196,20 +198,19 @@ impl Arrivals {
         }
     }
 
-    /// The next command whose time has come, once; for the worker that is to report it.
+    /// Returns the next command that has taken effect, once; for the worker that reports commands.
     pub(crate) fn next_change(&mut self, now: Nanos) -> Option<Arc<Command>> {
         self.coming.pop_front_if(|command| command.at <= now)
     }
 
-    /// Whether a command's time has come, or it may be that no request starts any more. Called in
-    /// each turn; most answers are "no".
+    /// Whether a command has taken effect, or starting may have ended. Called in each turn; most
+    /// answers are "no".
     #[inline]
     pub(crate) fn has_news(&self, now: Nanos, population: &Population) -> bool {
         !self.coming.is_empty() || self.is_timed_out(now) || self.is_exhausted(population)
     }
 
-    /// The reason for which no request starts any more, as soon as that is so by itself or by an
-    /// order.
+    /// The reason why no further request starts, if the load has ended by itself or by an order.
     pub(crate) fn stop_reason(&self, now: Nanos, population: &Population) -> Option<StopReason> {
         if self.is_counted_out(population) && self.stopped_at.is_none() {
             Some(StopReason::Counted)
@@ -220,8 +221,8 @@ impl Arrivals {
         }
     }
 
-    /// The time at which the load ended; of a count that is used up, the time at which that was
-    /// noticed.
+    /// The time at which the load ended. For a count that is used up, this is the time at which the
+    /// worker noticed it.
     pub(crate) fn stop_time(&self, now: Nanos, population: &Population) -> Nanos {
         if self.is_counted_out(population) && self.stopped_at.is_none() {
             now
@@ -240,8 +241,8 @@ impl Arrivals {
         }
     }
 
-    /// Whether a request that has waited since `arrival` for a connection is still to be sent. One
-    /// that is not is counted as dropped here, so that this is asked once for each that waited.
+    /// Whether a request that has waited for a connection since `arrival` should still be sent. If
+    /// not, it is counted as dropped, so call this once per waiting request.
     pub(crate) fn still_wanted(&mut self, arrival: Arrival, now: Nanos) -> bool {
         match &mut self.model {
             Model::Open(open) => open.still_wanted(arrival, now),
@@ -249,8 +250,8 @@ impl Arrivals {
         }
     }
 
-    /// Drops the arrivals that are too late by now, so that [`Self::next_due`] is that of an
-    /// arrival that is wanted.
+    /// Drops the arrivals that are too late by now, so that [`Self::next_due`] is the due time of an
+    /// arrival that will be sent.
     pub(crate) fn drop_late(&mut self, now: Nanos) {
         let now = now.min(self.horizon);
         if let Model::Open(open) = &mut self.model {
@@ -263,8 +264,8 @@ impl Arrivals {
         matches!(&self.model, Model::Open(open) if open.drops())
     }
 
-    /// Returns a user whose iteration has ended: `ready` is the end, `next` the time at which its
-    /// next iteration begins. Does nothing in the open model.
+    /// Returns a user whose iteration has ended at `ready`; its next iteration begins at `next`. Does
+    /// nothing in the open model.
     #[inline]
     pub(crate) fn ended(
         &mut self,
@@ -292,7 +293,7 @@ impl Arrivals {
         matches!(self.model, Model::Open(_))
     }
 
-    /// The due time of the next request; [`Nanos::MAX`] when none becomes due by itself.
+    /// The due time of the next request; [`Nanos::MAX`] if no request becomes due without an event.
     #[inline]
     pub(crate) fn next_due(&self) -> Nanos {
         match &self.model {
@@ -301,8 +302,8 @@ impl Arrivals {
         }
     }
 
-    /// The time at which the load ends by itself, as far as that is known: [`Self::is_timed_out`] or
-    /// [`Self::is_over`] may become true then.
+    /// The time at which the load ends by itself, as far as it is known now. [`Self::is_timed_out`]
+    /// or [`Self::is_over`] can become true then.
     pub(crate) fn next_end(&self, now: Nanos, population: &Population) -> Nanos {
         let schedule_end = self.schedule_end(population);
         if self.is_exhausted(population) && now < schedule_end {
@@ -312,7 +313,7 @@ impl Arrivals {
         }
     }
 
-    /// Whether no further request will come, as far as is known now.
+    /// Whether no further request will come, as far as is known now; an order may change that.
     #[inline]
     pub(crate) fn is_exhausted(&self, population: &Population) -> bool {
         match &self.model {
@@ -321,20 +322,20 @@ impl Arrivals {
         }
     }
 
-    /// Whether the plan's duration is over, so that [`Self::stop`] is to be called.
+    /// Whether the plan's duration is over, so that the caller must call [`Self::stop`].
     #[inline]
     pub(crate) fn is_timed_out(&self, now: Nanos) -> bool {
         now >= self.end
     }
 
-    /// Whether no request will come and the time that was asked for is used.
+    /// Whether no further request will come and the load's time is used.
     pub(crate) fn is_over(&self, now: Nanos, population: &Population) -> bool {
         self.is_exhausted(population)
             && (self.is_counted_out(population) || now >= self.schedule_end(population))
     }
 
-    /// The part of the time that was asked for that has been used: up to the stop, to the end of a
-    /// count, or to now.
+    /// The part of the load's time that has been used: up to the stop, to the end of a count, or to
+    /// now.
     pub(crate) fn used_time(&self, now: Nanos, population: &Population) -> Nanos {
         match (self.stopped_at, &self.model) {
             (Some(stopped_at), _) => stopped_at,
@@ -344,19 +345,19 @@ impl Arrivals {
         }
     }
 
-    /// Lets no further request start. Call `take_due` before it for all that is due until now.
+    /// Starts no further request. Before it, call `take_due` for everything that is due by now.
     pub(crate) fn stop(&mut self, now: Nanos) {
         self.stopped_at = Some(now.min(self.end));
         match &mut self.model {
-            // An arrival that is due at this very moment may have been started.
+            // An arrival that is due exactly now may already have started.
             Model::Open(open) => open.stop(now + Nanos(1)),
             Model::Closed(closed) => closed.stop(now + Nanos(1)),
         }
     }
 
     /// Hands over the requests that were due before the stop and neither taken nor dropped, in
-    /// portions: the last arrival of each, which has waited least, and how many it stands for.
-    /// Which request each takes recurs after `round` of them.
+    /// portions. A portion has its last arrival, which has waited least, and the number of arrivals
+    /// it stands for. The request that an arrival selects recurs every `round` arrivals.
     pub(crate) fn pending(&self, round: u64, hand_over: impl FnMut(Arrival, u64)) {
         match &self.model {
             Model::Open(open) => open.pending(round, hand_over),
@@ -364,8 +365,8 @@ impl Arrivals {
         }
     }
 
-    /// The arrivals that became due before `end` and those that were dropped, since the last call.
-    /// Arrivals of the warm-up are left out.
+    /// The arrivals that became due before `end`, and the arrivals that were dropped, since the last
+    /// call. Arrivals of the warm-up are left out.
     pub(crate) fn tally(&mut self, end: Nanos) -> Tally {
         let end = end.min(self.horizon);
         match &mut self.model {
@@ -374,7 +375,7 @@ impl Arrivals {
         }
     }
 
-    /// Whether the run's count of requests is used up, so that there is no end to wait for.
+    /// Whether the run's count of requests is used up, so that the load ends at once.
     fn is_counted_out(&self, population: &Population) -> bool {
         match &self.model {
             Model::Open(open) => open.is_counted_out(),
@@ -382,8 +383,8 @@ impl Arrivals {
         }
     }
 
-    /// The end of the schedule itself; its last requests may still wait then. [`Nanos::MAX`] where
-    /// users start when they are free.
+    /// The end of the schedule itself; its last requests may still wait then. [`Nanos::MAX`] if users
+    /// start as soon as they are free.
     fn schedule_end(&self, population: &Population) -> Nanos {
         match &self.model {
             Model::Open(open) => open.schedule_end(),

@@ -1,13 +1,13 @@
-//! Blame: the one outcome of an exchange for each failure beneath it.
+//! Blame: maps each failure of a lower layer to the one outcome of an exchange.
 //!
-//! Sockets, TLS, the protocols, codings and data have errors of their own types. Each function here
-//! maps one of these types to [`Outcome`]s, whose class says whose failure it was: the target's, the
-//! network's, the plan's or the generator's. A [`Failure`] carries beside its outcome a detail that
-//! the outcome leaves open, such as a server's own words.
+//! Sockets, TLS, the protocols, codings and data have their own error types. Each function here maps
+//! one of these types to [`Outcome`]s, whose class shows who is to blame: the target, the network, the
+//! plan or the generator. A [`Failure`] has an outcome and a detail that the outcome does not contain,
+//! such as a server's error message.
 //!
-//! An error of a socket means something else at each stage of its connection ([`During`]): a
-//! timeout is that of a dial before the connection is open, and the kernel's verdict on unacknowledged
-//! segments afterwards.
+//! An error of a socket has a different meaning at each stage of its connection ([`During`]): before
+//! the connection is open, a timeout is a failed dial; afterwards, it is the kernel's verdict on
+//! unacknowledged segments.
 
 use drumfire_coding as coding;
 use drumfire_grpc::{Code, Status, Violation};
@@ -18,19 +18,18 @@ use drumfire_net::IoError;
 use drumfire_plan::{DataCause, DataError};
 use std::borrow::Cow;
 
-/// The stage of a connection at which an I/O error came.
+/// The stage of a connection at which an I/O error occurred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum During {
     /// The connection is being opened.
     Connect,
-    /// Its TLS handshake is under way.
+    /// The TLS handshake is running.
     Tls,
-    /// It is open, and carries requests.
+    /// The connection is open and carries requests.
     Send,
 }
 
-/// The failure of an exchange or of a connection: its outcome, with a detail where the outcome
-/// leaves one open.
+/// The failure of an exchange or of a connection: its outcome, and a detail if the outcome needs one.
 ///
 /// [`Outcome::Ok`] is an outcome too: functions that judge a whole response return it as a
 /// `Failure` without a detail.
@@ -50,8 +49,8 @@ impl Failure {
         }
     }
 
-    /// The failure while the connection was being opened: a close without a reason is a reset
-    /// there.
+    /// Converts the failure for a connection that was being opened: a close without a reason becomes a
+    /// reset.
     pub(crate) fn while_opening(self) -> Self {
         let cause = self.detail.as_ref().map(|detail| detail.cause);
         let is_plain = matches!(cause, None | Some(Some(Cause::NoCertificate)));
@@ -64,8 +63,8 @@ impl Failure {
         }
     }
 
-    /// Whether the response of an exchange that failed so is only incomplete: its bytes are right
-    /// as far as they came.
+    /// Whether the response of an exchange with this failure is only incomplete: the bytes received
+    /// are valid.
     pub(crate) fn is_incompleteness(&self) -> bool {
         let is_found = self.cause() == Some(Cause::Found);
         let group = self.outcome.group();
@@ -84,14 +83,14 @@ impl Failure {
             || is_stream && !is_found
     }
 
-    /// The failure of an exchange in whose reply this program itself found the mistake: the outcome
-    /// has the name of a code that the server did not send.
+    /// The failure of an exchange in whose reply drumfire itself found the mistake: the outcome has
+    /// the name of a code that the server did not send.
     fn found(outcome: Outcome, what: &str) -> Self {
         Self::with(outcome, Detail::new(what, Some(Cause::Found)))
     }
 
-    /// The failure of a connection that ended after a handshake in which the server requested a
-    /// certificate in vain: its own words come first.
+    /// The failure of a connection that ended after a handshake in which the server requested a client
+    /// certificate and received none. The text of the failure itself comes first.
     pub(crate) fn without_certificate(self) -> Self {
         const WORDS: &str = "the server requested a client certificate, and none was sent";
         let text = match self.detail {
@@ -101,17 +100,17 @@ impl Failure {
         Self::with(self.outcome, Detail::new(text, Some(Cause::NoCertificate)))
     }
 
-    /// The cause, if the program knows it.
+    /// The cause, if it is known.
     pub(crate) fn cause(&self) -> Option<Cause> {
         self.detail.as_ref().and_then(|detail| detail.cause)
     }
 
-    /// The cause of another failure that this one led to.
+    /// The cause that this failure passes on to a failure that it led to.
     pub(crate) fn inherited_cause(&self) -> Option<Cause> {
         self.cause().and_then(Cause::inherited)
     }
 
-    /// The words of the failure: the detail, or the outcome's own words.
+    /// The text of the failure: the detail, or else the outcome's description.
     pub(crate) fn words(&self) -> Cow<'_, str> {
         match &self.detail {
             Some(detail) => Cow::Owned(detail.to_string()),
@@ -119,7 +118,7 @@ impl Failure {
         }
     }
 
-    /// Adds a circumstance to the words.
+    /// Adds a circumstance to the text.
     pub(crate) fn because(self, why: &str) -> Self {
         let cause = self.cause();
         let text = match self.detail {
@@ -129,8 +128,8 @@ impl Failure {
         Self::with(self.outcome, Detail::new(text, cause))
     }
 
-    /// The first failure of an exchange that was to be sent once more, and ended in another way
-    /// before a connection took it again.
+    /// Adds to this first failure of an exchange that the exchange was to be sent again, and that
+    /// `other` ended it before a connection took it.
     pub(crate) fn not_resent(self, other: &Self) -> Self {
         let (name, words) = (other.outcome.name(), other.words());
         let mut failure = self.because(&format!("not sent again: {name}: {words}"));
@@ -163,10 +162,10 @@ pub(crate) const fn data_outcome(cause: DataCause) -> Outcome {
     }
 }
 
-/// The failure of a connection whose socket gave an error at this stage.
+/// The failure of a connection whose socket returned this error at this stage.
 pub(crate) fn io_failure(error: IoError, during: During) -> Failure {
     let outcome = match (&error, during) {
-        // The connection was open: the kernel gave it up.
+        // The connection was open, and the kernel gave it up.
         (IoError::Refused | IoError::TimedOut | IoError::Unreachable, During::Send) => {
             Outcome::Reset
         }
@@ -182,7 +181,7 @@ pub(crate) fn io_failure(error: IoError, during: During) -> Failure {
         (IoError::TlsUntrusted(_) | IoError::TlsCertificateVersion, _) => Outcome::TlsUntrusted,
         (IoError::TlsAlert(_), _) => Outcome::TlsAlert,
         (IoError::TlsAlpn, _) => Outcome::TlsAlpn,
-        // A reset in the handshake doesn't show that the server speaks another protocol.
+        // A reset in the handshake does not show that the server uses another protocol.
         (IoError::Reset, During::Connect | During::Tls) => Outcome::ConnectReset,
         (
             IoError::TlsProtocol(_)
@@ -204,7 +203,7 @@ pub(crate) fn io_failure(error: IoError, during: During) -> Failure {
     Failure { outcome, detail }
 }
 
-/// The detail of an I/O error that its outcome leaves open.
+/// The detail of an I/O error that its outcome does not contain.
 pub(crate) fn io_detail(error: IoError) -> Option<Detail> {
     let remedied = |text: &str| Some(Detail::new(text, Some(Cause::Remedied)));
     match error {
@@ -255,7 +254,7 @@ pub(crate) fn http1_outcome(error: &http1::Error) -> Outcome {
     }
 }
 
-/// The outcome of a body that does not decode.
+/// The outcome of a body that could not be decoded.
 pub(crate) fn coding_outcome(error: &coding::Error) -> Outcome {
     match error {
         coding::Error::Limit => Outcome::LimitDecoded,
@@ -267,9 +266,9 @@ pub(crate) fn coding_outcome(error: &coding::Error) -> Outcome {
 pub(crate) fn http2_failure(error: &http2::Error) -> Failure {
     use http2::Error;
     let outcome = match error {
-        // The outcome's own words have "not HTTP/2" already.
+        // The outcome's description already contains "not HTTP/2".
         Error::NotHttp2(what) => return Failure::with(Outcome::ProtoNotHttp2, what.hint()),
-        // The stream with the head has failed by the limit before.
+        // The limit has already failed the stream that the head belongs to.
         Error::Limit(http2::Limit::Head) => {
             let outcome = Outcome::h2_connection(error.code().0);
             return Failure::found(outcome, "the response head of another stream is too long");
@@ -298,7 +297,7 @@ pub(crate) fn stream_failure(error: http2::StreamError) -> Failure {
     }
 }
 
-/// The detail of a code that the server has sent: its words, and a code that has no name.
+/// The detail for an error code from the server: the server's message, and the code if it has no name.
 pub(crate) fn by_server(code: http2::ErrorCode, words: Option<&str>) -> String {
     let words = words.unwrap_or("by the server");
     match code.name() {
@@ -307,7 +306,7 @@ pub(crate) fn by_server(code: http2::ErrorCode, words: Option<&str>) -> String {
     }
 }
 
-/// The outcome of a limit that a server has reached.
+/// The outcome for a limit that a server reached.
 fn limit_outcome(limit: http2::Limit) -> Outcome {
     match limit {
         http2::Limit::Frames | http2::Limit::Output => Outcome::LimitFrames,
@@ -317,11 +316,11 @@ fn limit_outcome(limit: http2::Limit) -> Outcome {
     }
 }
 
-/// The end of a call with this status, which may be OK. The server's own message is the detail; of a
-/// reply that is not as it must be, the mistake.
+/// The end of a call with this status, which may be OK. The detail is the server's message, or the
+/// mistake in an invalid reply.
 pub(crate) fn call_verdict(status: Status) -> Failure {
     let outcome = match status.violation {
-        // The limit is the plan's, and the server's word for it would be the same.
+        // The limit is the plan's, and the server would report it with the same code.
         Some(Violation::MessageTooLong) => Outcome::LimitMessage,
         _ => Outcome::grpc(status.code.number()),
     };
@@ -340,8 +339,8 @@ pub(crate) fn call_verdict(status: Status) -> Failure {
     }
 }
 
-/// The status of a call whose server gave none, as gRPC's libraries map HTTP/2's error codes and
-/// their own failures.
+/// The status of a call whose server sent no status, mapped from HTTP/2's error codes and local
+/// failures as gRPC's libraries do.
 pub(crate) fn grpc_code(outcome: Outcome) -> u16 {
     let code = match outcome {
         Outcome::BadData | Outcome::Script | Outcome::Decode | Outcome::Truncated => Code::INTERNAL,
@@ -405,7 +404,7 @@ mod tests {
             let counted = status_name(GRPC_STATUS + u16::from(number));
             match Code::of_number(number) {
                 Some(code) => assert_eq!(counted, code.name()),
-                // A number that is no code has its digits for a name, as HTTP's statuses have.
+                // Like HTTP statuses, an unknown code has its digits as its name.
                 None => assert!(
                     counted.bytes().all(|byte| byte.is_ascii_digit()),
                     "{counted}"

@@ -1,12 +1,12 @@
-//! A worker's channel to the collector, and the way back of used intervals.
+//! A worker's channel to the collector, and the channel that returns used intervals.
 //!
-//! A worker sends and never waits: the channel is unbounded, and what is sent in one interval is
-//! bounded by the limits of its records. A message is sent at the edge of an interval and when a
-//! pool's load changes, never per request. Messages of one worker arrive in the order in which they
-//! were sent, so that kept samples come before the interval to which they belong.
+//! A worker sends and never waits: the channel is unbounded, and the limits of the worker's records
+//! bound the data of one interval. A worker sends at the end of an interval and when a pool's load
+//! changes, never per request. The messages of one worker arrive in the order of sending, so kept
+//! samples arrive before the interval to which they belong.
 //!
-//! The last message of a worker is [`Message::Gone`], which its channel sends when it is dropped,
-//! also by a thread that fails.
+//! The last message of a worker is [`Message::Gone`]. The channel sends it when it is dropped, even
+//! if the thread panics.
 
 use crate::id::PoolId;
 use crate::recorder::Sink;
@@ -19,29 +19,29 @@ use std::sync::mpsc::{Receiver, Sender};
 /// A message from a worker to the collector.
 #[derive(Debug)]
 pub(crate) enum Message {
-    /// The worker's load begins, before any other message: its connections are open.
+    /// The worker's connections are open, and its load begins. The first message.
     Begun {
         /// The run's start by the wall clock; `None` under a virtual clock.
         unix_ns: Option<u64>,
     },
     /// An interval has ended.
     Interval(Box<Interval>),
-    /// A command holds from now on.
+    /// A command takes effect.
     Changed(Arc<Command>),
     /// The worker starts no further request of a pool.
     Stopping { pool: PoolId, stop: Stopped },
     /// Every sample of the interval that ends next.
     Kept(Vec<Kept>),
-    /// The records of exchanges beyond their figures.
+    /// The records of exchanges in addition to their figures.
     Written(Written),
     /// The worker has ended its run.
     Done {
         /// The time at which its last exchange ended, from the run's start.
         end: Nanos,
-        /// The time at which the load was stopped; `None` where it used itself up.
+        /// The time at which the load was stopped; `None` if the load ended by itself.
         load_end: Option<Nanos>,
     },
-    /// The worker is gone, whether or not it has ever begun.
+    /// The worker has ended, whether or not it began.
     Gone,
 }
 
@@ -56,13 +56,13 @@ pub(crate) struct Stopped {
 /// A message to the collector.
 #[derive(Debug)]
 pub(crate) enum Note {
-    /// A worker reports.
+    /// A worker's report.
     Worker {
         /// The number of the worker.
         index: u32,
         message: Message,
     },
-    /// A caller from outside ends the load: no request starts any more.
+    /// A caller outside the run ends the load: no further request starts.
     Stop(StopReason),
 }
 
@@ -73,10 +73,10 @@ pub(crate) struct Reporter {
     notes: Sender<Note>,
 }
 
-/// The channel of a worker to the collector, on which used intervals come back.
+/// The channel of a worker to the collector. The collector returns used intervals on it.
 pub(crate) struct Channel {
     pub(crate) reporter: Reporter,
-    /// Empty intervals to be recorded into again.
+    /// Empty intervals, for use by the recorder.
     back: Receiver<Box<Interval>>,
 }
 
@@ -94,7 +94,7 @@ impl Reporter {
 
     pub(crate) fn send(&self, message: Message) {
         let index = self.index;
-        // The send fails only if the collector is gone.
+        // The send fails only after the collector has ended.
         let _given_up = self.notes.send(Note::Worker { index, message });
     }
 }

@@ -1,31 +1,30 @@
-//! Control of a run from outside: commands that change it while it goes on, and its end.
+//! Control of a run from outside: commands that change it while it is active, and its end.
 //!
-//! A command holds from a stated time of the run, so that all workers apply it at the same instant
-//! and their shares stay a partition of the whole. [`Control::send`] announces that there will be
-//! an order *before* it reads the clock, and takes no time that is not [`COMMAND_LEAD`] later: a
-//! command without a time of its own gets the next possible one, any other is refused, so that a
-//! caller that gives the same command to several runs has it hold at one time in all of them or
-//! learns in which it does not. A worker reads its clock *before* it looks whether anything is
-//! announced, and takes nothing that is due later than [`crate::limits::ORDERS_WITHIN`] after that.
-//! So a worker that has not read an order yet has taken nothing that the order concerns, however
-//! long its thread was descheduled in between. Where nothing is announced, looking is one load.
+//! A command takes effect at a stated time of the run, so that all workers apply it at the same instant
+//! and their shares stay a partition of the whole. [`Control::send`] announces an order *before* it
+//! reads the clock, and accepts no time earlier than [`COMMAND_LEAD`] after that. A command without a
+//! time gets the earliest possible time; a command with an earlier time is refused. A caller that gives
+//! the same command to several runs therefore knows that it holds at one time in all of them, or which
+//! runs refused it. A worker reads its clock *before* it checks for announcements, and takes nothing
+//! that is due later than [`crate::limits::ORDERS_WITHIN`] after that. So a worker that has not read an
+//! order yet has taken nothing that the order concerns, even if its thread was descheduled in between.
+//! Without announcements, the check is one load.
 //!
-//! The announcement and the worker's look are sequentially consistent, since the argument needs one
-//! order of four events: announce, read the sender's clock, read the worker's clock, look. An
-//! announcement that is withdrawn (the command was refused) costs a worker one turn with the lock,
-//! in which it finds nothing.
+//! The announcement and the worker's check are sequentially consistent, since the argument needs one
+//! order of four events: announce, read the sender's clock, read the worker's clock, check. A withdrawn
+//! announcement (the command was refused) costs a worker one turn with the lock, in which it finds
+//! nothing.
 //!
-//! A stop and an end are of another kind: [`Control::stop`] and [`Control::end`] hold at once,
-//! wherever each worker is, since their time is compared between no workers. Neither is taken back;
-//! the first reason is kept. A lease ([`Control::allow_until`]) ends the run as [`Control::end`]
-//! does at a time that the workers compare with their own clock, so that it holds also where the
-//! whole process was stopped meanwhile. All three are one number, which a worker loads once for
-//! each question. `report_to` and `started` are called once by the
-//! run, before its workers start; `over` at its end, after which each command is refused. Before
-//! `started` (and under virtual time) no time is too soon.
+//! [`Control::stop`] and [`Control::end`] work differently: they take effect at once in every worker,
+//! because workers need not agree on their time. Neither can be undone; the first reason is kept. A
+//! lease ([`Control::allow_until`]) ends the run as [`Control::end`] does, at a time that the workers
+//! compare with their own clock, so that it works even if the whole process was stopped meanwhile. All
+//! three are one number, which a worker loads once for each check. The run calls `report_to` and
+//! `started` once, before its workers start, and `over` at its end, after which each command is
+//! refused. Before `started`, and under virtual time, no time is too soon.
 //!
-//! The list of orders only grows, up to [`COMMANDS_MAX`] and a spare, so that a worker needs no
-//! more than the number that it has read.
+//! The list of orders only grows, up to [`COMMANDS_MAX`] and a reserve, so a worker only needs the
+//! number of orders that it has read.
 
 use crate::arrivals::{Arrivals, Numbers, Order, WholeLoad};
 use crate::channel::{Message, Note, Reporter, Stopped};
@@ -42,15 +41,15 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Commands beyond [`COMMANDS_MAX`] that stop, pause or resume the load, so that a run whose list
-/// is full, of marks for instance, can still be stopped.
+/// The number of commands beyond [`COMMANDS_MAX`] that may stop, pause or resume the load, so that a
+/// run with a full list, for example of marks, can still be stopped.
 const COMMANDS_SPARE: usize = 100;
 
-/// Requests start, without a lease.
+/// The limit of a run that may start requests and has no lease.
 const GOES_ON: u64 = !STOPS;
-/// The bit for: no request starts any more.
+/// The bit for: no further request starts.
 const STOPS: u64 = 1;
-/// Exchanges in flight are not waited for either: a lease that ends before the run.
+/// The limit of a run that also does not wait for exchanges in flight.
 const ENDS: u64 = STOPS;
 
 /// A handle on a run, for any thread: changes its load and stops it.
@@ -61,22 +60,23 @@ pub struct Control {
 
 /// The parts that all handles and all workers of a run share.
 struct Shared {
-    /// The time of the run at which it ends, in even nanoseconds, and [`STOPS`] beside it. Relaxed:
-    /// a worker that sees a stop a turn later has merely gone on for a turn.
+    /// The time of the run at which it ends, in even nanoseconds, combined with [`STOPS`]. Relaxed: a
+    /// worker that sees a stop one turn late only runs one turn longer.
     limit: AtomicU64,
-    /// The number of orders, one that is being added included. It differs from a worker's own count
-    /// exactly while that worker has something to read.
+    /// The number of orders, including one that is being added. It differs from a worker's own count
+    /// only while the worker has orders to read.
     announced: AtomicUsize,
     book: Mutex<Book>,
     /// Notified when [`Book::kept`] grows, and when the run is over.
     kept: Condvar,
 }
 
-/// The state behind the lock, which a worker takes only where something is announced.
+/// The state protected by the lock. A worker takes the lock only if an order is announced.
 struct Book {
     /// The load of each pool.
     loads: Vec<WholeLoad>,
-    /// The orders in the order in which they were given, which need not be that of their times.
+    /// The orders in the order in which they were given, which may differ from the order of their
+    /// times.
     orders: Vec<Order>,
     /// The run's time; `None` before the start, and under virtual time.
     clock: Option<RunClock>,
@@ -85,9 +85,10 @@ struct Book {
     /// The reason of the first stop, kept until the collector's channel is known.
     stop_reason: Option<StopReason>,
     is_over: bool,
-    /// The least time between a command and the time from which it holds.
+    /// The minimum time between giving a command and its taking effect.
     lead: Nanos,
-    /// The number of orders that outlive this process; `None` of a run that ends with it.
+    /// The number of orders that are stored outside this process; `None` if the run ends with the
+    /// process.
     kept: Option<usize>,
 }
 
@@ -98,15 +99,15 @@ struct RunClock {
     start: Nanos,
 }
 
-/// The refusal of a command. Nothing of the run has changed.
+/// The refusal of a command. The run is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ControlError {
     /// The run is over.
     Over,
-    /// The command's time is past, or too near for every worker to read it before.
+    /// The command's time is past, or too close for every worker to read the command in time.
     TooSoon {
-        /// The next possible time.
+        /// The earliest possible time.
         soonest: Nanos,
     },
     /// The load has ended before the command's time.
@@ -116,19 +117,19 @@ pub enum ControlError {
     },
     /// A load of users has no rate.
     NoRate,
-    /// Each user follows a rate of its own.
+    /// Each user follows its own rate.
     OwnRates,
-    /// A load with a rate has no users of its own.
+    /// A load with a rate has no number of users to change.
     NoUsers,
     /// There would be more than [`Users::MOST`] users.
     TooManyUsers,
     /// The law can't be scheduled.
     Schedule(ScheduleError),
-    /// There were [`COMMANDS_MAX`] commands already.
+    /// There were already [`COMMANDS_MAX`] commands.
     TooMany,
     /// The run has no pool with this number.
     NoPool(u16),
-    /// The run has several pools, and each has a law of its own.
+    /// The run has several pools, and each has its own law.
     WhichPool,
 }
 
@@ -162,7 +163,7 @@ impl Control {
     /// A handle for a run of a plan.
     ///
     /// # Errors
-    /// When the plan's schedule can't be computed.
+    /// If the plan's schedule cannot be computed.
     pub fn new(plan: &Plan) -> Result<Self, ScheduleError> {
         let pools = (0..plan.pools().len()).map(|index| PoolId(index as u16));
         let loads = pools.map(|pool| WholeLoad::of(plan, pool));
@@ -186,15 +187,15 @@ impl Control {
         })
     }
 
-    /// Takes only commands that hold `lead` after they are given, or later, as those must that reach
-    /// workers on other machines; at least [`COMMAND_LEAD`].
+    /// Sets the minimum time between giving a command and its taking effect, at least [`COMMAND_LEAD`].
+    /// Commands that must reach workers on other machines need a longer lead.
     pub fn set_lead(&self, lead: Nanos) {
         self.lock().lead = lead.max(COMMAND_LEAD);
     }
 
-    /// Changes the run, and gives the time from which that holds: the command's own, or for one
-    /// that is to hold soon (`at` 0) the next possible one. Computes the new schedule on the
-    /// caller's thread, so that no worker pays for it.
+    /// Changes the run, and returns the time at which the change takes effect: the command's own time,
+    /// or the earliest possible time if the command has `at` 0. Computes a new schedule on the caller's
+    /// thread, so that no worker pays for it.
     pub fn send(&self, command: Command) -> Result<Nanos, ControlError> {
         let mut book = self.lock();
         let schedule = book.schedule(&command)?;
@@ -225,8 +226,8 @@ impl Control {
         Ok(at)
     }
 
-    /// Waits until the commands that were given so far are stored where the run goes on without this
-    /// process: at once for a run that ends with it. `false` when that took longer than `patience`.
+    /// Waits until all commands given so far are stored, for a run that continues without this process;
+    /// returns at once if the run ends with the process. Returns `false` after `patience`.
     #[must_use]
     pub fn await_kept(&self, patience: Duration) -> bool {
         let book = self.lock();
@@ -237,14 +238,14 @@ impl Control {
         !waited.timed_out()
     }
 
-    /// Takes the commands that were given so far for stored, and those to come only by
-    /// [`Self::keep`].
+    /// Treats the commands given so far as stored, and later ones as stored only after [`Self::keep`].
     pub(crate) fn outlives(&self) {
         let mut book = self.lock();
         book.kept = Some(book.orders.len());
     }
 
-    /// Notes that one more command is stored, in the order in which they were given.
+    /// Notes that one more command is stored; commands are stored in the order in which they were
+    /// given.
     pub(crate) fn keep(&self) {
         if let Some(kept) = &mut self.lock().kept {
             *kept += 1;
@@ -252,16 +253,15 @@ impl Control {
         self.shared.kept.notify_all();
     }
 
-    /// The end of the load by itself or by a command that was given so far, from the run's start;
-    /// `None` while that is open. Of several pools it is the last end.
+    /// The end of the load, by itself or by a command given so far, from the run's start; `None` if it
+    /// has no end yet. With several pools, the latest end.
     #[must_use]
     pub fn load_end(&self) -> Option<Nanos> {
         let end = self.lock().end_before(Nanos::MAX, None);
         (end < Nanos::MAX).then_some(end)
     }
 
-    /// Starts no further request, from now on and not from a stated time; exchanges in flight may
-    /// finish. The first reason counts.
+    /// Starts no further request from now on; exchanges in flight may finish. The first reason is kept.
     pub fn stop(&self, reason: StopReason) {
         let mut book = self.lock();
         self.shared.limit.fetch_or(STOPS, Ordering::Relaxed);
@@ -274,14 +274,14 @@ impl Control {
         }
     }
 
-    /// Waits no longer for exchanges in flight: the run ends at once, with its results so far.
+    /// Ends the run at once, with its results so far, without waiting for exchanges in flight.
     pub fn end(&self, reason: StopReason) {
         self.stop(reason);
         self.shared.limit.store(ENDS, Ordering::Relaxed);
     }
 
-    /// Lets the run send until a time of it, as [`Self::end`] ends it; a later call moves that time,
-    /// and `false` means that the time before has passed, or that the run was ended.
+    /// Ends the run at time `until`, as [`Self::end`] does. A later call moves the time. Returns
+    /// `false` if the previous time has passed, or if the run was ended.
     #[must_use]
     pub fn allow_until(&self, until: Nanos) -> bool {
         let book = self.lock();
@@ -296,13 +296,13 @@ impl Control {
             .is_ok()
     }
 
-    /// Ends a run without a reason or an account, since a part of it has failed.
+    /// Ends the run without a reason or a result, because a part of it has failed.
     pub(crate) fn abandon(&self) {
         self.shared.limit.store(ENDS, Ordering::Relaxed);
     }
 
-    /// The commands that were given, from the one with this number on, each with the time from which
-    /// it holds.
+    /// The given commands from the one with number `from` on, each with the time at which it takes
+    /// effect.
     #[must_use]
     pub fn commands(&self, from: usize) -> Vec<Arc<Command>> {
         let book = self.lock();
@@ -310,8 +310,8 @@ impl Control {
         orders.map(|order| Arc::clone(&order.command)).collect()
     }
 
-    /// Notes a command that the run was given before this handle was there, with the time from which it
-    /// holds. One that the plan can't carry out, which the run has refused, is left out.
+    /// Adds a command that the run received before this handle existed, with the time at which it takes
+    /// effect. A command that the plan cannot carry out, which the run has refused, is left out.
     pub(crate) fn restore(&self, command: &Command) {
         let mut book = self.lock();
         if let Ok(schedule) = book.schedule(command) {
@@ -320,7 +320,7 @@ impl Control {
         }
     }
 
-    /// The reason for which the run was stopped from outside, if it was, and whether it was ended.
+    /// The reason of a stop from outside, if there was one, and whether the run was also ended.
     pub(crate) fn halt(&self) -> Option<(StopReason, bool)> {
         let reason = self.lock().stop_reason?;
         let limit = self.shared.limit.load(Ordering::Relaxed);
@@ -338,8 +338,8 @@ impl Control {
         self.lock().loads[pool.index()].share(shard, numbers, population)
     }
 
-    /// The view of a pool's orders that one worker reads, with its way to report. It has read none
-    /// yet: orders that were given before the run started come with the first turn.
+    /// One worker's view of a pool's orders, with the worker's reporter. No order is read yet: orders
+    /// given before the run's start are read in the first turn.
     pub(crate) fn orders(&self, pool: PoolId, reporter: Reporter) -> Orders {
         Orders {
             control: self.clone(),
@@ -350,18 +350,17 @@ impl Control {
         }
     }
 
-    /// Reports a stop to the collector at once, also one that came before this call.
+    /// Reports a stop to the collector at once, including one before this call.
     pub(crate) fn report_to(&self, notes: Sender<Note>) {
         let mut book = self.lock();
         if let Some(reason) = book.stop_reason {
-            // The send fails only if the collector is gone.
+            // The send fails only after the collector has ended.
             let _over = notes.send(Note::Stop(reason));
         }
         book.notes = Some(notes);
     }
 
-    /// Notes the clock and the time of it at which the run started, so that commands hold from the
-    /// run's own time.
+    /// Sets the clock and the time on it at which the run started, so that commands use the run's time.
     pub(crate) fn started(&self, clock: Clock, start: Nanos) {
         self.lock().clock = Some(RunClock { clock, start });
     }
@@ -398,9 +397,9 @@ impl RunClock {
 }
 
 impl Book {
-    /// The schedule of a new rate, for a command that can be carried out. An arrival process of the
-    /// new schedule is seeded with the order's number, so that two commands with one rate do not
-    /// repeat each other's arrivals.
+    /// The schedule for a command that sets a rate, after checking that the command can be carried out.
+    /// The schedule's arrivals are seeded with the order's number, so that two commands with one rate
+    /// have different arrivals.
     fn schedule(&self, command: &Command) -> Result<Option<Schedule>, ControlError> {
         if self.is_over {
             return Err(ControlError::Over);
@@ -436,8 +435,8 @@ impl Book {
         }
     }
 
-    /// The end of a pool's load, or of the load that lasts longest; of the orders, only those count
-    /// that hold at `at` or earlier.
+    /// The end of a pool's load, or of the load that lasts longest without `pool`. Only orders with a
+    /// time of `at` or earlier count.
     fn end_before(&self, at: Nanos, pool: Option<u16>) -> Nanos {
         let loads = (0..).zip(&self.loads);
         let concerned = loads.filter(|(id, _)| pool.is_none_or(|pool| pool == *id));
@@ -450,34 +449,34 @@ impl Book {
     }
 }
 
-/// A worker's view of [`Control`], for one of its pools: [`Self::carry_out`] is called once a turn,
-/// with the time that the worker read before.
+/// A worker's view of [`Control`], for one of its pools. Call [`Self::carry_out`] once per turn, with a
+/// time that the worker read before the call.
 pub(crate) struct Orders {
     control: Control,
     pool: PoolId,
-    /// The number of orders that it has read.
+    /// The number of orders that have been read.
     read: usize,
     reporter: Reporter,
-    /// Whether it was reported that nothing starts any more.
+    /// Whether the end of starting has been reported.
     has_stopped: bool,
 }
 
 impl Orders {
-    /// Whether no request is to start any more, from whatever time on.
+    /// Whether no further request may start, for any due time.
     #[inline]
     pub(crate) fn is_stopping(&self, now: Nanos) -> bool {
         let limit = self.control.shared.limit.load(Ordering::Relaxed);
         limit & STOPS != 0 || limit <= now.0
     }
 
-    /// Whether the drain was cut short: exchanges in flight are not waited for.
+    /// Whether the drain is cut short: the worker does not wait for exchanges in flight.
     #[inline]
     pub(crate) fn is_ending(&self, now: Nanos) -> bool {
         self.control.shared.limit.load(Ordering::Relaxed) & !STOPS <= now.0
     }
 
-    /// Applies the orders that were given since the last call, and reports their effects on the
-    /// load up to `now`, which was read before.
+    /// Applies the orders given since the last call, and reports their effects on the load up to `now`.
+    /// Read the clock for `now` before the call.
     #[inline]
     pub(crate) fn carry_out(
         &mut self,
@@ -494,8 +493,8 @@ impl Orders {
         }
     }
 
-    /// Applies the orders that were given so far, before the share's load begins at a time of the
-    /// run that they precede.
+    /// Applies the orders given so far, then begins the share's load at time `from`. All of these
+    /// orders take effect before `from`.
     pub(crate) fn begin_from(
         &mut self,
         from: Nanos,
@@ -506,7 +505,7 @@ impl Orders {
         arrivals.begin_from(from, population);
     }
 
-    /// Reports the changes whose time has come, and once that nothing starts any more.
+    /// Reports changes that have taken effect, and, once, that no further request starts.
     #[cold]
     fn report(&mut self, arrivals: &mut Arrivals, population: &Population, now: Nanos) {
         while let Some(command) = arrivals.next_change(now) {
@@ -522,8 +521,8 @@ impl Orders {
         }
     }
 
-    /// Applies the orders behind the last one read. The lock is held for the time of that: a
-    /// command that is given meanwhile waits.
+    /// Applies the orders after the last one read. Holds the lock meanwhile: a concurrent command
+    /// waits.
     #[cold]
     fn read_on(&mut self, arrivals: &mut Arrivals) {
         let book = self.control.lock();
@@ -545,7 +544,7 @@ mod tests {
         Command { at, pool, change }
     }
 
-    /// A lease can be moved until it has passed, and neither a stop nor an end is taken back by it.
+    /// A lease can be moved until it has passed; it undoes neither a stop nor an end.
     #[test]
     fn a_lease_that_has_passed_stays_so() {
         let plan = drumfire_testkit::open("const(100/s,2h)").plan().unwrap();
@@ -575,8 +574,8 @@ mod tests {
         assert_eq!(state(0), (true, true));
     }
 
-    /// A command holds at its own time or is refused; one without a time holds from the next
-    /// possible one.
+    /// A command takes effect at its own time or is refused; a command without a time takes effect at
+    /// the earliest possible time.
     #[test]
     fn a_time_that_is_too_near_is_refused() {
         let plan = drumfire_testkit::open("const(100/s,2h)").plan().unwrap();
@@ -590,15 +589,15 @@ mod tests {
             panic!("the time is past");
         };
         assert!(soonest >= before + COMMAND_LEAD, "{soonest}");
-        // The time that is named is possible, unless it takes as long again to name it.
+        // The time in the error is possible, unless the second command takes as long as the lead.
         let later = soonest + Nanos::from_secs(3_600);
         assert_eq!(control.send(pause(later)), Ok(later));
         let soon = control.send(Command::soon(Change::Pause)).unwrap();
         assert!(soon >= soonest && soon < later, "{soon}");
     }
 
-    /// A run that ends with its process keeps nothing beyond it; one that does not keeps each command
-    /// when it says so.
+    /// A run that ends with its process stores nothing; any other run waits until each command is
+    /// stored.
     #[test]
     fn a_command_is_awaited_where_it_outlives_the_process() {
         let plan = drumfire_testkit::open("const(100/s,2h)").plan().unwrap();

@@ -1,16 +1,15 @@
-//! The closed model: users that start again when they have finished, or when a law of their own
-//! says.
+//! The closed model: users that start again when they have finished, or when their own law requires
+//! it.
 //!
-//! A user is in one of three places: taken (it has an iteration under way, and is not here),
-//! `ready` (it begins its next at a stated time), or `held` (the same, while a pause of the load
-//! stands, with its rest in place of a time). [`Closed::take_due`] removes a user, [`Closed::ended`]
-//! puts it back.
+//! A user is in one of three places: taken (an iteration is running, and the user is not here),
+//! `ready` (its next iteration begins at a given time), or `held` (the load is paused, and only the
+//! rest of the user's pause is kept). [`Closed::take_due`] removes a user, [`Closed::ended`] puts it
+//! back.
 //!
-//! The number of users follows a law over time and the orders that replace it. Both take effect in
-//! [`Closed::go_on`], in order of time, before anything is taken that is due later; a user that
-//! leaves while it has an iteration under way ends that first. Requests are intended when their
-//! user becomes free, so that there is nothing to tally ahead of what is taken, except where each
-//! user has a law ([`OwnRates`]).
+//! The number of users follows a law over time and the orders that replace it. [`Closed::go_on`]
+//! applies both in order of time, before any user is taken that is due later. A user that leaves
+//! during an iteration finishes it first. A request is intended when its user becomes free, so there
+//! is nothing to tally ahead of the requests taken, unless each user has its own law ([`OwnRates`]).
 
 use super::numbers::{Numbering, Numbers};
 use super::own_rates::OwnRates;
@@ -26,29 +25,30 @@ use std::sync::Arc;
 /// The users of one worker.
 #[derive(Debug)]
 pub(crate) struct Closed {
-    /// Users without an iteration under way.
+    /// Users without a running iteration.
     ready: Resting,
-    /// Users that rest while the load's time stands still: `at` is their rest from the moment at
-    /// which it goes on. Empty while it does go on.
+    /// Users that wait while the load is paused. `at` is the rest of their own pause, counted from
+    /// the resumption. Empty while the load is not paused.
     held: Resting,
     /// The number of users over time.
     law: UserLaw,
-    /// Users, pauses and resumptions to come, ascending.
+    /// Changes of the users, pauses and resumptions to come, in ascending order of time.
     changes: VecDeque<Pending>,
-    /// The time of the first of them; [`Nanos::MAX`] without any.
+    /// The time of the first change in `changes`; [`Nanos::MAX`] if there is none.
     next_command: Nanos,
-    /// The time of the first of them, or of the next change by the law.
+    /// The time of the next change, by `changes` or by the law.
     next_change: Nanos,
-    /// The law of each user, where it has one of its own.
+    /// The progress of each user in its own law, if users have laws.
     own: Option<OwnRates>,
     numbering: Numbering,
     /// The time from which on no request starts.
     end: Nanos,
     /// The worker's share of users, by which a law for the whole run is divided.
     shard: Shard,
-    /// The end of the warm-up: requests that are intended earlier are counted apart.
+    /// The end of the warm-up: requests with an earlier intended start are counted separately.
     measure_from: Nanos,
-    /// The requests that were taken since the last tally, from `measure_from` on.
+    /// The requests with an intended start at or after `measure_from` that were taken since the last
+    /// tally.
     intended: u64,
     /// The requests of the warm-up that were taken since the last tally.
     early: u64,
@@ -62,8 +62,8 @@ struct Pending {
 }
 
 impl Closed {
-    /// The share of one worker of the run's users, all free at first, within the run's bounds.
-    /// `numbers` are those of a bounded load that it shares with other workers.
+    /// One worker's share of the run's users, all free at first, within the run's bounds. `numbers`
+    /// are the request numbers of a bounded load, which this worker shares with other workers.
     pub(crate) fn new(
         users: &Users,
         own: Option<OwnRates>,
@@ -101,8 +101,8 @@ impl Closed {
         closed
     }
 
-    /// Brings the users to those that are there at a time, all of them free then and not before; in a
-    /// pause they become free with its end.
+    /// Applies all changes up to `from`. All users become free at `from` or later, or, if the load is
+    /// paused, when it resumes.
     pub(crate) fn begin_from(&mut self, from: Nanos, population: &mut Population) {
         self.go_on(from, population);
         for ready in self.ready.take_all() {
@@ -113,8 +113,8 @@ impl Closed {
         }
     }
 
-    /// Changes the load from a time on that is not over yet. A number of users is that of the whole
-    /// run, of which this worker takes its share.
+    /// Changes the load at a time that is not over yet. `change` contains the number of users of the
+    /// whole run; this worker takes its share.
     pub(crate) fn change(&mut self, at: Nanos, change: &Change) {
         let change = match change {
             Change::Users { law } => {
@@ -129,15 +129,15 @@ impl Closed {
         self.note_next();
     }
 
-    /// Notes the time of the next change by itself.
+    /// Updates the times of the next changes.
     fn note_next(&mut self) {
         let command = self.changes.front();
         self.next_command = command.map_or(Nanos::MAX, |pending| pending.at);
         self.next_change = self.law.next_change().min(self.next_command);
     }
 
-    /// Carries out all changes whose time has come, in order of time: orders, and users that come
-    /// and go by the law.
+    /// Applies all changes up to `now`, in order of time: orders, and users that come and go by the
+    /// law.
     #[cold]
     fn go_on(&mut self, now: Nanos, population: &mut Population) {
         loop {
@@ -157,8 +157,8 @@ impl Closed {
         }
     }
 
-    /// Applies one change to the users' law. A pause or a resumption also moves the users that
-    /// rest, so that a rest lasts as long as it would have lasted without the pause.
+    /// Applies one change to the users' law. A pause and a resumption also move the resting users, so
+    /// that a user's rest keeps its length.
     fn take_change(&mut self, at: Nanos, change: Change) {
         match change {
             Change::Users { law } => self.law.replace(law, at),
@@ -169,7 +169,8 @@ impl Closed {
         }
     }
 
-    /// Holds the users that would become ready later. Those that were ready before may still start.
+    /// Holds the users that would become ready at `at` or later. Users that were ready before may
+    /// still start.
     fn pause(&mut self, at: Nanos) {
         if self.law.pause(at) {
             for ready in self.ready.split_off(at) {
@@ -178,7 +179,7 @@ impl Closed {
         }
     }
 
-    /// Lets the users go on that a pause has held, each with the rest that it had left.
+    /// Releases the users that a pause has held, each with the rest that it had left.
     fn resume(&mut self, at: Nanos) {
         if let Some(stood) = self.law.resume(at) {
             if let Some(own) = &mut self.own {
@@ -190,8 +191,8 @@ impl Closed {
         }
     }
 
-    /// Lets users come or go at a time until there are `count`. The law's time goes on then, so
-    /// that no user is held.
+    /// Adds or removes users at time `at` until there are `count`. The load is not paused then, so no
+    /// user is held.
     fn bring_to(&mut self, count: u32, at: Nanos, population: &mut Population) {
         while population.wanted() < count {
             if let Some(user) = population.come() {
@@ -201,7 +202,7 @@ impl Closed {
             }
         }
         while population.wanted() > count {
-            // The user that pauses longest goes first; one with a request under way ends it.
+            // The user with the longest rest goes first; a user with a running iteration finishes it.
             let free = self.ready.pop_last().map(|ready| ready.user);
             population.go(free);
             if let (Some(user), Some(own)) = (free, &mut self.own) {
@@ -210,13 +211,12 @@ impl Closed {
         }
     }
 
-    /// Takes the user that has been ready for longest, with the next number of a request. A number
-    /// that other workers have used up puts the user back.
+    /// Takes the user that has been ready for longest, with the next request number. If other workers
+    /// have used up the numbers, the user is put back.
     ///
-    /// Changes that are due come first, so that a user that has to leave is not taken and one that
-    /// has to come is. The number is asked for last, since one that is taken is used up. The
-    /// request is intended at the time at which its user was ready, and not at `now`, so that a
-    /// late worker's lag is seen in its figures.
+    /// Changes that are due are applied first, so that a leaving user is not taken and a new user is.
+    /// The number is taken last, since a number cannot be returned. The intended start is the time at
+    /// which the user was ready, not `now`, so that the figures of a late worker show its lag.
     #[inline(always)]
     pub(crate) fn take_due(&mut self, now: Nanos, population: &mut Population) -> Option<Arrival> {
         if now >= self.next_change {
@@ -246,8 +246,7 @@ impl Closed {
         })
     }
 
-    /// Takes the next arrival of a user's own law that is due while the user is free; late arrivals
-    /// are dropped on the way.
+    /// Takes the next due arrival of a free user with its own law; drops late arrivals first.
     #[cold]
     fn take_own(&mut self, now: Nanos, population: &mut Population) -> Option<Arrival> {
         let own = self.own.as_mut().filter(|_| !self.numbering.is_used_up())?;
@@ -273,11 +272,10 @@ impl Closed {
         }
     }
 
-    /// Puts a user back whose iteration has ended; one that has to leave leaves now.
+    /// Puts a user back whose iteration has ended; a user that has to leave leaves now.
     ///
-    /// `ready` is the end of its iteration, `at` the time at which its next one begins, with the
-    /// pause between the two. While the load is paused, the part of that pause which is left is
-    /// kept in place of a time.
+    /// `ready` is the end of the iteration, `at` the time at which the next one begins, after the
+    /// user's pause. While the load is paused, the rest of the user's pause is kept instead of `at`.
     #[inline(always)]
     pub(crate) fn ended(
         &mut self,
@@ -296,7 +294,7 @@ impl Closed {
             return self.ended_own(user, ready, population);
         }
         match self.law.paused_at {
-            // What of the pause between two requests lies before the load's is over.
+            // Keeps the part of the user's pause that is after the beginning of the load's pause.
             Some(paused_at) if at >= paused_at => {
                 let at = at - ready.max(paused_at);
                 self.held.push(Ready { at, user });
@@ -305,7 +303,7 @@ impl Closed {
         }
     }
 
-    /// Puts a user back whose own law says when it begins its next iteration.
+    /// Puts back a user whose next iteration begins by its own law.
     #[cold]
     fn ended_own(&mut self, user: UserId, ready: Nanos, population: &mut Population) {
         let due = self.own.as_ref().and_then(|own| own.next_due(user));
@@ -322,8 +320,8 @@ impl Closed {
         }
     }
 
-    /// The time at which a user is ready, or at which a change may make one so; [`Nanos::MAX`]
-    /// where the numbers of a bounded load are used up. It may be too early, and never too late.
+    /// The time at which a user is ready, or at which a change may make one ready; [`Nanos::MAX`] if
+    /// the numbers of a bounded load are used up. The result may be too early, but never too late.
     #[inline]
     pub(crate) fn next_due(&self) -> Nanos {
         if self.numbering.is_used_up() {
@@ -333,39 +331,38 @@ impl Closed {
         ready.min(self.next_change)
     }
 
-    /// Whether no request will come any more, as far as is known now: an order may bring users
-    /// again.
+    /// Whether no further request will come, as far as is known now; an order may add users.
     #[inline]
     pub(crate) fn is_exhausted(&self, population: &Population) -> bool {
         self.numbering.is_used_up() || self.has_ended(population)
     }
 
-    /// Whether nothing is left to wait for: the count of requests is used up, or users have left
-    /// for good and none will come.
+    /// Whether the load ends at once: the count of requests is used up, or users have left for good
+    /// and no others will come.
     pub(crate) fn is_counted_out(&self, population: &Population) -> bool {
         self.numbering.is_used_up() || population.has_retired() && self.has_ended(population)
     }
 
-    /// Whether there were users, and neither they nor others will begin anything.
+    /// Whether there were users, and neither they nor others will begin an iteration.
     fn has_ended(&self, population: &Population) -> bool {
         population.have_finished() && self.next_change == Nanos::MAX
     }
 
-    /// The end of the last user's law, once none has anything left of it; [`Nanos::MAX`]
-    /// before, and where users have none.
+    /// The end of the last user's own law, after all users have finished; [`Nanos::MAX`] before, and
+    /// if users have no laws.
     pub(crate) fn schedule_end(&self, population: &Population) -> Nanos {
         let own = self.own.as_ref().filter(|_| self.has_ended(population));
         own.and_then(OwnRates::last_end).unwrap_or(Nanos::MAX)
     }
 
-    /// Ends the own law of a user that has left.
+    /// Ends the law of a user that has left.
     pub(crate) fn forget(&mut self, user: UserId) {
         if let Some(own) = &mut self.own {
             own.go(user);
         }
     }
 
-    /// Lets no request start whose time is at `end` or later.
+    /// Starts no request whose time is `end` or later.
     pub(crate) fn end_at(&mut self, end: Nanos) {
         self.end = self.end.min(end);
         if let Some(own) = &mut self.own {
@@ -373,7 +370,7 @@ impl Closed {
         }
     }
 
-    /// Lets nothing start any more, of what is due before `end` neither.
+    /// Starts no further request, even if it is due before `end`.
     pub(crate) fn stop(&mut self, end: Nanos) {
         self.numbering.stop();
         let end = self
@@ -385,8 +382,8 @@ impl Closed {
         }
     }
 
-    /// Hands over what became due to users with laws of their own, and was neither taken nor
-    /// dropped. Others ask for their requests themselves, so that none is due before it is taken.
+    /// Hands over the arrivals that became due to users with their own laws and were neither taken
+    /// nor dropped. Without such laws, no request is due before its user takes it.
     pub(crate) fn pending(&self, hand_over: impl FnMut(Arrival, u64)) {
         if let Some(own) = &self.own {
             own.pending(self.numbering.taken(), hand_over);

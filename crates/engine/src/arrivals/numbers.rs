@@ -1,29 +1,29 @@
 //! The numbers of a bounded load's requests.
 //!
-//! A number selects the request of a list and the rows of feeds, so that each must be given once,
-//! and all below the limit. In the open model each worker has every `of`-th arrival and knows its
-//! numbers by that. Where users ask for requests, slow workers would keep their part of a count to
-//! themselves: the workers of a machine then share one counter ([`Numbers`]), which costs one
-//! atomic addition a request and only where a count bounds the load. Machines stay apart, each with
-//! the numbers of its own workers.
+//! A number selects the request of a list and the rows of feeds, so each number must be given once,
+//! and every number below the limit must be given. In the open model each worker has every `of`-th
+//! arrival, which determines its numbers. In the closed model a slow worker would leave its part of
+//! a count unused. The workers of a machine therefore share one counter ([`Numbers`]), which costs
+//! one atomic addition per request, and only if a count bounds the load. Machines do not share
+//! numbers: each has the numbers of its own workers.
 //!
-//! Users with rates of their own don't ask for numbers: their arrivals are computed, so that each
-//! worker needs its part of the numbers beforehand. They are dealt to users, in turn ([`Deal`]),
-//! for workers may have different numbers of users.
+//! The arrivals of users with their own rates are computed, so each worker needs its part of the
+//! numbers beforehand. Numbers are dealt to users in turn ([`Deal`]), because workers may have
+//! different numbers of users.
 
 use crate::id::Shard;
 use drumfire_plan::Users;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The numbers of the workers of a pool that are here, given in the order in which the workers ask.
+/// The numbers of the pool's workers in this process, given in the order of the workers' requests.
 #[derive(Debug)]
 pub(crate) struct Numbers {
-    /// The number of times that one was asked for; beyond `count` none is given.
+    /// The number of requests for a number; after `count` requests, no number is given.
     asked: AtomicU64,
-    /// The number of all numbers that belong to these workers.
+    /// The count of all numbers that belong to these workers.
     count: u64,
-    /// The workers here, by their numbers among all of the run.
+    /// The indices of these workers among all workers of the run.
     members: Box<[u32]>,
     /// The number of all workers of the run.
     of: u32,
@@ -32,29 +32,30 @@ pub(crate) struct Numbers {
 /// The source of the numbers of a worker's requests.
 #[derive(Clone, Debug)]
 pub(super) enum Numbering {
-    /// Its own: `next` and every `of`-th after it, below `limit`.
+    /// The worker's own numbers: `next` and every `of`-th after it, below `limit`.
     Own { next: u64, of: u64, limit: u64 },
-    /// The numbers of the worker's users: `taken` of them are used up, and none is above `limit`.
+    /// The numbers of the worker's users, all below `limit`: `taken` of them are used up.
     OfUsers { taken: u64, deal: Deal, limit: u64 },
-    /// Numbers that it shares with other workers.
+    /// Numbers that the worker shares with other workers.
     Shared(Arc<Numbers>),
-    /// None any more, of a worker that shared numbers.
+    /// No more numbers: the worker shared them and was stopped.
     Stopped,
 }
 
-/// The numbers of one worker's users, where all are dealt to the run's users in turn, and users to
-/// workers in turn: those of user 0, 2, 4, … of worker 0 of two.
+/// The numbers of one worker's users. Numbers are dealt to the run's users in turn, and users to
+/// workers in turn: worker 0 of two has the numbers of users 0, 2, 4, ….
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Deal {
     shard: Shard,
-    /// The users of this worker, at least one.
+    /// The number of users of this worker, at least one.
     users: u64,
-    /// The users of all workers.
+    /// The number of users of all workers.
     all: u64,
 }
 
-/// How many users, or workers where some worker would have none, numbers are dealt to in turn. Users
-/// that come later have no part of what is sent before: then they are dealt to workers.
+/// The number of receivers to which numbers are dealt in turn: the users, or the workers if a worker
+/// would have no user. If users come later, numbers are dealt to workers, since these users have no
+/// part in the requests before.
 pub(crate) fn dealt_to(users: &Users, of: u32) -> u32 {
     match users.changes() {
         [(_, count)] => (*count).max(of),
@@ -63,7 +64,7 @@ pub(crate) fn dealt_to(users: &Users, of: u32) -> u32 {
 }
 
 impl Deal {
-    /// A deal to this many users in all. Where some worker has none, numbers are dealt to workers.
+    /// A deal to `all` users. If a worker has no users, numbers are dealt to workers.
     pub(super) fn new(shard: Shard, all: u32) -> Self {
         let (all, of) = (u64::from(all), u64::from(shard.of));
         let (all, users) = match all < of {
@@ -81,7 +82,7 @@ impl Deal {
             .saturating_add(user)
     }
 
-    /// The number of the worker's numbers that are below a limit.
+    /// How many of the worker's numbers are below a limit.
     pub(super) fn below(&self, limit: u64) -> u64 {
         let rest = (limit % self.all).saturating_sub(u64::from(self.shard.index));
         let rest = rest.div_ceil(u64::from(self.shard.of)).min(self.users);
@@ -92,8 +93,8 @@ impl Deal {
 }
 
 impl Numbers {
-    /// The numbers below `limit` that belong to `members`, of `of` workers to which numbers are
-    /// dealt in turn.
+    /// The numbers below `limit` that belong to `members`, with numbers dealt to `of` workers in
+    /// turn.
     pub(crate) fn new(limit: u64, members: &[u32], of: u32) -> Self {
         let (rounds, rest) = (limit / u64::from(of), limit % u64::from(of));
         let last = members.iter().filter(|member| u64::from(**member) < rest);
@@ -105,8 +106,7 @@ impl Numbers {
         }
     }
 
-    /// The next number; `None` where all are used up. Workers that ask at the same time get
-    /// different ones.
+    /// The next number; `None` if all are used up. Concurrent calls return different numbers.
     fn take(&self) -> Option<u64> {
         if self.are_used_up() {
             return None;
@@ -126,7 +126,7 @@ impl Numbers {
 }
 
 impl Numbering {
-    /// A worker's own, below a limit.
+    /// The numbers of one worker, below a limit.
     pub(super) const fn own(shard: Shard, limit: u64) -> Self {
         Self::Own {
             next: shard.index as u64,
@@ -156,7 +156,7 @@ impl Numbering {
         }
     }
 
-    /// Whether there is none left.
+    /// Whether all numbers are used up.
     #[inline]
     pub(super) fn is_used_up(&self) -> bool {
         match self {
@@ -176,8 +176,8 @@ impl Numbering {
         }
     }
 
-    /// How many of its users' numbers are used up, for arrivals that are pending; 0 where numbers
-    /// are not those of users.
+    /// The count of used numbers of this worker's users, for pending arrivals; 0 if numbers are not
+    /// dealt to users.
     pub(super) const fn taken(&self) -> u64 {
         match self {
             Self::OfUsers { taken, .. } => *taken,
@@ -190,7 +190,7 @@ impl Numbering {
 mod tests {
     use super::*;
 
-    /// All numbers that two takers get in turn.
+    /// All numbers that two takers receive in turn.
     fn taken(numbers: Numbers) -> Vec<u64> {
         let numbers = Arc::new(numbers);
         let mut takers = [(); 2].map(|()| Numbering::Shared(Arc::clone(&numbers)));

@@ -1,17 +1,17 @@
 //! The open model: arrivals by a schedule, independent of the target.
 //!
-//! Two walkers go over the same share of the schedule. `course` stands at the next arrival that is
-//! neither sent nor dropped, and falls behind while there is no room; `ahead` runs over arrivals as
-//! they become due, only to count them. So an interval has the requests that became due in it,
+//! Two cursors pass over the same share of the schedule. `course` points at the next arrival that
+//! is neither sent nor dropped, and lags while there is no room. `ahead` passes over arrivals as
+//! they become due, only to count them. So an interval contains the requests that became due in it,
 //! whether or not they were sent.
 //!
-//! Each walker has a number beside it (`following`, `counted`): the shard's index and every `of`-th
-//! after it. With the policy "skip" an arrival gives way to a later one of any worker, which takes
-//! a third walker over the whole schedule ([`Whole`]).
+//! Each cursor has the number of its next request (`following`, `counted`): the shard's index and
+//! every `of`-th after it. With the policy "skip" an arrival is replaced by a later one of any
+//! worker, which needs a third cursor over the whole schedule ([`Whole`]).
 //!
-//! No rate is too high: whole stretches of late arrivals are skipped by arithmetic
-//! ([`Open::drop_late`]), and those that wait at the end are handed over in [`PENDING_PORTIONS`]
-//! portions, however many there are.
+//! No rate is too high: late arrivals are skipped by arithmetic, not one by one
+//! ([`Open::drop_late`]), and arrivals that wait at the end are handed over in [`PENDING_PORTIONS`]
+//! portions, whatever their number.
 
 use super::{Arrival, Bounds, Tally};
 use crate::id::Shard;
@@ -20,15 +20,15 @@ use drumfire_plan::LatePolicy;
 use drumfire_schedule::{Course, CourseChange, Due, Next, Schedule};
 use drumfire_units::Nanos;
 
-/// One worker's share of a schedule, and of those that follow it by orders.
+/// One worker's share of a schedule, and of the schedules that replace it by orders.
 #[derive(Debug)]
 pub(crate) struct Open {
-    /// Stands at the next arrival that is neither sent nor dropped.
+    /// At the next arrival that is neither sent nor dropped.
     course: Course,
-    /// Runs ahead of `course` over arrivals that are due and wait, only to count them.
+    /// Ahead of `course`, after all arrivals that are due, only to count them.
     ahead: Course,
     late: LatePolicy,
-    /// The arrivals of all workers, where a late one gives way to the next.
+    /// The arrivals of all workers; used if a later arrival replaces a late one.
     whole: Option<Whole>,
     /// The time from which on no request starts.
     end: Nanos,
@@ -38,26 +38,27 @@ pub(crate) struct Open {
     intended: u64,
     /// The arrivals of the warm-up that became due since the last tally.
     early: u64,
-    /// Those of `intended` that were dropped, by the late policy.
+    /// The part of `intended` that the late policy dropped.
     dropped: u64,
-    /// The number of workers, by which numbers of requests are dealt.
+    /// The number of workers to which request numbers are dealt.
     of: u64,
-    /// The number of requests of the whole load: numbers below it are sent.
+    /// The number of requests of the whole load: requests with smaller numbers are sent.
     limit: u64,
-    /// Whether starting has ended; what is due is then pending.
+    /// Whether starting has ended; due arrivals are then pending.
     stopped: bool,
-    /// The number of the next request: the shard's index and every `of`-th after it over all
-    /// pieces, also unlimited ones, which have no arrivals of their own.
+    /// The number of the next request: the shard's index and every `of`-th after it, over all
+    /// pieces, including unlimited pieces, which have no scheduled arrivals.
     following: u64,
-    /// The number of the next request to be counted.
+    /// The number of the next request to count.
     counted: u64,
 }
 
-/// The arrivals of all workers, by which one knows whether its arrival is the last that is due.
+/// A cursor over the arrivals of all workers, to find out whether an arrival is the last that is
+/// due.
 #[derive(Debug)]
 struct Whole {
     course: Course,
-    /// The number of those that have been due.
+    /// The number of arrivals that have become due.
     due: u64,
 }
 
@@ -99,8 +100,8 @@ impl Open {
         }
     }
 
-    /// Passes over everything that is due before a time, and counts nothing of it. What is due then
-    /// or later has the numbers and times that it has in a share which begins with the run.
+    /// Passes over every arrival that is due before `from` without counting it. Later arrivals have
+    /// the same numbers and times as in a share that begins with the run.
     pub(crate) fn begin_from(&mut self, from: Nanos) {
         let passed = self.course.skip_before(from);
         numbered(&mut self.following, passed, self.of, self.limit);
@@ -120,8 +121,8 @@ impl Open {
         }
     }
 
-    /// Takes the next arrival that is due and not too late; in an unlimited piece, one that is
-    /// intended now. The caller must have room for it, as it can't be put back.
+    /// Takes the next arrival that is due and not too late; in an unlimited piece, an arrival
+    /// intended now. The caller must have room for it, because it cannot be put back.
     #[inline]
     pub(crate) fn take_due(&mut self, now: Nanos) -> Option<Arrival> {
         while !self.stopped && !self.is_counted_out() {
@@ -156,12 +157,10 @@ impl Open {
         None
     }
 
-    /// Drops at once all arrivals that would be dropped one by one, from the one due at `due` on;
-    /// returns whether there were any. The rate may be such that counting to the last of them would
-    /// never end.
+    /// Drops all late arrivals at once, from the one due at `due` on; returns whether there were
+    /// any. At some rates, dropping them one by one would never end.
     fn drop_late(&mut self, due: Nanos, now: Nanos) -> bool {
-        // Arrivals that are due before the start of measuring are passed over first, and not
-        // counted.
+        // Arrivals of the warm-up are passed first and not counted.
         let is_measured = due >= self.measure_from;
         let bound = if is_measured {
             self.end
@@ -183,8 +182,8 @@ impl Open {
         passed > 0
     }
 
-    /// Passes this worker's next arrival that is due before `end`, where another worker's was due
-    /// after it. Returns the number that were passed.
+    /// Skips this worker's next arrival, due before `end`, if another worker's arrival was due
+    /// after it. Returns the number of arrivals skipped.
     fn give_way(&mut self, end: Nanos) -> u64 {
         let Some(whole) = &mut self.whole else {
             return 0;
@@ -215,12 +214,12 @@ impl Open {
         {}
     }
 
-    /// Whether an arrival is still to be sent; one that is too late is counted as dropped.
+    /// Whether an arrival should still be sent; a late one is counted as dropped.
     pub(crate) fn still_wanted(&mut self, arrival: Arrival, now: Nanos) -> bool {
         let wanted = match self.late {
             LatePolicy::Queue => true,
             LatePolicy::Drop(after) => now - arrival.intended <= after,
-            // A tick stands until the next one is due.
+            // A tick is valid until the next one is due.
             LatePolicy::Skip => {
                 while self.course.pass(now) {}
                 let next = self.course.peek();
@@ -241,13 +240,13 @@ impl Open {
             _ if self.stopped || self.is_counted_out() => Nanos::MAX,
             Next::At(Due { at, .. }) => at,
             Next::Unlimited { from, .. } => from,
-            // Only then it is known what follows.
+            // The next arrival is known only after the change.
             Next::End => self.course.next_change(),
         };
         if due < self.end { due } else { Nanos::MAX }
     }
 
-    /// Whether no arrival will come any more, as far as is known now: a change may bring one again.
+    /// Whether no further arrival will come, as far as is known now; a change may add some.
     pub(crate) fn is_exhausted(&self) -> bool {
         match self.course.peek() {
             _ if self.stopped || self.is_counted_out() => true,
@@ -257,7 +256,7 @@ impl Open {
         }
     }
 
-    /// Whether the run's count of requests is used up, as far as it is ours.
+    /// Whether this worker's part of the run's count of requests is used up.
     pub(crate) fn is_counted_out(&self) -> bool {
         self.following >= self.limit
     }
@@ -267,9 +266,9 @@ impl Open {
         self.course.end().unwrap_or(Nanos::MAX)
     }
 
-    /// The time until which the load lasted that was asked for, where the run's count ended it: the
-    /// start of the first request that it leaves out. Of random arrivals that would take a walk
-    /// over all before it, and is not worth it.
+    /// The end of the load's time if the run's count ended it: the start of the first request
+    /// beyond the count. 0 for random arrivals, since the start would need a pass over all earlier
+    /// arrivals.
     pub(crate) fn counted_end(&self) -> Nanos {
         let left_out = if self.course.is_random() {
             None
@@ -286,8 +285,8 @@ impl Open {
         self.end = self.end.min(end);
     }
 
-    /// Lets no request start whose time is at `end` or later, and takes no arrival any more that
-    /// was due before.
+    /// Starts no request whose time is `end` or later; arrivals that are already due are not taken
+    /// either.
     pub(crate) fn stop(&mut self, end: Nanos) {
         self.end_at(end);
         self.stopped = true;
@@ -307,9 +306,10 @@ impl Open {
         }
     }
 
-    /// Hands over the arrivals that were due before the end and still wait, in some
-    /// [`PENDING_PORTIONS`] portions at most: the last arrival of each and how many it stands for.
-    /// The portions' last arrivals take turns at what recurs after `round` as all arrivals do.
+    /// Hands over the arrivals that were due before the end and still wait, in at most about
+    /// [`PENDING_PORTIONS`] portions: the last arrival of each and the number of arrivals it stands
+    /// for. The size of a portion and `round` are coprime, so that the last arrivals select every
+    /// request of the list in turn.
     pub(crate) fn pending(&self, round: u64, mut hand_over: impl FnMut(Arrival, u64)) {
         let waiting = self.counted.saturating_sub(self.following) / self.of;
         let portion = (waiting / PENDING_PORTIONS + 1..)
@@ -321,7 +321,7 @@ impl Open {
         let early = rest.skip_before(self.end.min(self.measure_from));
         numbered(&mut number, early, self.of, self.limit);
         loop {
-            // Of a portion only the last arrival is looked at.
+            // Only the last arrival of a portion is computed.
             let room = self.limit.saturating_sub(number).div_ceil(self.of);
             let before_last = (portion - count - 1).min(room.saturating_sub(1));
             let passed = rest.skip_to_last_before(self.end, before_last);
@@ -353,7 +353,7 @@ impl Open {
         }
     }
 
-    /// An arrival of an unlimited piece: intended now, when a connection has room for it.
+    /// Takes an arrival of an unlimited piece: intended now, since a connection has room for it.
     fn take_unlimited(&mut self, now: Nanos) -> Arrival {
         let index = self.following;
         self.following += self.of;
@@ -371,7 +371,7 @@ impl Open {
     }
 }
 
-/// Whether no number above 1 divides both (Euclid).
+/// Whether no number above 1 divides both (Euclid's algorithm).
 fn are_coprime(mut a: u64, mut b: u64) -> bool {
     while b > 0 {
         (a, b) = (b, a % b);
@@ -379,8 +379,8 @@ fn are_coprime(mut a: u64, mut b: u64) -> bool {
     a == 1
 }
 
-/// Gives numbers to `count` arrivals, from `next` on in steps of `of`, as long as they are below
-/// `limit`. Returns how many have one.
+/// Numbers `count` arrivals from `next` on in steps of `of`, as long as the numbers are below
+/// `limit`. Returns how many arrivals received a number.
 fn numbered(next: &mut u64, count: u64, of: u64, limit: u64) -> u64 {
     let count = count.min(limit.saturating_sub(*next).div_ceil(of));
     *next += count * of;

@@ -1,12 +1,11 @@
-//! A law for each user apart, which begins when the user comes.
+//! Loads in which each user has its own law, which begins when the user comes.
 //!
-//! The users are [`super::closed::Closed`]'s, which knows when one comes, goes and is free; here
-//! stands the arrival of its law that each takes next. An arrival is due whether its user is free
-//! or not: the number that are due is computed from the law, and never from those that were taken.
-//! A bound on the number of requests is one of requests that are sent: arrivals that are dropped
-//! use up none of it.
+//! [`super::closed::Closed`] has the users and knows when one comes, goes and is free. This file has
+//! the next arrival of each user's law. An arrival is due whether or not its user is free: the
+//! number of due arrivals is computed from the law, not from the arrivals taken. A bound on the
+//! number of requests bounds the requests sent: dropped arrivals do not count towards it.
 //!
-//! The cost of a tally is one computation for each user, once an interval.
+//! A tally costs one computation per user and interval.
 
 use super::numbers::Deal;
 use super::{Arrival, Bounds};
@@ -21,19 +20,19 @@ pub(super) struct OwnRates {
     schedule: Schedule,
     late: LatePolicy,
     users: Vec<Course>,
-    /// The arrivals that were taken by users that have gone; arrivals that such a user left are not
-    /// due any more.
+    /// The arrivals that were taken by users that have left. The remaining arrivals of such a user
+    /// are not due any more.
     gone: Due,
-    /// Arrivals that were dropped, those before the start of measuring included.
+    /// Arrivals that were dropped, including those of the warm-up.
     dropped: Due,
-    /// The parts of both that earlier tallies have counted.
+    /// The parts of the totals that earlier tallies have counted.
     counted_intended: u64,
     counted_early: u64,
     counted_dropped: u64,
     /// No arrival is due at this time or later.
     end: Nanos,
     measure_from: Nanos,
-    /// The numbers of this worker's arrivals, and how many there are at most.
+    /// The numbers of this worker's arrivals, and the maximum count of them.
     pub(super) deal: Deal,
     room: u64,
 }
@@ -41,14 +40,14 @@ pub(super) struct OwnRates {
 /// The progress of one user in its law.
 #[derive(Clone, Copy, Debug)]
 struct Course {
-    /// The moment at which its law's time was 0.
+    /// The time at which the user's law began, moved by the pauses of the load.
     start: Nanos,
-    /// The number of arrivals that it has taken or dropped.
+    /// The number of arrivals that the user has taken or dropped.
     passed: u64,
     is_here: bool,
 }
 
-/// A number of arrivals, and how many of them are of the warm-up.
+/// A number of arrivals, and the part of it in the warm-up.
 #[derive(Clone, Copy, Debug, Default)]
 struct Due {
     all: u64,
@@ -73,7 +72,7 @@ impl OwnRates {
         }
     }
 
-    /// Begins a user's law at this time; returns when its first arrival is due.
+    /// Begins a user's law at `at`; returns when the first arrival is due.
     pub(super) fn come(&mut self, user: UserId, at: Nanos) -> Nanos {
         let course = Course {
             start: at,
@@ -87,7 +86,7 @@ impl OwnRates {
         self.next_due(user).unwrap_or(at)
     }
 
-    /// Ends a user's law, with the arrivals that were due to it and not taken.
+    /// Ends a user's law; arrivals that were due and not taken are discarded.
     pub(super) fn go(&mut self, user: UserId) {
         let Some(&course) = self.users.get(user.index()) else {
             return;
@@ -98,14 +97,14 @@ impl OwnRates {
         self.users[user.index()].is_here = false;
     }
 
-    /// The due time of a user's next arrival; `None` where its law is over.
+    /// The due time of a user's next arrival; `None` if the user's law is over.
     pub(super) fn next_due(&self, user: UserId) -> Option<Nanos> {
         let course = self.users.get(user.index())?;
         let due = self.schedule.start_of(course.passed)?;
         Some(course.start + due)
     }
 
-    /// Takes the next arrival of a user that is free, if it is due; returns its due time.
+    /// Takes the next arrival of a free user, if it is due; returns the due time.
     pub(super) fn take_due(&mut self, user: UserId, now: Nanos) -> Option<Nanos> {
         let due = self.next_due(user).filter(|due| *due <= now)?;
         self.users[user.index()].passed += 1;
@@ -120,7 +119,7 @@ impl OwnRates {
         let wanted_from = match self.late {
             LatePolicy::Queue => return,
             LatePolicy::Drop(after) => self.count(course, now - after),
-            // The last one that is due is not late.
+            // The last due arrival is not late.
             LatePolicy::Skip => self.count(course, now + Nanos(1)).saturating_sub(1),
         };
         let dropped = wanted_from.saturating_sub(course.passed);
@@ -133,26 +132,26 @@ impl OwnRates {
         }
     }
 
-    /// Moves the laws of all users by a pause of the load, in which their time stood still.
+    /// Moves the laws of all users by the length of a pause of the load.
     pub(super) fn move_on(&mut self, pause: Nanos) {
         for course in &mut self.users {
             course.start += pause;
         }
     }
 
-    /// No arrival is due at `end` or later.
+    /// Sets the time from which on no arrival is due.
     pub(super) fn end_at(&mut self, end: Nanos) {
         self.end = self.end.min(end);
     }
 
-    /// The end of the law of the user that came last, if it ends.
+    /// The end of the law of the user that came last; `None` if the law has no end.
     pub(super) fn last_end(&self) -> Option<Nanos> {
         let last = self.users.iter().map(|course| course.start).max()?;
         Some(last + self.schedule.duration()?)
     }
 
-    /// The arrivals that became due before `end`, those of the warm-up apart, and the measured ones
-    /// that were dropped, since the last call.
+    /// The arrivals that became due before `end` since the last call, in the warm-up and measured,
+    /// and the measured arrivals that were dropped.
     pub(super) fn tally(&mut self, end: Nanos) -> super::Tally {
         let end = end.min(self.end);
         let mut due = self.gone;
@@ -162,7 +161,7 @@ impl OwnRates {
             due.early += self.count(*course, self.measure_from).min(all);
         }
         let dropped = self.dropped.measured();
-        // Those that are sent or wait, as far as there is room for them, and those that are dropped.
+        // Arrivals that are sent or wait, as far as numbers suffice, and dropped arrivals.
         let sent = due.less(self.dropped).at_most(self.room);
         let intended = sent.measured() + dropped;
         let early = sent.early + self.dropped.early;
@@ -173,8 +172,9 @@ impl OwnRates {
         }
     }
 
-    /// Hands over the arrivals that are due and neither taken nor dropped, user by user: the last
-    /// one, and how many it stands for. Of this worker's numbers, `used` are used up.
+    /// Hands over the arrivals that are due and neither taken nor dropped. Each user gets one
+    /// portion: its last arrival and the number of arrivals it stands for. `used` of this worker's
+    /// numbers are used up.
     pub(super) fn pending(&self, mut used: u64, mut hand_over: impl FnMut(Arrival, u64)) {
         let here = (0..).zip(&self.users).filter(|(_, course)| course.is_here);
         for (id, course) in here {
@@ -214,7 +214,7 @@ impl Due {
         self.all - self.early
     }
 
-    /// The first of them.
+    /// The part of these arrivals for which there is room.
     fn at_most(self, room: u64) -> Self {
         Self {
             all: self.all.min(room),
@@ -222,7 +222,7 @@ impl Due {
         }
     }
 
-    /// These without some of them.
+    /// The difference of these arrivals and others, at least 0.
     const fn less(self, others: Self) -> Self {
         Self {
             all: self.all.saturating_sub(others.all),
@@ -231,9 +231,9 @@ impl Due {
     }
 }
 
-/// The increase since the last call, which is then counted.
+/// The increase since the last call; `before` then includes it.
 fn take_increase(before: &mut u64, now: u64) -> u64 {
-    // Arrivals of a user that goes are not due any more.
+    // When a user leaves, its waiting arrivals are not due any more, so `now` can fall.
     let new = now.saturating_sub(*before);
     *before += new;
     new

@@ -1,15 +1,15 @@
 //! Users between two iterations, by the time at which they are ready.
 //!
-//! Where all pauses are equal, users become ready in the order in which they finished: a queue
-//! takes each in constant time. Only a user that would have to stand before the queue's end goes
-//! into a heap. While that is empty, no operation looks at it.
+//! If all pauses are equal, users become ready in the order in which they finished, and a queue
+//! takes each in constant time. Only a user that belongs before the queue's end goes into a heap.
+//! While the heap is empty, no operation reads it.
 
 use crate::id::UserId;
 use drumfire_units::Nanos;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// A user without an iteration under way, and the time at which it begins the next.
+/// A user without a running iteration, and the time at which its next iteration begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Ready {
     pub(super) at: Nanos,
@@ -25,26 +25,26 @@ impl Ready {
     }
 }
 
-/// Users between two iterations. Where all pauses are the same, they come in the order in which
-/// they leave, and a queue is all that is needed; those that would stand before its end are in a
-/// heap.
+/// Users between two iterations. With equal pauses, users are taken in the order in which they were
+/// added, and only the queue is used; users that belong before its end are in a heap.
 ///
-/// `next` and `queue` are one ascending list, whose first element has a place of its own; the heap
-/// is in no order with it, so that each question for the first user compares the two unless the
-/// heap is empty. Users that are ready at the same time are taken from the list before the heap.
+/// `next` and `queue` are one ascending list, whose first element has its own field. The heap is
+/// not ordered with the list, so unless the heap is empty, every search for the first user compares
+/// both. Among users that are ready at the same time, those of the list are taken before those of
+/// the heap.
 #[derive(Debug, Default)]
 pub(super) struct Resting {
-    /// The first of those in order, before the queue. Where there is a seat for each user, one is
-    /// put here and taken at once, and the queue stays empty.
+    /// The first user of the list. If each user has a connection, one user at a time is put here
+    /// and taken at once, and the queue stays empty.
     next: Option<Ready>,
-    /// The users behind it, in ascending order of time; empty while there is none.
+    /// The users after `next`, in ascending order of time; empty if `next` is empty.
     queue: VecDeque<Ready>,
     /// Users that became ready before the end of the queue.
     heap: BinaryHeap<Reverse<Ready>>,
 }
 
 impl Resting {
-    /// None, with room for this many.
+    /// An empty collection, with room for `count` users.
     pub(super) fn with_capacity(count: usize) -> Self {
         Self {
             next: None,
@@ -53,13 +53,13 @@ impl Resting {
         }
     }
 
-    /// Makes room for this many in all.
+    /// Makes room for `count` users in all.
     pub(super) fn reserve(&mut self, count: usize) {
         self.queue.reserve(count.saturating_sub(self.queue.len()));
     }
 
-    /// Adds a user: to the list where it is ready no sooner than the last one there, else to the
-    /// heap.
+    /// Adds a user: to the end of the list if it is ready no sooner than the last user of the list,
+    /// else to the heap.
     #[inline]
     pub(super) fn push(&mut self, user: Ready) {
         match &self.next {
@@ -84,7 +84,7 @@ impl Resting {
         self.heap.push(Reverse(user));
     }
 
-    /// The time at which the first is ready.
+    /// The time at which the first user is ready; [`Nanos::MAX`] if there are no users.
     #[inline]
     pub(super) fn first_at(&self) -> Nanos {
         if self.heap.is_empty() {
@@ -98,7 +98,7 @@ impl Resting {
         self.first().map_or(Nanos::MAX, |first| first.at)
     }
 
-    /// Takes the first, where that is ready by a time.
+    /// Takes the first user, if it is ready by `now`.
     #[inline(always)]
     pub(super) fn pop_ready(&mut self, now: Nanos) -> Option<Ready> {
         if self.heap.is_empty() {
@@ -108,7 +108,7 @@ impl Resting {
         self.pop_any_ready(now)
     }
 
-    /// Takes the first of those in order.
+    /// Takes the first user of the list.
     #[inline(always)]
     fn pop_next(&mut self) -> Option<Ready> {
         std::mem::replace(&mut self.next, self.queue.pop_front())
@@ -138,7 +138,7 @@ impl Resting {
         }
     }
 
-    /// Takes the user that rests for longest.
+    /// Takes the user that is ready last.
     pub(super) fn pop_last(&mut self) -> Option<Ready> {
         let longest = self.heap.iter().map(|Reverse(other)| *other).max();
         match (self.queue.back().or(self.next.as_ref()), longest) {

@@ -1,9 +1,9 @@
 //! The load of a whole pool, computed once for all workers.
 //!
-//! It is made before the run ([`WholeLoad::of`]) and only read afterwards: workers take their
-//! shares of it ([`WholeLoad::share`]), and the control asks it whether an order can be carried out
-//! and when the load ends ([`WholeLoad::schedule`], [`WholeLoad::end_before`]). The shares of all
-//! workers are a partition: together they have each arrival and each user once.
+//! The whole load is computed before the run ([`WholeLoad::of`]) and read-only afterwards. Workers
+//! take their shares of it ([`WholeLoad::share`]); the control queries whether an order can be
+//! carried out and when the load ends ([`WholeLoad::schedule`], [`WholeLoad::end_before`]). The
+//! shares of all workers are a partition: each arrival and each user is in exactly one share.
 
 use super::closed::Closed;
 use super::numbers::{Deal, dealt_to};
@@ -26,9 +26,9 @@ pub(crate) struct WholeLoad {
 
 /// The parameters of the model, for the whole pool.
 ///
-/// In the open model the law is a schedule over the whole pool, of which each worker takes its
-/// arrivals. In the closed one it is the number of users, and the schedule is that of one user, the
-/// same for each.
+/// In the open model, the law is a schedule over the whole pool, and each worker takes its
+/// arrivals. In the closed model, the law is the number of users, and the schedule, if any, applies
+/// to each user.
 #[derive(Clone, Debug)]
 enum WholeModel {
     Open {
@@ -39,7 +39,7 @@ enum WholeModel {
     },
     Closed {
         users: Users,
-        /// The law of each user and the treatment of its late arrivals, where each has one.
+        /// The schedule of each user and its late policy, if users have their own rates.
         own: Option<(Schedule, LatePolicy)>,
     },
 }
@@ -48,7 +48,7 @@ impl WholeLoad {
     /// A pool's load.
     ///
     /// # Errors
-    /// When the pool's schedule can't be computed.
+    /// If the pool's schedule cannot be computed.
     pub(crate) fn of(plan: &Plan, id: PoolId) -> Result<Self, ScheduleError> {
         let (pool, seed) = (&plan.pools()[id.index()], plan.seed_of(id.index()));
         let model = match &pool.load {
@@ -77,18 +77,18 @@ impl WholeLoad {
         })
     }
 
-    /// The numbers that the workers here share, of `of` in all, where the number of requests is
-    /// bounded and users ask for them; `None` where each has its own.
+    /// The numbers that the workers `members` of `of` share, if the number of requests is bounded
+    /// and users take numbers; `None` if each worker has its own numbers.
     ///
-    /// Those of the open model need no sharing, since arrivals have their numbers by the schedule;
-    /// a single worker has all numbers to itself.
+    /// In the open model no sharing is needed, since the schedule numbers the arrivals. A single
+    /// worker has all numbers.
     pub(crate) fn numbers(&self, members: &[u32], of: u32) -> Option<Arc<Numbers>> {
         let is_shared = !self.is_open() && self.bounds.limit < u64::MAX && members.len() > 1;
         is_shared.then(|| Arc::new(Numbers::new(self.bounds.limit, members, of)))
     }
 
-    /// The share of one worker, with the numbers that it shares with others; its users that are
-    /// there from the start are put into the population.
+    /// One worker's share, with the numbers that it shares with others. Users that exist from the
+    /// start are added to `population`.
     pub(crate) fn share(
         &self,
         shard: Shard,
@@ -116,11 +116,11 @@ impl WholeLoad {
         matches!(self.model, WholeModel::Open { .. })
     }
 
-    /// The schedule of a rate that an order sets, the `number`-th from 1; each draws random
-    /// arrivals of its own. `None` in the closed model.
+    /// The schedule for a rate that an order sets, for the order with this number, from 1. Each
+    /// order draws its own random arrivals. `None` in the closed model.
     ///
     /// The number of the order is added to the pool's seed, so that a later order does not repeat
-    /// the gaps of an earlier one, and the same orders give the same arrivals in each run.
+    /// the gaps of an earlier one, and equal orders produce equal arrivals in each run.
     pub(crate) fn schedule(
         &self,
         law: &Sequence,
@@ -134,8 +134,9 @@ impl WholeLoad {
         }
     }
 
-    /// The beginning of the law that decides how long the load lasts, and its length; of users with
-    /// laws of their own, that of the last to come. `None` where users start when they are free.
+    /// The beginning and the length of the law that determines the load's duration. For users with
+    /// their own laws, this is the law of the last user to come. `None` if users start when they
+    /// are free.
     fn law(&self) -> Option<(Nanos, Option<Nanos>)> {
         match &self.model {
             WholeModel::Open { schedule, .. } => Some((Nanos::ZERO, schedule.duration())),
@@ -147,18 +148,17 @@ impl WholeLoad {
         }
     }
 
-    /// Whether each user follows a rate of its own.
+    /// Whether each user follows its own rate.
     pub(crate) const fn has_own_rates(&self) -> bool {
         matches!(self.model, WholeModel::Closed { own: Some(_), .. })
     }
 
-    /// The time until which the load lasts with these orders. Only orders that hold at `at` or
-    /// earlier count: one from later than the result would change nothing.
+    /// The end of the load under these orders. Only orders with a time of `at` or earlier count: an
+    /// order after the result would change nothing.
     ///
-    /// A pause moves the law's beginning by as long as it stands, and the end with it; a load that
-    /// is paused for good lasts until its own bound. An order of a new law begins that at the
-    /// order's time. One that comes after the law is over finds no load to change, so that the
-    /// reading of orders ends there.
+    /// A pause moves the law's beginning and end by the length of the pause. A load that stays
+    /// paused lasts until its own bound. An order with a new law begins this law at the order's
+    /// time. An order after the end of the law has no effect, so the loop ends there.
     pub(crate) fn end_before(&self, at: Nanos, orders: &[&Order]) -> Nanos {
         let mut orders: Vec<&Order> = orders
             .iter()
@@ -191,7 +191,7 @@ impl WholeLoad {
                 }
                 (Change::Users { law }, _) => origin = origin.max(at + last_change(law)),
                 (_, Some(schedule)) => {
-                    // A law that runs on ends when the one before it would have.
+                    // A new law without a length ends when the law before it would have ended.
                     let stood_at = paused_at.unwrap_or(at) - origin;
                     let rest = length.map(|length| length - stood_at);
                     (origin, length) = (at, schedule.duration().or(rest));
