@@ -268,7 +268,7 @@ impl Control {
         if book.stop_reason.is_none() {
             book.stop_reason = Some(reason);
             if let Some(notes) = &book.notes {
-                // The send fails only if the collector is gone.
+                // The send fails only after the collector has ended.
                 let _over = notes.send(Note::Stop(reason));
             }
         }

@@ -7,20 +7,21 @@
 //!                      └── next ── Speaker ◄── on_message ┘
 //! ```
 //!
-//! [`converse`] lends a [`Speaker`] one bidirectional stream: each turn of the line encodes the
-//! messages that the speaker has ready, sends what the stream takes, and gives it those of the
-//! server, in order. The stream ends when the speaker is done, when the server ends it, or at the
-//! limit; where a server answers only after the end of the request, the client's side ends first.
-//! [`chooses_http2`] only opens the connection, to see which protocol the server agrees on.
+//! [`converse`] gives a [`Speaker`] one bidirectional stream. Each turn of the line encodes the
+//! messages that the speaker has ready, sends what the stream takes, and passes the server's
+//! messages to the speaker in order. The stream ends when the speaker is done, when the server ends
+//! it, or at the limit. If a server answers only after the end of the request, the client's side
+//! ends first. [`chooses_http2`] only opens the connection, to see which protocol the server
+//! negotiates.
 //!
-//! It reuses the transport rather than a client of its own, so that a server that can be loaded can
-//! also be asked: the same proxies, TLS, addresses and checks of HTTP/2. It blocks the calling
-//! thread, for at most the limit; three times bound it. The limit is that of the whole, the
-//! connection's opening included. [`SETTINGS_LIMIT`] ends the wait for a peer that accepts a
-//! connection and says nothing, as one of HTTP/1 does. [`PATIENCE`] ends the client's side, not the
-//! conversation.
+//! A conversation uses the transport of the run, not a separate client, so that it reaches every
+//! server that can be loaded: the same proxies, TLS, addresses and checks of HTTP/2. It blocks the
+//! calling thread, at most for the limit. Three times bound it: the limit bounds the whole
+//! conversation, including the opening of the connection; [`SETTINGS_LIMIT`] bounds the wait for a
+//! peer that accepts a connection and sends nothing, as an HTTP/1 server does; [`PATIENCE`] ends
+//! only the client's side of the stream.
 //!
-//! A server's messages may be up to [`MESSAGE_BYTES`] long each, and are given on one at a time:
+//! A server's message may have up to [`MESSAGE_BYTES`]. Messages are passed on one at a time, and
 //! the speaker bounds what it keeps of them.
 
 use crate::blame::{Failure, call_verdict};
@@ -41,55 +42,56 @@ use drumfire_plan::{Header, Inquiry, Plan, Pool};
 use drumfire_units::Nanos;
 use std::fmt;
 
-/// The one exchange.
+/// The id of the one exchange.
 const EXCHANGE: ExchangeId = ExchangeId(0);
-/// The share whose connection carries it.
+/// The share whose connection carries the exchange.
 const SHARE: ShareId = ShareId(0);
 /// The largest message of a reply: a server's whole schema.
 const MESSAGE_BYTES: u32 = 32 * 1024 * 1024;
-/// The time for an answer on an open stream, counted from the last one. Some servers answer only
-/// when the request has ended: after this time it ends.
+/// The time for an answer on an open stream, counted from the previous answer. Some servers answer
+/// only after the end of the request, so the request ends after this time.
 const PATIENCE: Nanos = Nanos::from_secs(1);
 /// The time for the server's SETTINGS, which it sends first and without waiting for anything (RFC
 /// 9113 section 3.4).
 const SETTINGS_LIMIT: Nanos = Nanos::from_secs(3);
 
-/// The client's side of the stream: its messages, and its reader of the answers. Each turn calls
-/// [`Self::next`] until it gives none, then [`Self::is_done`]; [`Self::on_message`] comes in
+/// The client's side of the stream: its messages, and the receiver of the answers. Each turn calls
+/// [`Self::next`] until it returns `None`, then [`Self::is_done`]; [`Self::on_message`] is called in
 /// between, for each answer.
 pub trait Speaker {
-    /// The next message to send; `None` while an answer is awaited, and at the end.
+    /// The next message to send; `None` while the speaker waits for an answer, and at the end.
     fn next(&mut self) -> Option<Vec<u8>>;
 
-    /// Whether there are no further messages, so that the stream may be ended.
+    /// Whether there are no further messages, so that the stream may end.
     fn is_done(&self) -> bool;
 
-    /// Whether the stream is ended behind its first message, for a server that answers no sooner.
+    /// Whether the stream ends after its first message, for a server that does not answer earlier.
     fn sends_one(&self) -> bool {
         false
     }
 
-    /// Takes a message of the server.
+    /// Receives a message of the server.
     ///
     /// # Errors
-    /// In words, when it can't go on from there.
+    /// A text, if the speaker cannot continue.
     fn on_message(&mut self, message: &[u8]) -> Result<(), String>;
 }
 
 /// The failure of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConversationError {
-    /// The way to the server could not be prepared, so that nothing was sent.
+    /// The route to the server could not be prepared, so nothing was sent.
     Prepare(PrepareError),
-    /// The connection or the stream failed, with a detail where there is one.
+    /// The connection or the stream failed; with a detail if there is one.
     Failed(Outcome, Option<Detail>),
-    /// The call ended with a status that is not OK; the text is the server's own, possibly empty.
+    /// The call ended with a status other than OK; the text is the server's message, which may be
+    /// empty.
     Status(Code, String),
-    /// The speaker refused an answer of the server.
+    /// The speaker refused an answer.
     Speaker(String),
     /// The limit has passed.
     TimedOut,
-    /// The server has accepted the connection, and has not sent HTTP/2's SETTINGS.
+    /// The server has accepted the connection, but has not sent HTTP/2's SETTINGS.
     Silent,
     /// The driver failed.
     Driver(Fault),
@@ -121,15 +123,15 @@ impl fmt::Display for ConversationError {
 
 impl std::error::Error for ConversationError {}
 
-/// Holds a conversation with the server of an inquiry, on one stream to `path`, until the server
-/// ends it or the speaker is done. Where the server waits for the request's end, the stream ends
+/// Runs a conversation with the server of an inquiry, on one stream to `path`, until the server ends
+/// the stream or the speaker is done. If the server waits for the request's end, the stream ends
 /// before the speaker is done; its further messages need another conversation.
 ///
-/// It blocks for the resolver and then for at most `limit`. The connection is closed in any case,
-/// also where the call fails.
+/// Blocks for the resolver and then for at most `limit`. The connection is always closed, even if
+/// the call fails.
 ///
 /// # Errors
-/// When the way to the server, the call or the speaker fails.
+/// If the route to the server, the call or the speaker fails.
 pub fn converse<I: Io>(
     io: I,
     inquiry: &Inquiry,
@@ -154,8 +156,8 @@ pub fn converse<I: Io>(
     result
 }
 
-/// Whether the target of a plan's first request chooses HTTP/2 when it is offered in TLS. A target
-/// that can't be reached, or is behind a proxy, does not; the run then reports why.
+/// Whether the target of a plan's first request chooses HTTP/2 when TLS offers it. `false` for a
+/// target that is unreachable or behind a proxy; the run then reports the reason.
 pub fn chooses_http2<I: Io>(io: I, plan: &Plan, resolver: &Resolver, limit: Nanos) -> bool {
     let pool = plan.first();
     let Ok(Routes { mut list, tls, .. }) = routes_of(pool, resolver) else {
@@ -175,7 +177,7 @@ pub fn chooses_http2<I: Io>(io: I, plan: &Plan, resolver: &Resolver, limit: Nano
     chosen
 }
 
-/// The head of the call, with the metadata's names in lower case, as HTTP/2 requires them (RFC 9113
+/// The head of the call. The metadata's names are in lower case, as HTTP/2 requires (RFC 9113
 /// section 8.2.1).
 fn head(pool: &Pool, path: &str, metadata: &[Header]) -> Result<StreamHead, String> {
     let request = &pool.requests[0];
@@ -227,8 +229,8 @@ impl<I: Io> Line<I> {
         }
     }
 
-    /// Dials, and returns whether the connection negotiated HTTP/2: it is then open, or waits for
-    /// the server's SETTINGS.
+    /// Dials, and returns whether the connection negotiated HTTP/2: it is open, or waits for the
+    /// server's SETTINGS.
     fn choose(&mut self, call: &mut Call<'_>) -> bool {
         let now = self.io.now();
         let mut cx = Context {
@@ -255,8 +257,8 @@ impl<I: Io> Line<I> {
         });
     }
 
-    /// Moves a call on, turn by turn, until it has ended. The wait of each turn ends at the first
-    /// of the times that hold, so that the loop runs no more often than something can have changed.
+    /// Runs turns until the call has ended. Each turn waits at most until the first of the
+    /// applicable times, so the loop only runs if something may have changed.
     fn speak(&mut self, call: &mut Call<'_>) -> Result<(), ConversationError> {
         let now = self.io.now();
         let mut cx = Context {
@@ -303,9 +305,8 @@ impl<I: Io> Line<I> {
         }
     }
 
-    /// Waits once, at most `until`, then handles ready sockets and due timers. Where the transport
-    /// has bytes that it could read without waiting (decrypted already, for instance) it does not
-    /// wait.
+    /// Waits once, at most until `until`, then handles ready sockets and due timers. Does not wait
+    /// if the transport has bytes that it can read at once, for example decrypted bytes.
     fn turn<H: Handler>(&mut self, handler: &mut H, until: Nanos) -> Result<(), ConversationError> {
         let pressed = self.transport.pending.is_pressing();
         let until = if pressed { Nanos::ZERO } else { until };
@@ -329,7 +330,7 @@ impl<I: Io> Line<I> {
     }
 }
 
-/// Sends nothing: only the connection's protocol is of interest.
+/// A speaker that sends nothing, to learn the connection's protocol.
 struct Nothing;
 
 impl Speaker for Nothing {
@@ -349,29 +350,27 @@ impl Speaker for Nothing {
 /// The state of the client's side of the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ending {
-    /// There may be further messages.
+    /// Further messages may follow.
     Open,
-    /// The stream ends behind what is unsent.
+    /// The stream ends after the unsent bytes.
     Due,
-    /// It has ended.
+    /// The stream has ended.
     Ended,
 }
 
-/// The call of a conversation.
-///
-/// It is the transport's [`Handler`]. A report that decides the conversation is noted in `ended`,
-/// which the line takes in its next turn.
+/// The call of a conversation: the transport's [`Handler`]. An event that decides the conversation
+/// sets `ended`, which the line reads in its next turn.
 struct Call<'a> {
     head: &'a StreamHead,
     speaker: &'a mut dyn Speaker,
     reply: Reply,
     decompressor: Decompressor,
-    /// Messages that the stream has not taken yet.
+    /// Messages that the stream has not accepted yet.
     unsent: Vec<u8>,
     ending: Ending,
-    /// Whether a message has come since the last turn.
+    /// Whether a message has arrived since the last turn.
     is_answered: bool,
-    /// The result of the conversation, once it has ended.
+    /// The result of the conversation, after its end.
     ended: Option<Result<(), ConversationError>>,
 }
 
@@ -394,8 +393,8 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Encodes the speaker's pending messages, if the stream takes them, and ends it where an answer
-    /// is no longer awaited on an open one.
+    /// Encodes the speaker's pending messages while the stream is open. Ends the stream after them
+    /// if answers are not awaited (`patient` is false) or the speaker sends only one message.
     fn collect(&mut self, patient: bool) -> Result<(), ConversationError> {
         if self.ending != Ending::Open {
             return Ok(());
@@ -482,7 +481,7 @@ impl Handler for Call<'_> {
     }
 
     fn body_refused(&mut self, _: ExchangeId) {
-        // The status has the reason.
+        // The status contains the reason.
         self.unsent.clear();
         self.ending = Ending::Ended;
     }

@@ -1,31 +1,30 @@
 //! The demand of a worker's part of a pool: arrivals, the users that make requests, and the
 //! arrivals and requests that wait for a connection.
 //!
-//! A worker holds its demand while it is awake. If it sleeps with something due and no room, it
-//! leaves the demand in the pool's [`crate::handover`], and a worker with room calls
-//! [`Demand::lend`]: that returns an arrival, which the helper begins with one of its own users, or
-//! a request of a user that stays here, which comes back as a [`Returned`].
+//! A worker holds its demand while it is awake. If it sleeps while something is due and it has no
+//! room, it leaves the demand in the pool's [`crate::handover`], and a worker with room calls
+//! [`Demand::lend`]. `lend` returns an arrival, which the helper begins with one of its own users, or
+//! a request of a user that stays here and whose end comes back as a [`Returned`].
 //!
-//! The demand keeps four parts in step, none of which knows the others: [`Arrivals`] decide when
-//! something is due, [`Population`] which user may begin it, [`Users`] which request a user makes
-//! next, and [`Waiting`] holds the requests and arrivals that have no seat yet. Users of the closed
-//! model make the arrivals; arrivals of the open model need a free user. A pool uses the parts
-//! directly if it needs only one; the methods here join several:
+//! The demand keeps four independent parts consistent: [`Arrivals`] decide when something is due,
+//! [`Population`] which user may begin it, [`Users`] which request a user makes next, and [`Waiting`]
+//! holds the requests and arrivals that have no seat yet. Users of the closed model produce the
+//! arrivals; arrivals of the open model need a free user. A pool uses a part directly if it needs
+//! only one part; the methods here join several:
 //!
 //! ```text
 //!   admits ─► take_arrival ─► begin_iteration ─┬─► free_user      it may begin again
 //!                                              └─► retire_user    for good
 //! ```
 //!
-//! In the open model `take_arrival` is called only while [`Population::admits`] holds. Each arrival
-//! that was taken is begun, here or by another worker, or waits for a seat. A request that was lent
-//! keeps its user busy here until its one [`Demand::take_back`]; until then
-//! [`Demand::is_under_way`] holds, so that the pool's drain waits for it.
+//! In the open model, call `take_arrival` only while [`Population::admits`] is true. Each arrival
+//! that was taken must be begun, here or by another worker, or wait for a seat. A lent request keeps
+//! its user busy here until the matching [`Demand::take_back`]; until then [`Demand::is_under_way`]
+//! is true, so that the pool's drain waits for it.
 //!
 //! [`Demand::stop`] is called once when the load ends, after the last `take_arrival`, and counts
-//! everything that was due and has not begun; [`Demand::finish`] once at the end of the drain.
-//! Together they make the books balance: each intended request is sent, dropped, unsent or in
-//! flight.
+//! everything that was due and has not begun. [`Demand::finish`] is called once at the end of the
+//! drain. Together they account for each intended request: it is sent, dropped, unsent or in flight.
 
 use crate::arrivals::{Arrival, Arrivals};
 use crate::id::{LaneId, LaneSet, UserId};
@@ -45,17 +44,18 @@ use drumfire_units::Nanos;
 pub(crate) struct Demand {
     /// The times at which iterations begin.
     pub(crate) arrivals: Arrivals,
-    /// Its users, as far as they are free or busy.
+    /// The users' states: free or busy.
     pub(crate) population: Population,
-    /// Its users, at their iterations.
+    /// The users' iterations.
     pub(crate) users: Users,
     /// The requests and arrivals that have no seat yet.
     pub(crate) waiting: Waiting,
     affinity: Affinity,
     /// Requests of its users that other workers carry out.
     lent: u32,
-    /// Steps that followed when a helper expected a request (of a user that failed before its first
-    /// one). The helper can't carry them out; the home worker does when it holds its demand again.
+    /// Steps other than a request that resulted when a helper expected a request (the user failed
+    /// before its first one). The helper cannot carry them out; the home worker does after it holds
+    /// its demand again.
     pub(crate) left_steps: Vec<NextStep>,
 }
 
@@ -64,7 +64,7 @@ pub(crate) struct Demand {
 pub(crate) enum Lent {
     /// An arrival, whose first request takes a seat of the lane.
     Arrival(LaneId, Arrival),
-    /// A request of a user that stays with the other worker, to which its end goes back.
+    /// A request of a user that stays with the home worker, which receives the request's end.
     Request(LaneId, LentRequest),
 }
 
@@ -76,7 +76,7 @@ pub(crate) struct LentRequest {
     pub(crate) user_state: Option<UserState>,
 }
 
-/// The end of a request that another worker has carried out, with everything that its user needs to
+/// The end of a request that another worker has carried out, with everything that the user needs to
 /// continue at home.
 #[derive(Debug)]
 pub(crate) struct Returned {
@@ -90,7 +90,7 @@ pub(crate) struct Returned {
     pub(crate) ready: Nanos,
 }
 
-/// The room that a worker has for the demands that others leave.
+/// A worker's room for the demands of others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Room {
     /// The lanes with free seats, always including [`LaneSet::UNSEATED`].
@@ -99,20 +99,21 @@ pub(crate) struct Room {
     users: bool,
 }
 
-/// The due requests and arrivals that a demand has for others, and the due time of the first.
-/// Published without the demand, so that a worker sees whether a hand-over is worth its lock.
+/// The due requests and arrivals that a demand offers to others, and the due time of the first.
+/// Published separately from the demand, so that a worker sees whether a hand-over is worth taking
+/// the lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Offer {
-    /// Requests of users that stay at home: a seat is all that they need.
+    /// Lanes of requests whose users stay at home: they need only a seat.
     requests: LaneSet,
-    /// Arrivals of the open model, which need a user, too.
+    /// Lanes of arrivals of the open model, which also need a user.
     arrivals: LaneSet,
-    /// The due time of the first of it.
+    /// The due time of the first request or arrival.
     pub(crate) due: Nanos,
 }
 
 impl Room {
-    /// A worker without room, to which no offer is suited.
+    /// No room: no offer is suited.
     pub(crate) const NONE: Self = Self {
         seats: LaneSet::NONE,
         users: false,
@@ -120,7 +121,7 @@ impl Room {
     /// The bit of [`Self::bits`] that is set if a user may begin an iteration.
     const USERS: u64 = 1 << 32;
 
-    /// Room on the free seats of these lanes, and for users that begin iterations or not.
+    /// Room on the free seats of these lanes; `users`: whether a user may begin an iteration.
     pub(crate) fn of(lanes: impl Iterator<Item = LaneId>, users: bool) -> Self {
         Self {
             seats: lanes.fold(LaneSet::UNSEATED, LaneSet::with),
@@ -128,13 +129,13 @@ impl Room {
         }
     }
 
-    /// The room in the lower 33 bits of a number, to be published in one step.
+    /// The room as the lower 33 bits of a number, to be published in one atomic store.
     pub(crate) fn bits(self) -> u64 {
         let users = if self.users { Self::USERS } else { 0 };
         users | u64::from(self.seats.0)
     }
 
-    /// The room of such a number, whose upper bits don't matter.
+    /// The room from such a number; the upper bits are ignored.
     pub(crate) const fn of_bits(bits: u64) -> Self {
         Self {
             seats: LaneSet(bits as u32),
@@ -142,33 +143,33 @@ impl Room {
         }
     }
 
-    /// Whether there is room for something of an offer.
+    /// Whether there is room for a part of an offer.
     pub(crate) const fn suits(self, offer: Offer) -> bool {
         self.seats.meets(offer.requests) || self.users && self.seats.meets(offer.arrivals)
     }
 }
 
 impl Offer {
-    /// A demand that leaves nothing to others.
+    /// An offer of nothing.
     pub(crate) const NONE: Self = Self {
         requests: LaneSet::NONE,
         arrivals: LaneSet::NONE,
         due: Nanos::MAX,
     };
 
-    /// Whether there is anything that is due by now.
+    /// Whether the offer has anything that is due now.
     pub(crate) fn is_due(self, now: Nanos) -> bool {
         let is_any = self.requests != LaneSet::NONE || self.arrivals != LaneSet::NONE;
         is_any && self.due <= now
     }
 
-    /// The lanes of it in one number, to be published: of requests in the lower half, of arrivals
-    /// in the upper.
+    /// The lanes as one number, to be published: requests in the lower half, arrivals in the upper
+    /// half.
     pub(crate) fn lanes(self) -> u64 {
         u64::from(self.arrivals.0) << 32 | u64::from(self.requests.0)
     }
 
-    /// The offer on such lanes, whose first is due at a time.
+    /// The offer with these published lanes, whose first part is due at `due`.
     pub(crate) const fn of(lanes: u64, due: Nanos) -> Self {
         Self {
             requests: LaneSet(lanes as u32),
@@ -197,13 +198,13 @@ impl Demand {
         }
     }
 
-    /// Whether anything has begun and not ended: an iteration, or a request elsewhere.
+    /// Whether an iteration, or a request lent to another worker, has begun and not ended.
     pub(crate) fn is_under_way(&self) -> bool {
         let iterations = self.users.iterations.as_ref();
         self.lent > 0 || iterations.is_some_and(Iterations::has_open)
     }
 
-    /// Whether nothing will begin any more.
+    /// Whether nothing further will begin.
     pub(crate) fn is_over(&self, now: Nanos) -> bool {
         self.arrivals.is_over(now, &self.population) && self.waiting.arrivals() == 0
     }
@@ -230,14 +231,14 @@ impl Demand {
         None
     }
 
-    /// Begins an iteration for an arrival: with the user that it names, or any that is free.
+    /// Begins an iteration for an arrival, with the arrival's user or any free user.
     #[inline(always)]
     pub(crate) fn begin_iteration(&mut self, arrival: Arrival) -> Turn {
         let user = self.population.occupy_user(arrival.user, arrival.ready);
         self.users.begin_turn(user, arrival)
     }
 
-    /// Frees a user, which was busy until `ready` and may begin another iteration from then on.
+    /// Frees a user that was busy until `ready`; it may begin another iteration from then on.
     #[inline(always)]
     pub(crate) fn free_user(&mut self, user: UserId, ready: Nanos, since: IdleSince) {
         let is_open = self.arrivals.is_open();
@@ -249,16 +250,16 @@ impl Demand {
         }
     }
 
-    /// Retires a user that was busy: it begins no other iteration.
+    /// Retires a busy user: it begins no further iteration.
     #[cold]
     pub(crate) fn retire_user(&mut self, user: UserId) {
         self.population.retire_user();
         self.arrivals.forget(user);
     }
 
-    /// Records the arrivals that became due or were dropped before a time, since the last call. An
-    /// iteration that begins with a request makes that request intended by becoming due; any later
-    /// request is intended only when it is reached.
+    /// Records the arrivals that became due or were dropped before `end`, since the last call. If an
+    /// iteration begins with a request, that request is intended when the iteration becomes due; a
+    /// later request is intended only when the user reaches it.
     pub(crate) fn tally(&mut self, end: Nanos, figures: &mut Figures) {
         let tally = self.arrivals.tally(end);
         tally.record_iterations(figures);
@@ -267,7 +268,7 @@ impl Demand {
         }
     }
 
-    /// Lets nothing more begin, and records everything that was due until now and has not begun.
+    /// Stops all further beginnings, and records everything that was due until now and has not begun.
     pub(crate) fn stop(
         &mut self,
         now: Nanos,
@@ -297,13 +298,13 @@ impl Demand {
         unsent.iterations(self.waiting.requests(), now);
     }
 
-    /// Whether another worker may begin an arrival of these users. Not if users have connections of
-    /// their own and come with the arrival: those connections belong to this worker.
+    /// Whether another worker may begin an arrival of these users. `false` if users have their own
+    /// connections and come with the arrival: those connections belong to this worker.
     fn has_movable_arrivals(&self) -> bool {
         self.arrivals.is_open() || self.affinity == Affinity::Shared
     }
 
-    /// The part that others could do; arrivals only if none can be begun here now.
+    /// The part that others could do. Arrivals are offered only if this worker cannot begin them now.
     pub(crate) fn offer(&self, is_blocked: bool) -> Offer {
         let (requests, request) = self.waiting.requests_by_lane();
         let (mut arrivals, mut arrival) = self.waiting.arrivals_by_lane();
@@ -331,14 +332,14 @@ impl Demand {
         }
     }
 
-    /// Whether an arrival takes a seat of its lane as it begins.
+    /// Whether an arrival takes a seat of its lane when it begins.
     pub(crate) fn needs_seat(&self) -> bool {
         self.affinity == Affinity::Shared && self.users.begins_with_request()
     }
 
-    /// Lends the first thing that is due and that a helper with these seats can do; an arrival of the
-    /// open model only if the helper `admits` a user for it. Requests come before arrivals: their
-    /// users have waited in the middle of an iteration.
+    /// Lends the first due thing that a helper with these seats can do; an arrival of the open model
+    /// only if the helper `admits` a user for it. Requests come before arrivals, because their users
+    /// have waited in the middle of an iteration.
     pub(crate) fn lend(
         &mut self,
         now: Nanos,
@@ -390,8 +391,8 @@ impl Demand {
         )
     }
 
-    /// Takes a lent request back that has ended, and returns the step that continues its user's
-    /// iteration. A user whose iteration was that request is free.
+    /// Takes back a lent request that has ended, and returns the step that continues its user's
+    /// iteration. If the request was the whole iteration, the user is freed.
     pub(crate) fn take_back(
         &mut self,
         returned: Returned,
@@ -416,7 +417,7 @@ impl Demand {
     }
 }
 
-/// The state of users, which their requests borrow.
+/// The state of users, which is lent to their requests.
 impl Demand {
     /// Lends the state of a user to its request; `None` if users keep none.
     #[inline]
@@ -427,7 +428,7 @@ impl Demand {
         }
     }
 
-    /// The users, to give one its state back; `None` if users keep none.
+    /// The users, to return a user's state to; `None` if users keep no state.
     #[inline]
     pub(crate) fn keepers(&mut self) -> Option<&mut Users> {
         Some(&mut self.users).filter(|users| users.keep_state)

@@ -1,10 +1,9 @@
-//! Exchanges: one request each with its response, from the arrival to the sample, the same for
-//! every protocol.
+//! Exchanges: one request and its response each, from the arrival to the sample, for all protocols.
 //!
-//! It knows the request of an exchange, the times of its events, and the rules for its response. It
-//! knows no sockets. Wires report through [`ExchangeHandler`], which changes the exchange and
-//! nothing else: any consequence is an [`End`] or a [`Todo`], which the worker takes after the
-//! transport has returned. So no end of an exchange starts another.
+//! An exchange contains its request, the times of its events, and the rules for its response. It
+//! uses no sockets. Wires report through [`ExchangeHandler`], which changes only the exchange: any
+//! consequence is an [`End`] or a [`Todo`], which the worker handles after the transport has
+//! returned. So the end of an exchange never starts another one.
 //!
 //! ```text
 //!   start ─► (transport: submit) ─► ExchangeHandler ─┬─► End ─► finish: the sample, the seat
@@ -12,13 +11,13 @@
 //!                └───────────────────────────────────┴─► Todo::Follow ─┴─ submit again
 //! ```
 //!
-//! Of these methods a handler uses none. Between `start` and `finish` an id is one exchange's; what
-//! outlives the exchange (its cookies, its detail, the values taken from its response) is fetched
-//! after `finish` and before the next `start`, which may give the id away again. `time_out` and
-//! `timer_step` are called when the transport has let go of the exchange, or knows that it may send.
+//! A handler calls none of these methods. From `start` to `finish` an id belongs to one exchange.
+//! The data that outlive the exchange (cookies, detail, values taken from the response) must be
+//! fetched after `finish` and before the next `start`, which may reuse the id. Call `time_out` and
+//! `timer_step` only after the transport has released the exchange, or if it may send.
 //!
 //! The parts of an exchange: [`exchange`] has its task and account, [`state`] its request and
-//! response, [`rules`] the rules of the pool's plan for all, [`records`] what is kept beyond the
+//! response, [`rules`] the rules of the pool's plan, [`records`] the records in addition to the
 //! figures.
 
 mod account;
@@ -74,40 +73,40 @@ use std::sync::Arc;
 /// The action on an exchange whose timer has fired.
 #[derive(Debug)]
 pub(crate) enum Due {
-    /// None: it is over, or has nothing to send.
+    /// No action: the exchange is over, or has nothing to send.
     Nothing,
-    /// It waited to be sent once more.
+    /// Submit the exchange, which waited to be sent again.
     Submit,
-    /// It has a message to send.
+    /// Send the exchange's next message.
     Send,
-    /// It is over.
+    /// End the exchange.
     Over(Failure),
 }
 
 /// A worker's exchanges.
 ///
-/// Entries are reused and never moved or shrunk: an id is an index, and an entry keeps the buffers
-/// of the exchanges that it had before, so that the steady state allocates nothing. The generation
-/// of an exchange tells a late timer from one of the id's present exchange.
+/// Entries are reused and never moved or shrunk. An id is an index, and an entry keeps the buffers
+/// of its earlier exchanges, so that the steady state allocates nothing. The generation of an
+/// exchange shows whether a timer belongs to an earlier exchange with the same id.
 #[derive(Debug)]
 pub(crate) struct Exchanges {
     rules: Rules,
-    /// One entry for each id that was ever in use; as many as there were exchanges at one time.
+    /// One entry for each id ever used: the maximum number of simultaneous exchanges.
     entries: Vec<Entry>,
     free: Vec<ExchangeId>,
-    /// The number of exchanges under way.
+    /// The number of running exchanges.
     open: u32,
-    /// A lower bound of all deadlines. It may be too early, after an exchange has ended in time:
-    /// the scan then finds nothing and raises it.
+    /// A lower bound of all deadlines. It may be too early after an exchange has ended in time; the
+    /// next scan then finds nothing and raises it.
     next_scan: Nanos,
-    /// The exchanges that are over, and those that need an action, for the worker.
+    /// The exchanges that are over, and the exchanges that need an action by the worker.
     pub(crate) lists: Lists,
     tools: Tools,
     records: Records,
 }
 
 impl Exchanges {
-    /// The exchanges of a pool, none under way, with room for this many.
+    /// The exchanges of a pool, all free, with room for `room` exchanges.
     pub(crate) fn new(prepared: Arc<PreparedPool>, room: usize) -> Self {
         Self {
             records: Records::new(&prepared),
@@ -121,13 +120,13 @@ impl Exchanges {
         }
     }
 
-    /// The number of exchanges under way.
+    /// The number of running exchanges.
     #[inline]
     pub(crate) const fn open(&self) -> u32 {
         self.open
     }
 
-    /// The ids of those that are under way.
+    /// The ids of the running exchanges.
     pub(crate) fn ids(&self) -> Vec<ExchangeId> {
         let ids = (0..).map(ExchangeId).zip(&self.entries);
         ids.filter(|(_, entry)| entry.exchange.is_open)
@@ -145,7 +144,7 @@ impl Exchanges {
         &mut self.entries[id.index()]
     }
 
-    /// Calls a verb of an exchange's state with the parts that it works with.
+    /// Calls a method of an exchange's state with the parts that it uses.
     #[inline(always)]
     fn with<T>(
         &mut self,
@@ -167,9 +166,9 @@ impl Exchanges {
         verb(state, &mut cx)
     }
 
-    /// Begins an exchange that is due at a time and takes its seat now. Its timeout counts from now.
-    /// The state of its request is begun here only if requests are rendered late; otherwise the
-    /// wire's `render_request` does it, when there is a connection.
+    /// Begins an exchange that is due at `due` and takes its seat now. The timeout counts from now.
+    /// The state of the request begins here only if requests are rendered late; otherwise the wire's
+    /// `render_request` begins it, when there is a connection.
     #[inline(always)]
     pub(crate) fn start(
         &mut self,
@@ -193,8 +192,8 @@ impl Exchanges {
         id
     }
 
-    /// A new id. It is given no task: what a call takes by reference is written to memory first,
-    /// and copied from there for every exchange.
+    /// Adds an entry and returns its id. The task is not a parameter: a reference would force every
+    /// exchange to write the task to memory and copy it from there.
     #[cold]
     fn add_entry(&mut self) -> ExchangeId {
         self.entries.push(Entry {
@@ -209,8 +208,8 @@ impl Exchanges {
         self.entry_mut(id).exchange.lend(user_state);
     }
 
-    /// Gives back the cookies that the last exchange with this id was lent, with what was taken
-    /// from its response.
+    /// Returns the cookies that the last exchange with this id was lent, and the values taken from
+    /// its response.
     pub(crate) fn user_state(&mut self, id: ExchangeId) -> (Option<Box<Jar>>, Option<&Taken>) {
         let exchange = &mut self.entries[id.index()].exchange;
         (
@@ -224,16 +223,16 @@ impl Exchanges {
         self.entry(id).exchange.task.share
     }
 
-    /// The generation of the exchange that has this id now.
+    /// The generation of the exchange that currently has this id.
     pub(crate) fn generation(&self, id: ExchangeId) -> Generation {
         self.entry(id).exchange.generation
     }
 }
 
-/// Holds the times of a response by the kernel's clock against the first write of its request, for
-/// nothing arrives before it was asked for. Where one lies before, the whole response counts as
-/// having come `now`: gives the end to be taken for this one, `None` where that can stay. What lies
-/// before the run is at its start.
+/// Checks the times of a response by the kernel's clock: no response can arrive before the first
+/// write of its request. If one of the times is earlier, the whole response counts as received at
+/// `now`. Returns the corrected end, or `None` if the times are valid. A time before the run is
+/// stored as the run's start.
 pub(crate) fn correct(exchanges: &mut Exchanges, end: End, now: Nanos) -> Option<End> {
     let account = &mut exchanges.entry_mut(end.id).exchange.account;
     let (sent, first_byte) = (account.times.sent, account.times.first_byte);
@@ -249,8 +248,8 @@ pub(crate) fn correct(exchanges: &mut Exchanges, end: End, now: Nanos) -> Option
     Some(end.at(now))
 }
 
-/// Makes the departure of a request the time at which it was sent, where the kernel has told it. It
-/// lies before its response, or is refused.
+/// Sets the sent time of a request to its departure, if the kernel reported one. A departure after
+/// the beginning of the response is refused.
 pub(crate) fn depart(exchanges: &mut Exchanges, end: End) -> Leaving {
     let account = &mut exchanges.entry_mut(end.id).exchange.account;
     let earliest = account.times.first_byte.min(end.now);
@@ -266,7 +265,7 @@ impl Exchanges {
         self.lists.push_end(End::new(id, outcome, now));
     }
 
-    /// Ends an exchange that no connection could take: where it waited to be sent once more, with
+    /// Ends an exchange that no connection could take. If it waited to be sent again, it ends with
     /// its first failure.
     #[cold]
     pub(crate) fn end_unsent(&mut self, id: ExchangeId, failure: Failure, now: Nanos) {
@@ -274,7 +273,7 @@ impl Exchanges {
         self.end_exchange(id, failure, now);
     }
 
-    /// Ends an exchange that could not be made, and whose seat rests after it.
+    /// Ends an exchange that could not be made; its seat then rests.
     #[cold]
     fn end_and_rest(&mut self, id: ExchangeId, failure: Failure, now: Nanos) {
         let failure = self.entry_mut(id).exchange.end_with(failure);
@@ -282,8 +281,8 @@ impl Exchanges {
         self.lists.push_end(End::new(id, outcome, now).with_rest());
     }
 
-    /// Makes the record of an exchange that is over. Messages that its call had still meant to send
-    /// are counted. [`Self::release`] follows, with this record.
+    /// Makes the record of an exchange that is over, and counts the messages that its call has not
+    /// sent. Call [`Self::release`] afterwards, with this record.
     #[inline(always)]
     pub(crate) fn sample(&mut self, end: End, interval: &mut Figures) -> Sample {
         let (id, now, outcome) = (end.id, end.now, end.outcome);
@@ -303,8 +302,8 @@ impl Exchanges {
         entry.sample(&self.rules, now, outcome, status)
     }
 
-    /// Frees the id of an exchange that is over and has this record. Gives the resources that it
-    /// held, to be given back.
+    /// Frees the id of an exchange that is over and has this record. Returns the resources that the
+    /// exchange held.
     #[inline(always)]
     pub(crate) fn release(&mut self, id: ExchangeId, sample: &Sample) -> Held {
         let entry = &mut self.entries[id.index()];
@@ -322,7 +321,8 @@ impl Exchanges {
         held
     }
 
-    /// Keeps the body of the last exchange with this id, which failed; gives the detail of it.
+    /// Keeps the body of the last exchange with this id, which failed; returns the detail of the
+    /// failure.
     #[cold]
     pub(crate) fn account_failure(
         &mut self,
@@ -331,24 +331,24 @@ impl Exchanges {
     ) -> Option<Box<Detail>> {
         let entry = &mut self.entries[id.index()];
         self.records.keep_failed_body(&self.rules, entry, sample);
-        // One that was cancelled as it waited to be sent once more has no words of its own.
+        // An exchange cancelled while it waited to be sent again has no detail of its own.
         let _first = entry.exchange.take_first();
         entry.exchange.take_detail()
     }
 
-    /// The facts of the last exchange with this id beside its sample.
+    /// The facts of the last exchange with this id that its sample does not contain.
     #[cold]
     pub(crate) fn particulars(&self, id: ExchangeId) -> Particulars {
         self.entry(id).exchange.particulars()
     }
 
-    /// Takes what was written down since the last call.
+    /// Takes the records written since the last call.
     pub(crate) fn take_written(&mut self) -> Written {
         self.records.take_written()
     }
 
-    /// Records the exchanges that are still in flight when the drain ends, and counts those that
-    /// are measured.
+    /// Records the exchanges that are still in flight at the end of the drain, and returns the
+    /// number of measured ones.
     pub(crate) fn record_in_flight(&self, now: Nanos, interval: &mut Figures) -> u64 {
         let open = self.entries.iter().filter(|entry| {
             let exchange = &entry.exchange;
@@ -366,21 +366,21 @@ impl Exchanges {
 
 /// Deadlines, timers and further attempts.
 impl Exchanges {
-    /// Notes a deadline, so that no scan comes too late for it.
+    /// Notes a deadline, so that the next scan is not too late for it.
     #[inline(always)]
     fn note_deadline(&mut self, deadline: Nanos) {
         self.next_scan = self.next_scan.min(deadline);
     }
 
-    /// The time at which [`Self::overdue`] is to be asked.
+    /// The time at which to call [`Self::overdue`].
     #[inline]
     pub(crate) const fn next_timeout(&self) -> Nanos {
         self.next_scan
     }
 
-    /// The exchanges whose time is up; finds the next bound. It passes over all entries, at most
-    /// once in [`SCAN_MIN`], so that a deadline is noticed up to that much late. An exchange is
-    /// given once: its deadline is cleared.
+    /// Returns the exchanges whose deadline has passed, and updates the bound for the next scan. A
+    /// scan passes over all entries, at most once in [`SCAN_MIN`], so a deadline may be noticed up
+    /// to that much late. Each exchange is returned once: its deadline is cleared.
     pub(crate) fn overdue(&mut self, now: Nanos) -> Vec<ExchangeId> {
         let mut next = Nanos::MAX;
         let mut overdue = Vec::new();
@@ -396,8 +396,8 @@ impl Exchanges {
         overdue
     }
 
-    /// Ends an exchange whose time is up, after the transport has let go of it. The outcome names
-    /// the part that was late: resolving, opening a connection, or the response.
+    /// Ends an exchange whose time is up, after the transport has released it. The outcome shows the
+    /// part that was late: resolving, opening a connection, or the response.
     pub(crate) fn time_out(&mut self, id: ExchangeId, cancelled: Cancelled, now: Nanos) {
         let Entry { exchange, state } = &mut self.entries[id.index()];
         exchange.account.note_seen(cancelled.seen);
@@ -408,7 +408,7 @@ impl Exchanges {
         self.end_exchange(id, failure, now);
     }
 
-    /// The action for which an exchange has set the timer that fired, by the phase that it is in.
+    /// The action for an exchange whose timer has fired, which depends on its phase.
     pub(crate) fn timer_step(
         &mut self,
         id: ExchangeId,
@@ -432,10 +432,10 @@ impl Exchanges {
         }
     }
 
-    /// Makes the request that an exchange's response leads to its own.
+    /// Replaces an exchange's request by the request that its response redirects to.
     ///
     /// # Errors
-    /// When the plan follows no such redirect.
+    /// If the plan does not follow such a redirect.
     pub(crate) fn follow(&mut self, id: ExchangeId) -> Result<(), Failure> {
         let entry = &mut self.entries[id.index()];
         if entry.state.outgoing.is_followed() {
@@ -449,10 +449,10 @@ impl Exchanges {
         self.entry(id).state.outgoing.origin().cloned()
     }
 
-    /// Makes a redirected exchange ready to be submitted, with its target in a form.
+    /// Prepares a redirected exchange for submission, with its target in this form.
     ///
     /// # Errors
-    /// When its request can't be sent so.
+    /// If its request cannot be sent in this form.
     pub(crate) fn prepare_hop(&mut self, id: ExchangeId, form: TargetForm) -> Result<(), Failure> {
         let pool = self.rules.pool();
         let Entry { exchange, state } = &mut self.entries[id.index()];

@@ -1,8 +1,8 @@
-//! The hand-over of due work between the workers of one pool, so that no figure depends on their
-//! number.
+//! The hand-over of due work between the workers of one pool, so that no figure depends on the
+//! number of workers.
 //!
 //! A worker has a part of the schedule, of the users and of the connections, and shares nothing
-//! while it has room. The protocol where it has none:
+//! while it has room. The protocol for a worker without room:
 //!
 //! ```text
 //!   home worker, asleep, no room                 helper, with room
@@ -12,24 +12,26 @@
 //!        └──────── wake ───────────────┴── give_back ── the end of a request of a home user
 //! ```
 //!
-//! - Before a worker sleeps it calls [`Member::rest`], and after it [`Member::resume`]. In between
-//!   its demand may be another's to take from, one at a time, under the peer's lock.
-//! - A sleeper publishes its room, then looks for demands; one that leaves its demand publishes
-//!   that, then looks for room. Both orders are sequentially consistent, so that one of the two
-//!   sees the other, and no due arrival lies between a sleeper with room and a demand unseen.
-//! - Of the sleepers with room one watches a demand: it wakes when the next of it is due. A worker
-//!   that goes to sleep without room passes a demand that has no watcher on to a sleeper with room.
+//! - Before a worker sleeps it calls [`Member::rest`], and after it [`Member::resume`]. In between,
+//!   one other worker at a time may take work from its demand, under the peer's lock.
+//! - A sleeper publishes its room, then looks for demands; a worker that leaves its demand
+//!   publishes it, then looks for room. Both orders are sequentially consistent, so at least one of
+//!   the two sees the other, and no due arrival is missed between a sleeper with room and an unseen
+//!   demand.
+//! - One of the sleepers with room watches each demand: it wakes when the next part of it is due. A
+//!   worker that goes to sleep without room passes a demand without a watcher on to a sleeper with
+//!   room.
 //!
-//! The time of a hand-over (a wake of a thread) is lag, since a connection was free. Workers of
-//! other machines share nothing.
+//! The time of a hand-over (waking a thread) is lag, since a connection was free. Workers of
+//! different machines share nothing.
 //!
-//! A demand that is left is swapped with an idle twin, so that no part of the worker has to know
-//! whether it holds the real one: the twin has nothing due. While it is left, its state is
-//! published in three atomics that are written under the lock; a reader may see an old mixture of
-//! them, wakes for nothing then, and finds the truth under the lock.
+//! A worker that leaves its demand swaps it for an idle twin without due work, so that no part of
+//! the worker has to check which one it holds. The state of a left demand is published in three
+//! atomics, written under the lock. A reader may see a mixture of old and new values; it then wakes
+//! unnecessarily, and finds the current state under the lock.
 //!
-//! Where all have room a worker pays one relaxed load a turn, a swap and two loads before each
-//! sleep, a store and a load after it. No lock is taken on that path.
+//! If all workers have room, a worker pays one relaxed load per turn, a swap and two loads before
+//! each sleep, and a store and a load after it. This path takes no lock.
 
 use crate::demand::{Demand, Lent, Offer, Returned, Room};
 use drumfire_net::Waker;
@@ -37,71 +39,72 @@ use drumfire_units::Nanos;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// A worker's state while it sleeps; below it stand the bits of its room.
+/// The bit for a worker that sleeps; the bits below it contain its room.
 const ASLEEP: u64 = 1 << 33;
 
-/// The number that stands for no worker.
+/// The value for "no worker".
 const NONE: u32 = u32::MAX;
 
 /// The state that the workers of a pool share.
 #[derive(Debug)]
 pub(crate) struct Handover {
     peers: Box<[Peer]>,
-    /// The number of peers that have left their demand.
+    /// The number of peers whose demand is left to others.
     offers: AtomicU32,
-    /// The number of peers that may still begin something of their own.
+    /// The number of peers that may still begin something of their own demand.
     active: AtomicU32,
 }
 
-/// One worker of a pool as the others see it. Each has cache lines of its own, or the sleeps of one
-/// would cost the others a miss.
+/// One worker of a pool as the others see it. Each peer has separate cache lines; otherwise the
+/// sleeps of one worker would cost the others a cache miss.
 #[derive(Debug)]
 #[repr(align(128))]
 struct Peer {
-    /// Whether it sleeps, and the room that it has meanwhile.
+    /// Whether the worker sleeps, and its room meanwhile.
     state: AtomicU64,
-    /// The lanes on which its demand has something for others: of requests in the lower half, of
-    /// arrivals in the upper.
+    /// The lanes on which its demand offers something: requests in the lower half, arrivals in the
+    /// upper.
     lanes: AtomicU64,
-    /// The due time of the first of it, in nanoseconds; [`Nanos::MAX`] where there is none.
+    /// The due time of the first offered thing, in nanoseconds; [`Nanos::MAX`] if nothing is
+    /// offered.
     due: AtomicU64,
-    /// The sleeper that wakes at that time; [`NONE`] where there is none.
+    /// The sleeper that wakes at `due`; [`NONE`] if there is no watcher.
     watcher: AtomicU32,
-    /// Whether ends of its users' requests lie here. Written under the lock or beside it, read
-    /// without.
+    /// Whether `returned` has ends of requests of the worker's users. Written with or without the
+    /// lock, read without it.
     has_returned: AtomicBool,
-    /// Whether its users have all left for good.
+    /// Whether all of its users have left for good.
     is_deserted: AtomicBool,
-    /// The way to wake its driver; set once, before the run.
+    /// Wakes the worker's driver; set once, before the run.
     waker: OnceLock<Waker>,
     left: Mutex<Left>,
 }
 
-/// The things that a worker has left for others, and that others have left for it.
+/// The demand that a worker has left for others, and the ends that others have left for the worker.
 #[derive(Debug, Default)]
 struct Left {
-    /// The worker's demand while it is left here, in exchange for an idle twin.
+    /// The worker's demand while it is left to others, otherwise an idle twin.
     demand: Option<Demand>,
-    /// Whether `demand` is the real one, and not the twin.
+    /// Whether `demand` is the real one, not the twin.
     is_left: bool,
     returned: Vec<Returned>,
 }
 
-/// A worker's way to the others of its pool.
+/// A worker's access to the other workers of its pool.
 #[derive(Debug)]
 pub(crate) struct Member {
     /// The state that the pool's workers share.
     pub(crate) handover: Arc<Handover>,
-    /// Its number among the pool's workers here.
+    /// The worker's index among the pool's workers here.
     pub(crate) me: u32,
     /// Whether others may take from its demand now.
     pub(crate) has_left: bool,
     is_active: bool,
-    /// Whether late arrivals are dropped, so that the oldest may not be wanted.
+    /// Whether late arrivals are dropped, so that the oldest arrival may have to be dropped first.
     drops: bool,
-    /// The peers whose demands it watches.
+    /// The peers whose demands this worker watches.
     watched: Vec<u32>,
-    /// The peers whose demands had nothing for it in this turn.
+    /// The peers whose demands had nothing for this worker in this turn.
     declined: Vec<u32>,
 }
 
@@ -120,7 +123,7 @@ impl Peer {
     }
 
     fn lock(&self) -> MutexGuard<'_, Left> {
-        // A worker that has panicked takes the run with it.
+        // A panic of a worker ends the run anyway.
         self.left.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -129,17 +132,17 @@ impl Peer {
         self.state.swap(ASLEEP | room.bits(), Ordering::SeqCst);
     }
 
-    /// The room of a worker that sleeps; none of one that is awake.
+    /// The room of a sleeping worker; no room if the worker is awake.
     fn room(&self) -> Room {
         Room::of_bits(self.state.load(Ordering::SeqCst))
     }
 
-    /// The due time of the first thing that it offers.
+    /// The due time of the first thing that the worker offers.
     fn due(&self) -> Nanos {
         Nanos(self.due.load(Ordering::SeqCst))
     }
 
-    /// The offer that it has published.
+    /// The offer that the worker has published.
     fn offer(&self) -> Offer {
         let lanes = self.lanes.load(Ordering::SeqCst);
         Offer::of(lanes, self.due())
@@ -150,7 +153,7 @@ impl Peer {
         self.due.store(offer.due.0, Ordering::SeqCst);
     }
 
-    /// Makes a worker the one that watches; `false` where another does.
+    /// Makes `worker` the watcher; `false` if there is one already.
     fn claim(&self, worker: u32) -> bool {
         let watcher = &self.watcher;
         let claimed = watcher.compare_exchange(NONE, worker, Ordering::SeqCst, Ordering::SeqCst);
@@ -165,7 +168,7 @@ impl Peer {
 }
 
 impl Left {
-    /// The demand, where its worker has left it; never the twin.
+    /// The demand, if its worker has left it; never the twin.
     fn away(&mut self) -> Option<&mut Demand> {
         let is_left = self.is_left;
         self.demand.as_mut().filter(|_| is_left)
@@ -173,7 +176,7 @@ impl Left {
 }
 
 impl Handover {
-    /// The shared state of a pool with this many workers, none of which sleeps.
+    /// The shared state of a pool with this many workers, all awake.
     pub(crate) fn new(count: u32) -> Self {
         Self {
             peers: (0..count).map(|_| Peer::new()).collect(),
@@ -188,12 +191,12 @@ impl Handover {
         self.offers.load(Ordering::Relaxed) > 0
     }
 
-    /// Whether no worker of the pool begins anything more.
+    /// Whether no worker of the pool will begin anything more.
     pub(crate) fn is_over(&self) -> bool {
         self.active.load(Ordering::SeqCst) == 0
     }
 
-    /// The peers that offer something, those whose first is due earliest first.
+    /// The peers with offers, ordered by the due time of their first thing.
     fn offering(&self) -> Vec<(Nanos, u32)> {
         let dues = (0..)
             .zip(&self.peers)
@@ -203,7 +206,7 @@ impl Handover {
         offering
     }
 
-    /// The peer whose first is due earliest, other than those that are passed over.
+    /// The peer whose first thing is due earliest, except the peers in `passed`.
     fn oldest(&self, passed: &[u32]) -> Option<(Nanos, u32)> {
         let dues = (0..)
             .zip(&self.peers)
@@ -212,8 +215,8 @@ impl Handover {
         dues.min().filter(|(due, _)| *due < Nanos::MAX)
     }
 
-    /// Drops the late arrivals of all demands that were left, so that the oldest of the others is
-    /// seen.
+    /// Drops the late arrivals of all demands left to others, so that the oldest remaining ones are
+    /// visible.
     #[cold]
     fn drop_late(&self, now: Nanos) {
         for peer in &self.peers {
@@ -224,7 +227,7 @@ impl Handover {
         }
     }
 
-    /// Wakes a sleeper that has room for something of an offer, other than `me`.
+    /// Wakes one sleeper other than `me` that has room for a part of an offer.
     fn wake_one(&self, offer: Offer, me: u32) {
         let peers = (0..).zip(&self.peers).filter(|(index, _)| *index != me);
         for (_, peer) in peers {
@@ -236,12 +239,12 @@ impl Handover {
 }
 
 impl Member {
-    /// The worker's with this number, whose driver the waker wakes. `twin` takes the place of its
-    /// demand while that is left to others, and does nothing.
+    /// The member for worker `me`, whose driver the waker wakes. `twin` is an idle demand that
+    /// replaces the worker's own demand while it is left to others.
     pub(crate) fn new(handover: &Arc<Handover>, me: u32, waker: Waker, twin: Demand) -> Self {
         let peer = &handover.peers[me as usize];
         let drops = twin.arrivals.drops();
-        // Each worker has a number of its own.
+        // Each worker has a different index.
         let _first = peer.waker.set(waker);
         peer.lock().demand = Some(twin);
         Self {
@@ -259,9 +262,10 @@ impl Member {
         &self.handover.peers[self.me as usize]
     }
 
-    /// Takes one thing of the demand whose first is due earliest, before `own`, as `lend` gives it;
-    /// with the number of its home. Demands that had nothing for this worker are passed over until
-    /// it has slept, or it would ask them again in each step of the turn.
+    /// Takes one thing, chosen by `lend`, from the demand whose first thing is due earliest and
+    /// before `own`. Returns it with the index of its home worker. Demands that had nothing for
+    /// this worker are skipped until it has slept; otherwise it would try them again in each step
+    /// of the turn.
     pub(crate) fn take_lent(
         &mut self,
         own: Nanos,
@@ -277,7 +281,7 @@ impl Member {
             }
             let peer = &self.handover.peers[home as usize];
             let mut left = peer.lock();
-            // Where it was taken back, it offers nothing from now on.
+            // If the home worker has taken the demand back, it offers nothing any more.
             let Some(demand) = left.away() else {
                 continue;
             };
@@ -291,9 +295,9 @@ impl Member {
         None
     }
 
-    /// Prepares for sleep: leaves the demand to others where that has something due for which there
-    /// is no room here. Gives the time by which to wake for others; [`Nanos::ZERO`] where something
-    /// has come back meanwhile, so that it does not sleep at all.
+    /// Prepares for sleep. Leaves the demand to others if something is due for which this worker
+    /// has no room. Returns the time by which to wake for others; [`Nanos::ZERO`] if ends of
+    /// requests have come back, so that the worker does not sleep at all.
     #[inline]
     pub(crate) fn rest(
         &mut self,
@@ -316,8 +320,7 @@ impl Member {
         self.watch(room, now)
     }
 
-    /// Leaves the demand, and publishes what it offers. It stays the worker's own where the twin is
-    /// missing.
+    /// Leaves the demand, and publishes its offer. Without a twin, the worker keeps its demand.
     #[cold]
     fn leave(&mut self, demand: &mut Demand, offer: Offer) {
         let peer = &self.handover.peers[self.me as usize];
@@ -326,22 +329,22 @@ impl Member {
             std::mem::swap(twin, demand);
             left.is_left = true;
             self.has_left = true;
-            // A watcher of before has an earlier time in mind.
+            // An earlier watcher has an outdated wake time.
             peer.watcher.store(NONE, Ordering::SeqCst);
             peer.publish(offer);
             self.handover.offers.fetch_add(1, Ordering::SeqCst);
         }
     }
 
-    /// Watches the demands for which there is room here, and passes the others on. Gives the
-    /// earliest due time of those watched.
+    /// Watches the demands for which this worker has room, and passes the others on. Returns the
+    /// earliest due time of the watched demands.
     #[cold]
     fn watch(&mut self, room: Room, now: Nanos) -> Nanos {
         let mut wake = Nanos::MAX;
         for (due, home) in self.handover.offering() {
             let peer = &self.handover.peers[home as usize];
             let offer = peer.offer();
-            // A demand that was declined had nothing for this worker as it is.
+            // The declined demand has not changed, and had nothing for this worker.
             let is_declined = due <= now && self.declined.contains(&home);
             if home == self.me || !room.suits(offer) || is_declined {
                 if peer.watcher.load(Ordering::SeqCst) == NONE {
@@ -355,8 +358,8 @@ impl Member {
         wake
     }
 
-    /// Takes the demand back after sleep, and gives the ends of its users' requests that others
-    /// have carried out.
+    /// Takes the demand back after sleep, and returns the ends of requests that other workers have
+    /// carried out for its users.
     #[inline]
     pub(crate) fn resume(&mut self, demand: &mut Demand) -> Vec<Returned> {
         let peer = &self.handover.peers[self.me as usize];
@@ -370,14 +373,14 @@ impl Member {
         Vec::new()
     }
 
-    /// The part of [`Self::resume`] that few sleeps need: waits for the lock, for no longer than a
-    /// helper takes one thing.
+    /// The rare part of [`Self::resume`]. Waits for the lock, at most while a helper takes one
+    /// thing.
     #[cold]
     fn reclaim(&mut self, demand: &mut Demand) -> Vec<Returned> {
         self.declined.clear();
         for home in self.watched.drain(..) {
             let watcher = &self.handover.peers[home as usize].watcher;
-            // Its home may have left it anew, without a watcher.
+            // The home worker may have left its demand again meanwhile, without a watcher.
             let _anew = watcher.compare_exchange(self.me, NONE, Ordering::SeqCst, Ordering::SeqCst);
         }
         let peer = &self.handover.peers[self.me as usize];
@@ -394,7 +397,7 @@ impl Member {
         std::mem::take(&mut left.returned)
     }
 
-    /// Gives the end of a request back to the worker whose user made it.
+    /// Returns the end of a request to the worker whose user made it.
     pub(crate) fn give_back(&self, home: u32, returned: Returned) {
         let peer = &self.handover.peers[home as usize];
         peer.lock().returned.push(returned);
@@ -404,8 +407,8 @@ impl Member {
         }
     }
 
-    /// Notes that its worker begins nothing more of its own. The last of the pool's wakes all,
-    /// since they may wait for nothing but that.
+    /// Notes that this worker will begin nothing more of its own demand. The last worker of the
+    /// pool to call this wakes all others, which may be waiting only for that.
     pub(crate) fn note_over(&mut self) {
         if std::mem::take(&mut self.is_active)
             && self.handover.active.fetch_sub(1, Ordering::SeqCst) == 1
@@ -414,7 +417,8 @@ impl Member {
         }
     }
 
-    /// Notes that all users of its worker have left for good; `true` where those of all have.
+    /// Notes that all users of this worker have left for good; returns whether the users of all
+    /// workers have.
     pub(crate) fn note_deserted(&self) -> bool {
         self.peer().is_deserted.store(true, Ordering::SeqCst);
         let mut peers = self.handover.peers.iter();

@@ -1,32 +1,33 @@
-//! The moment since which a connection or a user is free: the real one, and that of a worker which
-//! had never stood still.
+//! The moment since which a connection or a user is free: the actual moment, and the moment at which
+//! it would have been free if the worker had never been stopped.
 //!
-//! A worker that stands still finds a queue when it goes on, and sends it with as many connections
-//! as it has. The first of the queue are late by the stop, which is lag. The others find their
-//! connections busy, but only since those of the first were sent too late: on time, the connection
-//! would have been free for them earlier. So the time that a connection loses by a stop is owed to
-//! the requests that follow on it, until it has been idle, and is lag there, too
+//! A worker that was stopped finds a queue when it continues, and sends it with its connections. The
+//! first requests of the queue are late by the stop, which is lag. The others find their connections
+//! busy, but only because the first ones were sent too late: on time, a connection would have been
+//! free for them earlier. So the time that a connection loses by a stop is owed to the requests that
+//! follow on it, until the connection has been idle, and counts as lag for them, too
 //! (docs/design/01-time-and-blame.md#lag-after-the-generator-was-stopped).
 //!
 //! A request needs a connection and, in the closed model, a user; [`IdleSince::and`] joins the two.
-//! [`IdleSince::due`] then splits its wait: up to there it is the target's (everything was busy),
-//! beyond it the generator's. [`IdleSince::owed`] is what the exchange carries to its end, where
-//! [`IdleSince::after_stop`] makes the next moment of it. An idle gap ends the debt by itself, since a
-//! request that is intended after `at` has nothing to inherit.
+//! [`IdleSince::due`] then splits its wait: the part before is the target's (everything was busy), the
+//! part after the generator's. An exchange carries [`IdleSince::owed`] to its end, where
+//! [`IdleSince::after_stop`] computes the next moment from it. An idle gap ends the debt, because a
+//! request that is intended after `at` inherits nothing.
 //!
-//! In the closed model, a stop moves users as well as connections: the next request of a user is
-//! intended when the last one has ended, and that ended later by the stop. [`Delays`] has the time
-//! by which each user was moved, and a request inherits only what its connection owes beyond that.
-//! Otherwise each user of a busy connection would be late by a stop for the rest of the run.
+//! In the closed model, a stop delays users as well as connections: the next request of a user is
+//! intended when the last one has ended, which was later because of the stop. [`Delays`] has the time
+//! by which each user was delayed, and a request inherits only the part of its connection's debt that
+//! exceeds this delay. Otherwise each user of a busy connection would be late by a stop for the rest
+//! of the run.
 
 use crate::id::UserId;
 use crate::limits::STOOD_STILL;
 use drumfire_units::Nanos;
 
-/// The times by which stops of the worker have moved its users.
+/// The times by which stops of the worker have delayed its users.
 #[derive(Debug)]
 pub(crate) enum Delays {
-    /// The schedule intends all requests, and nothing moves it.
+    /// The schedule intends all requests, so no user is delayed.
     None,
     /// The delays of the users of the closed model, by index.
     Of(Vec<Nanos>),
@@ -54,17 +55,17 @@ impl Delays {
     }
 }
 
-/// The moment since which something is free.
+/// The moment since which a connection or a user is free.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct IdleSince {
     at: Nanos,
-    /// The moment at which it would have been free, had its worker always been on time; not later
+    /// The moment at which it would have been free if its worker had always been on time; not later
     /// than `at`.
     on_time: Nanos,
 }
 
 impl IdleSince {
-    /// Free since a time, and no sooner in any case.
+    /// Free since `time`, without any delay by stops.
     pub(crate) const fn at(time: Nanos) -> Self {
         Self {
             at: time,
@@ -72,7 +73,7 @@ impl IdleSince {
         }
     }
 
-    /// Free since a time, after a worker whose stops took `owed` of it.
+    /// Free since `time`, after a worker whose stops took `owed` of it.
     #[inline]
     pub(crate) fn after_stop(time: Nanos, owed: Nanos) -> Self {
         Self {
@@ -81,7 +82,7 @@ impl IdleSince {
         }
     }
 
-    /// The moment since which two things are free at the same time.
+    /// The moment since which both are free.
     #[inline]
     pub(crate) fn and(self, other: Self) -> Self {
         Self {
@@ -96,17 +97,17 @@ impl IdleSince {
         self.at - self.on_time
     }
 
-    /// The due time of a request that was intended for a time, by a user whom stops have delayed:
-    /// what the request waits after that is lag.
+    /// The due time of a request that was intended for `intended`, by a user whom stops have delayed
+    /// by `delay`. The request's wait after the due time is lag.
     #[inline]
     pub(crate) fn due(self, intended: Nanos, delay: Nanos) -> Nanos {
         intended.max(self.at.min(self.on_time + delay))
     }
 
-    /// The debt to the next request on the same connection, if this one, intended for a time by a
-    /// user whom stops have delayed, begins now. The user is then delayed by as much. Lateness within
-    /// a turn of the loop (under [`STOOD_STILL`]) is lag of this request alone: it would add up if
-    /// the target is the limit.
+    /// The debt to the next request on the same connection, if this one begins `now`. It was intended
+    /// for `intended` by a user whom stops have delayed by `delay`; the user is then delayed by the
+    /// debt. Lateness within a turn of the loop (under [`STOOD_STILL`]) is lag of this request only:
+    /// otherwise it would add up if the target is the limit.
     #[inline]
     pub(crate) fn owed(self, intended: Nanos, delay: Nanos, now: Nanos) -> Nanos {
         let could = intended.max(self.at);
@@ -143,7 +144,7 @@ mod tests {
             now += ms(2);
             free = IdleSince::after_stop(now, owed);
         }
-        // The queue is gone by then, and nothing is owed.
+        // By then the queue is empty, and nothing is owed.
         assert_eq!(free, IdleSince::at(ms(112)));
     }
 

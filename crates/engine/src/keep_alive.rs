@@ -1,33 +1,35 @@
-//! The `Keep-Alive` header field: the number of requests and the time for which a server keeps a
-//! connection open.
+//! The `Keep-Alive` header field: the number of further requests and the time for which a server
+//! keeps a connection open.
 //!
-//! It is a hint and no promise: a connection that the server closes earlier fails a request as any
-//! other does. A client that heeds it avoids the race in which both act at once, for the price of a
-//! new connection. A value that does not parse counts as none, so that a wrong field never closes a
-//! connection.
+//! The field is a hint, not a promise: if the server closes the connection earlier, the request
+//! fails like any other. A client that respects the field avoids the race in which both sides act
+//! at once, at the price of a new connection. An invalid value counts as absent, so that a wrong
+//! field never closes a connection.
 
 use drumfire_units::Nanos;
 
-/// A connection is given up this long before the server would: its close takes time to arrive.
+/// The connection is given up this long before the server would close it, because the close takes
+/// time to arrive.
 const MARGIN: Nanos = Nanos::from_millis(100);
 
-/// The server's word on one connection (RFC 2068 section 19.7.1.1, which servers still follow).
+/// A server's limits for one connection (RFC 2068 section 19.7.1.1, which servers still follow).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Hint {
-    /// Requests that it still takes; `u32::MAX` when the field has no limit.
+    /// The number of further requests; `u32::MAX` if the field has no limit.
     more: u32,
-    /// Seconds that it waits for the next one; `u32::MAX` when the field has no limit.
+    /// The number of seconds that the server waits for the next request; `u32::MAX` if the field
+    /// has no limit.
     idle_s: u32,
 }
 
 impl Hint {
-    /// The hint of a server that sends no such field: it has no limits.
+    /// No limits: the server sends no such field.
     pub(crate) const NONE: Self = Self {
         more: u32::MAX,
         idle_s: u32::MAX,
     };
 
-    /// Reads a field such as `timeout=5, max=100`; unknown parameters are ignored.
+    /// Parses a field such as `timeout=5, max=100`; unknown parameters are ignored.
     pub(crate) fn read(value: &[u8]) -> Self {
         let mut hint = Self::NONE;
         for part in value.split(|byte| matches!(byte, b',' | b';')) {
@@ -47,7 +49,7 @@ impl Hint {
         hint
     }
 
-    /// Whether the server takes no further request on the connection.
+    /// Whether the server accepts no further request on the connection.
     pub(crate) fn is_used_up(self) -> bool {
         self.more == 0
     }

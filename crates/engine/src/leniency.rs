@@ -1,9 +1,9 @@
-//! The mistakes that `http1` forgave, under the names by which the results count them.
+//! The violations that `http1` accepted, under the names with which the results count them.
 
 use drumfire_http1::{Notice, Notices};
 use drumfire_measure::{Leniencies, Leniency};
 
-/// The leniencies of a response; most have none.
+/// The leniencies of a response; usually empty.
 #[inline]
 pub(crate) fn leniencies(notices: Notices) -> Leniencies {
     let mut leniencies = Leniencies::default();
@@ -16,7 +16,7 @@ pub(crate) fn leniencies(notices: Notices) -> Leniencies {
     leniencies
 }
 
-/// A new notice does not compile before it has its leniency here.
+/// The leniency of a notice. The match is exhaustive, so that a new notice needs an arm here.
 const fn leniency(notice: Notice) -> Leniency {
     match notice {
         Notice::HigherMinor => Leniency::HigherMinor,

@@ -1,22 +1,22 @@
-//! Moves bytes for a plan, on time, and makes samples.
+//! Sends the requests of a plan on time, and makes samples.
 //!
 //! Knows plans, schedules, protocols and the I/O seam, and brings them together. Must not know
 //! stdout, files or formatting. Start reading at [`Run`], then at its worker.
 //!
-//! A run goes through three stages. [`prepare()`] makes a [`Prepared`] of a plan: names resolved,
-//! messages rendered, TLS set up, so that a mistake of the plan is found before a thread exists.
-//! [`Run`] starts a thread per worker, each with its own driver, its own share of the arrivals,
+//! A run has three stages. [`prepare()`] makes a [`Prepared`] from a plan: it resolves names,
+//! renders messages and sets up TLS, so that a mistake in the plan is found before a thread exists.
+//! [`Run`] starts one thread per worker, each with its own driver, its own share of the arrivals,
 //! users and connections, and its own figures; workers share no state on the path of a request. A
 //! collector merges the intervals that they close and publishes them as [`Events`]. [`Control`]
-//! changes the load from any thread while that goes on.
+//! changes the load from any thread during the run.
 //!
-//! Above the [`Io`](drumfire_net::Io) seam time comes from the driver and chance from the plan's
-//! seed, so that a run under virtual time ([`run_over`]) repeats itself to the nanosecond.
+//! Above the [`Io`](drumfire_net::Io) seam, time comes from the driver and random numbers from the
+//! plan's seed, so that a run under virtual time ([`run_over`]) is repeatable to the nanosecond.
 //!
-//! A file and its folder are one part. The parts lie in layers: `arrivals`, `population` and
-//! `users` decide what starts when and know no protocol; `exchanges` keep the account of each
-//! request and know no socket; `transport` and `wire` move bytes and know neither schedule nor
-//! samples; `pool_run` and `worker` move all of them on, turn by turn.
+//! A file and its folder are one part. The parts form layers: `arrivals`, `population` and `users`
+//! decide what starts when, without knowledge of protocols; `exchanges` keep the account of each
+//! request, without sockets; `transport` and `wire` move bytes, without schedules and samples;
+//! `pool_run` and `worker` drive all of them, turn by turn.
 
 mod arrivals;
 mod blame;

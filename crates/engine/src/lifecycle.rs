@@ -1,57 +1,57 @@
-//! The lifecycle of a worker's part of a pool: it runs, drains, and is finished.
+//! The lifecycle of a worker's part of a pool: running, draining, finished.
 //!
 //! ```text
 //!   running ── stop ──► draining, until a time at the latest ── finish ──► finished
 //! ```
 //!
-//! `stop` and `finish` are called once each, in this order where the load stops at all: a run whose
-//! load has used itself up is finished without a stop. Every end of an exchange is noted before
-//! `finish`, which takes the end of the run from the last of them.
+//! `stop` and `finish` are called at most once each, in this order. A run whose load ends by itself
+//! is finished without a stop. Every end of an exchange is noted before `finish`, which computes
+//! the end of the run from the last of them.
 //!
-//! An exchange that is lent to another worker ends there, in that worker's lifecycle; the pool's
-//! end is the latest of all.
+//! An exchange that is lent to another worker ends in that worker's lifecycle; the pool's end is
+//! the latest of all.
 
 use crate::limits::DRAIN_MAX;
 use drumfire_plan::Drain;
 use drumfire_units::Nanos;
 
-/// A moment from which connections count anew.
+/// A moment at which the counting of connections restarts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Milestone {
-    /// The run's start: all times count from there.
+    /// The run's start, from which all times are counted.
     Start,
-    /// The end of the warm-up: requests count from there.
+    /// The end of the warm-up, from which requests are counted.
     WarmupEnd,
 }
 
-/// The state of a worker's part of a pool, from its start to its account.
+/// The state of a worker's part of a pool, from its start to its final account.
 #[derive(Debug)]
 pub(crate) struct Lifecycle {
-    /// The time of the stop.
+    /// The time of the stop, if there was one.
     pub(crate) stopped_at: Option<Nanos>,
     /// The latest end of the drain; set by the stop.
     pub(crate) drain_until: Option<Nanos>,
     /// The end of the exchange that was accounted for last.
     last_end: Nanos,
-    /// The end of the warm-up: what is intended earlier is not measured.
+    /// The end of the warm-up: requests with an earlier intended start are not measured.
     pub(crate) measure_from: Nanos,
-    /// The number of exchanges under way when it was last noted.
+    /// The number of running exchanges at the last call of [`Self::note_under_way`].
     under_way: u32,
-    /// The end, once it is finished.
+    /// The end, after `finish`.
     pub(crate) finished: Option<Finish>,
 }
 
 /// The end of a worker's part of a pool.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Finish {
-    /// The time of the account.
+    /// The time of the final account.
     pub(crate) at: Nanos,
-    /// The end of its last exchange, or of the time that was asked for where that is later.
+    /// The end of the last exchange, or of the load's time if that is later.
     pub(crate) end: Nanos,
 }
 
 impl Lifecycle {
-    /// Running; what is intended before `measure_from` belongs to the warm-up.
+    /// A running part; requests intended before `measure_from` belong to the warm-up.
     pub(crate) const fn new(measure_from: Nanos) -> Self {
         Self {
             stopped_at: None,
@@ -69,13 +69,13 @@ impl Lifecycle {
         self.last_end = end;
     }
 
-    /// Notes the number of exchanges under way; gives by how many it has grown since the last call.
+    /// Notes the number of running exchanges; returns the increase since the last call.
     pub(crate) fn note_under_way(&mut self, now: u32) -> i64 {
         i64::from(now) - i64::from(std::mem::replace(&mut self.under_way, now))
     }
 
-    /// Stops the load: the drain begins, as the plan has it. It lasts [`DRAIN_MAX`] at most,
-    /// whatever timeouts the requests have.
+    /// Stops the load and begins the drain that the plan requests. The drain lasts at most
+    /// [`DRAIN_MAX`], even if the requests have longer timeouts.
     pub(crate) fn stop(&mut self, now: Nanos, drain: Drain) {
         self.stopped_at = Some(now);
         self.drain_until = Some(match drain {
@@ -89,8 +89,8 @@ impl Lifecycle {
         self.drain_until.is_some()
     }
 
-    /// Finishes it when everything is accounted for. The load has used its time until `used_until`,
-    /// and `in_flight` exchanges never ended: the run then lasted until now.
+    /// Finishes the part after everything is accounted for. The load's time was used until
+    /// `used_until`. If `in_flight` exchanges never ended, the run lasts until now.
     pub(crate) fn finish(&mut self, now: Nanos, used_until: Nanos, in_flight: u64) {
         let end = match in_flight {
             0 => self.last_end.max(used_until),

@@ -1,16 +1,15 @@
 //! A driver as one pool of several sees it.
 //!
-//! All pools of a worker share its driver, and each numbers its slots from 0. The slots of the
-//! driver are dealt to them in turn: slot `n` of pool `index` of `of` is the driver's slot `n · of
-//! + index`. So a pool may add slots at any time.
+//! All pools of a worker share its driver, and each numbers its slots from 0. The driver's slots
+//! are dealt to the pools in turn: slot `n` of pool `index` of `of` is the driver's slot `n · of +
+//! index`. So a pool may add slots at any time.
 //!
-//! A worker makes a [`PoolContext`] for each call of a pool, which passes it on to its parts; none
-//! of them keeps it, and none knows another pool's slots.
+//! A worker makes a [`PoolContext`] for each call of a pool, which passes it on to its parts. No
+//! part keeps it, and no part knows another pool's slots.
 //!
-//! The numbering costs a multiplication on each call, and a division for each ready socket, which
-//! [`SlotShare::split`] spares a worker with one pool. Clock, waits and TLS settings are the
-//! driver's alone: an index of TLS settings means the same in every pool, and only the worker
-//! waits.
+//! The numbering costs a multiplication per call, and a division per ready socket, which
+//! [`SlotShare::split`] saves for a worker with one pool. Clock, waits and TLS settings are the
+//! driver's: an index of TLS settings is the same in every pool, and only the worker waits.
 
 use crate::channel::Channel;
 use crate::recorder::Recorder;
@@ -19,16 +18,16 @@ use drumfire_net::{
 };
 use drumfire_units::Nanos;
 
-/// The parts that a worker lends to one of its pools for a call.
+/// The parts that a worker lends to one of its pools for one call.
 pub(crate) struct PoolContext<'a, I> {
     pub(crate) io: PoolIo<'a, I>,
     pub(crate) recorder: &'a mut Recorder<Channel>,
 }
 
-/// The share of a driver's slots that one of a worker's pools has.
+/// One pool's share of its worker's driver slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SlotShare {
-    /// The pool's place among the worker's.
+    /// The pool's index among the worker's pools.
     pub(crate) index: u32,
     /// The number of the worker's pools.
     pub(crate) of: u32,
@@ -41,13 +40,13 @@ pub(crate) struct PoolIo<'a, I> {
 }
 
 impl SlotShare {
-    /// The driver's number of a pool's slot.
+    /// The driver's slot for a pool's slot.
     #[inline(always)]
     const fn slot(self, slot: Slot) -> Slot {
         Slot(slot.0 * self.of + self.index)
     }
 
-    /// The place of the pool, of `of`, that has a driver's slot, and the pool's number of it.
+    /// The index of the pool, of `of`, that owns a driver's slot, and the pool's own slot.
     #[inline]
     pub(crate) const fn split(slot: Slot, of: u32) -> (usize, Slot) {
         if of == 1 {
@@ -58,8 +57,8 @@ impl SlotShare {
     }
 }
 
-// The methods that pass bytes are on every request's way, and their results are large: inlined,
-// they are written in place.
+// The methods that pass bytes are on the path of every request, and their results are large:
+// inlined, they are written in place.
 impl<I: Io> Io for PoolIo<'_, I> {
     #[inline(always)]
     fn now(&self) -> Nanos {

@@ -1,18 +1,17 @@
-//! The account of an exchange on the wire: the times of its events, its bytes, its status.
+//! The account of an exchange: the times of its events, its bytes, its status.
 //!
-//! The notes come in the order of the wire's events: seated, sent, written, received, interim,
-//! head. When the request is sent once more, [`Account::begin_attempt`] discards the response of
-//! the attempt before; its times and bytes stay, for they are the exchange's. A sample can be made
-//! at any time.
+//! Events are noted in the order of the wire: seated, sent, written, received, interim, head. When
+//! the request is sent again, [`Account::begin_attempt`] discards the response of the previous
+//! attempt; times and bytes belong to the exchange and stay. A sample can be made at any time.
 //!
-//! Of the times, `intended` is the schedule's and never moves. `due` begins as the time at which
-//! the request could have been sent, and moves by the wait for a connection, which is the target's
-//! delay and not the generator's: `sent - due` is then the generator's own lateness. `sent` is the
-//! first write of the first attempt that wrote, so that latency counts further attempts.
+//! `intended` is the schedule's time and never changes. `due` begins as the time at which the
+//! request could have been sent, and moves by the wait for a connection, which is the target's delay
+//! and not the generator's. So `sent - due` is the generator's own lateness. `sent` is the first
+//! write of the first attempt that wrote, so latency includes further attempts.
 //!
-//! One deadline holds at a time: that of the whole, or an earlier one for the response's head
-//! between the end of the request and that head. It is a bound that a scan compares with, so that
-//! an event that comes in time costs no timer
+//! One deadline applies at a time: the end of the whole exchange, or, between the end of the request
+//! and the response's head, an earlier deadline for the head. A scan compares the deadline with the
+//! clock, so that an event in time costs no timer
 //! (docs/design/03-exchanges-and-wires.md#deadlines-without-timers).
 
 use crate::blame::Failure;
@@ -21,29 +20,29 @@ use crate::wire::Seen;
 use drumfire_measure::{Leniencies, Outcome, STATUS_ZERO, Sample};
 use drumfire_units::Nanos;
 
-/// The departure of an exchange's first write has not been told.
+/// The kernel has not reported the departure of an exchange's first write.
 const LEAVING_UNKNOWN: u32 = 0;
-/// It never will be: that write was one of an attempt before.
+/// The departure will never be known: the write belongs to an earlier attempt.
 const LEAVING_LOST: u32 = u32::MAX;
 
 /// The time from an exchange's first write to the departure of its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Leaving {
-    /// Not known: the first write is when it was sent.
+    /// Unknown: the time of the first write is the sent time.
     Unknown,
-    /// This long; the departure is when it was sent.
+    /// This duration: the departure is the sent time.
     Took(Nanos),
-    /// Known, and behind the response: the first write stands.
+    /// Known, but after the response: the time of the first write stays the sent time.
     Refused,
 }
 
 /// The times of an exchange's events, from the run's start; [`Nanos::MAX`] before an event.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Times {
-    /// The start that the schedule gave it.
+    /// The intended start, from the schedule.
     pub(super) intended: Nanos,
     due: Nanos,
-    /// The moment at which it took its seat; the start of its timeout.
+    /// The time at which the exchange took its seat; its timeout begins then.
     started: Nanos,
     /// The first write.
     pub(super) sent: Nanos,
@@ -51,17 +50,17 @@ pub(super) struct Times {
     pub(super) written: Nanos,
     /// The first byte of the response.
     pub(super) first_byte: Nanos,
-    /// The time by which the next event must come; [`Nanos::MAX`] after it was missed.
+    /// The time by which the next event must occur; [`Nanos::MAX`] after it was missed.
     pub(super) deadline: Nanos,
-    /// The end of the time that the whole exchange may take.
+    /// The end of the time allowed for the whole exchange.
     ends_by: Nanos,
-    /// Nanoseconds from the first write to the departure of its bytes, and one; or one of
-    /// [`LEAVING_UNKNOWN`] and [`LEAVING_LOST`].
+    /// Nanoseconds from the first write to the departure of its bytes, plus one; or
+    /// [`LEAVING_UNKNOWN`] or [`LEAVING_LOST`].
     leaving: u32,
 }
 
 impl Times {
-    /// The times of an exchange that takes its seat now and may last until `ends_by`.
+    /// The times of an exchange that takes its seat now and must end by `ends_by`.
     #[inline(always)]
     pub(super) const fn new(intended: Nanos, due: Nanos, now: Nanos, ends_by: Nanos) -> Self {
         Self {
@@ -77,8 +76,8 @@ impl Times {
         }
     }
 
-    /// Notes the departure of the bytes of the first write, unless that is known or was one of an
-    /// attempt before.
+    /// Notes the departure of the first write's bytes, unless it is known already or belongs to an
+    /// earlier attempt.
     pub(super) fn note_left(&mut self, at: Nanos) {
         if self.leaving == LEAVING_UNKNOWN && self.sent != Nanos::MAX {
             let leaving = (at - self.sent).0.saturating_add(1);
@@ -86,8 +85,8 @@ impl Times {
         }
     }
 
-    /// Makes the departure the time at which it was sent, unless that lies behind `earliest`, at
-    /// which its response had begun. Called once, at its end.
+    /// Sets the sent time to the departure, unless the departure is after `earliest`, the beginning
+    /// of the response. Called once, at the end of the exchange.
     pub(super) fn depart(&mut self, earliest: Nanos) -> Leaving {
         let leaving = match self.leaving {
             LEAVING_UNKNOWN | LEAVING_LOST => return Leaving::Unknown,
@@ -101,7 +100,7 @@ impl Times {
         Leaving::Took(leaving)
     }
 
-    /// Notes that further writes are those of another attempt.
+    /// Notes that further writes belong to another attempt.
     const fn end_attempt(&mut self) {
         if self.leaving == LEAVING_UNKNOWN {
             self.leaving = LEAVING_LOST;
@@ -115,18 +114,18 @@ pub(super) struct Account {
     pub(super) times: Times,
     /// Whether the response's head has come in this attempt.
     pub(super) has_head: bool,
-    /// Whether the whole request of this attempt is written, or its rest given up.
+    /// Whether the whole request of this attempt is written, or the rest is never sent.
     is_written: bool,
-    /// Whether it came to a wire. An exchange that never did has waited all the while.
+    /// Whether a wire has taken the exchange. Until then, all of its time is waiting.
     is_seated: bool,
-    /// The response's status, of a call the one that the server gave; 0 before there is one.
+    /// The response's status, or the call status that the server sent; 0 until then.
     status: u16,
     /// Interim responses (1xx) of this attempt.
     pub(super) interim: u16,
     leniencies: Leniencies,
-    /// Bytes written in all, redirects included.
+    /// Bytes written in all attempts and redirects.
     bytes_sent: u32,
-    /// Bytes read in all, as the wire counts them.
+    /// Bytes read in all attempts and redirects, as the wire counts them.
     bytes_received: u64,
 }
 
@@ -147,7 +146,7 @@ impl Account {
         }
     }
 
-    /// Discards the response of an attempt.
+    /// Discards the response of the previous attempt.
     #[inline]
     pub(super) const fn begin_attempt(&mut self) {
         self.status = 0;
@@ -158,7 +157,7 @@ impl Account {
         self.times.end_attempt();
     }
 
-    /// The response's status; 0 before there is one.
+    /// The response's status; 0 until it is known.
     #[inline]
     pub(super) const fn status(&self) -> u16 {
         self.status
@@ -175,13 +174,13 @@ impl Account {
         self.is_written
     }
 
-    /// Counts the request as written, though its rest is never sent.
+    /// Counts the request as written, although the rest is never sent.
     pub(super) const fn stop_writing(&mut self) {
         self.is_written = true;
     }
 
     /// Notes that the wire has taken the exchange. Waiting for a connection, or for room on one, is
-    /// the target's delay: the due time moves by it, unless an earlier attempt has written already.
+    /// the target's delay: the due time moves by it, unless an earlier attempt has already written.
     #[inline]
     pub(super) fn note_seated(&mut self, now: Nanos) {
         if self.times.sent == Nanos::MAX {
@@ -190,7 +189,7 @@ impl Account {
         self.is_seated = true;
     }
 
-    /// Notes that bytes of the request were written or queued, its last ones where it is `whole`.
+    /// Notes that bytes of the request were written or queued; with `whole`, its last bytes.
     #[inline(always)]
     pub(super) const fn note_written(&mut self, bytes: usize, whole: bool, now: Nanos) {
         self.bytes_sent = self.bytes_sent.saturating_add(bytes as u32);
@@ -200,8 +199,8 @@ impl Account {
         }
     }
 
-    /// Notes that the first bytes of an attempt go to the kernel now. Gives whether those of another
-    /// went before.
+    /// Notes that the first bytes of an attempt are given to the kernel now. Returns whether an
+    /// earlier attempt has sent bytes.
     #[inline(always)]
     pub(super) fn note_sent(&mut self, now: Nanos) -> bool {
         let was_sent = self.times.sent != Nanos::MAX;
@@ -211,9 +210,8 @@ impl Account {
         was_sent
     }
 
-    /// Sets the deadline of a head with a limit of its own, once the request is both written (to the
-    /// wire's queue) and sent (to the kernel), in whichever order that was noted. Gives the
-    /// deadline.
+    /// Sets the deadline of a head that has its own limit, once the request is both written (to the
+    /// wire's queue) and sent (to the kernel), in either order. Returns the deadline.
     pub(super) fn expect_head(&mut self, limit: Nanos, now: Nanos) -> Nanos {
         if self.is_written && !self.has_head && self.times.sent != Nanos::MAX {
             self.times.deadline = self.times.deadline.min(now + limit);
@@ -232,20 +230,20 @@ impl Account {
         self.interim = self.interim.saturating_add(1);
     }
 
-    /// Notes the response's head: the deadline is that of the whole again.
+    /// Notes the response's head: from now on the deadline is the end of the whole exchange.
     #[inline]
     pub(super) const fn note_head(&mut self) {
         self.times.deadline = self.times.ends_by;
         self.has_head = true;
     }
 
-    /// Notes mistakes that the response was forgiven.
+    /// Notes violations that were accepted in the response.
     #[inline]
     pub(super) const fn note_leniencies(&mut self, leniencies: Leniencies) {
         self.leniencies.0 |= leniencies.0;
     }
 
-    /// Takes over the wire's knowledge of an exchange that the wire can't finish.
+    /// Copies what the wire knows of an exchange that it cannot finish.
     pub(super) const fn note_seen(&mut self, seen: Seen) {
         if let Some(status) = seen.status() {
             self.status = status;
@@ -253,30 +251,30 @@ impl Account {
         self.note_leniencies(seen.leniencies);
     }
 
-    /// Forgets the time at which the response began, since that response counts for nothing: the
-    /// request is sent once more.
+    /// Forgets the time at which the response began. That response does not count: the request is
+    /// sent again.
     pub(super) const fn forget_first_byte(&mut self) {
         self.times.first_byte = Nanos::MAX;
     }
 
-    /// The start of its service: the time at which it took its seat, or became due where that was
-    /// later.
+    /// The start of the service: the time at which the exchange took its seat, or became due if that
+    /// was later.
     pub(super) fn began(&self) -> Nanos {
         self.times.started.max(self.times.intended)
     }
 
-    /// Sets no further deadline: it was missed.
+    /// Clears the deadline, which was missed.
     pub(super) const fn clear_deadline(&mut self) {
         self.times.deadline = Nanos::MAX;
     }
 
-    /// Whether the time that the whole exchange may take is used up.
+    /// Whether the time allowed for the whole exchange is used up.
     pub(super) fn is_spent(&self, now: Nanos) -> bool {
         now >= self.times.ends_by
     }
 
-    /// The outcome of its timeout, by the phase that it was in. A body at under [`TRICKLE`] bytes a
-    /// second is the server's to blame; of one that flows, the limit was too short.
+    /// The outcome of a timeout, by the phase of the exchange. If a body has arrived at under
+    /// [`TRICKLE`] bytes per second, the server is to blame; otherwise the limit was too short.
     pub(super) fn lateness(&self, now: Nanos) -> Outcome {
         if self.status == 0 {
             return if self.is_written {
@@ -285,7 +283,7 @@ impl Account {
                 Outcome::TimeoutTotal
             };
         }
-        // A body that trickles is late by itself; one that flows is only too long.
+        // A slow body times out as a body; a fast one is only too long for the limit.
         let flow = u128::from(self.bytes_received) * 1_000_000_000;
         let span = (now - self.times.first_byte).0;
         if flow < u128::from(TRICKLE) * u128::from(span) {
@@ -295,8 +293,8 @@ impl Account {
         }
     }
 
-    /// The failure of an exchange whose connection has ended: within the body it is the response
-    /// that was cut off (RFC 9113 section 8.1.1, as RFC 9112 section 8 has it).
+    /// The failure of an exchange whose connection has ended. After the head, the response was
+    /// truncated (RFC 9113 section 8.1.1, RFC 9112 section 8).
     pub(super) fn cut_off(&self, failure: Failure) -> Failure {
         match failure.outcome {
             Outcome::Closed if self.has_head => Failure::with(
@@ -311,9 +309,9 @@ impl Account {
         }
     }
 
-    /// The time of its end that was noticed at `now`, which a turn of the loop may have read before
-    /// the exchange was sent or answered: a deadline is looked at with the time at which the turn
-    /// began. It is no earlier than any event of the exchange.
+    /// The end time for an end noticed at `now`. The loop may have read `now` before the exchange
+    /// was sent or answered, because deadlines are compared with the time at which the turn began.
+    /// The result is not earlier than any event of the exchange.
     pub(super) fn ended_at(&self, now: Nanos) -> Nanos {
         let times = &self.times;
         let begun = times.started.max(times.due);
@@ -322,21 +320,22 @@ impl Account {
             .max(seen(times.first_byte))
     }
 
-    /// Counts the opening of its connection as service, in its record.
+    /// Counts the opening of the connection as service in this record.
     #[cold]
     pub(super) fn count_opening(&self, sample: &mut Sample) {
         sample.sent = self.began().min(sample.end);
         sample.due = sample.due.min(sample.sent);
     }
 
-    /// The record of it with this end. Its times are in order whatever was read when: intended ≤
-    /// due ≤ sent ≤ end, so that response = waiting + lag + service, and the first byte came before
-    /// the end.
+    /// Makes the record of the exchange with this end. Its times are always in order, intended ≤ due
+    /// ≤ sent ≤ end, so that response = waiting + lag + service, and the first byte is not after the
+    /// end.
     #[inline]
     pub(super) fn sample(&self, now: Nanos, outcome: Outcome, status: u16, step: u16) -> Sample {
         let times = &self.times;
         let (due, sent, end) = match (times.sent, self.is_seated) {
-            // What ended while its connection was opened has waited for that to its end.
+            // If the exchange ended while its connection was being opened, all of its time was
+            // waiting.
             (Nanos::MAX, false) => {
                 let end = self.ended_at(now);
                 (times.due + (end - times.started), end, end)
@@ -366,7 +365,7 @@ impl Account {
     }
 }
 
-/// The time of an event, or the run's start where it has not come.
+/// The time of an event, or the run's start if it has not occurred.
 #[inline(always)]
 const fn seen(at: Nanos) -> Nanos {
     match at {
@@ -375,11 +374,11 @@ const fn seen(at: Nanos) -> Nanos {
     }
 }
 
-/// The status of an exchange that saw `status` and has this outcome, as its sample has it.
+/// The status for the sample of an exchange that received `status` and has this outcome.
 #[inline]
 pub(super) fn final_status(status: u16, outcome: Outcome) -> u16 {
     match (status, outcome) {
-        // The status was read, or there would be none to be invalid.
+        // An invalid status was read, so it is the status 0.
         (0, Outcome::InvalidStatus) => STATUS_ZERO,
         (status, _) => status,
     }

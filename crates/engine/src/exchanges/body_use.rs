@@ -1,13 +1,13 @@
-//! The use that an exchange makes of its response's body.
+//! How an exchange uses the body of its response.
 //!
-//! It is chosen when the head has come, and given each piece of the body with [`BodyUse::read`], as
-//! the wire has decoded its framing; [`BodyUse::finish`] ends it. A body that is discarded is given
-//! nothing, so that the wire may drop it in the kernel.
+//! The use is chosen when the head arrives. [`BodyUse::read`] receives each piece of the body,
+//! after the wire has decoded its framing; [`BodyUse::finish`] ends the body. A discarded body is
+//! not passed here, so that the wire may drop it in the kernel.
 //!
-//! Every use that decodes or keeps has a bound from the plan or from [`SHOWN_DECODED`], since a
-//! server decides how far a body expands: a decoder stops with an error at its limit, and a look
-//! keeps no more than `max` bytes. The pieces that decoding yields are borrowed from the decoder
-//! and copied only where they are kept.
+//! Every use that decodes or keeps bytes has a bound, from the plan or from [`SHOWN_DECODED`],
+//! since the server decides how much a body expands: a decoder fails at its limit, and a look keeps
+//! at most `max` bytes. Decoded pieces are borrowed from the decoder and copied only if they are
+//! kept.
 
 use super::look::Look;
 use crate::blame::{Failure, coding_outcome};
@@ -16,37 +16,36 @@ use crate::wire::Fields;
 use drumfire_coding::{Decoder, Error};
 use drumfire_plan::Compressed;
 
-/// The use that an exchange makes of a body.
+/// The use of a body.
 #[derive(Debug, Default)]
 pub(super) enum BodyUse {
-    /// The wire counts the bytes and may throw them away unread. A plan that looks at nothing pays
+    /// The wire counts the bytes and may discard them unread. This costs a plan without checks
     /// nothing.
     #[default]
     Discard,
-    /// The bytes are decoded to their end, which checks them, and thrown away.
+    /// The bytes are decoded to their end, which checks them, and discarded.
     Decode(Box<Decoder>),
-    /// The bytes are decoded where they are coded, and kept for a look.
+    /// The bytes are decoded if they are coded, and kept for a look.
     Keep {
         decoder: Option<Box<Decoder>>,
-        /// The largest number of decoded bytes that are kept.
+        /// The maximum number of decoded bytes to keep.
         max: u64,
     },
-    /// The beginning of the decoded bytes is kept to be shown. A body that does not decode fails
-    /// nothing.
+    /// The beginning of the decoded bytes is kept to be shown. A decoding error does not fail the
+    /// exchange.
     Sample {
         decoder: Option<Box<Decoder>>,
-        /// The number of bytes that are kept; later ones are still decoded, up to the decoder's
-        /// limit.
+        /// The number of bytes to keep; later bytes are still decoded, up to the decoder's limit.
         max: usize,
     },
 }
 
 impl BodyUse {
-    /// The use of a body with these fields: it is decoded where the plan wants that and a coding is
-    /// to be undone.
+    /// The use of a body with these fields: decoded if the plan requests decoding and the body is
+    /// coded.
     ///
     /// # Errors
-    /// When the coding is unknown.
+    /// If the coding is unknown.
     #[inline]
     pub(super) fn of(compressed: Compressed, fields: &Fields<'_>) -> Result<Self, Failure> {
         let (Compressed::Decode(limit) | Compressed::DecodeGzip(limit)) = compressed else {
@@ -59,11 +58,11 @@ impl BodyUse {
         Ok(decoder.map_or(Self::Discard, Self::Decode))
     }
 
-    /// The use of a body with these fields of which up to `max` decoded bytes are looked at. Where
-    /// the plan decodes gzip alone, a body of another coding is looked at as it came.
+    /// The use of a body with these fields, of which up to `max` decoded bytes are inspected. If
+    /// the plan decodes only gzip, a body of another coding is inspected in its coded form.
     ///
     /// # Errors
-    /// When the coding is unknown.
+    /// If the coding is unknown.
     pub(super) fn keeping(
         compressed: Compressed,
         max: u64,
@@ -79,21 +78,21 @@ impl BodyUse {
 
     /// The use of a body with these fields whose beginning is kept to be shown.
     pub(super) fn sample(max: usize, fields: &Fields<'_>) -> Self {
-        // One that is coded in an unknown way is kept as it is.
+        // A body with an unknown coding is kept in its coded form.
         let decoder = decoder(fields, SHOWN_DECODED).unwrap_or(None);
         Self::Sample { decoder, max }
     }
 
-    /// Whether the bytes may be thrown away unread.
+    /// Whether the bytes may be discarded unread.
     #[inline]
     pub(super) const fn is_discard(&self) -> bool {
         matches!(self, Self::Discard)
     }
 
-    /// Takes bytes of the body.
+    /// Receives bytes of the body.
     ///
     /// # Errors
-    /// When they don't decode, or to too much.
+    /// If they cannot be decoded, or exceed a limit.
     pub(super) fn read(
         &mut self,
         bytes: &[u8],
@@ -159,7 +158,7 @@ impl BodyUse {
     }
 }
 
-/// The decoder of a body with these fields; `None` where no coding is to be undone.
+/// The decoder of a body with these fields; `None` if the body is not coded.
 fn decoder(fields: &Fields<'_>, limit: u64) -> Result<Option<Box<Decoder>>, Failure> {
     let Some(coding) = fields.find("content-encoding") else {
         return Ok(None);

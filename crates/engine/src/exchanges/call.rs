@@ -1,14 +1,14 @@
-//! A gRPC call: replies read as they come, and a status that is always there.
+//! A gRPC call: replies are read as they arrive, and every call has a status.
 //!
-//! The verbs are those of any response. The last of them gives the call's status instead of the
-//! response's. A stream of replies is over when the server ends it, when the call has the messages
-//! that the plan wants, or when its time is up; the latter two are not failures.
+//! The methods are the same as for any response, but the last one returns the call's status instead
+//! of the response's. A stream of replies is over when the server ends it, when the call has the
+//! messages that the plan wants, or when its time is up; the latter two are not failures.
 //!
-//! The status in a sample is [`GRPC_STATUS`] and the call's code, so that it never equals a status
-//! of HTTP. If the server gave none (its reply breaks the protocol, the stream was reset, the time
-//! ran out), the status is the code that gRPC's clients derive (doc/statuscodes.md and
-//! doc/http-grpc-status-mapping.md of gRPC). Bytes of a reply are the peer's: [`Reply`] checks the
-//! length of a message, its compression and its contents before they come here.
+//! The status in a sample is [`GRPC_STATUS`] plus the call's code, so that it never equals an HTTP
+//! status. If the server sent none (its reply breaks the protocol, the stream was reset, the time
+//! ran out), the status is the code that gRPC's clients derive (gRPC's doc/statuscodes.md and
+//! doc/http-grpc-status-mapping.md). The bytes of a reply are untrusted: [`Reply`] checks the
+//! length of a message, its compression and its contents before they arrive here.
 
 use super::context::{Continuation, KindContext};
 use super::exchange::Exchange;
@@ -25,14 +25,14 @@ use drumfire_measure::{GRPC_STATUS, Outcome, Side};
 use drumfire_plan::Direction;
 use drumfire_units::Nanos;
 
-/// The state of a call's replies; kept for the next call with that state.
+/// The state of a call's replies; reused by the next call with the same entry.
 #[derive(Debug)]
 pub(super) struct CallState {
     replies: MessageStream<Reply>,
 }
 
-/// The messages of an exchange, in both directions. One box for both keeps an entry within its four
-/// cache lines.
+/// The messages of an exchange, in both directions. One box contains both, so that an entry fits in
+/// four cache lines.
 #[derive(Debug, Default)]
 pub(super) struct MessageState {
     /// The messages of a request on their way out.
@@ -69,7 +69,7 @@ impl Framing for Reply {
     }
 }
 
-/// Adds their texts to the messages of a reply that is shown.
+/// Adds texts to the messages of a reply that is shown.
 pub(super) fn show_texts(call: &CallRequest, reply: &mut Side) {
     if let Some(check) = &call.plan.reply_check {
         for message in &mut reply.bodies {
@@ -78,7 +78,7 @@ pub(super) fn show_texts(call: &CallRequest, reply: &mut Side) {
     }
 }
 
-/// The reply as it comes.
+/// Reading the reply.
 impl CallState {
     /// Begins an attempt.
     pub(super) fn begin_attempt(&mut self, call: &CallRequest, now: Nanos) {
@@ -86,8 +86,8 @@ impl CallState {
         self.replies.begin_attempt(now);
     }
 
-    /// Takes the reply's head. One with nothing behind it is the whole reply ("Trailers-Only" in
-    /// gRPC's terms), with the status in it.
+    /// Receives the reply's head. A head without a body is the whole reply ("Trailers-Only" in
+    /// gRPC's terms) and contains the status.
     #[inline]
     pub(super) fn head(
         &mut self,
@@ -114,9 +114,9 @@ impl CallState {
         Continuation::GoOn
     }
 
-    /// Takes bytes of messages. Of a stream, each message that they complete is timed; the call
-    /// gives up the rest of the stream when it has as many as the plan wants. A stream that ends
-    /// with them has no trailers, and with these no status.
+    /// Receives bytes of messages. In a stream, each message that they complete is timed; the call
+    /// gives up the rest of the stream when it has as many messages as the plan wants. If the
+    /// stream ends with these bytes, it has no trailers and therefore no status.
     #[inline]
     pub(super) fn data(
         &mut self,
@@ -149,7 +149,7 @@ impl CallState {
         }
     }
 
-    /// Takes the trailers, which have the status.
+    /// Receives the trailers, which contain the status.
     #[inline]
     pub(super) fn trailers(
         &mut self,
@@ -162,19 +162,19 @@ impl CallState {
     }
 }
 
-/// The pause before a failed call is made once more; `None` where it is not. The wire says what the
-/// server has seen; a call that it may have processed is never repeated.
+/// The pause before a failed call is sent again; `None` if it is not. The wire reports what the
+/// server has seen; a call that the server may have processed is never repeated.
 pub(super) const fn pause_before_resend(resend: Resend) -> Option<Nanos> {
     match resend {
         Resend::Never | Resend::Idempotent | Resend::Reused => None,
-        // gRPC's clients do so unasked (proposal A6, transparent retries).
+        // gRPC's clients repeat such calls automatically (proposal A6, transparent retries).
         Resend::Refused => Some(BACKOFF_MIN),
         Resend::After(pause) => Some(pause),
     }
 }
 
-/// The failure of a call whose stream has failed. A server that keeps the call's deadline resets
-/// the stream when that has passed: that is the timeout, not a reset.
+/// The failure of a call whose stream has failed. A server that observes the call's deadline resets
+/// the stream when it has passed; that is a timeout, not a reset.
 pub(super) fn failure(call: &CallRequest, cx: &KindContext<'_>, failure: Failure) -> Failure {
     let is_cancelled = failure.outcome == Outcome::h2_stream(ErrorCode::CANCEL.0);
     match is_cancelled && is_late(call, cx.exchange, cx.now) {
@@ -183,7 +183,7 @@ pub(super) fn failure(call: &CallRequest, cx: &KindContext<'_>, failure: Failure
     }
 }
 
-/// The outcome of a call whose time is up on its stream.
+/// The outcome of a call whose time is up while its stream is open.
 pub(super) fn lateness(exchange: &Exchange, now: Nanos) -> Outcome {
     match exchange.account.is_spent(now) {
         true => Outcome::TimeoutTotal,
@@ -191,8 +191,8 @@ pub(super) fn lateness(exchange: &Exchange, now: Nanos) -> Outcome {
     }
 }
 
-/// The status of a call that has ended, in its sample: one whose server gave none has that of its
-/// outcome.
+/// The status for the sample of a call that has ended. If the server sent none, the status is
+/// derived from the outcome.
 pub(super) fn final_status(status: u16, outcome: Outcome) -> u16 {
     match (status, outcome) {
         (0, Outcome::Ok) => 0,
@@ -201,7 +201,7 @@ pub(super) fn final_status(status: u16, outcome: Outcome) -> u16 {
     }
 }
 
-/// Ends a call that has a status; one that is ok is inspected before.
+/// Ends a call that has a status. If the status is OK, the response is inspected first.
 #[inline]
 fn over(call: &CallRequest, cx: &mut KindContext<'_>, status: Status) -> Continuation {
     let failure = judge(call, cx, status);
@@ -211,7 +211,7 @@ fn over(call: &CallRequest, cx: &mut KindContext<'_>, status: Status) -> Continu
     })
 }
 
-/// Ends a call whose messages are not as they must be.
+/// Ends a call with invalid messages.
 #[cold]
 fn broken_off(cx: &mut KindContext<'_>, broken: Broken<Violation>) -> Continuation {
     match broken {
@@ -225,7 +225,7 @@ fn broken_off(cx: &mut KindContext<'_>, broken: Broken<Violation>) -> Continuati
     }
 }
 
-/// Ends a call that can't be finished: its stream is reset.
+/// Ends a call that cannot be finished by resetting its stream.
 #[cold]
 fn given_up(cx: &mut KindContext<'_>, status: Status) -> Continuation {
     let code = GRPC_STATUS + u16::from(status.code.number());
@@ -242,7 +242,7 @@ fn judge(call: &CallRequest, cx: &mut KindContext<'_>, status: Status) -> Failur
         return Failure::of(Outcome::TimeoutTotal);
     }
     let is_accepted = call.plan.expect.accepts(status.code.number());
-    // What breaks the protocol has a status that is not the server's.
+    // The status of a protocol violation is not the server's.
     let is_own = status.violation.is_none();
     match (is_accepted, status.is_ok()) {
         (true, true) => Failure::of(Outcome::Ok),
@@ -252,8 +252,8 @@ fn judge(call: &CallRequest, cx: &mut KindContext<'_>, status: Status) -> Failur
     }
 }
 
-/// Whether a call's deadline has passed. A server that keeps it too is often the first to act on
-/// it; which of the two was first is chance, and the outcome is one.
+/// Whether a call's deadline has passed. A server that observes the deadline often acts first; the
+/// order is chance, and both orders have the same outcome.
 ///
 /// The limit counts from the sending, as it does for the server.
 #[cold]

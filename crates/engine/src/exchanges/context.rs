@@ -1,12 +1,12 @@
-//! The surroundings of an exchange's state: the parts beside it that a verb works with, and the
-//! continuations that a verb returns.
+//! The context of an exchange's state: the other parts that a verb uses, and the continuations that a
+//! verb returns. A verb is a method of [`ExchangeState`](super::state::ExchangeState) for one event.
 //!
-//! A verb is called once for an event, never from within another. It changes the exchange and the
-//! figures at once. If anything concerns more than the exchange, the verb returns it, and the handler
-//! puts it on the worker's lists.
+//! A verb is called once per event, never from within another. It changes the exchange and the
+//! figures directly. If anything else must change, the verb returns a continuation, and the handler
+//! adds it to the worker's lists.
 //!
-//! The parts are borrowed side by side from [`Exchanges`](super::Exchanges), so that a verb can use
-//! the tools while it changes the exchange; a context lives for one call and is never stored.
+//! The parts are borrowed separately from [`Exchanges`](super::Exchanges), so that a verb can use the
+//! tools while it changes the exchange. A context exists for one call and is never stored.
 
 use super::exchange::Exchange;
 use super::look::seen_status;
@@ -19,11 +19,10 @@ use drumfire_measure::{Figures, Outcome};
 use drumfire_plan::DataError;
 use drumfire_units::Nanos;
 
-/// The parts that a verb works with.
+/// The parts that a verb uses.
 ///
-/// `figures` are those of the interval that is open at `now`. `tools` (memory for rendering,
-/// compressors) belong to the worker, so that a verb leaves nothing in them that the next one
-/// relies on.
+/// `figures` belongs to the interval that is open at `now`. `tools` (memory for rendering,
+/// compressors) belongs to the worker, so a verb must not rely on its contents from an earlier call.
 pub(super) struct KindContext<'a> {
     pub(super) exchange: &'a mut Exchange,
     pub(super) request: &'a Request,
@@ -33,7 +32,7 @@ pub(super) struct KindContext<'a> {
     pub(super) now: Nanos,
 }
 
-/// The continuation of an exchange after an event.
+/// How an exchange continues after an event.
 pub(super) enum Continuation {
     /// The exchange continues.
     GoOn,
@@ -45,37 +44,37 @@ pub(super) enum Continuation {
     GiveUp(Failure),
 }
 
-/// The continuation of a request's body after the stream has taken bytes of it.
+/// How a request's body continues after the stream has taken bytes of it.
 pub(super) enum BodyStep {
-    /// There are further bytes.
+    /// Further bytes are ready.
     Again,
-    /// There are none for now, or none at all.
+    /// No bytes are ready now, or there are no more.
     Wait,
-    /// The next ones are made when the exchange's timer fires at this time.
+    /// The next bytes are made when the exchange's timer fires at this time.
     WaitUntil(Nanos),
-    /// The next ones can't be made.
+    /// The next bytes cannot be made.
     Fail(DataError),
 }
 
-/// The action of an exchange whose timer has fired.
+/// The action for an exchange whose timer has fired.
 pub(super) enum TimerStep {
-    /// None: it has nothing to send.
+    /// No action: nothing to send.
     Nothing,
-    /// It has bytes to send.
+    /// Send the bytes that are ready.
     Send,
-    /// It is over.
+    /// End the exchange.
     End(Failure),
 }
 
 impl KindContext<'_> {
-    /// Whether the exchange is measured, and not the warm-up's.
+    /// Whether the exchange is measured, that is, intended after the warm-up.
     #[inline]
     pub(super) fn is_measured(&self) -> bool {
         self.rules.measures(self.exchange.account.times.intended)
     }
 
-    /// Keeps of a response's head the part that is looked at: all of it where responses are shown,
-    /// else the fields that the request's inspection names.
+    /// Keeps the part of a response's head that is needed: all of it if responses are shown, else the
+    /// fields that the request's inspection uses.
     pub(super) fn begin_look(&mut self, fields: &Fields<'_>) {
         if self.rules.shows() {
             self.exchange
@@ -100,8 +99,7 @@ impl KindContext<'_> {
         }
     }
 
-    /// Inspects a response that is ok by its status, and takes the values that the plan wants of
-    /// it.
+    /// Inspects a response whose status is ok, and takes the values that the plan extracts from it.
     pub(super) fn inspect(&mut self) -> Failure {
         let time = self.now - self.exchange.account.times.intended;
         let status = seen_status(self.exchange.account.status());

@@ -1,14 +1,14 @@
-//! Cookies of an exchange's user: sent with its requests, and taken from their responses.
+//! Cookies of an exchange's user: sent with requests, and stored from responses.
 //!
-//! A user has one request at a time, so that its jar lies in the exchange until that is over, and
+//! A user has one request at a time, so its jar is in the exchange until the exchange is over, and
 //! is never shared.
 //!
 //! A [`Visit`] is noted when a request is rendered, since only then its Host field and its target
-//! are known. The cookies of a response are stored under the place of the request that it answers:
-//! where a redirect has led to that request, [`Visit::move_to`] comes first, or one host could
-//! plant cookies under another's name. Domain and path matching, `Secure` and expiry (RFC 6265
-//! section 5) are the jar's. The time is that of rendering, for redirects too, so that all requests
-//! of one exchange agree about a cookie that expires meanwhile.
+//! are known. The cookies of a response are stored for the place of the request that it answers. If
+//! a redirect led to that request, [`Visit::move_to`] must be called first; otherwise one host
+//! could set cookies for another. The jar does domain and path matching, `Secure` and expiry (RFC
+//! 6265 section 5). The time is the time of rendering, for redirects too, so that all requests of
+//! one exchange treat a cookie that expires meanwhile alike.
 
 use crate::prepare::{Parts, VaryingRequest};
 use crate::wire::Fields;
@@ -16,21 +16,21 @@ use drumfire_cookies::{Jar, Site};
 use drumfire_plan::{DataError, Header, Host, HttpRequest, RenderedFields, Scheme, Url};
 use std::fmt::Write as _;
 
-/// The place that a request was sent to, as cookies see it; kept for the next exchange with the
-/// state.
+/// The place that a request was sent to, as cookies see it; reused by the next exchange with the
+/// same state.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Visit {
     /// The name or address of the Host field, without a port.
     host: String,
     path: String,
     is_secure: bool,
-    /// The time at which it was rendered, in seconds since the Unix epoch.
+    /// The time at which the request was rendered, in seconds since the Unix epoch.
     now: u64,
 }
 
 impl Visit {
-    /// Notes the place to which a rendered request is sent. The Host field decides over the URL, as
-    /// it does for a browser that has that name in its address bar.
+    /// Notes the place to which a rendered request is sent. The Host field takes precedence over
+    /// the URL, as for a browser with that name in its address bar.
     fn note(&mut self, request: &VaryingRequest, planned: &HttpRequest, parts: &Parts, now: u64) {
         let fixed = || planned.headers.iter().find(|header| header.is("host"));
         let host = request.host(parts);
@@ -46,7 +46,7 @@ impl Visit {
         self.now = now / 1_000_000_000;
     }
 
-    /// Notes that the request under way goes to another place, to which a redirect has led.
+    /// Notes that a redirect moves the request to another place.
     pub(super) fn move_to(&mut self, url: &Url) {
         self.host.clear();
         push_host(url, &mut self.host);
@@ -54,11 +54,11 @@ impl Visit {
         self.is_secure = url.origin.scheme == Scheme::Https;
     }
 
-    /// Adds the Cookie field to the parts of a request that is rendered, unless the plan gives it
-    /// one.
+    /// Adds the Cookie field to the parts of a request that is being rendered, unless the plan sets
+    /// the field.
     ///
     /// # Errors
-    /// In words, when a cookie can't be sent.
+    /// A text, if a cookie cannot be sent.
     pub(super) fn add_cookies(
         &mut self,
         jar: &mut Jar,
@@ -78,7 +78,7 @@ impl Visit {
         parts.push_cookie(|text| jar.write(self.site(), self.now, text))
     }
 
-    /// Puts the cookies of a redirected request in place of those of the request before.
+    /// Replaces the cookies of a redirected request by the cookies for its new place.
     pub(super) fn replace_cookies(&self, jar: &mut Jar, request: &mut HttpRequest) {
         let mut host = String::new();
         push_host(&request.url, &mut host);
@@ -97,7 +97,7 @@ impl Visit {
         }
     }
 
-    /// Keeps the cookies of the response that came from this place.
+    /// Stores the cookies of a response from this place.
     #[cold]
     pub(super) fn store_cookies(&self, jar: &mut Jar, fields: &Fields<'_>) {
         fields.each("set-cookie", |field| {
@@ -114,8 +114,7 @@ impl Visit {
     }
 }
 
-/// The name of a Host field, without its port and without brackets; the address within them of
-/// IPv6.
+/// The name of a Host field, without its port; of an IPv6 address, the address without brackets.
 fn name_of(host: &str) -> &str {
     match host.strip_prefix('[') {
         Some(rest) => rest.split(']').next().unwrap_or(rest),
@@ -123,7 +122,7 @@ fn name_of(host: &str) -> &str {
     }
 }
 
-/// Adds a URL's host as cookies compare it.
+/// Adds a URL's host in the form that cookies compare.
 fn push_host(url: &Url, out: &mut String) {
     match &url.origin.host {
         Host::Name(name) => out.push_str(name),

@@ -8,8 +8,8 @@ use drumfire_units::Nanos;
 
 /// An exchange with the state of its request and response.
 ///
-/// With many entries, every event of an exchange finds its entry cold: each has separate cache lines,
-/// at most four.
+/// With many entries, every event of an exchange finds its entry cold, so each entry has its own
+/// cache lines, at most four.
 #[derive(Debug)]
 #[repr(align(64))]
 pub(super) struct Entry {
@@ -20,8 +20,8 @@ pub(super) struct Entry {
 const _: () = assert!(size_of::<Entry>() <= 256, "four cache lines");
 
 impl Entry {
-    /// The record of the exchange, with this end. In a plan with new connections for each request,
-    /// the opening is part of the service that is measured.
+    /// The record of the exchange, with this end. If the plan opens a connection for each request,
+    /// the opening is part of the measured service.
     #[inline]
     pub(super) fn sample(
         &self,

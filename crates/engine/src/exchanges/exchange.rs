@@ -1,11 +1,11 @@
-//! The state that an exchange of any kind has: its task, its account, the look at its response, and
-//! the things that its user has lent it.
+//! The part of an exchange that does not depend on its kind: its task, its account, the look at its
+//! response, and the state lent by its user.
 //!
-//! It is used for one exchange after the other. [`Exchange::begin_task`] makes it an exchange's, and
-//! [`Exchange::close`] ends that with the next generation, by which a timer is known to be stale.
-//! Between the two the handler notes the wire's events in its [`Account`], and the exchange's kind
-//! does what they ask for. The jar, the detail and the values that the look has taken are fetched
-//! after `close`, before the state is used again.
+//! The state is reused by one exchange after another. [`Exchange::begin_task`] begins an exchange,
+//! and [`Exchange::close`] ends it and advances the generation, so that stale timers are recognized.
+//! In between, the handler notes the wire's events in the [`Account`], and the exchange's kind
+//! handles them. The jar, the detail and the values that the look has taken must be fetched after
+//! `close`, before the state is used again.
 
 use super::account::{Account, Times};
 use super::look::Look;
@@ -16,26 +16,27 @@ use drumfire_measure::{Detail, Outcome, Particulars};
 use drumfire_plan::RequestContext;
 use drumfire_units::Nanos;
 
-/// The request of an exchange, and the parties to it.
+/// The request of an exchange, with its user and its seat.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Task {
     /// The request's place in the pool's list.
     pub(super) request: u32,
-    /// Its number within the run.
+    /// The number of the request within the run.
     number: u64,
-    /// The user that makes it, at one of the user's iterations.
+    /// The user that makes the request, in one of the user's iterations.
     turn: Turn,
-    /// The share on which it has a seat until it is over.
+    /// The share on which the exchange has a seat until it is over.
     pub(super) share: ShareId,
-    /// The worker, of the pool's, to which the user belongs.
+    /// The index, within the pool, of the worker to which the user belongs.
     home: u32,
-    /// The debt to the next exchange on the seat where this one needs not wait any more.
+    /// The time by which the next exchange on this seat is late, if this one does not wait any
+    /// longer.
     owed: Nanos,
 }
 
 impl Task {
-    /// The task to send a due request of a user of the worker `home`, on a seat of a share. `owed`
-    /// is the debt to the next exchange there, where this one needs not wait any more.
+    /// The task to send a due request of a user of the worker `home`, on a seat of `share`. `owed` is
+    /// the time by which the next exchange on the seat is late, if this one does not wait any longer.
     #[inline(always)]
     pub(crate) const fn new(due: &DueRequest, share: ShareId, home: u32, owed: Nanos) -> Self {
         Self {
@@ -48,7 +49,7 @@ impl Task {
         }
     }
 
-    /// The resources that an exchange has held, to be given back.
+    /// The resources that the exchange holds.
     #[inline(always)]
     pub(super) const fn held(&self) -> Held {
         Held {
@@ -60,52 +61,52 @@ impl Task {
     }
 }
 
-/// The resources that an exchange held until its end, for the caller to give back: its seat and its
+/// The resources that an exchange held until its end, for the caller to release: its seat and its
 /// user.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Held {
-    /// The share on which it had its seat.
+    /// The share on which the exchange had its seat.
     pub(crate) share: ShareId,
-    /// The user that has made its request.
+    /// The user that made the request.
     pub(crate) user: UserId,
-    /// The worker, of the pool's, to which the user belongs.
+    /// The index, within the pool, of the worker to which the user belongs.
     pub(crate) home: u32,
-    /// The time of its seat that the worker's stops took.
+    /// The part of the seat's time that the worker's own stops took.
     pub(crate) owed: Nanos,
 }
 
 /// The state of an exchange that does not depend on its kind.
 #[derive(Debug)]
 pub(super) struct Exchange {
-    /// The generation of the exchange that has this state now.
+    /// The generation of the exchange that currently has this state.
     pub(super) generation: Generation,
-    /// Whether it is under way.
+    /// Whether the exchange is running.
     pub(super) is_open: bool,
-    /// The number of times that it was sent once more; at most 1, and 0 again after a redirect.
+    /// The number of times the request was sent again; at most 1, and 0 again after a redirect.
     resends: u8,
     pub(super) task: Task,
     pub(super) account: Account,
-    /// The part of its response that is looked at; kept for the next exchange with this state.
-    /// `None` as long as no exchange here has had one.
+    /// The part of the response that is looked at; reused by the next exchange with this state.
+    /// `None` if no exchange with this state has had a look.
     pub(super) look: Option<Box<Look>>,
-    /// The things that its user keeps, lent until it is over.
+    /// The state of the user, lent until the exchange is over.
     pub(super) user_state: UserState,
-    /// The facts of its failures; `None` before the state has had one.
+    /// The facts of the exchange's failures; `None` if this state has had none.
     failed: Option<Box<Failed>>,
 }
 
-/// The facts of an exchange's failures; kept for the next exchange with the state.
+/// The facts of an exchange's failures; reused by the next exchange with the state.
 #[derive(Debug, Default)]
 struct Failed {
-    /// The detail of the end, beyond the outcome; or that of `first`.
+    /// The detail of the end, or, if `first` is set, the detail of the first failure.
     detail: Option<Box<Detail>>,
-    /// The outcome of the failure after which it is to be sent once more, until a connection takes
-    /// it again.
+    /// The outcome of the failure after which the request is to be sent again, until a connection
+    /// takes it.
     first: Option<Outcome>,
 }
 
 impl Exchange {
-    /// An exchange that is not under way.
+    /// A state without a running exchange.
     pub(super) fn new() -> Self {
         Self {
             generation: Generation::default(),
@@ -119,8 +120,8 @@ impl Exchange {
         }
     }
 
-    /// Begins an exchange with this state. The detail of the last one was taken by then, and the
-    /// user's state is lent afterwards.
+    /// Begins an exchange with this state. Take the detail of the last exchange before this call, and
+    /// lend the user's state after it.
     #[inline(always)]
     pub(super) fn begin_task(&mut self, task: Task, times: Times) {
         self.is_open = true;
@@ -132,15 +133,15 @@ impl Exchange {
         }
     }
 
-    /// Begins the one further attempt that a failed exchange has; `false` where it was used.
+    /// Begins the single further attempt of a failed exchange; `false` if it was already used.
     pub(super) const fn resend(&mut self) -> bool {
         let is_first = self.resends == 0;
         self.resends = 1;
         is_first
     }
 
-    /// Keeps the failure after which it is to be sent once more. One of which nothing was sent yet is
-    /// not sent a second time by that.
+    /// Keeps the failure after which the request is to be sent again. If nothing was sent yet, the
+    /// next attempt does not count as a second one, and the failure is not kept.
     pub(super) fn await_resend(&mut self, failure: Failure) {
         if self.account.times.sent != Nanos::MAX {
             let outcome = self.note_failure(failure);
@@ -148,8 +149,8 @@ impl Exchange {
         }
     }
 
-    /// Takes the failure after which it is to be sent once more: a connection has taken it again, or
-    /// none will.
+    /// Takes the failure after which the request is to be sent again, because a connection has taken
+    /// the request or none will.
     #[cold]
     pub(super) fn take_first(&mut self) -> Option<Failure> {
         let failed = self.failed.as_mut()?;
@@ -158,7 +159,7 @@ impl Exchange {
         Some(Failure { outcome, detail })
     }
 
-    /// The failure of an exchange that ends so: where it waited to be sent once more, its first one.
+    /// The final failure of an exchange: if it waited to be sent again, its first failure.
     #[cold]
     pub(super) fn end_with(&mut self, failure: Failure) -> Failure {
         match self.take_first() {
@@ -167,7 +168,7 @@ impl Exchange {
         }
     }
 
-    /// Gives an exchange that is redirected a further attempt once more.
+    /// Allows a redirected exchange a further attempt again.
     pub(super) const fn allow_resend(&mut self) {
         self.resends = 0;
     }
@@ -180,24 +181,24 @@ impl Exchange {
         self.account.clear_deadline();
     }
 
-    /// The detail of its end, beyond the outcome.
+    /// The detail of the exchange's end.
     pub(super) fn detail(&self) -> Option<&Detail> {
         self.failed.as_ref()?.detail.as_deref()
     }
 
-    /// Takes the detail of its end, beyond the outcome.
+    /// Takes the detail of the exchange's end.
     #[cold]
     pub(super) fn take_detail(&mut self) -> Option<Box<Detail>> {
         self.failed.as_mut()?.detail.take()
     }
 
-    /// Keeps the explanation of a failure that is certain to come.
+    /// Keeps an explanation for a failure that is certain to follow.
     pub(super) fn explain(&mut self, words: String) {
         self.failed.get_or_insert_default().detail = Some(Box::new(words.into()));
     }
 
-    /// Keeps the detail of the failure that ends the exchange, after an explanation that was kept
-    /// before; returns the outcome.
+    /// Keeps the detail of the failure that ends the exchange, appended to an earlier explanation;
+    /// returns the outcome.
     #[inline]
     pub(super) fn note_failure(&mut self, failure: Failure) -> Outcome {
         if let Some(detail) = failure.detail {
@@ -214,7 +215,7 @@ impl Exchange {
         failure.outcome
     }
 
-    /// The facts beside its sample, where every sample is kept.
+    /// The facts that the sample does not contain, for plans that keep every sample.
     pub(super) fn particulars(&self) -> Particulars {
         Particulars {
             arrival: self.task.turn.arrival,
@@ -223,20 +224,19 @@ impl Exchange {
         }
     }
 
-    /// Takes the state of its user, until it is over.
+    /// Stores the state of the user, lent until the exchange is over.
     pub(super) fn lend(&mut self, user_state: UserState) {
         self.user_state = user_state;
     }
 
-    /// Lets go of the values of its user, so that the user alone has them; `false` where it has
-    /// none.
+    /// Drops the values of the user, so that only the user holds them; `false` if there were none.
     #[inline]
     pub(super) fn return_variables(&mut self) -> bool {
         self.user_state.variables.is_some() && self.user_state.variables.take().is_some()
     }
 
-    /// The context of its request, on a connection at a time since the Unix epoch. The variables
-    /// are shared with the user for the time of the exchange: no copy.
+    /// The context for rendering the request on a connection, at `now` since the Unix epoch. The
+    /// variables are shared with the user during the exchange, not copied.
     pub(super) fn context(&self, connection: u32, now: u64, seed: u64) -> RequestContext {
         let variables = self.user_state.variables.clone();
         let Task { number, turn, .. } = self.task;

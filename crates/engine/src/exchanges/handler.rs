@@ -1,18 +1,18 @@
-//! The exchanges' side of wires' reports: the one implementation of [`Handler`] in a run.
+//! The exchanges' handling of wire events: the only implementation of [`Handler`] in a run.
 //!
 //! The handler finds the exchange, notes the event in its account, and calls a verb of its
 //! [`ExchangeState`]. The [`Continuation`] becomes an [`End`](super::End) or a [`Todo`] on the lists
-//! of [`Exchanges`], and the wire's [`Then`]. The handler decides only one case itself: a response in
-//! one piece that is judged by its status alone, as nearly every response under load.
+//! of [`Exchanges`], and the wire's [`Then`]. The handler itself decides only one case: a response in
+//! one piece that is judged by its status alone, which is nearly every response under load.
 //!
-//! The wire keeps to the order of [`ExchangeState`]'s verbs: after [`Then::Over`] or
-//! [`Then::GiveUp`] it reports nothing more of the exchange, and after a failure that is sent once
-//! more nothing until the exchange is submitted again. An exchange may end within
+//! The wire keeps the order of [`ExchangeState`]'s verbs. After [`Then::Over`] or [`Then::GiveUp`] it
+//! reports no further events of the exchange; after a failure that leads to another attempt, it
+//! reports none until the exchange is submitted again. An exchange may end within
 //! [`Handler::render_request`], before a byte of it was sent; its seat then rests, because the next
 //! request of such a plan would fail as fast.
 //!
-//! The methods on the path of each response are forced inline into the wire: together with the verbs
-//! they are one loop from the kernel's bytes to the sample.
+//! The methods on the path of each response are forced inline into the wire. Together with the verbs
+//! they form one loop from the kernel's bytes to the sample.
 
 use super::Exchanges;
 use super::context::{BodyStep, Continuation, KindContext};
@@ -30,11 +30,11 @@ use crate::wire::{
 use drumfire_measure::{AddressCounts, Figures, Outcome};
 use drumfire_units::Nanos;
 
-/// A worker's exchanges, and the interval for counts that belong to no exchange. It is made anew
-/// for each call of the transport, of two borrows.
+/// A worker's exchanges, and the interval for counts that belong to no exchange. Each call of the
+/// transport gets a new handler, made of two borrows.
 ///
-/// Each report looks the exchange up by its id. That is cheap, since an id is an index; and it
-/// holds because the transport reports of no exchange before its `start` or after its `finish`.
+/// Each event looks the exchange up by its id, which is an index and therefore cheap. The id is valid
+/// because the transport reports no events of an exchange before its `start` or after its `finish`.
 pub(crate) struct ExchangeHandler<'a> {
     exchanges: &'a mut Exchanges,
     interval: &'a mut Figures,
@@ -194,7 +194,7 @@ impl Handler for ExchangeHandler<'_> {
     fn head_refused(&mut self, id: ExchangeId, sizes: String) {
         let Exchanges { rules, entries, .. } = &mut *self.exchanges;
         let exchange = &mut entries[id.index()].exchange;
-        // The next exchange with this state would find a detail that no failure takes.
+        // Otherwise the next exchange with this state would find a detail without a failure.
         if rules.never_accepts(rules.request(exchange), FIELDS_TOO_LARGE) {
             exchange.explain(sizes);
         }
@@ -205,7 +205,7 @@ impl Handler for ExchangeHandler<'_> {
         if !self.exchanges.rules.is_plain || matches!(whole.status, 300..=399) {
             return self.in_pieces(id, whole, now);
         }
-        // The way of every plain response: the entry is looked up once.
+        // The path of every plain response: the entry is looked up once.
         let outcome = self.exchanges.rules.judge(whole.status);
         let exchange = &mut self.exchanges.entry_mut(id).exchange;
         if outcome != Outcome::Ok {
@@ -250,7 +250,7 @@ impl Handler for ExchangeHandler<'_> {
     }
 }
 
-/// Takes the response's head: what remains is the time of the whole.
+/// Receives the response's head; from now on only the limit of the whole exchange applies.
 #[inline(always)]
 fn head(
     state: &mut ExchangeState,
@@ -263,11 +263,12 @@ fn head(
     state.head(cx, status, fields, ahead)
 }
 
-/// Takes a response that came in one piece as its parts, one after the other, until one ends it.
+/// Passes a response that came in one piece on as parts, one after the other, until one ends the
+/// exchange.
 ///
-/// So there is one path for both ways in which a response arrives, and a judgement does not depend
-/// on how the peer's bytes fell into reads. The last part ends the response: the head itself if
-/// nothing follows, then the body, then the end or the trailers.
+/// So both ways in which a response arrives have one path, and the result does not depend on how the
+/// peer's bytes were split into reads. The last part ends the response: the head if nothing follows,
+/// then the body, then the end or the trailers.
 #[inline]
 fn pieces(state: &mut ExchangeState, cx: &mut KindContext<'_>, whole: &Whole<'_>) -> Continuation {
     let mut continuation = head(state, cx, whole.status, whole.fields, whole.ahead);
@@ -292,15 +293,15 @@ impl<'a> ExchangeHandler<'a> {
         }
     }
 
-    /// Counts an exchange that is handed over again after a failure. One that follows a redirect has
-    /// not failed.
+    /// Counts an exchange that a connection has taken again after a failure. An exchange that follows
+    /// a redirect has not failed.
     #[cold]
     fn sent_again(&mut self, id: ExchangeId) {
         let exchange = &mut self.exchanges.entry_mut(id).exchange;
         self.interval.retried += u64::from(exchange.take_first().is_some());
     }
 
-    /// Sets the deadline of a response's head that has a limit of its own.
+    /// Sets the deadline of a response head that has its own limit.
     #[inline(never)]
     fn expect_head(&mut self, id: ExchangeId, limit: Nanos, now: Nanos) {
         let account = &mut self.exchanges.entry_mut(id).exchange.account;
@@ -317,8 +318,8 @@ impl<'a> ExchangeHandler<'a> {
 
     /// Calls a verb of an exchange's state.
     ///
-    /// The verb gets a context of the parts of [`Exchanges`] beside the entry, so that it can render,
-    /// decode and count while it borrows the state.
+    /// The context for the verb contains the parts of [`Exchanges`] other than the entry, so that the
+    /// verb can render, decode and count while it borrows the state.
     #[inline(always)]
     fn with<T>(
         &mut self,
@@ -329,7 +330,7 @@ impl<'a> ExchangeHandler<'a> {
         self.exchanges.with(id, self.interval, now, verb)
     }
 
-    /// Takes a response that came in one piece, and continues as with any other.
+    /// Receives a response that came in one piece, and continues as with any other.
     #[inline]
     fn in_pieces(&mut self, id: ExchangeId, whole: &Whole<'_>, now: Nanos) -> Then {
         let continuation = self.with(id, now, |state, cx| pieces(state, cx, whole));
@@ -338,10 +339,10 @@ impl<'a> ExchangeHandler<'a> {
 
     /// Lists a continuation, and returns the wire's part of it.
     ///
-    /// For the wire, a redirect is over like an end: the connection is free, and the next request may
-    /// need another. `cut` means that the request was not written to its end, so the wire has to end
-    /// that too. The rest of a response that is given up is not read: a stream is reset, and a
-    /// connection of HTTP/1.1 is closed.
+    /// For the wire, a redirect ends the exchange: the connection is free, and the next request may
+    /// need another. `cut` means that the request was not written completely, so the wire must end
+    /// it. The rest of a response that is given up is not read: an HTTP/2 stream is reset, and an
+    /// HTTP/1.1 connection is closed.
     #[inline(always)]
     fn go_on(&mut self, id: ExchangeId, continuation: Continuation, now: Nanos) -> Then {
         match continuation {
@@ -359,8 +360,8 @@ impl<'a> ExchangeHandler<'a> {
         }
     }
 
-    /// Ends an exchange whose response was read to its end. Where its request was not, the wire
-    /// ends that too.
+    /// Ends an exchange whose response was read completely. If its request was not written
+    /// completely, the wire ends it.
     #[inline(always)]
     fn over(&mut self, id: ExchangeId, failure: Failure, now: Nanos) -> Then {
         let cut = !self.exchanges.entry(id).exchange.account.is_written();
@@ -368,14 +369,14 @@ impl<'a> ExchangeHandler<'a> {
         Then::Over { cut }
     }
 
-    /// Ends an exchange that failed on the wire, or lists it to be sent once more where that is
-    /// safe and wanted. An idempotent request that is repeated keeps the time of the first byte
-    /// that came of the failed response.
+    /// Ends an exchange that failed on the wire, or lists it to be sent again if that is safe and
+    /// wanted. An idempotent request that is repeated keeps the time of the first byte of the failed
+    /// response.
     ///
-    /// The request decides first whether it may be made twice; the one further attempt that an
-    /// exchange has is used up only then. A request that is sent once more is not a second exchange:
-    /// it keeps its id and the time at which it was due. It is counted as retried when a connection
-    /// has taken it again; if none does, it ends with its first failure.
+    /// The request first decides whether it may be sent twice; only then the exchange's single
+    /// further attempt is used. A repeated request is not a second exchange: it keeps its id and its
+    /// due time. The request counts as retried when a connection has taken it again; if none does,
+    /// the exchange ends with its first failure.
     #[cold]
     fn failed(
         &mut self,

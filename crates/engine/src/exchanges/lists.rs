@@ -1,12 +1,13 @@
-//! The lists by which exchanges request an action of their worker.
+//! The lists with which exchanges request actions of their worker.
 //!
-//! A handler may not start an exchange or put one on a wire: it adds to a list. The worker reads
-//! both lists after the transport has returned, the ends first, until both are empty. An end whose
-//! time is in the next interval stays on its list until the interval before is closed.
+//! A handler may not start an exchange or put one on a wire; it adds to a list instead. The worker
+//! reads both lists after the transport has returned, ends first, until both are empty. An end
+//! whose time is in the next interval stays on its list until the current interval is closed.
 //!
-//! An end is copied out and the list cleared when its last one is taken, rather than removed from
-//! the front: under load a turn ends tens of exchanges, and each costs one push and one read. An id
-//! is on the list of ends at most once, because an exchange reports nothing after its end.
+//! Ends are copied out, and the list is cleared when the last one is taken, instead of removing
+//! each from the front: under load, dozens of exchanges end per turn, and each costs one push and
+//! one read. An id is on the list of ends at most once, because an exchange reports nothing after
+//! its end.
 
 use crate::id::ExchangeId;
 use drumfire_measure::Outcome;
@@ -16,15 +17,15 @@ use std::collections::VecDeque;
 /// An action for the worker on an exchange that is not over.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Todo {
-    /// Submits the exchange once more, `pause` after `now`.
+    /// Submit the exchange again, `pause` after `now`.
     Resend {
         id: ExchangeId,
         pause: Nanos,
         now: Nanos,
     },
-    /// Follows the redirect of its response.
+    /// Follow the redirect of the exchange's response.
     Follow { id: ExchangeId, now: Nanos },
-    /// Sends its next message at that time.
+    /// Send the exchange's next message at that time.
     Message { id: ExchangeId, at: Nanos },
 }
 
@@ -51,8 +52,8 @@ impl End {
         }
     }
 
-    /// This end, whose seat rests afterwards: a plan whose requests can't be made would otherwise
-    /// spin a core.
+    /// This end with a rest of the seat, because a plan whose requests cannot be made would
+    /// otherwise keep a core busy.
     pub(super) const fn with_rest(self) -> Self {
         Self {
             rests: true,
@@ -73,7 +74,7 @@ const _: () = assert!(size_of::<End>() <= 16, "an end is copied in two registers
 pub(crate) struct Lists {
     /// Exchanges that are over, in the order in which they ended.
     ended: Vec<End>,
-    /// The number of those that the worker has taken.
+    /// The number of entries of `ended` that the worker has taken.
     settled: usize,
     todo: VecDeque<Todo>,
 }
@@ -96,19 +97,19 @@ impl Lists {
         self.todo.push_back(todo);
     }
 
-    /// Whether no exchange is over or asks for an action.
+    /// Whether no exchange is over or requests an action.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.ended.is_empty() && self.todo.is_empty()
     }
 
-    /// The next exchange that is over; [`Self::pass_ended`] takes it off.
+    /// The next exchange that is over; [`Self::pass_ended`] removes it.
     #[inline]
     pub(crate) fn next_ended(&self) -> Option<End> {
         self.ended.get(self.settled).copied()
     }
 
-    /// Takes the next exchange that is over off the list. There is one.
+    /// Removes the next exchange that is over from the list, which must not be empty.
     #[inline]
     pub(crate) fn pass_ended(&mut self) {
         self.settled += 1;
@@ -118,7 +119,7 @@ impl Lists {
         }
     }
 
-    /// Takes the next action on another exchange.
+    /// Takes the next requested action.
     #[inline]
     pub(crate) fn next_todo(&mut self) -> Option<Todo> {
         self.todo.pop_front()

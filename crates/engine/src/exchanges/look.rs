@@ -1,16 +1,16 @@
-//! Looking at a response: the part of it that its request's inspection sees, and the values taken
-//! from it.
+//! A look at a response: the part of the response that the request's inspection needs, and the
+//! values taken from it.
 //!
-//! A look is begun with each head, so that a redirect that is followed leaves nothing in it, and is
-//! over with the response. The values that were taken stay until the exchange's id is used again:
-//! the worker gives them to the user before.
+//! A look begins with each head, so that it contains nothing of a redirect, and ends with the
+//! response. The values taken stay until the exchange's id is used again; before that, the worker
+//! gives them to the user.
 //!
-//! There are two looks in one. An inspection sees the fields that it names and up to its limit of
-//! the body; a body that is longer fails the exchange ([`Outcome::LimitBody`]), for half a body
-//! can't be judged. A look to show keeps all fields and an excerpt of the body or of the first
-//! messages, and fails nothing. What a peer can make it keep is bounded in both: by the wire's
-//! limit for a head, and by the plan's or the excerpt's for a body. Memory beyond
-//! [`KEPT_LOOK_BYTES`] is given back after each response.
+//! There are two kinds of look. An inspection needs certain fields and at most its limit of the
+//! body; a longer body fails the exchange ([`Outcome::LimitBody`]), because a partial body cannot
+//! be judged. A look to show the response keeps all fields and an excerpt of the body or of the
+//! first messages, and never fails. Both bound what a peer can make them keep: the head by the
+//! wire's limit, the body by the limit of the plan or of the excerpt. Memory above
+//! [`KEPT_LOOK_BYTES`] is freed after each response.
 
 use super::side::excerpt;
 use crate::blame::Failure;
@@ -20,7 +20,7 @@ use drumfire_measure::{Excerpt, Field, GRPC_STATUS, Outcome, Side};
 use drumfire_plan::{Inspection, Mismatch, MismatchKind, Response, ResponseFields, Taken};
 use drumfire_units::Nanos;
 
-/// The part of a response that is looked at; kept for the next exchange with the same id.
+/// The part of a response that is looked at; reused by the next exchange with the same id.
 #[derive(Debug, Default)]
 pub(super) struct Look {
     pub(super) fields: ResponseFields,
@@ -28,9 +28,9 @@ pub(super) struct Look {
     pub(super) body: Vec<u8>,
     /// The values that were taken from the response.
     pub(super) taken: Taken,
-    /// The length of the whole body where only the part that is shown is kept.
+    /// The length of the whole body, if only the part to show is kept.
     sampled: u64,
-    /// The number of bytes to be kept to be shown of a body that is decoded anyway.
+    /// The maximum number of bytes to keep for showing, of a body that is decoded anyway.
     room: usize,
     /// The parts of a response that is shown.
     shown: Option<Box<Shown>>,
@@ -42,12 +42,12 @@ struct Shown {
     version: &'static str,
     trailers: Vec<Field>,
     messages: Vec<Excerpt>,
-    /// Messages that are not kept.
+    /// The number of messages that are not kept.
     more: u64,
 }
 
 impl Look {
-    /// Begins the look at a response whose head has come.
+    /// Begins the inspection of a response whose head has arrived.
     pub(super) fn begin_inspection(&mut self, inspection: &dyn Inspection, fields: &Fields<'_>) {
         self.clear();
         if inspection.every_field() {
@@ -58,7 +58,7 @@ impl Look {
         }
     }
 
-    /// Begins the look at a response that is shown: all of its fields are kept.
+    /// Begins the look at a response that is shown: all fields are kept.
     pub(super) fn begin_shown(&mut self, fields: &Fields<'_>) {
         self.clear();
         self.shown = Some(Box::new(Shown {
@@ -75,8 +75,8 @@ impl Look {
         }
     }
 
-    /// Keeps the excerpt of a call's message where the reply is shown; of a later one it counts
-    /// that there was more.
+    /// Keeps the excerpt of a call's message, if the reply is shown. Messages after the first
+    /// [`SHOWN_MESSAGES`] are only counted.
     pub(super) fn show_message(&mut self, message: &[u8]) {
         let Some(shown) = &mut self.shown else {
             return;
@@ -106,7 +106,7 @@ impl Look {
         }
         let fields = self.fields.iter();
         side.fields = fields.map(|(name, value)| Field::of(name, value)).collect();
-        // Of a call the first message lies here too.
+        // The body of a call contains its first message, which is in `bodies` already.
         if !self.body.is_empty() && side.bodies.is_empty() {
             let length = self.length();
             let excerpt = excerpt(&self.body);
@@ -120,7 +120,7 @@ impl Look {
         self.sampled.max(self.body.len() as u64)
     }
 
-    /// Forgets the last response. Its memory stays, unless that was uncommonly much.
+    /// Forgets the last response. Its memory is kept up to a limit.
     pub(super) fn clear(&mut self) {
         self.sampled = 0;
         self.room = 0;
@@ -134,7 +134,7 @@ impl Look {
     /// Keeps decoded bytes of the body.
     ///
     /// # Errors
-    /// When there are more than these.
+    /// If the body exceeds `max` bytes.
     pub(super) fn keep(&mut self, bytes: &[u8], max: u64) -> Result<(), Failure> {
         if (self.body.len() + bytes.len()) as u64 > max {
             let reason =
@@ -145,7 +145,7 @@ impl Look {
         Ok(())
     }
 
-    /// Keeps up to this many bytes of a body that is decoded anyway.
+    /// Reserves room for this many bytes of a body that is decoded anyway.
     pub(super) const fn make_room(&mut self, room: usize) {
         self.room = room;
     }
@@ -157,14 +157,14 @@ impl Look {
         }
     }
 
-    /// Keeps decoded bytes of the body up to a length, and counts the others.
+    /// Keeps decoded bytes of the body up to `max` in all, and counts the others.
     pub(super) fn sample(&mut self, bytes: &[u8], max: usize) {
         let room = max.saturating_sub(self.body.len());
         self.body.extend_from_slice(&bytes[..bytes.len().min(room)]);
         self.sampled += bytes.len() as u64;
     }
 
-    /// Inspects the whole response, with a status, that took this long.
+    /// Inspects the whole response, with this status and response time.
     pub(super) fn inspect(
         &mut self,
         inspection: &dyn Inspection,
@@ -183,7 +183,7 @@ impl Look {
     }
 }
 
-/// The status that an inspection sees: of a call its own code, which counts from 0.
+/// The status that an inspection sees: for a call, its own code, which counts from 0.
 pub(super) fn seen_status(status: u16) -> u16 {
     status.checked_sub(GRPC_STATUS).unwrap_or(status)
 }

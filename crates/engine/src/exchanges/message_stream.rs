@@ -1,11 +1,11 @@
-//! The messages of a response, which its protocol frames one by one.
+//! The messages of a response whose protocol frames each message.
 //!
 //! A [`Framing`] finds messages in the bytes of the body. A [`MessageStream`] counts them, times them
-//! if the server streams them, shows and checks each, and ends the exchange when the plan has as
-//! many as it wants. What a message means, and how the response ends, is the kind's part.
+//! if the server streams them, shows and checks each, and ends the exchange when it has as many as
+//! the plan wants. The exchange's kind interprets the messages and the end of the response.
 //!
-//! Another framing (the events of an event stream, the frames of a socket) is an implementation of
-//! the trait.
+//! Another framing (the events of an event stream, the frames of a socket) needs only an
+//! implementation of the trait.
 
 use super::context::KindContext;
 use super::tools::Codecs;
@@ -14,19 +14,19 @@ use drumfire_measure::{IsFirst, Outcome};
 use drumfire_plan::ReplyCheck;
 use drumfire_units::Nanos;
 
-/// The way in which a protocol separates messages in a body.
+/// How a protocol separates messages in a body.
 pub(super) trait Framing {
     /// The mistake of a peer that breaks the framing.
     type Violation;
 
-    /// The number of whole messages that have come in this attempt.
+    /// The number of complete messages received in this attempt.
     fn count(&self) -> u64;
 
-    /// Reads bytes, and hands over each message that is complete by them. `codecs` are memory for
-    /// messages that are compressed.
+    /// Reads bytes, and passes on each message that they complete. `codecs` has memory for compressed
+    /// messages.
     ///
     /// # Errors
-    /// If the peer breaks the framing; messages before that have been handed over.
+    /// If the peer breaks the framing; earlier messages have been passed on.
     fn read(
         &mut self,
         bytes: &[u8],
@@ -39,15 +39,15 @@ pub(super) trait Framing {
 #[derive(Debug)]
 pub(super) struct MessageStream<F> {
     pub(super) framing: F,
-    /// The time of the last message; of the attempt's beginning before any came.
+    /// The time of the last message, or of the attempt's beginning.
     last: Nanos,
 }
 
-/// The failure of a response whose messages are not as they must be.
+/// The failure of a response with an invalid message.
 pub(super) enum Broken<V> {
-    /// A message does not decode.
+    /// A message cannot be decoded.
     Undecodable(Failure),
-    /// A message is too large to be looked at.
+    /// A message is too large to be inspected.
     TooLarge(Failure),
     /// The peer breaks the framing.
     Framing(V),
@@ -67,14 +67,14 @@ impl<F: Framing> MessageStream<F> {
         self.last = now;
     }
 
-    /// Reads bytes of messages, and returns the number of those that are complete by them.
+    /// Reads bytes of messages, and returns the number of messages that they complete.
     ///
-    /// All bytes are read before anything is judged. If they have several failures, one is returned:
-    /// that of a message that does not decode, else that of one that is too large to be looked at,
-    /// else that of the framing.
+    /// All bytes are read before any failure is returned. If there are several failures, the first of
+    /// these is returned: a message that cannot be decoded, a message that is too large to be
+    /// inspected, broken framing.
     ///
     /// # Errors
-    /// If the messages are not as they must be.
+    /// If a message is invalid.
     pub(super) fn read(
         &mut self,
         cx: &mut KindContext<'_>,
@@ -113,8 +113,8 @@ impl<F: Framing> MessageStream<F> {
         Ok(came)
     }
 
-    /// Records the times of streamed messages that have come together: all but the first of them
-    /// have come 0 after the one before.
+    /// Records the times of streamed messages that arrived together: every message except the first
+    /// arrived 0 ns after the previous one.
     pub(super) fn note_streamed(&mut self, cx: &mut KindContext<'_>, came: u64) {
         let is_measured = cx.is_measured();
         let first = self.framing.count() == came;
@@ -133,7 +133,7 @@ impl<F: Framing> MessageStream<F> {
         }
     }
 
-    /// Whether as many messages have come as are wanted; `None` stands for all.
+    /// Whether `wanted` messages have arrived; `None` means that all are wanted.
     pub(super) fn has(&self, wanted: Option<u64>) -> bool {
         wanted.is_some_and(|wanted| self.framing.count() >= wanted)
     }

@@ -1,13 +1,13 @@
 //! The messages that an exchange sends on a stream, made while it runs.
 //!
-//! An attempt begins with [`OutgoingMessages::begin_attempt`], which makes the metadata that varies
-//! and the first messages. The stream then takes bytes: after each portion
+//! An attempt begins with [`OutgoingMessages::begin_attempt`], which renders the varying metadata
+//! and the first messages. The stream then takes bytes. After each portion
 //! [`OutgoingMessages::taken`] makes the next one, or sets a timer for it, which
 //! [`OutgoingMessages::timer`] handles.
 //!
-//! If the messages are the same each time (`fixed`), the plan contains them encoded: nothing is
-//! rendered, no context is kept and no byte is copied. Others are rendered into the outbox, as many
-//! as are within its bound, so that a stream of a million messages takes the memory of a few.
+//! If the messages are always the same (`fixed`), the plan contains them encoded: nothing is
+//! rendered, no context is kept and no byte is copied. Other messages are rendered into the outbox,
+//! up to its bound, so that a stream of a million messages takes the memory of a few.
 
 use super::context::{BodyStep, KindContext, TimerStep};
 use super::outbox::Outbox;
@@ -22,7 +22,7 @@ use drumfire_measure::{Excerpt, Outcome, Side};
 use drumfire_plan::{DataError, Direction, RenderedFields};
 use drumfire_units::Nanos;
 
-/// The messages of an exchange on their way out; kept for the next exchange with that state.
+/// The messages of an exchange on their way out; reused by the next exchange with the same entry.
 #[derive(Debug)]
 pub(super) struct OutgoingMessages {
     outbox: Outbox,
@@ -30,12 +30,13 @@ pub(super) struct OutgoingMessages {
     metadata: RenderedFields,
     context: KeptContext,
     /// The moment at which the context was made, on both clocks. Later times are computed from it,
-    /// so that a message does not read the wall clock.
+    /// so that no message reads the wall clock.
     began: Moment,
-    /// The times of the first messages, if each is rendered at its own: these may be shown.
+    /// The times of the first messages, which may be shown, if each message is rendered with its own
+    /// time.
     made_at: Vec<u64>,
-    /// The time at which the exchange has sent and received enough; [`Nanos::MAX`] if its messages
-    /// decide that.
+    /// The time at which the exchange has sent and received enough; [`Nanos::MAX`] if the number of
+    /// messages decides.
     until: Nanos,
 }
 
@@ -48,7 +49,7 @@ struct Moment {
 }
 
 impl Moment {
-    /// The time since the Unix epoch at another moment, not before this one.
+    /// The time since the Unix epoch at `now`, which is not before this moment.
     fn unix_at(self, now: Nanos) -> u64 {
         self.unix + (now - self.at).0
     }
@@ -74,14 +75,14 @@ impl OutgoingMessages {
         self.outbox.begin_exchange();
     }
 
-    /// Begins an attempt. Only data that vary are made here. Returns the time at which the exchange
-    /// has sent and received enough, if the plan has one.
+    /// Begins an attempt and renders varying data. Returns the time at which the exchange has sent
+    /// and received enough, if the plan has one.
     ///
-    /// The context of an exchange is made once, in its first attempt, so that a request that is sent
-    /// once more has the same data. The outbox and the times begin again with each attempt.
+    /// The context of an exchange is made once, in its first attempt, so that a repeated request has
+    /// the same data. The outbox and the times begin again with each attempt.
     ///
     /// # Errors
-    /// In words, if its data can't be rendered.
+    /// A text, if the data cannot be rendered.
     pub(super) fn begin_attempt(
         &mut self,
         request: &MessageRequest,
@@ -106,13 +107,13 @@ impl OutgoingMessages {
         Ok(until)
     }
 
-    /// Drops its context, which keeps values of its user.
+    /// Drops the context, which holds values of the user.
     #[cold]
     pub(super) fn drop_context(&mut self) {
         self.context.clear();
     }
 
-    /// Makes the metadata that varies, and the first messages.
+    /// Renders the varying metadata and the first messages.
     fn render(
         &mut self,
         request: &MessageRequest,
@@ -132,8 +133,9 @@ impl OutgoingMessages {
         self.make_messages(request, codecs, now)
     }
 
-    /// Makes as many messages as may go out now: all that the outbox wants, or one if they go one by
-    /// one. If the plan uses a message's own time, each portion has the time at which it is made.
+    /// Makes as many messages as may be sent now: as many as the outbox accepts, or one if the plan
+    /// has an interval between messages. If the plan uses a message's own time, each portion gets
+    /// the time at which it is made.
     fn make_messages(
         &mut self,
         request: &MessageRequest,
@@ -170,28 +172,28 @@ impl OutgoingMessages {
         Ok(())
     }
 
-    /// The opening of its stream.
+    /// The opening of the exchange's stream.
     #[inline]
     pub(super) fn opening<'a>(&'a self, request: &'a MessageRequest) -> Opening<'a> {
         Opening::new(&request.stream.head, self.extra(request), true)
     }
 
-    /// The fields of its own with which its stream is opened: the metadata that varies.
+    /// The exchange's own fields for opening its stream: the varying metadata.
     #[inline]
     pub(super) fn extra(&self, request: &MessageRequest) -> Option<Extra<'_>> {
         let own = Extra::new(None, None, &self.metadata);
         request.fixed.is_none().then_some(own)
     }
 
-    /// The next bytes that its stream sends.
+    /// The next bytes for the stream.
     #[inline]
     pub(super) fn next_bytes<'a>(&'a self, request: &'a MessageRequest) -> Option<Chunk<'a>> {
         let (bytes, end) = self.outbox.next_bytes(request.fixed_messages())?;
         Some(Chunk::new(bytes, end))
     }
 
-    /// Notes that the stream has taken bytes of its messages, and prepares the next step: nothing
-    /// more, another portion at once, or one at a time.
+    /// Notes that the stream has taken bytes of the messages, and returns the next step: end or
+    /// wait, another portion at once, or one at a given time.
     pub(super) fn taken(
         &mut self,
         request: &MessageRequest,
@@ -217,14 +219,13 @@ impl OutgoingMessages {
         }
     }
 
-    /// Ends the request if the server takes no more of it.
+    /// Ends the request, because the server takes no more of it.
     pub(super) const fn refuse(&mut self) {
         self.outbox.refuse();
     }
 
-    /// Sends the next message, or ends the request, when a time that was set has come. Two kinds of
-    /// time are set, that of the next message and that of the end; the clock decides which one this
-    /// is.
+    /// Sends the next message, or ends the request, when a timer has fired. A timer is set for the
+    /// next message or for the end; the clock decides which one this is.
     pub(super) fn timer(
         &mut self,
         request: &MessageRequest,
@@ -248,8 +249,8 @@ impl OutgoingMessages {
         }
     }
 
-    /// The request that was sent, as it is shown: its first messages are made once more, each with
-    /// the time that it had.
+    /// The sent request as it is shown: its first messages are rendered again, each with its
+    /// original time.
     pub(super) fn shown(&self, request: &MessageRequest) -> Side {
         let mut context = self.context.context.clone();
         let count = message_count(&request.plan, &context).min(SHOWN_MESSAGES);
@@ -275,8 +276,8 @@ impl OutgoingMessages {
         }
     }
 
-    /// The number of messages that an exchange which ends has still meant to send; 0 if their number
-    /// is unknown until its end.
+    /// The number of messages that an ending exchange has not sent; 0 if the total is unknown until
+    /// the exchange's end.
     #[inline]
     pub(super) fn unsent(&self, request: &MessageRequest, cx: &KindContext<'_>) -> u64 {
         match self.outbox.total() {
@@ -285,9 +286,9 @@ impl OutgoingMessages {
         }
     }
 
-    /// The messages of an exchange that ended before it had sent all. Their number may be known only
-    /// by rendering: if an exchange never began, it is computed from the context that it would have
-    /// had.
+    /// The number of messages that an exchange ended before sending. The total may be known only by
+    /// rendering: for an exchange that never began, it is computed from the context that it would
+    /// have had.
     #[cold]
     fn left(&self, request: &MessageRequest, cx: &KindContext<'_>) -> u64 {
         if request.plan.has_open_end() {

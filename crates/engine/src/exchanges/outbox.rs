@@ -1,46 +1,45 @@
-//! The messages that a call sends: those that its stream has taken whole, and those that it never
-//! will.
+//! The messages that a call sends: their bytes, and the counts of messages made and sent.
 //!
 //! An exchange uses the outbox from [`Outbox::begin_exchange`] on, and each of its attempts from
-//! [`Outbox::begin_attempt`] on. The call then makes messages while the outbox [`Outbox::wants`] some,
-//! hands [`Outbox::next_bytes`] to its stream, and notes what that took with [`Outbox::note_taken`]. When
-//! a portion [`Outbox::is_taken`], the request ends ([`Outbox::ends_now`]) or goes on with the next
-//! portion. Of a call that is sent once more, messages are counted once.
+//! [`Outbox::begin_attempt`] on. The call makes messages while the outbox [`Outbox::wants`] some, passes
+//! [`Outbox::next_bytes`] to its stream, and notes the bytes that the stream took with
+//! [`Outbox::note_taken`]. When a portion [`Outbox::is_taken`], the request ends ([`Outbox::ends_now`])
+//! or continues with the next portion. If a call is sent again, each message is counted once.
 //!
-//! `counted <= sent <= made <= total` holds within an attempt that is the first; a second attempt
-//! begins with `sent` 0, and counts nothing until it has gone further than the first. A message is
-//! sent when its last byte was taken by the stream: not before, so that the report never has a
-//! message that flow control still holds.
+//! In the first attempt, `counted <= sent <= made <= total` always holds. A second attempt begins with
+//! `sent` 0, and counts nothing until it has sent more than the first. A message is sent when the stream
+//! has taken its last byte, not before, so that the report never counts a message that flow control still
+//! holds.
 
 use drumfire_grpc::framed_length;
 
 /// Messages are made until this many bytes of a call wait to be sent.
 const AHEAD_BYTES: usize = 64 * 1024;
 
-/// A call's messages on their way out. Fixed ones are prepared as one body; others are made as the
-/// call goes, a portion at a time.
+/// A call's messages on their way out. Fixed messages are prepared as one body; others are made during
+/// the call, one portion at a time.
 #[derive(Debug)]
 pub(super) struct Outbox {
-    /// Messages that are made and not yet taken; empty where all are fixed.
+    /// Messages that are made and not yet taken; empty if all are fixed.
     portion: Vec<u8>,
-    /// The length of the part of the fixed body, or of the portion, that is taken.
+    /// The number of bytes taken of the fixed body, or of the portion.
     taken: usize,
-    /// The end, in these, of the last message that is taken whole.
+    /// The offset in these bytes after the last message that is taken completely.
     whole_to: usize,
-    /// Messages that are made, fixed ones included.
+    /// The number of messages made, including fixed ones.
     made: u64,
-    /// Messages that this attempt has sent whole.
+    /// The number of messages that this attempt has sent completely.
     sent: u64,
-    /// Messages that are counted as sent.
+    /// The number of messages counted as sent.
     pub(super) counted: u64,
-    /// The number of messages that the call sends at most; [`UNKNOWN`] before it has begun, `made`
-    /// once it was stopped.
+    /// The maximum number of messages that the call sends; [`UNKNOWN`] before the call has begun, `made`
+    /// after it was stopped.
     total: u64,
     /// Whether the request has ended.
     ended: bool,
 }
 
-/// The number of messages of a call that has not begun.
+/// The value of `total` before a call has begun.
 const UNKNOWN: u64 = u64::MAX;
 
 impl Default for Outbox {
@@ -66,7 +65,7 @@ impl Outbox {
         self.total = UNKNOWN;
     }
 
-    /// Begins an attempt to send `total` messages, of which `made` are made.
+    /// Begins an attempt to send `total` messages, of which `made` exist already.
     #[inline]
     pub(super) fn begin_attempt(&mut self, total: u64, made: u64) {
         self.next_portion();
@@ -76,7 +75,7 @@ impl Outbox {
         self.ended = false;
     }
 
-    /// Drops the portion that is taken, so that the next one can be made.
+    /// Drops the portion, which is taken, so that the next one can be made.
     #[inline]
     pub(super) fn next_portion(&mut self) {
         self.portion.clear();
@@ -84,12 +83,12 @@ impl Outbox {
         self.whole_to = 0;
     }
 
-    /// Whether a further message is to be made now.
+    /// Whether to make a further message now.
     pub(super) const fn wants(&self) -> bool {
         self.made < self.total && self.portion.len() < AHEAD_BYTES
     }
 
-    /// The index of the next message to be made, and the place for its encoded bytes.
+    /// The index of the next message to make, and the buffer for its encoded bytes.
     pub(super) const fn next_message(&mut self) -> (u64, &mut Vec<u8>) {
         (self.made, &mut self.portion)
     }
@@ -99,16 +98,15 @@ impl Outbox {
         self.made += 1;
     }
 
-    /// The bytes that the stream is to take next, and whether the request ends with them; `None`
-    /// after its end.
+    /// The next bytes for the stream, and whether the request ends with them; `None` after its end.
     #[inline]
     pub(super) fn next_bytes<'a>(&'a self, fixed: Option<&'a [u8]>) -> Option<(&'a [u8], bool)> {
         let body = fixed.unwrap_or(&self.portion);
         (!self.ended).then(|| (&body[self.taken..], self.made >= self.total))
     }
 
-    /// Notes that the stream has taken `count` bytes more of the fixed body, or of the current
-    /// portion where there is none. Gives the number of messages that were completed by them.
+    /// Notes that the stream has taken `count` more bytes of the fixed body, or, without one, of the
+    /// current portion. Returns the number of messages that they complete.
     #[inline]
     pub(super) fn note_taken(&mut self, count: usize, fixed: Option<&[u8]>) -> u64 {
         self.taken += count;
@@ -122,8 +120,8 @@ impl Outbox {
         went
     }
 
-    /// Counts the messages that are complete within a part of the bytes, by the lengths in their
-    /// prefixes (five bytes each, as gRPC frames them).
+    /// Counts the messages that are complete within a part of the bytes, by the lengths in their prefixes
+    /// (five bytes each in gRPC's framing).
     #[cold]
     fn take_part(&mut self, fixed: Option<&[u8]>) {
         let body = fixed.unwrap_or(&self.portion);
@@ -138,29 +136,29 @@ impl Outbox {
         self.taken >= fixed.map_or(self.portion.len(), <[u8]>::len)
     }
 
-    /// Ends the request if all messages are made; `false` where further ones follow.
+    /// Ends the request if all messages are made; returns `false` if further messages follow.
     #[inline]
     pub(super) const fn ends_now(&mut self) -> bool {
         self.ended = self.made >= self.total;
         self.ended
     }
 
-    /// Sends no further message than those that are made.
+    /// Sends no messages beyond those already made.
     pub(super) const fn stop(&mut self) {
         self.total = self.made;
     }
 
-    /// Ends the request at once: the server takes no more of it.
+    /// Ends the request at once, because the server takes no more of it.
     pub(super) const fn refuse(&mut self) {
         self.ended = true;
     }
 
-    /// Whether nothing waits to be taken, and the request goes on.
+    /// Whether the request is open and no bytes wait to be taken.
     pub(super) const fn is_idle(&self) -> bool {
         !self.ended && self.portion.is_empty()
     }
 
-    /// The number of messages that the call sends at most; `None` before it has begun.
+    /// The maximum number of messages that the call sends; `None` before the call has begun.
     #[inline]
     pub(super) const fn total(&self) -> Option<u64> {
         match self.total {
@@ -170,8 +168,8 @@ impl Outbox {
     }
 }
 
-/// The number of messages that lie whole in `body` between `from`, where one begins, and `end`; and
-/// the end of the last of them.
+/// The number of complete messages in `body` between `from`, the start of a message, and `end`; and the
+/// end of the last of them.
 fn whole_messages(body: &[u8], from: usize, end: usize) -> (u64, usize) {
     let (mut count, mut at) = (0, from);
     while let Some(length) = body.get(at..).and_then(framed_length)

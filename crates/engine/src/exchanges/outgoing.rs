@@ -1,15 +1,15 @@
-//! The request of an exchange on its way out, in any form, for each of its attempts.
+//! The request of an exchange on its way out, in every form and for each attempt.
 //!
-//! An attempt begins with [`OutgoingRequest::render`], which makes the parts that vary. The wire
-//! then takes the request as HTTP/1.1 sends it ([`OutgoingRequest::rendered`]) or as a stream opens
-//! it ([`OutgoingRequest::opening`]), and bytes of its body until there are no more.
+//! An attempt begins with [`OutgoingRequest::render`], which renders the varying parts. The wire then
+//! takes the request in the form of HTTP/1.1 ([`OutgoingRequest::rendered`]) or of a stream
+//! ([`OutgoingRequest::opening`]), and the bytes of its body until there are no more.
 //!
-//! A response that leads elsewhere does not end the exchange: `note_redirect` makes the next
-//! request, and `advance` the exchange's own, whose attempt begins again. The exchange keeps its
-//! seat at home and its times.
+//! A redirect does not end the exchange: `note_redirect` makes the next request, and `advance` makes
+//! it the exchange's current request, which begins a new attempt. The exchange keeps its seat at the
+//! home connection and its times.
 //!
-//! Nothing of a plain request is stored here: the prepared form is the pool's. The parts that few
-//! requests need are boxed, so that this stays small in every entry.
+//! A plain request stores nothing here, because the pool has its prepared form. Rarely needed parts
+//! are boxed, so that this struct stays small in every entry.
 
 use super::call::MessageState;
 use super::context::KindContext;
@@ -26,21 +26,21 @@ use drumfire_units::Nanos;
 
 /// The request of an exchange on its way out.
 ///
-/// The state is used again by the next exchange in its entry. `body_sent` begins again with each
-/// attempt, `follow` with each exchange; `own` is kept, and its generation shows to which exchange
-/// it belongs. The messages of a request that sends messages are lent for each call.
+/// The state is reused by the next exchange of its entry. `body_sent` is reset by each attempt,
+/// `follow` by each exchange; `own` is kept, and its generation shows the exchange to which it
+/// belongs. The messages of a request are lent for each call.
 #[derive(Debug, Default)]
 pub(super) struct OutgoingRequest {
-    /// The length of the part of a prepared body that the protocol has taken.
+    /// The number of bytes of a prepared body that the protocol has taken.
     body_sent: usize,
-    /// The request, if it is rendered for each exchange.
+    /// The request, if each exchange renders it.
     own: Option<Box<OwnRequest>>,
-    /// The redirects; `None` before the first, and for nearly every exchange.
+    /// The redirects; `None` before the first one, and for nearly every exchange.
     follow: Option<Box<Follow>>,
 }
 
 impl OutgoingRequest {
-    /// Forgets where the response of a failed attempt has led, whose request is sent once more.
+    /// Forgets the redirect in the response of a failed attempt, whose request is sent again.
     #[cold]
     pub(super) fn begin_again(&mut self) {
         self.body_sent = 0;
@@ -49,7 +49,7 @@ impl OutgoingRequest {
         }
     }
 
-    /// Drops everything that the exchange needed; mostly there is nothing.
+    /// Drops everything that the exchange needed; usually there is nothing.
     #[inline]
     pub(super) fn end_exchange(&mut self) {
         self.body_sent = 0;
@@ -58,7 +58,7 @@ impl OutgoingRequest {
         }
     }
 
-    /// Drops the context of the request, which keeps values of its user.
+    /// Drops the context of the request, which holds values of its user.
     #[cold]
     pub(super) fn drop_context(&mut self) {
         if let Some(own) = &mut self.own {
@@ -66,7 +66,8 @@ impl OutgoingRequest {
         }
     }
 
-    /// The form in which it is sent: its request's, or that of the request to which a redirect leads.
+    /// The form in which the request is sent: the form of a redirected request, or else the
+    /// original's.
     #[inline]
     fn form<'a>(&'a self, request: &'a Request) -> &'a Form {
         match &self.follow {
@@ -75,17 +76,17 @@ impl OutgoingRequest {
         }
     }
 
-    /// Whether sending it twice does no more than sending it once.
+    /// Whether sending the request twice has the same effect as sending it once.
     pub(super) fn is_idempotent(&self, request: &Request) -> bool {
         self.form(request).is_idempotent()
     }
 
-    /// Begins an attempt on a connection: renders the parts that vary, unless that was done for an
-    /// earlier attempt or a redirect has led to another request. Returns a time at which
-    /// `ExchangeState::timer` is to be called.
+    /// Begins an attempt on a connection: renders the varying parts, unless an earlier attempt did so
+    /// or the request was redirected. Returns the time at which to call `ExchangeState::timer`, if
+    /// any.
     ///
     /// # Errors
-    /// In words, if it can't be rendered.
+    /// A text, if the request cannot be rendered.
     pub(super) fn render(
         &mut self,
         messages: &mut Option<Box<MessageState>>,
@@ -117,7 +118,7 @@ impl OutgoingRequest {
         }
     }
 
-    /// The request as HTTP/1.1 sends it; `None` if it has no such form.
+    /// The request in the form of HTTP/1.1; `None` if it has another form.
     #[inline(always)]
     pub(super) fn rendered<'a>(&'a self, request: &'a Request) -> Option<&'a Rendered> {
         let form = self.form(request);
@@ -130,7 +131,7 @@ impl OutgoingRequest {
         }
     }
 
-    /// The opening of the request's stream; `None` if it has no such form.
+    /// The opening of the request's stream; `None` if the request has another form.
     #[inline]
     pub(super) fn opening<'a>(
         &'a self,
@@ -148,7 +149,7 @@ impl OutgoingRequest {
         }
     }
 
-    /// The next bytes of the body that the stream sends; `None` if there are none for now.
+    /// The next bytes of the body for the stream; `None` if no bytes are ready.
     #[inline]
     pub(super) fn next_bytes<'a>(
         &'a self,
@@ -171,7 +172,7 @@ impl OutgoingRequest {
         self.body_sent += taken;
     }
 
-    /// The request that was sent, as it is shown.
+    /// The sent request as it is shown.
     pub(super) fn sent(&self, messages: Option<&MessageState>, request: &Request) -> Side {
         match (self.form(request), &self.own, messages) {
             (Form::Rendered(rendered), ..) => side::of_rendered(rendered),
@@ -189,13 +190,14 @@ impl OutgoingRequest {
 
 /// Redirects, and the cookies of the place to which the request is sent.
 impl OutgoingRequest {
-    /// Whether the response leads to another request, or to the end of the exchange for want of one.
+    /// Whether the response redirects to another request, or ends the exchange because the redirect
+    /// is refused.
     #[inline]
     pub(super) fn leads_on(&self) -> bool {
         matches!(&self.follow, Some(follow) if follow.leads_on())
     }
 
-    /// Keeps the cookies of a response, from the request to which a redirect has led or its own.
+    /// Stores the cookies of a response to the redirected request, or to the original one.
     #[cold]
     pub(super) fn store_cookies(&mut self, exchange: &mut Exchange, fields: &Fields<'_>) {
         let jar = exchange.user_state.jar.as_deref_mut();
@@ -208,8 +210,8 @@ impl OutgoingRequest {
         own.visit.store_cookies(jar, fields);
     }
 
-    /// Notes the request to which a redirect leads, which is followed when its response is over. If
-    /// the exchange's own request can't be made whole again, that is the failure.
+    /// Notes the request to which a redirect leads; it is sent after the response is over. If the
+    /// exchange's own request cannot be rebuilt, the exchange fails.
     #[cold]
     pub(super) fn note_redirect(
         &mut self,
@@ -240,7 +242,7 @@ impl OutgoingRequest {
         self.follow.get_or_insert_default().lead_to(next);
     }
 
-    /// The whole request that was sent; `None` if it is the plan's own.
+    /// The complete request that was sent; `None` if it equals the plan's.
     #[cold]
     fn own_request(&self, cx: &mut KindContext<'_>) -> Result<Option<HttpRequest>, DataError> {
         let (Form::Varying(varying), Some(own)) = (self.form(cx.request), &self.own) else {
@@ -251,16 +253,16 @@ impl OutgoingRequest {
         Ok(Some(whole))
     }
 
-    /// Whether the response leads to a request that the plan follows.
+    /// Whether the response redirects to a request that the plan follows.
     pub(super) fn is_followed(&self) -> bool {
         let follow = self.follow.as_ref();
         follow.is_some_and(|follow| follow.is_followed())
     }
 
-    /// Makes the request to which the response leads the exchange's own.
+    /// Makes the redirected request the exchange's current one.
     ///
     /// # Errors
-    /// If the plan follows no such redirect.
+    /// If the plan does not follow such a redirect.
     pub(super) fn advance(&mut self) -> Result<(), Failure> {
         match &mut self.follow {
             Some(follow) => follow.advance(),
@@ -268,15 +270,15 @@ impl OutgoingRequest {
         }
     }
 
-    /// The origin of the redirected request under way.
+    /// The origin of the current redirected request.
     pub(super) fn origin(&self) -> Option<&Origin> {
         self.follow.as_ref()?.origin()
     }
 
-    /// Makes the redirected request ready to be submitted, with its target in a form.
+    /// Prepares the redirected request for submission, with its target in this form.
     ///
     /// # Errors
-    /// If it can't be sent so.
+    /// If the request cannot be sent in this form.
     pub(super) fn prepare_hop(&mut self, pool: &Pool, target: TargetForm) -> Result<(), Failure> {
         self.body_sent = 0;
         match &mut self.follow {

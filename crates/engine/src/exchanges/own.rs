@@ -1,14 +1,14 @@
-//! Requests that vary: rendered when a connection takes their exchange, once per exchange, into
-//! memory that the next exchange with the state uses again.
+//! Requests that vary. Each is rendered once per exchange, when a connection takes the exchange,
+//! into memory that is reused by the next exchange with the same state.
 //!
-//! A request is rendered that late since its data may name the connection, and its time should be
-//! that of sending. It is rendered once: an attempt that follows a failure sends the same bytes,
-//! which [`KeptContext::is_of`] tells by the exchange's generation. A redirect makes a request of
-//! its own from the whole one, [`OwnRequest::complete`], which renders the parts once more from the
+//! A request is rendered that late because its data may contain the connection's number, and its
+//! time should be the time of sending. An attempt after a failure sends the same bytes;
+//! [`KeptContext::is_of`] recognizes it by the exchange's generation. A redirect builds its request
+//! from the complete original, [`OwnRequest::complete`], which renders the parts again from the
 //! kept context.
 //!
-//! The context holds a reference to the user's values. [`OwnRequest::drop_context`] is called when
-//! the exchange is over, or the user could not change them without a copy.
+//! The context holds a reference to the user's values. [`OwnRequest::drop_context`] must be called
+//! when the exchange is over; otherwise the user could not change the values without a copy.
 
 use super::cookies::Visit;
 use super::exchange::Exchange;
@@ -17,28 +17,29 @@ use crate::prepare::{Parts, Rendered, VaryingRequest};
 use crate::wire::{Chunk, Extra, Opening};
 use drumfire_plan::{DataError, HttpRequest, RequestContext};
 
-/// An exchange's own request.
+/// A request that is rendered for one exchange.
 #[derive(Debug, Default)]
 pub(super) struct OwnRequest {
     pub(super) context: KeptContext,
-    /// The request as HTTP/1.1 sends it.
+    /// The request in the form of HTTP/1.1.
     pub(super) rendered: Rendered,
-    /// Its varying parts, as a stream sends them.
+    /// The varying parts, in the form of a stream.
     parts: Parts,
-    /// The place that it was sent to, for its cookies.
+    /// The place to which the request was sent, for its cookies.
     pub(super) visit: Visit,
 }
 
-/// The context of an exchange's request, computed once: a request that is sent again is the same.
+/// The context of an exchange's request, computed once, so that a repeated request has the same
+/// data.
 #[derive(Debug, Default)]
 pub(super) struct KeptContext {
     pub(super) context: RequestContext,
-    /// The generation of the exchange to which it belongs, of those with the state.
+    /// The generation of the exchange to which the context belongs.
     of: Option<Generation>,
 }
 
 impl KeptContext {
-    /// Whether there is one for this exchange.
+    /// Whether the context belongs to the exchange with this generation.
     pub(super) fn is_of(&self, generation: Generation) -> bool {
         self.of == Some(generation)
     }
@@ -49,28 +50,28 @@ impl KeptContext {
         self.of = Some(generation);
     }
 
-    /// Sets the time at which the rest of the request is rendered, since the Unix epoch.
+    /// Sets the time for rendering the rest of the request, since the Unix epoch.
     pub(super) const fn set_time(&mut self, now: u64) {
         self.context.now = now;
     }
 
-    /// Drops the context, which keeps values of its user.
+    /// Drops the context, which holds values of its user.
     pub(super) fn clear(&mut self) {
         *self = Self::default();
     }
 }
 
 impl OwnRequest {
-    /// Drops its context; the exchange is over.
+    /// Drops the context at the end of the exchange.
     pub(super) fn drop_context(&mut self) {
         self.context.clear();
     }
 
     /// Renders the request of an exchange in a context, with the cookies of its user. `scratch` is
-    /// memory for the parts of a request over HTTP/1.1.
+    /// memory for the parts of an HTTP/1.1 request.
     ///
     /// # Errors
-    /// In words, when it can't be rendered.
+    /// A text, if the request cannot be rendered.
     pub(super) fn render(
         &mut self,
         exchange: &mut Exchange,
@@ -94,7 +95,7 @@ impl OwnRequest {
         Ok(())
     }
 
-    /// The whole request once more, in the form that the plan has requests in.
+    /// The complete request again, in the form that the plan uses.
     pub(super) fn complete(
         &self,
         request: &VaryingRequest,
@@ -105,7 +106,7 @@ impl OwnRequest {
         Ok(request.complete(planned, scratch)?)
     }
 
-    /// The opening of its stream; `None` where HTTP/1.1 sends it.
+    /// The opening of the request's stream; `None` for HTTP/1.1.
     pub(super) fn opening<'a>(&'a self, request: &'a VaryingRequest) -> Option<Opening<'a>> {
         let stream = request.stream()?;
         let (target, host) = (request.target(&self.parts), request.host(&self.parts));
@@ -114,7 +115,7 @@ impl OwnRequest {
         Some(Opening::new(&stream.head, Some(extra), has_body))
     }
 
-    /// The whole body that its stream sends.
+    /// The whole body for the stream.
     pub(super) fn body<'a>(&'a self, request: &'a VaryingRequest) -> &'a [u8] {
         request.stream_body(&self.parts)
     }

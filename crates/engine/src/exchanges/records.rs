@@ -1,19 +1,19 @@
-//! The records of exchanges beyond their figures: some in full, where the plan asks for it, the
-//! slowest, and the first body of each kind of failure.
+//! The records of exchanges in addition to their figures: complete transcripts if the plan requests
+//! them, the slowest exchanges, and the first body of each kind of failure.
 //!
-//! [`Records::attend`] is called for an exchange only where [`Records::attends`] says so: two
-//! comparisons for nearly every one. A failed exchange's body is offered besides, with
-//! [`Records::keep_failed_body`]. Both are called after the sample and before the exchange's state
-//! is used again. [`Records::take_written`] empties the records when an interval is closed, but for the
-//! kinds of failure that are known and the bound of the slowest, which hold for the run.
+//! Call [`Records::attend`] only if [`Records::attends`] is true; this check is two comparisons for
+//! nearly every exchange. The body of a failed exchange is also passed to
+//! [`Records::keep_failed_body`]. Both are called after the sample is made and before the exchange's
+//! state is reused. [`Records::take_written`] empties the records when an interval is closed, except
+//! the known kinds of failure and the bound of the slowest, which are kept for the run.
 //!
-//! Peers decide the sizes here, so each has a bound: a failed body is kept up to
-//! [`FAILED_BODY_BYTES`], once for each outcome and status; the slowest are a fixed number;
-//! transcripts of responses from a status on stop at [`KEPT_TRANSCRIPTS_BYTES`] in an interval.
-//! Only a plan that asks for every exchange has no bound but what is shown of each.
+//! Peers decide the sizes here, so each has a bound: a failed body is kept up to [`FAILED_BODY_BYTES`],
+//! once for each outcome and status; the number of slowest exchanges is fixed; transcripts of responses
+//! from a given status on stop at [`KEPT_TRANSCRIPTS_BYTES`] per interval. If a plan requests every
+//! exchange, only the shown part of each is bounded.
 //!
-//! Values of secret fields that the request carried are masked in a failed body, since a server may
-//! echo them in its error page.
+//! The values of secret fields of the request are masked in a failed body, because a server may echo
+//! them in its error page.
 
 use super::entry::Entry;
 use super::rules::Rules;
@@ -29,29 +29,30 @@ use drumfire_plan::{TRACEPARENT, Transcripts};
 use drumfire_units::Nanos;
 use std::mem::take;
 
-/// The number of digits of a trace's id.
+/// The number of digits of a trace id.
 const TRACE_DIGITS: usize = 32;
 
 /// The records that a worker keeps of a pool's exchanges until the next interval is closed.
 #[derive(Debug, Default)]
 pub(super) struct Records {
-    /// The plan's choice of the exchanges that are written down in full.
+    /// The plan's choice of exchanges to transcribe.
     kinds: Transcripts,
     transcripts: Vec<Transcript>,
-    /// Bytes of their bodies, which may be a server's.
+    /// Bytes of the transcripts' bodies, which may come from a server.
     bytes: usize,
-    /// Exchanges beyond the bound on these, which are not written down.
+    /// The number of exchanges beyond this bound, which are not transcribed.
     lost: u64,
-    /// The kinds of failure of which this worker has kept a body.
+    /// The kinds of failure for which this worker has kept a body.
     known: FailedBodies,
-    /// Bodies that are not handed over yet.
+    /// Bodies that have not been handed over yet.
     bodies: Vec<FailedBody>,
-    /// Whether any request carries a trace.
+    /// Whether any request carries a trace id.
     traces: bool,
-    /// The slowest of this worker's that are not handed over yet.
+    /// The slowest exchanges of this worker that have not been handed over yet.
     slowest: Slowest,
-    /// A response time, or a service time, beyond these is one of the slowest so far. They only rise,
-    /// though the slowest are handed over: none below them can be among those of the run.
+    /// An exchange whose response time or service time exceeds these values is one of the slowest so
+    /// far. The values only rise, even after the slowest are handed over: no faster exchange can be
+    /// among the slowest of the run.
     slow_from: [Nanos; 2],
     /// Whether *the* latency may be the service time.
     is_closed: bool,
@@ -68,7 +69,7 @@ impl Records {
         }
     }
 
-    /// Whether the end of an exchange with this sample takes more than the sample.
+    /// Whether the end of an exchange with this sample needs more than the sample.
     #[inline]
     pub(super) fn attends(&self, sample: &Sample) -> bool {
         self.kinds != Transcripts::None || self.is_slow(sample)
@@ -80,7 +81,7 @@ impl Records {
         sample.response_time() > response || self.is_closed && sample.service_time() > service
     }
 
-    /// Keeps of an exchange that has ended the parts that the plan asks for beyond its sample.
+    /// Keeps the parts of an ended exchange that the plan requests in addition to its sample.
     #[inline(never)]
     pub(super) fn attend(&mut self, rules: &Rules, entry: &Entry, sample: &Sample) {
         if self.wants(sample) {
@@ -91,7 +92,7 @@ impl Records {
         }
     }
 
-    /// Whether the plan asks for an exchange that has ended in full.
+    /// Whether the plan requests a transcript of an ended exchange.
     const fn wants(&self, sample: &Sample) -> bool {
         match self.kinds {
             Transcripts::None => false,
@@ -100,7 +101,7 @@ impl Records {
         }
     }
 
-    /// Keeps an exchange that is slower than most. Its trace is empty where it carried none.
+    /// Keeps an exchange that is among the slowest. Its trace id is empty if it carried none.
     #[cold]
     fn keep_slow(&mut self, rules: &Rules, entry: &Entry, sample: &Sample) {
         let trace = match self.traces {
@@ -155,8 +156,8 @@ impl Records {
         self.bodies.push(body);
     }
 
-    /// Writes down the part of an exchange that a redirect ends, where every exchange is written
-    /// down. Its time is not known apart.
+    /// Transcribes the part of an exchange that a redirect ends, if every exchange is transcribed. The
+    /// time of this part is not known separately.
     #[cold]
     pub(super) fn transcribe_hop(&mut self, rules: &Rules, entry: &Entry) {
         if self.kinds == Transcripts::Every {
@@ -190,8 +191,8 @@ impl Records {
     }
 }
 
-/// The id of the trace that an exchange carried: the second field of `traceparent` (W3C Trace
-/// Context section 3.2).
+/// The trace id that an exchange carried: the second field of `traceparent` (W3C Trace Context section
+/// 3.2).
 fn trace_of(rules: &Rules, entry: &Entry) -> Option<String> {
     let sent = entry.state.sent(rules.request(&entry.exchange));
     let mut fields = sent.fields.iter();
@@ -200,13 +201,13 @@ fn trace_of(rules: &Rules, entry: &Entry) -> Option<String> {
     Some(trace.chars().take(TRACE_DIGITS).collect())
 }
 
-/// The beginning of a body, without the values of secret fields. A text is masked as text, also
-/// where it was cut within its last character.
+/// The beginning of a body, without the values of secret fields. A text is masked as text, even if it
+/// was cut within its last character.
 fn without_secrets(body: &[u8], values: &[&str]) -> Vec<u8> {
     let bytes = &body[..body.len().min(FAILED_BODY_BYTES)];
     let whole = match std::str::from_utf8(bytes) {
         Ok(text) => Some(text),
-        // It was cut within a character.
+        // The body was cut within a character.
         Err(error) if error.error_len().is_none() => {
             std::str::from_utf8(&bytes[..error.valid_up_to()]).ok()
         }

@@ -1,18 +1,18 @@
-//! Redirects: whether one is followed, and with which request.
+//! Redirects: whether a redirect is followed, and with which request.
 //!
-//! When a response's head leads elsewhere, [`Next::after`] makes the next request, and
+//! When a response's head is a redirect, [`Next::after`] makes the next request, and
 //! [`Follow::lead_to`] keeps it. When the response is over, [`Follow::advance`] makes it the
-//! current one; its origin is found, and [`Follow::prepare`] makes it ready to be submitted there.
-//! Between the two the exchange is on the worker's list, not on a wire.
+//! current request; its origin is looked up, and [`Follow::prepare`] prepares the request for
+//! submission there. In between, the exchange is on the worker's list, not on a wire.
 //!
-//! A server decides where a redirect leads, so it is the one part of a run in which a peer names an
-//! address. The plan bounds it: the number of redirects of an exchange, no way from `https` to
-//! `http`, only those two schemes; credentials, cookies and fields that the plan marks private stay
-//! with their origin. A redirect that the plan forbids is a failure of the exchange
-//! ([`Outcome::RedirectBlocked`] or [`Outcome::RedirectLimit`]), never followed in part.
+//! A redirect is the only part of a run in which a peer chooses an address, so the plan bounds it:
+//! the number of redirects per exchange is limited, `https` never leads to `http`, other schemes
+//! are refused, and credentials, cookies and fields that the plan marks private stay with their
+//! origin. A redirect that the plan forbids fails the exchange ([`Outcome::RedirectBlocked`] or
+//! [`Outcome::RedirectLimit`]) and is never followed in part.
 //!
-//! The styles differ as browsers (Fetch, "HTTP-redirect fetch") and Go's `net/http` do: which
-//! methods become GET, `Referer`, and which Host is sent.
+//! The styles follow browsers (Fetch, "HTTP-redirect fetch") and Go's `net/http`. They differ in
+//! the methods that become GET, in `Referer`, and in the Host that is sent.
 
 use crate::blame::Failure;
 use crate::prepare::{Form, TargetForm, form};
@@ -24,12 +24,12 @@ use drumfire_plan::{
     Redirects, Scheme, Url,
 };
 
-/// The redirects of an exchange, beyond its own request.
+/// The redirects of an exchange after its original request.
 #[derive(Debug, Default)]
 pub(super) struct Follow {
-    /// The redirected request under way; `None` while it is the original.
+    /// The current redirected request; `None` for the original request.
     current: Option<Box<Hop>>,
-    /// The request after the current response.
+    /// The request to send after the current response.
     next: Option<Next>,
 }
 
@@ -41,32 +41,32 @@ pub(super) struct Hop {
     number: u32,
     /// Whether the original request has a `Referer`, which then stays.
     own_referer: bool,
-    /// The request as it is sent; `None` until its origin has been looked up.
+    /// The request in its sendable form; `None` until its origin has been looked up.
     form: Option<Form>,
 }
 
-/// The continuation of an exchange after a redirect's response.
+/// How an exchange continues after a redirect response.
 #[derive(Debug)]
 pub(super) enum Next {
-    /// Another request is sent.
+    /// Send another request.
     Hop(Box<Hop>),
-    /// The exchange ends in this failure.
+    /// End the exchange with this failure.
     Refused(Failure),
 }
 
 impl Follow {
-    /// Keeps what follows after the current response.
+    /// Keeps what follows the current response.
     pub(super) fn lead_to(&mut self, next: Next) {
         self.next = Some(next);
     }
 
-    /// Forgets what follows after a response that has failed.
+    /// Forgets what would follow a response that has failed.
     pub(super) fn forget_next(&mut self) {
         self.next = None;
     }
 
-    /// Whether the exchange goes on with another request, or ends for want of one, when the
-    /// response is over.
+    /// Whether a redirect follows the current response: another request, or a refusal that ends the
+    /// exchange.
     #[inline]
     pub(super) const fn leads_on(&self) -> bool {
         self.next.is_some()
@@ -75,7 +75,7 @@ impl Follow {
     /// Makes the next request the current one.
     ///
     /// # Errors
-    /// When the plan follows no such redirect.
+    /// If the plan does not follow such a redirect.
     pub(super) fn advance(&mut self) -> Result<(), Failure> {
         match self.next.take() {
             Some(Next::Hop(hop)) => {
@@ -92,10 +92,10 @@ impl Follow {
         matches!(self.next, Some(Next::Hop(_)))
     }
 
-    /// Makes the current request ready to be sent, with its target in a form.
+    /// Prepares the current request for sending, with its target in this form.
     ///
     /// # Errors
-    /// When it can't be sent so.
+    /// If the request cannot be sent in this form.
     pub(super) fn prepare(&mut self, pool: &Pool, target: TargetForm) -> Result<(), Failure> {
         if let Some(hop) = &mut self.current {
             let form = form(pool, &hop.request, target)
@@ -105,25 +105,25 @@ impl Follow {
         Ok(())
     }
 
-    /// The URL of the redirected request under way.
+    /// The URL of the current redirected request.
     pub(super) fn url(&self) -> Option<&Url> {
         Some(&self.current.as_ref()?.request.url)
     }
 
-    /// The origin of the redirected request under way.
+    /// The origin of the current redirected request.
     pub(super) fn origin(&self) -> Option<&Origin> {
         Some(&self.url()?.origin)
     }
 
-    /// The form of the redirected request under way, if it is ready.
+    /// The form of the current redirected request, if it is prepared.
     pub(super) fn form(&self) -> Option<&Form> {
         self.current.as_ref()?.form.as_ref()
     }
 }
 
 impl Next {
-    /// The continuation after the response to `original`, or to the request that a redirect has led
-    /// to before; `None` where the response leads nowhere.
+    /// How the exchange continues after the response to `original`, or to the current redirected
+    /// request; `None` if the response is not a redirect.
     pub(super) fn after(
         follow: Option<&Follow>,
         pool: &Pool,
@@ -143,7 +143,7 @@ impl Next {
         after_redirect(pool, &previous, status, location)
     }
 
-    /// The request that is sent next.
+    /// The request to send next.
     pub(super) fn request_mut(&mut self) -> Option<&mut HttpRequest> {
         match self {
             Self::Hop(hop) => Some(&mut hop.request),
@@ -152,10 +152,10 @@ impl Next {
     }
 }
 
-/// The request that was redirected, be it the plan's own or that of an earlier redirect.
+/// The request that was redirected: the plan's own request, or an earlier redirected one.
 struct Previous<'r> {
     request: &'r HttpRequest,
-    /// The number of redirects between it and the plan's own.
+    /// The number of redirects up to this request; 0 for the plan's own.
     number: u32,
     own_referer: bool,
 }
@@ -170,8 +170,8 @@ impl<'r> Previous<'r> {
     }
 }
 
-/// Decides on the response to a request, of a 3xx status; `None` ends the exchange with that
-/// response. `location` finds the field of that name, and is called only where it counts.
+/// Handles a 3xx response to a request; `None` ends the exchange with that response. `location`
+/// finds the Location field, and is called only if the field matters.
 fn after_redirect<'h>(
     pool: &Pool,
     previous: &Previous<'_>,
@@ -183,7 +183,7 @@ fn after_redirect<'h>(
         (_, 301 | 302 | 303 | 307 | 308) => location()?,
         _ => return None,
     };
-    // Go takes an empty one for none; it is a reference to the same URL.
+    // Go treats an empty Location as absent; by the RFC it is a reference to the same URL.
     if pool.http.redirect_style == RedirectStyle::Go && location.is_empty() {
         return None;
     }
@@ -205,12 +205,12 @@ fn after_redirect<'h>(
     })
 }
 
-/// The request that a redirect asks for (RFC 9110 section 15.4). Credentials stay with the origin
-/// that they were given for, and nothing sent under TLS goes on without.
+/// The request for a redirect (RFC 9110 section 15.4). Credentials stay with their origin, and
+/// nothing sent over TLS is sent again without it.
 ///
-/// The fields that it drops: where the origin changes, those that are secret by name, the Host and
-/// those that the plan marks; where the request becomes a GET, those of a body; the Host also where
-/// Go's client names a new one.
+/// These fields are dropped: if the origin changes, secret fields, the Host and the fields that the
+/// plan marks; if the request becomes a GET, the fields of a body; also the Host if Go's client
+/// replaces it.
 fn redirected(
     previous: &Previous<'_>,
     status: u16,
@@ -222,7 +222,7 @@ fn redirected(
     let request = previous.request;
     let mut url: Url = request.url.join(location).map_err(|error| match error {
         JoinError::Scheme(scheme) => blocked(format!("to the scheme {}", scheme.escape_default())),
-        // No plan could follow what is no reference: the server is to blame.
+        // A malformed reference cannot be followed by any plan: the server is to blame.
         malformed => Failure::with(Outcome::ProtoHeader, format!("Location: {malformed}")),
     })?;
     let same = url.origin == request.url.origin;
@@ -235,7 +235,7 @@ fn redirected(
         return Err(blocked("from https to http".to_owned()));
     }
     let becomes_get = becomes_get(request.method.as_str(), status, style);
-    // A URL that is whole names its host: Go's client gives up the one that it was told.
+    // An absolute URL contains its host: Go's client then drops the Host that it was given.
     let names_host = style == RedirectStyle::Go && has_scheme(location);
     let keeps = |header: &&Header| {
         let is_marked = |header: &Header| {
@@ -276,13 +276,13 @@ fn redirected(
     })
 }
 
-/// Whether a reference begins with a scheme, and so stands for itself (RFC 3986 section 4.3).
+/// Whether a reference begins with a scheme, and so is absolute (RFC 3986 section 4.3).
 fn has_scheme(reference: &[u8]) -> bool {
     let end = reference.iter().position(|byte| b":/?#".contains(byte));
     end.is_some_and(|end| reference[end] == b':' && reference[0].is_ascii_alphabetic())
 }
 
-/// Fields that describe a body, which go with it.
+/// Fields that describe a body and are dropped with it.
 const OF_BODY: [&str; 6] = [
     "content-type",
     "content-length",
@@ -292,7 +292,7 @@ const OF_BODY: [&str; 6] = [
     "expect",
 ];
 
-/// Whether the redirected request is a GET without a body.
+/// Whether the redirected request becomes a GET without a body.
 fn becomes_get(method: &str, status: u16, style: RedirectStyle) -> bool {
     match (status, style) {
         (303, _) | (301 | 302, RedirectStyle::Go) => method != "HEAD",
@@ -301,7 +301,8 @@ fn becomes_get(method: &str, status: u16, style: RedirectStyle) -> bool {
     }
 }
 
-/// `Referer` with the URL of a request, without user and fragment (RFC 9110 section 10.1.3).
+/// A `Referer` field with the URL of a request, without user and fragment (RFC 9110 section
+/// 10.1.3).
 fn referer(request: &HttpRequest) -> Option<Header> {
     Header::new("Referer", request.url.to_string().as_bytes()).ok()
 }

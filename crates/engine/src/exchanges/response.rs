@@ -1,15 +1,13 @@
-//! The response of an exchange: its body, and where it leads.
+//! The response of an exchange: its body, and its redirect.
 //!
 //! The verbs are called in the wire's order: `head`, then `data` for each piece of the body, then
-//! `end_message` or `trailers` unless the head or a piece was the last. A response that is only
-//! judged by its status and came in one piece needs none of them: the handler judges it.
+//! `end_message` or `trailers` unless the head or a piece was the last part. A response that came in
+//! one piece and is judged only by its status needs none of them: the handler judges it.
 //!
-//! A response that leads elsewhere does not end the exchange: the [`OutgoingRequest`] notes the next
-//! request.
+//! A redirect does not end the exchange: the [`OutgoingRequest`] notes the next request.
 //!
-//! A failure ends the exchange in one of two ways: with [`Continuation::End`] if the response was
-//! read to its end, so that the connection can be used again, and with [`Continuation::GiveUp`] if
-//! the rest is not wanted.
+//! A failure ends the exchange with [`Continuation::End`] if the response was read completely, so
+//! that the connection can be reused, and with [`Continuation::GiveUp`] if the rest is discarded.
 
 use super::body_use::BodyUse;
 use super::context::{Continuation, KindContext};
@@ -22,15 +20,15 @@ use crate::wire::{Ahead, Fields, Resend};
 use drumfire_measure::{Detail, FAILED_BODY_BYTES, Leniencies, Outcome};
 use drumfire_units::Nanos;
 
-/// The state of a response; begins again with each attempt.
+/// The state of a response; reset by each attempt.
 #[derive(Debug, Default)]
 pub(super) struct ResponseState {
-    /// The use that the exchange makes of the body.
+    /// How the exchange uses the body.
     body: BodyUse,
 }
 
 impl ResponseState {
-    /// Forgets the body of the attempt before.
+    /// Forgets the body of the previous attempt.
     #[inline]
     pub(super) fn begin_attempt(&mut self) {
         if !self.body.is_discard() {
@@ -38,13 +36,13 @@ impl ResponseState {
         }
     }
 
-    /// Whether the bytes of the body are looked at.
+    /// Whether the bytes of the body are needed.
     #[inline]
     pub(super) const fn reads_body(&self) -> bool {
         !self.body.is_discard()
     }
 
-    /// Takes the response's head: keeps the part that is looked at, notes where it leads, and chooses
+    /// Receives the response's head: keeps the part that is looked at, notes a redirect, and chooses
     /// the use of the body that follows.
     #[inline(always)]
     pub(super) fn head(
@@ -81,24 +79,24 @@ impl ResponseState {
         }
     }
 
-    /// Samples the body of a response of an unexpected status, whose head has come.
+    /// Samples the body of a response with an unexpected status, whose head has arrived.
     #[cold]
     fn sample_body(&mut self, exchange: &mut Exchange, fields: &Fields<'_>) {
         exchange.look.get_or_insert_default().clear();
         self.body = BodyUse::sample(FAILED_BODY_BYTES, fields);
     }
 
-    /// Samples the body of a response of an unexpected status that has come in one piece.
+    /// Samples the body of a response with an unexpected status that came in one piece.
     #[cold]
     pub(super) fn sample_whole(exchange: &mut Exchange, fields: &Fields<'_>, bytes: &[u8]) {
         let look = exchange.look.get_or_insert_default();
         look.clear();
         let mut body = BodyUse::sample(FAILED_BODY_BYTES, fields);
-        // The sample is only shown: a body that does not decode is kept as far as it does.
+        // The sample is only shown: a body that cannot be decoded completely is kept up to the error.
         let _undecodable = body.read(bytes, Some(look));
     }
 
-    /// Takes a piece of the body, decoded from its framing.
+    /// Receives a piece of the body, decoded from its framing.
     #[inline(always)]
     pub(super) fn data(
         &mut self,
@@ -126,7 +124,7 @@ impl ResponseState {
         }
     }
 
-    /// Takes the trailers, which end the body.
+    /// Receives the trailers, which end the body.
     #[inline]
     pub(super) fn trailers(
         &mut self,
@@ -139,7 +137,7 @@ impl ResponseState {
         }
     }
 
-    /// Takes the end of a response of HTTP/1.1, which was forgiven these mistakes.
+    /// Receives the end of an HTTP/1.1 response, with the violations that were accepted.
     #[inline(always)]
     pub(super) fn end_message(
         &mut self,
@@ -154,8 +152,8 @@ impl ResponseState {
         }
     }
 
-    /// Ends the body. The body of a response that leads elsewhere need not be whole, whichever
-    /// protocol has carried it: no part of it is looked at.
+    /// Ends the body. The body of a redirect may be incomplete in every protocol, because no part of
+    /// it is used.
     #[inline(always)]
     fn finish_body(&mut self, outgoing: &OutgoingRequest) -> Result<(), Failure> {
         if self.body.is_discard() || outgoing.leads_on() {
@@ -165,7 +163,7 @@ impl ResponseState {
     }
 }
 
-/// Keeps the cookies of a head, and the part that is looked at.
+/// Stores the cookies of a head, and keeps the part that is looked at.
 fn read_head(outgoing: &mut OutgoingRequest, cx: &mut KindContext<'_>, fields: &Fields<'_>) {
     if cx.exchange.user_state.jar.is_some() && fields.find("set-cookie").is_some() {
         outgoing.store_cookies(cx.exchange, fields);
@@ -173,9 +171,8 @@ fn read_head(outgoing: &mut OutgoingRequest, cx: &mut KindContext<'_>, fields: &
     cx.begin_look(fields);
 }
 
-/// The failure of a response that is not complete. An unexpected status is the answer, however
-/// little of its body follows: a server that refuses a request early often resets the connection
-/// over the rest of it.
+/// The failure of an incomplete response. An unexpected status is the result even if the body is
+/// incomplete: a server that refuses a request early often resets the connection during the body.
 pub(super) fn incomplete(
     outgoing: &OutgoingRequest,
     rules: &Rules,
@@ -195,7 +192,7 @@ pub(super) fn incomplete(
     }
 }
 
-/// Ends a response that is complete: it is judged, or leads elsewhere.
+/// Ends a complete response: judges it, or follows its redirect.
 #[inline(always)]
 fn complete(outgoing: &OutgoingRequest, cx: &mut KindContext<'_>) -> Continuation {
     if outgoing.leads_on() {
@@ -211,10 +208,10 @@ fn complete(outgoing: &OutgoingRequest, cx: &mut KindContext<'_>) -> Continuatio
     })
 }
 
-/// The pause before a failed request is sent once more; `None` if it is not. A request that a reused
-/// connection has lost may have been processed, so only an idempotent one is repeated (RFC 9110
-/// section 9.2.2), and only if the plan wants that. A request that the server has refused is not
-/// repeated, as in a browser.
+/// The pause before a failed request is sent again; `None` if it is not. A request lost by a reused
+/// connection may have been processed, so only an idempotent one is repeated (RFC 9110 section
+/// 9.2.2), and only if the plan allows it. A request that the server has refused is not repeated, as
+/// in a browser.
 pub(super) fn pause_before_resend(
     outgoing: &OutgoingRequest,
     cx: &KindContext<'_>,
@@ -234,11 +231,11 @@ pub(super) fn pause_before_resend(
     }
 }
 
-/// The use of the body of a response with these fields. An inspection decides first, with its
-/// limit; then the plan's decoding, with room for a sample beside it; then the sample alone.
+/// The use of the body of a response with these fields. An inspection has priority, with its limit;
+/// then the plan's decoding, with room for a sample; then the sample alone.
 ///
-/// A body that nothing asks for is discarded as it comes. One that the plan wants decoded is
-/// decoded though nothing looks at it, and fails the exchange where it does not decode.
+/// A body that no part needs is discarded as it arrives. A body that the plan decodes is decoded even
+/// if nothing looks at it, and fails the exchange if it cannot be decoded.
 fn use_of_body(
     cx: &mut KindContext<'_>,
     status: u16,

@@ -1,8 +1,8 @@
 //! The rules of a pool for its exchanges, computed once from the plan.
 //!
-//! Nearly every question on the path of an exchange is one comparison with a field here; the plan's
-//! own types are asked only where an exchange is out of the common. The rules do not change during
-//! a run: commands change the load, not the requests.
+//! Nearly every check on the path of an exchange is one comparison with a field here; the plan's
+//! own types are used only in rare cases. The rules do not change during a run: commands change the
+//! load, not the requests.
 
 use super::exchange::Exchange;
 use crate::prepare::{PreparedPool, Request, RequestKind};
@@ -14,17 +14,17 @@ use drumfire_plan::{
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
-/// The part of its responses that a pool reads; each level includes those before it. A level is
-/// chosen for the whole pool, by the request that needs most.
+/// The part of its responses that a pool reads; each level includes the previous ones. The request
+/// that needs most determines the level of the whole pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Reading {
-    /// The status alone.
+    /// Only the status.
     Status,
-    /// The status, bodies that are decoded, and cookies.
+    /// The status, decoded bodies, and cookies.
     Response,
-    /// All of that, and the parts of some responses that are looked at.
+    /// In addition, the parts of some responses that are looked at.
     Look,
-    /// The whole of any response that may be shown.
+    /// All of any response that may be shown.
     Show,
 }
 
@@ -32,20 +32,20 @@ enum Reading {
 #[derive(Debug)]
 pub(super) struct Rules {
     pub(super) prepared: Arc<PreparedPool>,
-    /// Exchanges whose intended start lies before this are the warm-up's.
+    /// Exchanges with an earlier intended start belong to the warm-up.
     measure_from: Nanos,
-    /// The time that an exchange may take.
+    /// The maximum duration of an exchange.
     limit: Nanos,
-    /// The time that the head of a response may take after the request's end, where that has a
-    /// limit of its own.
+    /// The maximum time between the request's end and the response's head, if the head has its own
+    /// limit.
     pub(super) head_limit: Option<Nanos>,
     expect: Expect,
     reading: Reading,
-    /// Whether any request is rendered, or is a call, as its exchange begins.
+    /// Whether any request is rendered, or begins a call, when its exchange begins.
     pub(super) renders_late: bool,
-    /// Whether any request may take another time than the pool's.
+    /// Whether any request has a different limit than the pool.
     has_limits: bool,
-    /// Whether every exchange is judged by its status alone, unless that is a redirect's.
+    /// Whether every exchange is judged only by its status, except for redirects.
     pub(super) is_plain: bool,
     opening: Opening,
 }
@@ -65,8 +65,8 @@ impl Reading {
     }
 }
 
-/// The limit of a response's head. A limit that is no shorter than that of a whole exchange is none
-/// of its own: a request that may take longer has as long for its head.
+/// The limit of a response's head. A limit that is not shorter than the limit of the whole exchange
+/// has no effect: a request with a longer limit allows its head as much time.
 fn head_limit(timeouts: &Timeouts) -> Option<Nanos> {
     (timeouts.head < timeouts.total).then_some(timeouts.head)
 }
@@ -95,13 +95,13 @@ impl Rules {
         self.prepared.pool()
     }
 
-    /// The request of an exchange, as it is sent.
+    /// The request of an exchange, in its sendable form.
     #[inline]
     pub(super) fn request(&self, exchange: &Exchange) -> &Request {
         &self.prepared.requests[exchange.task.request as usize]
     }
 
-    /// The request of an exchange, as the plan has it.
+    /// The request of an exchange, in the plan's form.
     pub(super) fn planned(&self, exchange: &Exchange) -> &HttpRequest {
         &self.pool().requests[exchange.task.request as usize]
     }
@@ -112,7 +112,7 @@ impl Rules {
         matches!(self.opening, Opening::Service)
     }
 
-    /// The time that an exchange of a request of the list may take.
+    /// The maximum duration of an exchange of the request with this index.
     #[inline(always)]
     pub(super) fn limit(&self, request: u32) -> Nanos {
         match self.has_limits {
@@ -121,7 +121,7 @@ impl Rules {
         }
     }
 
-    /// Whether an exchange is measured, and not the warm-up's.
+    /// Whether an exchange is measured, that is, intended after the warm-up.
     #[inline]
     pub(super) fn measures(&self, intended: Nanos) -> bool {
         intended >= self.measure_from
@@ -132,13 +132,13 @@ impl Rules {
         self.reading >= Reading::Show
     }
 
-    /// Whether more is looked at in any response than its status.
+    /// Whether any part of a response other than its status is looked at.
     #[inline]
     pub(super) fn looks(&self) -> bool {
         self.reading >= Reading::Look
     }
 
-    /// Whether anything of a response is read beyond its status.
+    /// Whether any part of a response other than its status is read.
     #[inline]
     pub(super) fn reads(&self) -> bool {
         self.reading >= Reading::Response
@@ -148,32 +148,32 @@ impl Rules {
         self.pool().http.redirects != Redirects::Report
     }
 
-    /// Whether a request is sent once more that a reused connection has lost.
+    /// Whether a request lost by a reused connection is sent again.
     pub(super) fn retries_reused(&self) -> bool {
         self.pool().connections.reused_closed != ReusedClosed::Fail
     }
 
-    /// Whether a request is sent once more whenever a reused connection ends without an answer,
-    /// however long after the request that is, as Go's client has it.
+    /// Whether a request is sent again whenever a reused connection ends without an answer, however
+    /// late, as Go's client does.
     pub(super) fn retries_as_go(&self) -> bool {
         self.pool().connections.reused_closed == ReusedClosed::RetryAsGo
     }
 
-    /// Whether a response with this status is ok, of a request that expects no other than the pool.
+    /// The outcome for a response with this status, for requests without their own expectation.
     #[inline]
     pub(super) const fn judge(&self, status: u16) -> Outcome {
         judge(&self.expect, status)
     }
 
-    /// Whether a response with this status is ok, of any request, which may expect other statuses
-    /// than the pool.
+    /// The outcome for a response with this status, for any request; a request may expect other
+    /// statuses than its pool.
     #[inline]
     pub(super) fn judge_request(&self, request: &Request, status: u16) -> Outcome {
         judge(&request.expect(self.expect), status)
     }
 
-    /// Whether a response with this status is a failure, whatever follows its head. A call that
-    /// accepts failures may be ok with any status.
+    /// Whether a response with this status is always a failure. A call that accepts failures may be
+    /// OK with any HTTP status.
     pub(super) fn never_accepts(&self, request: &Request, status: u16) -> bool {
         match &request.kind {
             RequestKind::Call(call) => !(1..=16).any(|code| call.plan.expect.accepts(code)),
@@ -182,8 +182,8 @@ impl Rules {
     }
 }
 
-/// The outcome of a complete response, by its status. One outside 100 to 599 is invalid (RFC 9110
-/// section 15), whatever is expected.
+/// The outcome of a complete response, by its status. A status outside 100 to 599 is always invalid
+/// (RFC 9110 section 15).
 #[inline]
 const fn judge(expect: &Expect, status: u16) -> Outcome {
     match status {

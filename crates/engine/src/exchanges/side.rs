@@ -1,15 +1,15 @@
-//! One side of an exchange as it is shown: read back from the bytes or the head that were sent,
-//! rather than from the plan, so that it is what the peer saw.
+//! One side of an exchange as it is shown. It is read back from the bytes or the head that were
+//! sent, not from the plan, so it is what the peer received.
 //!
-//! Bodies are cut to [`SHOWN_BYTES`]. A stream's pseudo-fields become the line and the Host that
-//! HTTP/1.1 would have. Secrets are not masked here: the parts that write a transcript do that.
+//! Bodies are cut to [`SHOWN_BYTES`]. A stream's pseudo-fields become the request line and the Host
+//! that HTTP/1.1 would have. Secrets are not masked here: the writers of transcripts do that.
 
 use crate::limits::SHOWN_BYTES;
 use crate::prepare::{Rendered, StreamHead};
 use crate::wire::Extra;
 use drumfire_measure::{Excerpt, Field, Side};
 
-/// The beginning of a body to be shown, with its whole length.
+/// The beginning of a body, with the length of the whole body.
 pub(super) fn excerpt(bytes: &[u8]) -> Excerpt {
     Excerpt {
         bytes: bytes[..bytes.len().min(SHOWN_BYTES)].to_vec(),
@@ -18,7 +18,7 @@ pub(super) fn excerpt(bytes: &[u8]) -> Excerpt {
     }
 }
 
-/// The one body of a side, unless it is empty.
+/// The body of a side as a list, which is empty for an empty body.
 fn bodies(body: &[u8]) -> Vec<Excerpt> {
     (!body.is_empty())
         .then(|| excerpt(body))
@@ -26,7 +26,7 @@ fn bodies(body: &[u8]) -> Vec<Excerpt> {
         .collect()
 }
 
-/// A request as HTTP/1.1 sends it.
+/// A request in the form of HTTP/1.1.
 pub(super) fn of_rendered(rendered: &Rendered) -> Side {
     let length = rendered.length();
     let mut bytes = Vec::with_capacity(length);
@@ -48,7 +48,7 @@ pub(super) fn of_rendered(rendered: &Rendered) -> Side {
     }
 }
 
-/// A request as its stream sends it: fields of its own take the place of pseudo-fields.
+/// A request in the form of a stream: the request's own fields replace pseudo-fields.
 pub(super) fn of_stream<'a>(head: &'a StreamHead, extra: Option<Extra<'a>>, body: &[u8]) -> Side {
     let mut side = Side::default();
     let (mut method, mut path, mut authority) = (String::new(), String::new(), None);

@@ -1,7 +1,7 @@
-//! The state of an exchange's two sides: its request on the way out, and its response.
+//! The state of an exchange: its request on the way out, and its response.
 //!
-//! The handler calls a verb for each event of the wire, in the wire's order, and the verb returns
-//! how the exchange continues:
+//! The handler calls a verb for each event of the wire, in the wire's order. The verb returns how
+//! the exchange continues:
 //!
 //! ```text
 //!   render_request ─► rendered or opening ─► (next_bytes ─► taken)*   the request, each attempt
@@ -11,10 +11,11 @@
 //!   end_exchange  once, after the sample
 //! ```
 //!
-//! The request's [`Form`](crate::prepare::Form) decides the verbs of the request, and its
-//! [`RequestKind`] those of the response; each is matched once per verb, against state that is there
-//! for every exchange. Another kind (an event stream, a socket) is a variant of [`RequestKind`], an
-//! arm here, and a file with its state; the handler, the transport and the wires stay as they are.
+//! The request's [`Form`](crate::prepare::Form) selects the verbs of the request, and its
+//! [`RequestKind`] the verbs of the response. Each is matched once per verb, and the state for it
+//! exists in every exchange. Another kind (an event stream, a socket) needs a variant of
+//! [`RequestKind`], an arm here, and a file with its state; the handler, the transport and the wires
+//! stay unchanged.
 
 use super::account;
 use super::call::{self, CallState, MessageState};
@@ -31,14 +32,14 @@ use drumfire_measure::{Leniencies, Outcome, Side};
 use drumfire_plan::DataError;
 use drumfire_units::Nanos;
 
-/// The state of an exchange's request and response, used again by the next exchange in its entry.
+/// The state of an exchange's request and response, reused by the next exchange of its entry.
 #[derive(Debug, Default)]
 pub(super) struct ExchangeState {
     /// The request on its way out.
     pub(super) outgoing: OutgoingRequest,
-    /// A response of HTTP.
+    /// An HTTP response.
     response: ResponseState,
-    /// Messages of both directions; `None` before the entry has had an exchange with messages.
+    /// Messages of both directions; `None` until the entry has had an exchange with messages.
     messages: Option<Box<MessageState>>,
 }
 
@@ -51,7 +52,7 @@ impl ExchangeState {
         }
     }
 
-    /// Drops the context of its data, which keeps values of its user.
+    /// Drops the context of the data, which holds values of its user.
     #[cold]
     pub(super) fn drop_context(&mut self) {
         self.outgoing.drop_context();
@@ -66,19 +67,19 @@ impl ExchangeState {
         &mut self.messages.get_or_insert_default().replies
     }
 
-    /// Discards the response of an attempt that has failed, before the next.
+    /// Discards the response of a failed attempt, before the next attempt.
     #[cold]
     pub(super) fn begin_again(&mut self) {
         self.response.begin_attempt();
         self.outgoing.begin_again();
     }
 
-    /// Discards the response that leads to a redirected request, before that request's attempt.
+    /// Discards the redirect response, before the attempt of the redirected request.
     pub(super) fn begin_hop(&mut self) {
         self.response.begin_attempt();
     }
 
-    /// Drops everything that the exchange needed; the memory stays for the next.
+    /// Drops everything that the exchange needed; the memory is kept for the next exchange.
     #[inline]
     pub(super) fn end_exchange(&mut self) {
         self.response.begin_attempt();
@@ -88,11 +89,11 @@ impl ExchangeState {
 
 /// The request.
 impl ExchangeState {
-    /// Begins an attempt on a connection: makes the parts of its request that vary. Returns a time
-    /// at which its [`timer`](Self::timer) is to fire.
+    /// Begins an attempt on a connection: renders the varying parts of the request. Returns the time
+    /// at which [`timer`](Self::timer) must be called, if any.
     ///
     /// # Errors
-    /// In words, if its data can't be rendered.
+    /// A text, if the data cannot be rendered.
     pub(super) fn render_request(
         &mut self,
         cx: &mut KindContext<'_>,
@@ -106,19 +107,19 @@ impl ExchangeState {
             .render(&mut self.messages, cx, connection, unix_time)
     }
 
-    /// The opening of its stream; `None` if its request has no such form.
+    /// The opening of the request's stream; `None` if the request has another form.
     #[inline]
     pub(super) fn opening<'a>(&'a self, request: &'a Request) -> Option<Opening<'a>> {
         self.outgoing.opening(self.messages.as_deref(), request)
     }
 
-    /// The next bytes of the body that its stream sends; `None` if there are none for now.
+    /// The next bytes of the body for the stream; `None` if no bytes are ready.
     #[inline]
     pub(super) fn next_bytes<'a>(&'a self, request: &'a Request) -> Option<Chunk<'a>> {
         self.outgoing.next_bytes(self.messages.as_deref(), request)
     }
 
-    /// Notes that its stream has taken this many bytes.
+    /// Notes that the stream has taken this many bytes.
     #[inline]
     pub(super) fn taken(&mut self, cx: &mut KindContext<'_>, taken: usize) -> BodyStep {
         let request = cx.request;
@@ -131,7 +132,7 @@ impl ExchangeState {
         }
     }
 
-    /// Stops the messages if the server takes no more of them.
+    /// Stops the messages, because the server takes no more of them.
     #[cold]
     pub(super) fn refuse_body(&mut self) {
         if let Some(messages) = &mut self.messages {
@@ -139,7 +140,7 @@ impl ExchangeState {
         }
     }
 
-    /// Acts on a time that it has set and that has come.
+    /// Handles a timer that the exchange has set and that has fired.
     pub(super) fn timer(&mut self, cx: &mut KindContext<'_>) -> TimerStep {
         let request = cx.request;
         match (&request.form, &mut self.messages) {
@@ -151,7 +152,7 @@ impl ExchangeState {
 
 /// The response.
 impl ExchangeState {
-    /// Whether the bytes of its response's body are looked at.
+    /// Whether the bytes of the response's body are needed.
     #[inline]
     pub(super) const fn reads_body(&self, request: &Request) -> bool {
         match &request.kind {
@@ -160,7 +161,7 @@ impl ExchangeState {
         }
     }
 
-    /// Takes the response's head.
+    /// Receives the response's head.
     #[inline(always)]
     pub(super) fn head(
         &mut self,
@@ -179,7 +180,7 @@ impl ExchangeState {
         }
     }
 
-    /// Takes bytes of the response's body, its last ones at the `end`.
+    /// Receives bytes of the response's body; with `end`, the last ones.
     #[inline(always)]
     pub(super) fn data(
         &mut self,
@@ -194,7 +195,7 @@ impl ExchangeState {
         }
     }
 
-    /// Takes the trailers, with which the response is over.
+    /// Receives the trailers, which end the response.
     #[inline]
     pub(super) fn trailers(
         &mut self,
@@ -209,8 +210,8 @@ impl ExchangeState {
         }
     }
 
-    /// Takes the end of a response of HTTP/1.1, which was forgiven these mistakes. Calls are not
-    /// carried by HTTP/1.1.
+    /// Receives the end of an HTTP/1.1 response, with the violations that were accepted. Never
+    /// called for a gRPC call, because HTTP/1.1 carries none.
     #[inline(always)]
     pub(super) fn end_message(
         &mut self,
@@ -221,10 +222,10 @@ impl ExchangeState {
     }
 }
 
-/// The end.
+/// The end of an exchange.
 impl ExchangeState {
-    /// The pause before the exchange is sent once more, if it failed and the wire allows that;
-    /// `None` if it is not sent again.
+    /// The pause before the exchange is sent again, if it failed and the wire allows it; `None` if
+    /// it is not sent again.
     pub(super) fn pause_before_resend(
         &self,
         cx: &KindContext<'_>,
@@ -247,7 +248,7 @@ impl ExchangeState {
         }
     }
 
-    /// The failure of an exchange whose time is up on its connection.
+    /// The failure of an exchange whose time is up after a connection has taken it.
     pub(super) fn lateness(&self, rules: &Rules, exchange: &Exchange, now: Nanos) -> Failure {
         match &rules.request(exchange).kind {
             RequestKind::Response => {
@@ -258,7 +259,7 @@ impl ExchangeState {
         }
     }
 
-    /// Accounts for a call with this outcome: counts the messages that it has not sent, and returns
+    /// Accounts for a call with this outcome: counts the messages that were not sent, and returns
     /// the status of its sample.
     #[inline]
     pub(super) fn account_call(&self, cx: &mut KindContext<'_>, outcome: Outcome) -> u16 {
@@ -277,12 +278,12 @@ impl ExchangeState {
         call::final_status(status, outcome)
     }
 
-    /// The request that it has sent, as it is shown.
+    /// The sent request as it is shown.
     pub(super) fn sent(&self, request: &Request) -> Side {
         self.outgoing.sent(self.messages.as_deref(), request)
     }
 
-    /// Adds to a response that is shown the parts that only the request's kind knows.
+    /// Adds the parts to a shown response that depend on the request's kind.
     pub(super) fn explain(request: &Request, response: &mut Side) {
         if let RequestKind::Call(call) = &request.kind {
             call::show_texts(call, response);

@@ -1,4 +1,4 @@
-//! Memory and codecs that the exchanges of a worker use in turn, so that none of them allocates.
+//! Memory and codecs that the exchanges of a worker share, so that no exchange allocates.
 //!
 //! Nothing in them outlives the verb that uses them: a compressor ends each message, and the memory
 //! is cleared before it is lent.
@@ -9,20 +9,20 @@ use drumfire_grpc::{Compressor, Decompressor, Encoding};
 /// The shared tools of a worker's exchanges.
 #[derive(Default)]
 pub(super) struct Tools {
-    /// The tools of calls.
+    /// The tools for calls.
     pub(super) codecs: Codecs,
-    /// The varying parts of a request over HTTP/1.1, on their way into its bytes.
+    /// The varying parts of an HTTP/1.1 request, before they are copied into its bytes.
     pub(super) parts: Parts,
 }
 
-/// The codecs of calls' messages, and a message on its way into one of them.
+/// The codecs for calls' messages, and a buffer for a message to be compressed.
 #[derive(Default)]
 pub(super) struct Codecs {
-    /// The decompressor of all calls; each message begins anew, so that calls may take turns.
+    /// The decompressor of all calls. Each message starts a new stream, so calls can alternate.
     pub(super) decompressor: Decompressor,
-    /// One for each encoding, made when a message first needs it.
+    /// One compressor for each encoding, made when a message first needs it.
     compressors: [Option<Compressor>; 3],
-    /// A message on its way into a compressor.
+    /// A message before its compression.
     message: Vec<u8>,
 }
 
@@ -33,7 +33,7 @@ impl std::fmt::Debug for Tools {
 }
 
 impl Codecs {
-    /// The compressor of an encoding, and empty memory for the message that it is given.
+    /// The compressor of an encoding, and an empty buffer for its message.
     pub(super) fn compressor(&mut self, encoding: Encoding) -> (&mut Compressor, &mut Vec<u8>) {
         let index = match encoding {
             Encoding::Identity => 0,

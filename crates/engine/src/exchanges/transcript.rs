@@ -1,8 +1,8 @@
-//! An exchange written down in full: both sides as they are shown, its sample, and the findings of
-//! its request's checks.
+//! The complete transcript of an exchange: both sides as they are shown, its sample, and the
+//! findings of its request's checks.
 //!
-//! It is made when the exchange has ended and its look is still whole. It costs copies of
-//! everything shown, and is made only for exchanges that the plan asks for.
+//! The transcript is made when the exchange has ended and its look is still complete. It copies
+//! everything that is shown, so it is made only for exchanges that the plan requests.
 
 use super::entry::Entry;
 use super::look::{Look, seen_status};
@@ -14,13 +14,13 @@ use drumfire_plan::Response;
 /// The part of an exchange that a transcript covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// A response that a redirect leads on from: the request's checks are not about it.
+    /// A redirect response: the request's checks do not apply to it.
     Hop,
     /// The last response, to which the checks apply.
     Last,
 }
 
-/// The transcript of an exchange that is over, or that a redirect leads on.
+/// The transcript of an exchange that is over, or of the part before a redirect.
 #[cold]
 pub(super) fn transcript(rules: &Rules, entry: &Entry, sample: Sample, part: Part) -> Transcript {
     let Entry { exchange, state } = entry;
