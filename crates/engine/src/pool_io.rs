@@ -134,7 +134,7 @@ impl<I: Io> Io for PoolIo<'_, I> {
         self.io.close(self.slots.slot(slot));
     }
 
-    /// Waits as the driver does: the list gets the driver's slots, of all pools.
+    /// Waits like the driver: the list receives the driver's slots of all pools.
     fn wait(&mut self, until: Nanos, ready: &mut Vec<Readiness>) -> Result<(), Fault> {
         self.io.wait(until, ready)
     }

@@ -7,16 +7,16 @@
 //!               └─ PoolPeers ◄──► the pool's other workers
 //! ```
 //!
-//! The parts are siblings and don't know each other; a method here borrows those that it needs. The
-//! [`Demand`] decides what starts, [`Exchanges`] have each request from its start to its sample, the
-//! [`Transport`] carries them, [`Timers`] wake both, and [`PoolPeers`] lead to the pool's other
+//! The parts are siblings and independent of each other; a method here borrows those that it needs.
+//! The [`Demand`] decides what starts, [`Exchanges`] keep each request from its start to its sample,
+//! the [`Transport`] carries them, [`Timers`] wake both, and [`PoolPeers`] lead to the pool's other
 //! workers. The methods are in three files: `starts` begins iterations and requests, `carriage`
-//! carries exchanges to their ends, and this file has the order of the two, orders and the
+//! carries exchanges to their ends, and this file has the order of the two, the orders, and the
 //! [`Lifecycle`] from running to finished. The worker owns the driver and the recorder, and lends
 //! them as a [`PoolContext`].
 //!
-//! Before the run the worker calls `open_more` in each turn, until all connections are open or have
-//! failed, and then `opened`; at the run's start `pass`. In each turn of its loop it calls:
+//! Before the run, the worker calls `open_more` in each turn until all connections are open or have
+//! failed, then `opened`; at the run's start it calls `pass`. In each turn of its loop it calls:
 //!
 //! ```text
 //!   carry_out, has_to_stop ─► stop     orders first: they move the horizon of arrivals
@@ -28,15 +28,15 @@
 //!   time_out, wake                     for each exchange that is `overdue`, each timer that is due
 //! ```
 //!
-//! The worker calls [`PoolRun::settle`] after each of these that may have ended an exchange. Only
-//! there does an exchange end, and the next one starts at once on its seat; so no method finds an
+//! The worker calls [`PoolRun::settle`] after each of these that may have ended an exchange. An
+//! exchange is ended only there, and the next one starts at once on its seat, so no method finds an
 //! exchange half ended. If an exchange has ended beyond the edge of an interval, `settle` stops
-//! before it and the worker closes the interval first.
+//! before it, and the worker closes the interval first.
 //!
-//! Between two calls of the worker these hold: every exchange that is under way has a seat (of its
-//! own share, or one at home while a redirect takes it elsewhere), every user is free, at an
-//! iteration, lent or retired, and both lists of the exchanges are empty unless an interval has to
-//! be closed first. A method that could break this leaves the rest to `settle`.
+//! Between two calls of the worker, these conditions hold: every running exchange has a seat (of its
+//! own share, or one at home while a redirect takes it elsewhere); every user is free, in an
+//! iteration, lent or retired; both lists of the exchanges are empty unless an interval must be
+//! closed first. A method that could break this leaves the rest to `settle`.
 
 mod carriage;
 mod peers;
@@ -68,29 +68,29 @@ pub(crate) struct PoolRun {
     prepared: Arc<PreparedPool>,
     id: PoolId,
     orders: Orders,
-    /// Running, draining or finished. Nothing begins unless it is running.
+    /// Running, draining or finished. Exchanges start only while it is running.
     pub(crate) lifecycle: Lifecycle,
     pub(crate) demand: Demand,
     exchanges: Exchanges,
     pub(crate) transport: Transport,
     pub(crate) timers: Timers,
     lookup: Lookup,
-    /// The times by which stops have moved this worker's own users.
+    /// The times by which stops have delayed this worker's own users.
     delays: Delays,
     peers: PoolPeers,
     affinity: Affinity,
-    /// Whether connections carry many exchanges, and one may end for want of more.
+    /// Whether connections carry many exchanges, so that an idle one may be closed.
     multiplexes: bool,
-    /// Whether times of arrival are the kernel's, and so lie before the present.
+    /// Whether times of arrival come from the kernel, and are therefore in the past.
     reads_stamps: bool,
-    /// The maximum number of exchanges that start in a turn.
+    /// The maximum number of exchanges to start in a turn.
     pub(crate) portion: u32,
 }
 
 impl PoolRun {
-    /// A worker's part of a pool with these connections and this demand; with a `member` if the pool
-    /// has other workers. There is room for one exchange on each stream of each share, so that a run
-    /// does not allocate for more.
+    /// A worker's part of a pool, with these connections and this demand; with a `member` if the
+    /// pool has other workers. Allocates room for one exchange per stream of each share, so that the
+    /// run does not allocate.
     pub(crate) fn new(
         prepared: &Arc<PreparedPool>,
         transport: Transport,
@@ -129,7 +129,7 @@ impl PoolRun {
         }
     }
 
-    /// Lets the load begin at a time of the run: arrivals that are due before are not part of it.
+    /// Begins the load at time `from` of the run; arrivals that are due earlier are left out.
     pub(crate) fn begin_from(&mut self, from: Nanos) {
         let demand = &mut self.demand;
         self.orders
@@ -153,16 +153,16 @@ impl PoolRun {
         stops && !self.lifecycle.is_stopped()
     }
 
-    /// Whether exchanges in flight end with the load: a request that began now would fail only
-    /// because of that, or be sent beyond a lease.
+    /// Whether exchanges in flight end with the load. A request that began now would fail only for
+    /// this reason, or be sent after the end of a lease.
     pub(crate) fn is_cut_off(&self, now: Nanos) -> bool {
         self.orders.is_ending(now)
             || self.orders.is_stopping(now) && self.prepared.pool().stop.drain == Drain::Close
     }
 
     /// Starts one exchange, or an iteration that begins with a pause; `false` if none is due or no
-    /// seat is free for it. Of the things that are due here and that others leave, the older goes
-    /// first.
+    /// seat is free. Work that is due here and work that other workers have left are started in the
+    /// order of their due times.
     #[inline]
     pub(crate) fn start_next<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, now: Nanos) -> bool {
         if self.peers.sees_offers() {
@@ -171,8 +171,8 @@ impl PoolRun {
         self.start_own(cx, now)
     }
 
-    /// Starts the arrival or request that has been due for longest, here or with a worker that has
-    /// no room for it.
+    /// Starts the arrival or request that has been due for longest, of this worker or of one without
+    /// room.
     #[cold]
     fn start_older<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, now: Nanos) -> bool {
         let own = if self.is_blocked() {
@@ -185,8 +185,8 @@ impl PoolRun {
         self.help(cx, own, now) || self.start_own(cx, now) || self.help(cx, Nanos::MAX, now)
     }
 
-    /// Does the first thing that another worker has left and that has been due for longer than
-    /// `own`; `false` if there is none for which there is room here.
+    /// Does the first thing that another worker has left, if it has been due for longer than `own`
+    /// and there is room for it here; `false` if nothing qualifies.
     fn help<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, own: Nanos, now: Nanos) -> bool {
         let admits = self.demand.population.admits(now);
         let lanes = &self.transport.connections.lanes;
@@ -205,7 +205,7 @@ impl PoolRun {
     /// are empty.
     ///
     /// # Errors
-    /// If the interval must be closed first that lies before this time.
+    /// The end time of the next exchange, if the current interval must be closed before it.
     #[inline]
     pub(crate) fn settle<I: Io>(&mut self, cx: &mut PoolContext<'_, I>) -> Result<(), Nanos> {
         if self.exchanges.lists.is_empty() {
@@ -228,14 +228,14 @@ impl PoolRun {
         }
     }
 
-    /// Records an exchange that is over, lets its user continue, and uses its seat again. The seat
-    /// is free since the exchange's end; the user continues now, which is later if the end is the
-    /// kernel's stamp.
+    /// Records an exchange that is over, lets its user continue, and reuses its seat. The seat is
+    /// free since the exchange's end; the user continues now, which is later if the end is a kernel
+    /// time stamp.
     #[inline]
     fn end_exchange<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, end: End) {
         let (end, now) = self.take_in_hand(cx, end);
         let held = self.account(cx, end, now);
-        // A turn that takes long looks for orders again, so that arrivals that are due may start.
+        // A long turn looks for orders again, so that due arrivals may start.
         if now > self.demand.arrivals.horizon() {
             self.carry_out(now);
         }
@@ -253,10 +253,10 @@ impl PoolRun {
         self.reuse_seat(cx, end, held, rests_until, now);
     }
 
-    /// Makes the samples of the exchanges that are over, and starts nothing.
+    /// Makes the samples of the exchanges that are over, without starting others.
     ///
     /// # Errors
-    /// As [`Self::settle`].
+    /// As for [`Self::settle`].
     pub(crate) fn account_all<I: Io>(&mut self, cx: &mut PoolContext<'_, I>) -> Result<(), Nanos> {
         let edge = cx.recorder.edge();
         while let Some(end) = next_ended(&mut self.exchanges.lists, edge)? {
@@ -266,7 +266,7 @@ impl PoolRun {
         Ok(())
     }
 
-    /// Gives the end of a request back to the worker whose user made it.
+    /// Returns the end of a request to the worker whose user made it.
     #[cold]
     fn give_back(&mut self, end: End, held: Held, ready: Nanos) {
         let (jar, taken) = self.exchanges.user_state(end.id);
@@ -280,7 +280,7 @@ impl PoolRun {
         self.peers.give_back(held.home, returned);
     }
 
-    /// Handles a wake.
+    /// Handles a timer that has fired.
     #[cold]
     pub(crate) fn wake<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, wake: Wake, now: Nanos) {
         match wake {
@@ -289,9 +289,9 @@ impl PoolRun {
         }
     }
 
-    /// The time by which the loop must turn again by itself, as of `now`.
+    /// The latest time of the loop's next turn, as of `now`.
     pub(crate) fn next_wake(&self, now: Nanos) -> Nanos {
-        // An arrival that is due and has no room is started when there is some, here or elsewhere.
+        // A due arrival without room is started when there is room, here or elsewhere.
         let due = self.demand.arrivals.next_due();
         let waits = self.peers.is_alone() || due <= now;
         let due = match waits && self.is_blocked() {
@@ -310,7 +310,8 @@ impl PoolRun {
             .min(self.next_exchange_wake())
     }
 
-    /// Prepares for the worker's sleep. Returns the time by which to wake for the pool's others.
+    /// Prepares for the worker's sleep. Returns the time by which to wake for the pool's other
+    /// workers.
     #[inline]
     pub(crate) fn rest(&mut self, now: Nanos) -> Nanos {
         match self.peers.is_alone() {
@@ -331,16 +332,15 @@ impl PoolRun {
         self.peers.rest(&mut self.demand, offer, room, now)
     }
 
-    /// Ends the sleep: the demand is back, with the ends of its users' requests that others carried
-    /// out.
+    /// Ends the sleep: takes the demand back, with the ends of its users' requests that other
+    /// workers carried out.
     #[inline]
     pub(crate) fn resume(&mut self) -> Vec<Returned> {
         self.peers.resume(&mut self.demand)
     }
 
-    /// Takes over from the arrivals the counts of those that became due or were dropped before a
-    /// time. Called before each interval is closed, so that an arrival counts in the interval in
-    /// which it became due.
+    /// Records the arrivals that became due or were dropped before `end`. Called before each
+    /// interval is closed, so that an arrival counts in the interval in which it became due.
     pub(crate) fn tally(&mut self, recorder: &mut Recorder<Channel>, end: Nanos) {
         let figures = recorder.figures(self.id);
         self.demand.tally(end, figures);
@@ -351,7 +351,7 @@ impl PoolRun {
     /// Ends the load: records all arrivals that were due and have no seat, and cancels exchanges if
     /// the plan requires it. Called once.
     pub(crate) fn stop<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, now: Nanos) {
-        // An arrival that came too late for a seat is dropped, whether or not one was sought since.
+        // An arrival that is too late is dropped, even if no seat was sought for it.
         self.demand.arrivals.drop_late(now);
         self.tally(cx.recorder, now + Nanos(1));
         let figures = cx.recorder.figures(self.id);
@@ -364,7 +364,7 @@ impl PoolRun {
         }
     }
 
-    /// Whether only the account is left to be made.
+    /// Whether only the final account is left.
     pub(crate) fn is_done(&mut self, now: Nanos) -> bool {
         if self.orders.is_ending(now) {
             return true;
@@ -375,7 +375,7 @@ impl PoolRun {
         self.lifecycle.is_stopped() || self.demand.is_over(now) && self.peers.note_over()
     }
 
-    /// Accounts for everything and closes all connections. Called once.
+    /// Makes the final account and closes all connections. Called once.
     pub(crate) fn finish<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, now: Nanos) {
         self.tally(cx.recorder, now + Nanos(1));
         let in_flight = self.close_all(cx, now);
@@ -391,7 +391,7 @@ impl PoolRun {
 /// Takes the next exchange that is over.
 ///
 /// # Errors
-/// The time at which it ended, if that is not before `edge`; it stays the next.
+/// The end time of the exchange, if it is not before `edge`; the exchange stays on the list.
 #[inline(always)]
 fn next_ended(lists: &mut Lists, edge: Nanos) -> Result<Option<End>, Nanos> {
     let Some(end) = lists.next_ended() else {

@@ -1,23 +1,23 @@
-//! The users of a worker: present, busy or gone.
+//! The users of a worker: present, busy or away.
 //!
-//! In the closed model users come and go by a law: [`crate::arrivals`] says when, calls
-//! [`Population::come`] and [`Population::go`], and names the user of each arrival. A user whose
-//! iteration is under way when the law asks for fewer leaves at its end
-//! ([`Population::goes_at_end`]). In the open model an arrival takes a user that is idle, and a new
-//! one where none is, as long as the limit [`Population::admits`] one more.
+//! In the closed model users come and go by a law. [`crate::arrivals`] decides when, calls
+//! [`Population::come`] and [`Population::go`], and chooses the user of each arrival. If the law
+//! requires fewer users, a user with a running iteration leaves at the iteration's end
+//! ([`Population::goes_at_end`]). In the open model an arrival takes an idle user, or a new one if
+//! none is idle, as long as [`Population::admits`] allows one more.
 //!
-//! In both, [`Population::occupy_user`] and [`Population::release_user`] are called in pairs, or
-//! [`Population::retire_user`] in place of the latter for a user that leaves for good.
+//! In both models, [`Population::occupy_user`] and [`Population::release_user`] are called in pairs;
+//! for a user that leaves for good, [`Population::retire_user`] is called instead of the latter.
 //!
-//! A user here is a number, from 0 without gaps; its state is with [`crate::users`]. A user that
-//! has gone and comes back is the same user, the last that went first, so that a law that swings
-//! between two counts makes no new ones. `came - gone - leaving` is the number that the law wants,
-//! and `busy <= came` holds; in the open model `busy <= allowed` does but while the law falls below
-//! the users that are busy, which then finish.
+//! A user here is a number, from 0 without gaps; its state is in [`crate::users`]. A user that left
+//! and comes back is the same user, and the last one to leave comes back first, so that a law that
+//! swings between two counts creates no new users. `came - gone - leaving` is the number that the
+//! law requires, and `busy <= came` always holds. In the open model `busy <= allowed` holds, except
+//! while the law has fallen below the number of busy users, which then finish.
 //!
-//! The population also knows since when a user was free for an arrival that had to wait for one,
-//! which [`Population::free_since`] gives to the book-keeping of delays: a wait for a user is the
-//! plan's choice of users, not lag.
+//! The population also knows since when a user was free for an arrival that had to wait for one.
+//! [`Population::free_since`] passes this to the accounting of delays: a wait for a user results
+//! from the plan's number of users, and is not lag.
 
 mod user_law;
 
@@ -32,9 +32,9 @@ use std::collections::VecDeque;
 /// One worker's population.
 #[derive(Debug)]
 pub(crate) struct Population {
-    /// The number of users that have come into being; the next one's id.
+    /// The number of users created so far; the id of the next one.
     came: u32,
-    /// The number of users that are at an iteration.
+    /// The number of users in an iteration.
     busy: u32,
     /// The number of users that have left for good.
     retired: u32,
@@ -43,50 +43,49 @@ pub(crate) struct Population {
     /// The users that an arrival of the open model may take, in the order in which they became idle.
     idle: VecDeque<UserId>,
     order: IdleOrder,
-    /// Whether each user has its own rate, so that an arrival may have become due while its user
-    /// was busy.
+    /// Whether each user has its own rate, so that an arrival may become due while its user is busy.
     has_own_rates: bool,
 }
 
-/// The limit of users that may be busy at a time, where arrivals do not name them. The number is a
-/// law's, which may change during the run.
+/// The maximum number of busy users, for arrivals that may take any user. A law determines the
+/// number, which may change during the run.
 #[derive(Debug)]
 struct Limit {
     law: UserLaw,
-    /// The number that may be busy now, less those that have left for good.
+    /// The number of users that may be busy now, less the users that have left for good.
     allowed: u32,
-    /// Whether an arrival may have had to wait because all users were busy. It stays so: from then
-    /// on the times at which users become free are noted.
+    /// Whether an arrival may have waited because all users were busy. Once set, it stays set, and
+    /// the times at which users become free are noted.
     blocked: bool,
-    /// The time at which a user last became free for an arrival that waited for one.
+    /// The time at which a user last became free for a waiting arrival.
     free_since: IdleSince,
 }
 
-/// The users that are there, where a law gives their number.
+/// The present users, if a law determines their number.
 #[derive(Debug, Default)]
 struct Presence {
-    /// The number that the law asks for.
+    /// The number of users that the law requires.
     wanted: u32,
-    /// Users that have gone; the next to come takes the place of the last of them.
+    /// Users that have left; the last of them comes back first.
     gone: Vec<UserId>,
     /// Users that leave at the end of their iteration.
     leaving: u32,
-    /// Users that begin nothing more: those retired, and those whose own law is over.
+    /// Users that begin nothing more: retired users, and users whose own law is over.
     finished: u32,
 }
 
-/// The rule by which an arrival of the open model takes an idle user.
+/// How an arrival of the open model chooses an idle user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum IdleOrder {
-    /// The one that was last busy, so that there are no more users than are busy at a time.
+    /// The user that was busy last, so that there are no more users than are busy at the same time.
     LastBusy,
-    /// Each in turn, once there are as many as there may be.
+    /// Each user in turn, after the allowed number has been created.
     InTurn,
 }
 
 impl IdleOrder {
-    /// A given number of users with connections of their own take turns, so that each connection
-    /// has its share.
+    /// A fixed number of users with their own connections take turns, so that every connection is
+    /// used.
     fn of(pool: &Pool) -> Self {
         match (&pool.users, pool.connections.affinity) {
             (Some(_), Affinity::User) => Self::InTurn,
@@ -96,8 +95,8 @@ impl IdleOrder {
 }
 
 impl Population {
-    /// One worker's users of a pool, with at most as many busy as the law says where arrivals do
-    /// not name them.
+    /// One worker's users of a pool. If arrivals may take any user, the law limits the number of
+    /// busy users.
     pub(crate) fn new(law: Option<UserCount>, pool: &Pool) -> Self {
         let law = law.unwrap_or_else(|| UserCount::constant(u32::MAX));
         let has_own_rates = matches!(pool.load, Load::PerUser { .. });
@@ -128,7 +127,7 @@ impl Population {
         gone.reserve((most as usize).saturating_sub(gone.len()));
     }
 
-    /// Whether one more user may be busy, by the law as of `now`.
+    /// Whether one more user may be busy under the law at `now`.
     #[inline]
     pub(crate) fn admits(&mut self, now: Nanos) -> bool {
         if now >= self.limit.law.next_change() {
@@ -138,13 +137,13 @@ impl Population {
         !self.is_full()
     }
 
-    /// Whether no iteration may begin before a user is idle or users come.
+    /// Whether no iteration may begin until a user is idle or users come.
     #[inline]
     pub(crate) const fn is_full(&self) -> bool {
         self.busy >= self.limit.allowed
     }
 
-    /// The time at which the number of users that may be busy changes next.
+    /// The time at which the limit of busy users changes next.
     #[inline]
     pub(crate) fn next_change(&self) -> Nanos {
         self.limit.law.next_change()
@@ -156,15 +155,15 @@ impl Population {
         self.retired > 0 && self.limit.allowed == 0 && self.next_change() == Nanos::MAX
     }
 
-    /// The time at which a user last became free for an arrival that waited; of users with rates of
-    /// their own, the one that began last.
+    /// The time at which a user last became free for a waiting arrival; for users with their own
+    /// rates, the time for the user that began last.
     #[inline]
     pub(crate) const fn free_since(&self) -> IdleSince {
         self.limit.free_since
     }
 
-    /// Begins an iteration of a user that an arrival names, of one that is idle, or of a new one;
-    /// nothing but ourselves keeps it from beginning since `ready`.
+    /// Begins an iteration of the arrival's user, an idle user, or a new one. Since `ready`, only
+    /// the worker itself has delayed the start.
     #[inline(always)]
     pub(crate) fn occupy_user(&mut self, named: Option<UserId>, ready: Nanos) -> UserId {
         let user = match named.or_else(|| self.idle()) {
@@ -178,7 +177,7 @@ impl Population {
         user
     }
 
-    /// The idle user that takes the next arrival; `None` where that is a new one.
+    /// The idle user that takes the next arrival; `None` if a new user should take it.
     #[inline]
     fn idle(&mut self) -> Option<UserId> {
         match self.order {
@@ -194,7 +193,7 @@ impl Population {
         user
     }
 
-    /// Ends an iteration of a user; `is_idle` where the next arrival may take the user.
+    /// Ends an iteration of a user; `is_idle`: whether the next arrival may take the user.
     #[inline]
     pub(crate) fn release_user(&mut self, user: UserId, since: IdleSince, is_idle: bool) {
         self.busy -= 1;
@@ -206,7 +205,8 @@ impl Population {
         }
     }
 
-    /// Ends the last iteration of a user, which leaves for good: one user fewer may be busy.
+    /// Ends the last iteration of a user that leaves for good, and lowers the limit of busy users by
+    /// one.
     #[cold]
     pub(crate) const fn retire_user(&mut self) {
         self.busy -= 1;
@@ -215,13 +215,13 @@ impl Population {
         self.limit.allowed = self.limit.allowed.saturating_sub(1);
     }
 
-    /// The number of users that the law asks for.
+    /// The number of users that the law requires.
     pub(crate) const fn wanted(&self) -> u32 {
         self.presence.wanted
     }
 
-    /// Wants one user more: a user that has gone before comes back, or a new one comes. `None`
-    /// where a user stays that was to go at the end of its iteration.
+    /// Adds one user: a user that left comes back, or a new one comes. `None` if a user stays that
+    /// was to leave at the end of its iteration.
     pub(crate) fn come(&mut self) -> Option<UserId> {
         self.presence.wanted += 1;
         if self.presence.leaving > 0 {
@@ -232,8 +232,7 @@ impl Population {
         Some(gone.unwrap_or_else(|| self.new_user()))
     }
 
-    /// Wants one user fewer: the one that is free goes, or without one, the next whose iteration
-    /// ends.
+    /// Removes one user: the free one, or, without one, the next user whose iteration ends.
     pub(crate) fn go(&mut self, free: Option<UserId>) {
         self.presence.wanted -= 1;
         match free {
@@ -242,8 +241,8 @@ impl Population {
         }
     }
 
-    /// Whether a user whose iteration has ended goes by that, since there are more than the law
-    /// asks for.
+    /// Whether a user whose iteration has ended leaves now, because there are more users than the
+    /// law requires; if so, it is removed.
     #[inline]
     pub(crate) fn goes_at_end(&mut self, user: UserId) -> bool {
         let goes = self.presence.leaving > 0;
@@ -254,12 +253,12 @@ impl Population {
         goes
     }
 
-    /// Notes that a user that stays begins nothing more: its own law is over.
+    /// Notes that a present user begins nothing more, because its own law is over.
     pub(crate) const fn finish(&mut self) {
         self.presence.finished += 1;
     }
 
-    /// Whether there were users, and none of those present will begin anything more.
+    /// Whether there were users, and no present user will begin anything more.
     #[inline]
     pub(crate) const fn have_finished(&self) -> bool {
         let finished = self.presence.finished;
@@ -273,8 +272,8 @@ impl Population {
 }
 
 impl Limit {
-    /// Brings the limit up to a time. A user that comes by a change was not there before: an
-    /// arrival that waited is free from the change on.
+    /// Applies the law up to `now`. If a change adds users, a waiting arrival has a free user only
+    /// from the change on.
     #[cold]
     fn change(&mut self, now: Nanos, retired: u32) {
         while self.law.next_change() <= now {

@@ -1,21 +1,20 @@
-//! A plan made ready for its workers: requests as bytes, addresses, TLS settings.
+//! A plan prepared for its workers: requests as bytes, addresses, TLS settings.
 //!
-//! [`prepare`] is called once before a run; what it gives is shared by all workers and changed by
-//! none, so that a request is found without a lock and sent without an allocation. Questions that
-//! can be answered only later are asked while the run goes on: [`Lookup`] finds the route of an
-//! origin that a redirect leads to, and [`message`] makes the request that goes there.
+//! [`prepare`] is called once before a run. All workers share its result read-only, so that a
+//! request is found without a lock and sent without an allocation. Two tasks are done during the
+//! run: [`Lookup`] finds the route of an origin that a redirect leads to, and [`form`] prepares the
+//! request for it.
 //!
 //! The steps are those that can fail before anything is sent, in this order for each pool: names
-//! are resolved ([`routes_of`]), the guard against public targets is asked, TLS is set up, and each
-//! request is put into the form in which its route sends it ([`message`]). The first failure is the
-//! whole's, as a [`PrepareError`]: there is no run of half a plan.
+//! are resolved ([`routes_of`]), the guard against public targets is checked, TLS is set up, and
+//! each request is prepared in the form in which its route sends it ([`form`]). The first failure
+//! is returned as a [`PrepareError`], and the run does not start.
 //!
-//! Requests are found by their index in the plan's list, routes by the index of the lane that they
-//! become, TLS settings by their index in one list for all pools. These numbers hold for the whole
-//! run and in every worker.
+//! Requests are found by their index in the plan's list, routes by the index of their lane, TLS
+//! settings by their index in one list for all pools. These indices are valid for the whole run and
+//! in every worker.
 //!
-//! It blocks, for the time of the name's resolution, and reads the files of certificates.
-//! Everything else here is computation.
+//! Preparation blocks while names are resolved, and reads certificates. The rest is computation.
 
 mod error;
 mod lookup;
@@ -48,63 +47,63 @@ use std::fmt;
 use std::sync::Arc;
 use varying::CookiesAlone;
 
-/// Turns a host's name and port into its addresses within a time, as the plan says how targets are
-/// reached. Called before the run, and by the threads that look names up while it goes on.
+/// Resolves a host's name and port to addresses within a time limit, by the plan's settings for
+/// reaching targets. Called before the run, and during the run by the threads that look names up.
 pub type Resolver =
     dyn Fn(&Reach, &str, u16, Nanos) -> Result<Resolved, ResolveError> + Send + Sync;
 
-/// Everything that workers share and none of them changes.
+/// The data that workers share read-only.
 pub struct Prepared {
     /// The plan itself, for its settings.
     pub plan: Arc<Plan>,
-    /// The share of the load and the connections that falls to this machine.
+    /// The share of the load and the connections for this machine.
     pub placement: Placement,
-    /// Its pools, in the plan's order.
+    /// The pools, in the plan's order.
     pub pools: Vec<Arc<PreparedPool>>,
-    /// TLS settings; a route names one by its index.
+    /// TLS settings; routes refer to them by index.
     pub tls: Vec<TlsConfig>,
-    /// The id of the first stream of each connection of HTTP/2, odd. Only a test has a reason to
-    /// change it: ids run out after 2³⁰ streams.
+    /// The id of the first stream of each HTTP/2 connection, odd. Only tests change it: ids run out
+    /// after 2³⁰ streams.
     pub first_stream_id: u32,
 }
 
-/// One pool of it.
+/// One prepared pool.
 pub struct PreparedPool {
     /// The plan to which `id` belongs.
     plan: Arc<Plan>,
-    /// Its place in the plan's list.
+    /// The index of the pool in the plan's list.
     pub(crate) id: PoolId,
-    /// Connections to each target at most, on this machine.
+    /// The maximum number of connections to each target, on this machine.
     connections: u32,
     /// The names of the steps, in the order of their indices.
     pub steps: Vec<Arc<str>>,
-    /// Its requests, in the plan's order.
+    /// The requests, in the plan's order.
     pub(crate) requests: Vec<Request>,
-    /// The routes to its targets, each that of a lane.
+    /// The routes to the pool's targets; each becomes a lane.
     pub(crate) routes: Vec<Route>,
-    /// TLS settings of the pool's proxy, by index, where it is spoken with over TLS.
+    /// The index of the TLS settings for the pool's proxy, if the connection to it uses TLS.
     proxy_tls: Option<usize>,
-    /// Its certificates, which may be renewed while it runs: a connection that is opened later uses
-    /// them.
+    /// The pool's certificates, which may be renewed during the run: connections that are opened
+    /// later use the new ones.
     pub material: TlsMaterial,
     resolver: Arc<Resolver>,
 }
 
 impl PreparedPool {
-    /// The number of targets, each with connections of its own.
+    /// The number of targets; each has its own connections.
     #[must_use]
     pub fn targets(&self) -> usize {
         self.routes.len()
     }
 
-    /// Connections to each target at most; at least 1. On this machine they may be fewer than the
-    /// pool's settings allow.
+    /// The maximum number of connections to each target, at least 1. On this machine it may be
+    /// lower than the pool's setting.
     #[must_use]
     pub const fn connections(&self) -> u32 {
         self.connections
     }
 
-    /// The lane of a request of the list.
+    /// The lane of the request with this index.
     #[inline]
     pub(crate) fn lane_of(&self, request: u32) -> LaneId {
         self.requests[request as usize].lane
@@ -117,14 +116,14 @@ impl PreparedPool {
         &self.plan.pools()[self.id.index()]
     }
 
-    /// The seed of its random values.
+    /// The seed of the pool's random values.
     #[inline]
     #[must_use]
     pub fn seed(&self) -> u64 {
         self.plan.seed_of(self.id.index())
     }
 
-    /// The settings of the program that sends.
+    /// The settings of the generator.
     #[inline]
     #[must_use]
     pub fn generator(&self) -> &Generator {
@@ -148,8 +147,8 @@ impl fmt::Debug for PreparedPool {
     }
 }
 
-/// Resolves names, reads certificates and renders requests of a plan, for the machine to which it
-/// was fitted.
+/// Resolves names, reads certificates and renders requests of a plan, for the machine of this
+/// placement.
 pub fn prepare(
     plan: Plan,
     placement: Placement,
@@ -187,8 +186,8 @@ pub fn prepare(
     })
 }
 
-/// The names of a pool's steps, and its requests as they go on these routes. Where a pool keeps
-/// cookies, requests with fixed bytes vary too: their data are the cookies alone.
+/// The names of a pool's steps, and its requests in the forms of these routes. If a pool keeps
+/// cookies, requests with fixed bytes vary too: their only data are the cookies.
 fn requests_of(
     pool: &Pool,
     routes: &[Route],
@@ -204,7 +203,7 @@ fn requests_of(
     for request in &pool.requests {
         let route = by_origin[&request.url.origin];
         let step = *by_name.entry(&request.step).or_insert_with(|| {
-            // Beyond the last index steps share it; the summary keeps far fewer apart.
+            // Steps beyond the last index share it; the summary distinguishes far fewer.
             if steps.len() < usize::from(u16::MAX) {
                 steps.push(request.step.as_str().into());
             }

@@ -1,8 +1,8 @@
-//! The protocols that a pool may speak: the properties that the engine needs before there is a
-//! connection. The abilities of a connection that is open are those of its [`crate::wire::Wire`].
+//! The protocols of pools, with the properties that the engine needs before a connection exists.
+//! The abilities of an open connection belong to its [`crate::wire::Wire`].
 //!
-//! A further protocol is a variant here and a wire; each property below is a `match` without a
-//! rest, so that the compiler asks for all of them.
+//! Another protocol needs a variant here and a wire. Each property below is an exhaustive `match`,
+//! so that the compiler requires a value for the new variant.
 
 use drumfire_plan::{HttpVersion, Pool};
 
@@ -14,7 +14,7 @@ pub(crate) enum Protocol {
 }
 
 impl Protocol {
-    /// The protocol that any HTTP proxy speaks before its tunnel is open.
+    /// The protocol of an HTTP proxy before its tunnel is open.
     pub(crate) const OF_PROXIES: Self = Self::Http1;
 
     /// The protocol of a plan's pool.
@@ -35,7 +35,7 @@ impl Protocol {
         }
     }
 
-    /// Whether a request is a head and data of a stream (RFC 9113 section 8.1), rather than text.
+    /// Whether a request is a stream with a head and data (RFC 9113 section 8.1) instead of text.
     #[inline]
     pub(crate) const fn has_streams(self) -> bool {
         match self {
@@ -44,7 +44,7 @@ impl Protocol {
         }
     }
 
-    /// Whether a request to a proxy without a tunnel may name its target in absolute form (RFC 9112
+    /// Whether a request to a proxy without a tunnel may have a target in absolute form (RFC 9112
     /// section 3.2.2).
     pub(crate) const fn has_absolute_form(self) -> bool {
         match self {
@@ -61,7 +61,7 @@ impl Protocol {
         }
     }
 
-    /// Whether TLS must have agreed on it: a server that ignores ALPN speaks HTTP/1.1
+    /// Whether TLS must have negotiated the protocol: a server that ignores ALPN speaks HTTP/1.1
     /// (RFC 9113 section 3.3).
     pub(crate) const fn must_be_agreed(self) -> bool {
         match self {
@@ -70,8 +70,8 @@ impl Protocol {
         }
     }
 
-    /// Whether the server may send before it has received a byte, as the server's connection
-    /// preface (RFC 9113 section 3.4).
+    /// Whether the server may send first, as in the server's connection preface (RFC 9113 section
+    /// 3.4).
     pub(crate) const fn server_speaks_first(self) -> bool {
         match self {
             Self::Http1 => false,

@@ -1,18 +1,18 @@
 //! Adds samples to intervals, and sends intervals to the collector.
 //!
-//! An interval is one worker's, of all its pools. Before anything that lies at its
-//! [`edge`](Recorder::edge) or later is recorded, the worker calls [`Recorder::close`], after it
-//! has taken over from each pool what became due; so every record lies in the interval of its time.
-//! The intervals travel to the collector and back, and none is allocated once there are enough.
+//! An interval belongs to one worker and contains all its pools. Before the worker records anything
+//! with a time of [`edge`](Recorder::edge) or later, it takes the tally of each pool and calls
+//! [`Recorder::close`], so every record is in the interval of its time. Intervals circulate between
+//! the worker and the collector, and none is allocated after there are enough.
 //!
-//! All workers count the intervals from the run's start and with the same length, so that the
-//! collector merges those of one number. Edges are multiples of the length and not sums, which
-//! would drift by each close that comes late; a close that comes late by more than a length is
-//! followed by empty intervals, none is left out.
+//! All workers count intervals from the run's start and with the same length, so that the collector
+//! can merge the intervals with the same number. Edges are multiples of the length, because sums
+//! would drift with each late close. A close that is late by more than a length is followed by
+//! empty intervals, so that no number is missing.
 //!
-//! Exchanges of the warm-up are counted apart and in no histogram. Everything that is kept for each
-//! sample has a bound, since details are servers' text: [`DETAIL_BYTES`] of one for the figures,
-//! [`KEPT_DETAIL_BYTES`] with a kept sample, and those only until an interval has
+//! Exchanges of the warm-up are counted separately and not added to histograms. All data kept per
+//! sample has a bound, since details are servers' text: [`DETAIL_BYTES`] each for the figures,
+//! [`KEPT_DETAIL_BYTES`] each with a kept sample, and the latter only until an interval has
 //! [`KEPT_DETAILS_BYTES`] of them.
 
 use crate::prepare::PreparedPool;
@@ -30,7 +30,7 @@ use crate::limits::{DETAIL_BYTES, KEPT_DETAIL_BYTES, KEPT_DETAILS_BYTES};
 /// The series of a pool: the names under which its figures are kept.
 pub(crate) struct Series {
     steps: Vec<Arc<str>>,
-    /// Whether iterations have figures of their own, beside the requests'.
+    /// Whether iterations have their own figures, in addition to the requests'.
     iterations: bool,
     scenarios: Vec<Arc<str>>,
 }
@@ -45,37 +45,36 @@ impl Series {
     }
 }
 
-/// The destination of closed intervals, from which used ones come back. For one interval the calls
-/// are: any number of `written`, `spare`, `kept` where there are samples, `closed`.
+/// The destination of closed intervals, which returns used ones. For one interval the calls are:
+/// any number of `written`, `spare`, `kept` if there are samples, `closed`.
 pub(crate) trait Sink {
-    /// Takes a closed interval.
+    /// Receives a closed interval.
     fn closed(&mut self, interval: Box<Interval>);
-    /// Takes every sample of the interval that closes next.
+    /// Receives every sample of the interval that closes next.
     fn kept(&mut self, samples: Vec<Kept>);
-    /// Takes the records of exchanges beyond their figures.
+    /// Receives the records of exchanges in addition to their figures.
     fn written(&mut self, written: Written);
-    /// A used interval that is empty again, if one has come back. Without one the recorder
-    /// allocates.
+    /// An emptied interval, if one has been returned. Otherwise the recorder allocates one.
     fn spare(&mut self) -> Option<Box<Interval>>;
 }
 
-/// One worker's current interval, and the way for it to the collector.
+/// One worker's current interval, and the sink for closed ones.
 pub(crate) struct Recorder<S> {
     sink: S,
     /// The series of each pool.
     series: Vec<Series>,
     current: Box<Interval>,
-    /// The end of the current interval, or of the warm-up where that comes first.
+    /// The end of the current interval, or of the warm-up if that is earlier.
     edge: Nanos,
-    /// Whether the warm-up goes on, whose connections are left out.
+    /// Whether the warm-up is running, whose connections are left out.
     warms_up: bool,
     length: Nanos,
     measure_from: Nanos,
-    /// Whether every sample is handed on, of any pool.
+    /// Whether the samples of any pool are kept.
     samples: Samples,
     /// The kept samples of the current interval.
     kept: Vec<Kept>,
-    /// Bytes of their details, which come from servers.
+    /// The bytes of their details, which come from servers.
     kept_bytes: usize,
     /// The thread's times when the current interval began.
     times: ThreadTimes,
@@ -118,13 +117,13 @@ impl<S: Sink> Recorder<S> {
         self.current.pool_mut(pool.index())
     }
 
-    /// The current interval's account of the worker itself.
+    /// The current interval's figures of the worker itself.
     #[inline]
     pub(crate) fn health(&mut self) -> &mut WorkerHealth {
         &mut self.current.health
     }
 
-    /// The end of the current interval, or of the warm-up where that comes first.
+    /// The end of the current interval, or of the warm-up if that is earlier.
     #[inline]
     pub(crate) fn edge(&self) -> Nanos {
         self.edge
@@ -158,8 +157,8 @@ impl<S: Sink> Recorder<S> {
         });
     }
 
-    /// Keeps the cause and the words of a failure, beyond its class. Call it after [`Self::record`]
-    /// of the same sample, with which they are kept.
+    /// Keeps the cause and the text of a failure, in addition to its class. Call it after
+    /// [`Self::record`] for the same sample.
     #[cold]
     pub(crate) fn detail(
         &mut self,
@@ -186,14 +185,14 @@ impl<S: Sink> Recorder<S> {
         }
     }
 
-    /// Hands on the records of exchanges beyond their figures; mostly there are none.
+    /// Passes on the records of exchanges in addition to their figures; usually there are none.
     pub(crate) fn hand_over(&mut self, written: Written) {
         if !written.is_empty() {
             self.sink.written(written);
         }
     }
 
-    /// Lets the recording begin at a time of the run, within the interval that has it.
+    /// Begins the recording at time `from` of the run, within the interval that contains it.
     pub(crate) fn begin_from(&mut self, from: Nanos) {
         let index = from.0 / self.length.0.max(1);
         let current = &mut self.current;
@@ -205,12 +204,13 @@ impl<S: Sink> Recorder<S> {
         }
     }
 
-    /// Notes the thread's times at the start of the run.
+    /// Sets the thread's times at the start of the run.
     pub(crate) fn begin_run(&mut self, times: ThreadTimes) {
         self.times = times;
     }
 
-    /// Ends the warm-up where it ends at the edge: what follows is measured. Whether it did.
+    /// Ends the warm-up if it ends at the current edge, and returns whether it did. Later exchanges
+    /// are measured.
     pub(crate) fn end_warmup(&mut self) -> bool {
         let ends = self.warms_up && self.edge == self.measure_from;
         if ends {
@@ -222,7 +222,7 @@ impl<S: Sink> Recorder<S> {
     }
 
     /// Closes the current interval at its edge, or earlier at the end of the run. `times` are the
-    /// thread's at that moment.
+    /// thread's times at that moment.
     pub(crate) fn close(&mut self, at: Nanos, times: ThreadTimes) {
         self.account_health(at, times);
         self.current.end = at;
@@ -243,7 +243,7 @@ impl<S: Sink> Recorder<S> {
         self.sink.closed(std::mem::replace(&mut self.current, next));
     }
 
-    /// Ends the recording and hands the sink back.
+    /// Ends the recording and returns the sink.
     pub(crate) fn finish(mut self, at: Nanos, times: ThreadTimes) -> S {
         self.account_health(at, times);
         self.current.end = at;
@@ -266,8 +266,8 @@ impl<S: Sink> Recorder<S> {
         Nanos(self.length.0.saturating_mul(index))
     }
 
-    /// Accounts for the thread in the current interval: its CPU time and its wait for a core, as
-    /// differences of the kernel's counters.
+    /// Adds the thread's CPU time and its wait for a core to the current interval, as differences
+    /// of the kernel's counters.
     fn account_health(&mut self, at: Nanos, times: ThreadTimes) {
         let health = &mut self.current.health;
         health.wall = at - self.current.start;
@@ -282,7 +282,7 @@ impl<S: Sink> Recorder<S> {
         health.departures.missing += departures.missing - before.missing;
         health.departures.refused += departures.refused - before.refused;
         health.departures.passed += departures.passed - before.passed;
-        // Over a short rest the share is meaningless.
+        // For a short last interval the share is meaningless.
         if health.wall.0 * 2 >= self.length.0 {
             let share = (health.cpu.0 as f64 / health.wall.0.max(1) as f64).min(1.0);
             health.busiest_share_ppm = (share * 1e6) as u32;
@@ -291,7 +291,7 @@ impl<S: Sink> Recorder<S> {
     }
 }
 
-/// The start of a text, of at most this many bytes.
+/// The start of a text, at most this many bytes long.
 fn start(text: &str, bytes: usize) -> &str {
     let mut end = text.len().min(bytes);
     while !text.is_char_boundary(end) {
@@ -300,7 +300,7 @@ fn start(text: &str, bytes: usize) -> &str {
     &text[..end]
 }
 
-/// An empty interval of pools with these series.
+/// An empty interval for pools with these series.
 fn interval_of(series: &[Series]) -> Interval {
     Interval::of_pools(series.iter().map(|series| PoolSeries {
         steps: &series.steps,

@@ -1,8 +1,8 @@
-//! A whole run: workers on threads, and the one place where their intervals become events.
+//! A whole run: workers on threads, and the collector, which turns their intervals into events.
 //!
-//! [`Run::start`] gives a handle: commands go in through [`Control`], events come out through
-//! [`Events`], and [`Run::join`] waits for the end. The workers and the collector have threads of
-//! their own, so that the holder of the handle may block.
+//! [`Run::start`] returns a handle: [`Control`] takes commands, [`Events`] delivers events, and
+//! [`Run::join`] waits for the end. The workers and the collector have their own threads, so the
+//! holder of the handle may block.
 //!
 //! ```text
 //!   Run::start ─► collector's thread ─► conduct ─┬─► worker 0: driver, connections ─► gate ─► loop
@@ -11,15 +11,15 @@
 //!                   events ◄── intervals, merged ◄── notes
 //! ```
 //!
-//! The workers open their connections first, each at its own pace, and meet at a gate; the last to
-//! arrive names the run's start, which is the same instant for all. From then on they share nothing
-//! but the hand-over within a pool, the control and the channel to the collector. When a worker
-//! fails, the others are ended, and the run has an error in place of an account.
+//! The workers first open their connections, each at its own pace, and then wait at a gate. The last
+//! one to arrive sets the run's start, which is the same instant for all. From then on they share
+//! only the hand-over within a pool, the control and the channel to the collector. If a worker fails,
+//! the others are ended, and the run returns an error instead of a summary.
 //!
-//! A run that is kept on several machines is divided into [`Shares`]; each machine runs those from
-//! `first` on and knows the number of all. The gate there opens at an [`Appointment`], which may name
-//! a later time of the run at which these shares begin. Where all of
-//! it comes together, [`Run::relayed`] has the same handle on a run that other processes carry out.
+//! A run on several machines is divided into [`Shares`]; each machine runs `count` shares from
+//! `first` on and knows the number of all. The gate there opens at an [`Appointment`], which may set
+//! a later time of the run at which these shares begin. On the machine that coordinates them,
+//! [`Run::relayed`] returns the same handle for a run that other processes carry out.
 
 mod appointment;
 mod collect;
@@ -52,16 +52,16 @@ use std::fmt;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
-/// The reason for which a prepared run could not take place.
+/// The reason why a prepared run could not take place or failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunError {
     /// The schedule can't be computed.
     Schedule(ScheduleError),
-    /// A driver could not be made, or could not go on.
+    /// A driver could not be made, or failed.
     Driver(Fault),
     /// A thread could not be started.
     Thread(String),
-    /// The processes that carry the run out could not go on, for this reason.
+    /// The processes that carry the run out could not continue, for this reason.
     Elsewhere(String),
 }
 
@@ -79,8 +79,8 @@ impl fmt::Display for RunError {
 impl std::error::Error for RunError {}
 
 /// The share of a pool that belongs to a share of the run, if there is one: a pool with few
-/// connections or users is divided into fewer. Its shares are dealt out from where those of the
-/// pool before it end, so that small pools do not all run on the first threads.
+/// connections or users is divided into fewer shares. Each pool's shares begin at the thread after
+/// those of the previous pool, so that small pools do not all run on the first threads.
 fn shard_of(placement: &Placement, pool: PoolId, shard: Shard) -> Option<Shard> {
     let divided = |pool: usize| placement.shares(pool).min(shard.of);
     let first = (0..pool.index())
@@ -91,14 +91,14 @@ fn shard_of(placement: &Placement, pool: PoolId, shard: Shard) -> Option<Shard> 
     (index < of).then_some(Shard { index, of })
 }
 
-/// The shares of a run's load that are kept here: those from `first` on, `count` of all `of`.
+/// The shares of a run's load that this process runs: `count` shares from `first` on, of `of` in all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shares {
-    /// The first one, from 0.
+    /// The first share, from 0.
     pub first: u32,
-    /// Their number; each has a worker of its own.
+    /// The number of shares here; each has its own worker.
     pub count: u32,
-    /// The number of all shares, here and elsewhere.
+    /// The number of all shares, in all processes.
     pub of: u32,
 }
 
@@ -114,7 +114,7 @@ impl Shares {
         }
     }
 
-    /// Whether the whole load is kept here.
+    /// Whether this process runs the whole load.
     const fn is_whole(self) -> bool {
         self.count == self.of
     }
@@ -125,7 +125,7 @@ impl Shares {
     }
 }
 
-/// A run under way.
+/// An active run.
 #[derive(Debug)]
 pub struct Run {
     control: Control,
@@ -134,8 +134,8 @@ pub struct Run {
 }
 
 impl Run {
-    /// Starts a plan's run on threads of its own. It goes on until the plan's end or a command's,
-    /// with or without observers; to drop the handle does not end it.
+    /// Starts a plan's run on new threads. The run continues until the plan's end or a command, with
+    /// or without observers; dropping the handle does not end it.
     pub fn start(
         prepared: Arc<Prepared>,
         info: Arc<RunInfo>,
@@ -144,7 +144,7 @@ impl Run {
         Self::start_at(prepared, info, shares, None)
     }
 
-    /// Starts a plan's run, with an appointment for the moment at which the load begins.
+    /// Starts a plan's run, with an appointment for the beginning of the load.
     pub fn start_at(
         prepared: Arc<Prepared>,
         info: Arc<RunInfo>,
@@ -158,8 +158,8 @@ impl Run {
         })
     }
 
-    /// A run of a plan that other processes carry out, as `body` learns of it on a thread of its
-    /// own. What `body` publishes are the run's events, and what it returns ends them.
+    /// A run of a plan that other processes carry out. `body` runs on a new thread, publishes the
+    /// run's events, and ends them by returning.
     pub fn relayed(
         plan: &Plan,
         body: impl FnOnce(&Relay<'_>) -> Result<Arc<Summary>, RunError> + Send + 'static,
@@ -172,7 +172,7 @@ impl Run {
         })
     }
 
-    /// A run that a thread conducts.
+    /// Starts a thread that conducts a run.
     fn spawn(
         control: Control,
         conduct: impl FnOnce(&Control, &Hub) -> Result<Arc<Summary>, RunError> + Send + 'static,
@@ -191,14 +191,13 @@ impl Run {
         })
     }
 
-    /// The way to change the run and to stop it.
+    /// The handle for changing and stopping the run.
     #[must_use]
     pub fn control(&self) -> Control {
         self.control.clone()
     }
 
-    /// The events from now on, for one observer. Events before the first call are not lost: they
-    /// come first.
+    /// The events from now on, for one observer. The first call also returns all earlier events.
     #[must_use]
     pub fn events(&self) -> Events {
         self.hub.subscribe()
@@ -207,8 +206,8 @@ impl Run {
     /// Waits for the run's end.
     ///
     /// # Errors
-    /// When a driver or a thread could not be made or failed: there is no account of such a run.
-    /// A target that does not answer is no error but a result.
+    /// If a driver or a thread could not be made or failed: such a run has no summary. A target that
+    /// does not answer is a result, not an error.
     pub fn join(self) -> Result<Arc<Summary>, RunError> {
         let ended = self.thread.join();
         ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -259,7 +258,7 @@ fn run_natively(
             let reporter = post.channel.reporter.clone();
             let mut worker = worker(io, prepared, crews, post)?;
             worker.open_connections().map_err(RunError::Driver)?;
-            // All start at the same moment, which the last of them names.
+            // All workers start at the same moment, which the last one sets.
             let start = ticket.pass();
             let from = appointment.map_or(Nanos::ZERO, Appointment::from);
             control.started(clock, start);
@@ -273,7 +272,7 @@ fn run_natively(
         (control.clone(), Box::new(work) as Work<'_>)
     };
     let crew = shares.shards().map(|shard| (shard, work())).collect();
-    // Of a part of the run nothing is judged.
+    // Thresholds are not judged for a part of the run.
     let thresholds = match shares.is_whole() {
         true => plan.thresholds(),
         false => &[],

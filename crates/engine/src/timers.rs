@@ -1,14 +1,14 @@
-//! One queue of wakes: everything in a worker's pool that has to happen at a given time.
+//! One queue of timers: everything in a worker's pool that has to happen at a given time.
 //!
-//! An entry is never removed early. The owner checks at a wake that its reason still holds: an
-//! exchange, a user and a connection's alarm by a [`Generation`], a rest or a look-up by their
-//! state. A deadline that moves with every request has at most one entry, which its owner sets anew
-//! when it fires too early (docs/design/03-exchanges-and-wires.md#deadlines-without-timers); those
-//! of exchanges have none, and are scanned.
+//! An entry is never removed early. When it fires, the owner checks that its reason still holds:
+//! for an exchange, a user and a connection's alarm by a [`Generation`], for a rest or a look-up by
+//! their state. A deadline that moves with every request has at most one entry; if it fires too
+//! early, its owner sets it again (docs/design/03-exchanges-and-wires.md#deadlines-without-timers).
+//! Deadlines of exchanges have no entries, and are scanned.
 //!
-//! An entry costs the logarithm of their number; there are as many as pauses, rests and
-//! connections, not as requests. The wakes of one time come in the order in which they were added,
-//! so that a run under virtual time repeats itself.
+//! Adding or removing an entry costs the logarithm of the number of entries, which is the number of
+//! pauses, rests and connections, not of requests. Entries of one time fire in the order in which
+//! they were added, so that a run under virtual time is repeatable.
 
 use crate::id::{ExchangeId, Generation, LaneId, ShareId, UserId};
 use drumfire_net::Slot;
@@ -23,28 +23,28 @@ pub(crate) enum Wake {
     Seat(ShareId),
     /// A connection may be dialed again, if an exchange waits for it.
     Dial(Slot),
-    /// The alarm of a connection rings.
+    /// The alarm of a connection fires.
     Connection(Slot, Generation),
-    /// An exchange is sent once more, or its next message is due.
+    /// An exchange is sent again, or its next message is due.
     Exchange(ExchangeId, Generation),
     /// A user's pause is over.
     User(UserId, Generation),
-    /// Answers to look-ups of names may have come.
+    /// Answers to look-ups of names may have arrived.
     LookUps,
-    /// A lane's name is to be looked up again.
+    /// A lane's name must be looked up again.
     Names(LaneId),
 }
 
-/// A wake and its time. The derived order is that of the fields.
+/// A wake and its time, ordered by the fields in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
     at: Nanos,
-    /// Entries of one time are due in the order in which they were added.
+    /// Breaks ties: entries of one time are due in the order in which they were added.
     order: u64,
     wake: Wake,
 }
 
-/// A worker's wakes, the next one first.
+/// A worker's timers, the next one first.
 #[derive(Debug, Default)]
 pub(crate) struct Timers {
     heap: BinaryHeap<Reverse<Entry>>,
@@ -59,7 +59,7 @@ impl Timers {
         self.heap.push(Reverse(Entry { at, order, wake }));
     }
 
-    /// The time of the next wake; [`Nanos::MAX`] when there is none.
+    /// The time of the next wake; [`Nanos::MAX`] if there are no entries.
     #[inline]
     pub(crate) fn next(&self) -> Nanos {
         self.heap
@@ -67,8 +67,8 @@ impl Timers {
             .map_or(Nanos::MAX, |Reverse(entry)| entry.at)
     }
 
-    /// Takes the next wake that is due, if any; called until there is none, since entries may have
-    /// come to be due together.
+    /// Takes the next wake that is due, if any. Call it until it returns `None`, because several
+    /// entries may be due.
     #[inline]
     pub(crate) fn due(&mut self, now: Nanos) -> Option<Wake> {
         if self.next() > now {
@@ -77,7 +77,7 @@ impl Timers {
         self.heap.pop().map(|Reverse(entry)| entry.wake)
     }
 
-    /// Drops all wakes: those of connections that were opened before the run's start.
+    /// Drops all wakes. Called before the run's start, for the connections opened until then.
     pub(crate) fn clear(&mut self) {
         self.heap.clear();
     }

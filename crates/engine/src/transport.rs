@@ -1,9 +1,9 @@
-//! Transport: exchanges on their way, and the connections that carry them.
+//! Transport: carries exchanges, and manages the connections for them.
 //!
-//! The transport knows lanes (the way to one origin), shares (one connection's worth of a lane,
+//! The transport handles lanes (the way to one origin), shares (one connection's worth of a lane,
 //! whichever connection serves it at the moment), connections with their wires, and exchanges by
-//! their ids. It knows no users, schedules, steps or samples, and of protocols only the answers of a
-//! [`Wire`].
+//! their ids. It is independent of users, schedules, steps and samples, and uses protocols only
+//! through a [`Wire`].
 //!
 //! Its owner calls, in each turn of its loop:
 //!
@@ -16,24 +16,24 @@
 //!   flush                       requests after each of them, all output before the next wait
 //! ```
 //!
-//! [`Transport::turn`] is all of that for an owner with nothing to do in between. None of the calls
+//! [`Transport::turn`] does all of this for an owner with nothing to do in between. None of the calls
 //! starts an exchange: an exchange that a call ends is put on the handler's list, which the owner
 //! reads after the call. A seat ([`Seat`]) is the right to have one exchange on a share. The owner
-//! takes it from the [`Connections`] before it submits an exchange, and gives it back after the
+//! takes it from the [`Connections`] before it submits an exchange, and returns it after the
 //! exchange's end.
 //!
 //! [`Connections`] own the slots, shares and lanes, and open and close connections. The transport
-//! puts exchanges on their wires, and follows each [`Change`] of a connection. [`Underway`] alone
-//! has the position of an exchange: nowhere, waiting for a share, or carried by a slot's wire under
-//! a handle. Each method leaves that entry, the share's queue and the wire in step. A wire may end
-//! an exchange within a read, so it is looked up again after each call that could close a
-//! connection. The bytes of sockets are moved in `sockets`. [`Pending`] lists the sockets with
-//! something to do, [`Origins`] are those of redirects, and [`Names`] those of lanes that are looked
-//! up again.
+//! puts exchanges on their wires, and handles each [`Change`] of a connection. Only [`Underway`] has
+//! the position of an exchange: nowhere, waiting for a share, or carried by a slot's wire under a
+//! handle. Each method keeps that entry, the share's queue and the wire consistent. A wire may end an
+//! exchange within a read, so the entry is looked up again after each call that could close a
+//! connection. `sockets` moves the bytes of sockets. [`Pending`] lists the sockets with work to do,
+//! [`Origins`] has the origins of redirects, and [`Names`] the names of lanes that are looked up
+//! again.
 //!
-//! Peers can't delay the schedule: a ready socket is read a limited number of times in a turn
-//! ([`crate::limits::RECEIVES_PER_TURN`]) and the rest later; a connection that is refused, reset
-//! or silent fails the exchanges on it, rests, and is opened again when an exchange needs it.
+//! Peers cannot delay the schedule: a ready socket is read a limited number of times per turn
+//! ([`crate::limits::RECEIVES_PER_TURN`]) and the rest later. A connection that is refused, reset or
+//! silent fails its exchanges, rests, and is opened again when an exchange needs it.
 
 mod alarm;
 mod answer_wake;
@@ -85,7 +85,7 @@ pub(crate) struct Transport {
     /// Whether further exchanges were expected when the last one was submitted.
     further: Further,
     /// Whether an exchange has ever waited for a connection that was serving another. Until then no
-    /// read has to look for one that waits.
+    /// read has to check for waiting exchanges.
     has_waited: bool,
     origins: Origins,
     names: Names,
@@ -108,8 +108,8 @@ impl Transport {
         }
     }
 
-    /// Starts to open a share's connection. For an owner that wants it open before it submits
-    /// anything, such as a conversation; a submission dials by itself.
+    /// Starts to open a share's connection, for an owner that needs it open before it submits
+    /// anything, such as a conversation. A submission dials automatically.
     pub(crate) fn dial<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -121,9 +121,9 @@ impl Transport {
         self.follow(cx, change);
     }
 
-    /// Dials slots from `next` on, `at_once` at a time; `true` if all are open or have failed. Called
-    /// in each turn before the run; moves `next` on. If connections are closed after each exchange,
-    /// there is nothing to open in advance.
+    /// Dials slots from `next` on, `at_once` at a time, and advances `next`; `true` if all are open
+    /// or have failed. Called in each turn before the run. If connections are closed after each
+    /// exchange, none is opened in advance.
     pub(crate) fn open_more<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -153,8 +153,8 @@ impl Transport {
         self.underway.get(id).phase
     }
 
-    /// Puts an exchange on a share's connection, or lets it wait for one. The exchange may be sent,
-    /// or fail, within this call; the handler has been notified of either when it returns.
+    /// Puts an exchange on a share's connection, or queues it for one. The exchange may be sent, or
+    /// fail, within this call; the handler has been notified by then.
     #[inline(always)]
     pub(crate) fn submit<I: Io, H: Handler>(
         &mut self,
@@ -188,7 +188,7 @@ impl Transport {
         }
     }
 
-    /// Lets an exchange wait for its share's connection. Dials if the share has none.
+    /// Queues an exchange for its share's connection. Dials if the share has none.
     fn wait<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -202,7 +202,7 @@ impl Transport {
         self.follow(cx, change);
     }
 
-    /// Carries out the effect of a change of a share's connection on exchanges that wait for it.
+    /// Applies a change of a share's connection to the exchanges that wait for it.
     fn follow<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, change: Change) {
         match change {
             Change::None => {}
@@ -216,7 +216,7 @@ impl Transport {
         }
     }
 
-    /// Puts an exchange of a share on the wire of the open connection with room that serves it.
+    /// Puts an exchange of a share on the wire of the open connection that serves it and has room.
     // Nearly all calls come from `submit`, so it pays to inline this.
     #[inline(always)]
     fn board<I: Io, H: Handler>(
@@ -266,7 +266,7 @@ impl Transport {
         }
     }
 
-    /// Gives the room that a share's connection has since a time to the exchanges that wait for it.
+    /// Gives the room on a share's connection, free since `since`, to the exchanges that wait for it.
     #[cold]
     fn fill<I: Io, H: Handler>(
         &mut self,
@@ -290,9 +290,9 @@ impl Transport {
         }
     }
 
-    /// Takes an exchange off its connection or queue, and returns the phase in which it was. A
-    /// connection that carried it alone is closed, because the rest of its response would be read as
-    /// the next one. The exchange itself is not ended here.
+    /// Takes an exchange off its connection or queue, and returns its phase. A connection that
+    /// carried only this exchange is closed, because the rest of the response would be read as the
+    /// next one. The exchange itself is not ended here.
     pub(crate) fn cancel<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -347,8 +347,7 @@ impl Transport {
         }
     }
 
-    /// Serves the exchanges that wait for room on a connection, which it has since a time, or since
-    /// now.
+    /// Serves the exchanges that wait for room on a connection, free since `since` or since now.
     #[cold]
     fn serve_waiting<I: Io, H: Handler>(
         &mut self,
@@ -386,9 +385,9 @@ impl Transport {
 
 /// Redirects, and look-ups of names.
 impl Transport {
-    /// Finds the way of a share's exchange to an origin, to which a redirect leads it: a lane that
-    /// is known, a new one, or a look-up that has to come first. In the last case the exchange
-    /// waits without a connection, and [`Self::looked_up`] returns it.
+    /// Finds the way of a share's exchange to the origin of a redirect: a known lane, a new one, or a
+    /// look-up that has to come first. In the last case the exchange waits without a connection, and
+    /// [`Self::looked_up`] returns it.
     pub(crate) fn reach<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -413,7 +412,7 @@ impl Transport {
         Ok(Found::Sought)
     }
 
-    /// Looks up again where a lane leads.
+    /// Looks up the addresses of a lane again.
     pub(crate) fn look_up(
         &mut self,
         lane: LaneId,
@@ -428,9 +427,9 @@ impl Transport {
         }
     }
 
-    /// Takes the answer to one look-up that has come; `None` if no further answer has. Called until
-    /// then, at the wake for look-ups. Answers for lanes are followed here; the owner continues the
-    /// exchanges of all others.
+    /// Takes the answer to one finished look-up; `None` if there is no further one. Call it until
+    /// then, when the timer for look-ups fires. Answers for lanes are applied here; the owner
+    /// continues the exchanges of all others.
     pub(crate) fn looked_up<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,

@@ -1,4 +1,4 @@
-//! The way of a pool's exchanges, each from its start to its end.
+//! The path of a pool's exchanges, from start to end.
 //!
 //! ```text
 //!   begin_exchange ─► (lend) ─► submit_first ─► Transport ─► lists ─┬─ End ──► account
@@ -6,11 +6,11 @@
 //!                                   └── submit ◄── a wake, or ◄─────┴─ Todo
 //! ```
 //!
-//! A method lends the transport the exchanges and the timers for one call (`context!`). The
-//! exchanges answer with a [`Todo`] if they need the transport, which [`PoolRun::carry_out_todo`]
-//! carries out after that call has returned. None of these methods ends an exchange or starts one:
-//! whatever ends is on the lists afterwards, and the pool takes it from there before the next call.
-//! The last exchange with an id keeps its user's state until the next `begin_exchange`.
+//! A method lends the transport the exchanges and the timers for one call (`context!`). If the
+//! exchanges need the transport, they list a [`Todo`], which [`PoolRun::carry_out_todo`] carries out
+//! after the call has returned. None of these methods ends an exchange or starts one: ended
+//! exchanges are on the lists, and the pool handles them before the next call. The last exchange
+//! with an id keeps its user's state until the next `begin_exchange`.
 
 use super::PoolRun;
 use crate::blame::Failure;
@@ -28,7 +28,7 @@ use drumfire_measure::{Detail, Outcome};
 use drumfire_net::Io;
 use drumfire_units::Nanos;
 
-/// Lends the transport the parts that it needs for a call.
+/// Lends the transport the parts that it needs for one call.
 macro_rules! context {
     ($own:ident, $cx:ident) => {
         &mut Context {
@@ -39,11 +39,10 @@ macro_rules! context {
     };
 }
 
-/// Calls of the worker's loop.
+/// The calls of the worker's loop.
 impl PoolRun {
-    /// Lets the connections do something, with the parts that they need for it. Exchanges that end
-    /// by it are on the lists afterwards, and the caller settles them before it calls anything
-    /// else.
+    /// Runs an action of the connections, with the parts that it needs. Exchanges that the action
+    /// ends are on the lists afterwards, and the caller must settle them before any other call.
     #[inline]
     pub(crate) fn transmit<I: Io, T>(
         &mut self,
@@ -54,7 +53,7 @@ impl PoolRun {
     }
 
     /// Dials shares from `next` on, `at_once` at a time; `true` if all are open or have failed, or
-    /// if the run stops before it has begun.
+    /// if the run is stopped before its start.
     pub(crate) fn open_more<I: Io>(
         &mut self,
         cx: &mut PoolContext<'_, I>,
@@ -65,13 +64,13 @@ impl PoolRun {
             || self.orders.is_stopping(Nanos::ZERO)
     }
 
-    /// Ends the wait for connections: those that are open give their seats out first.
+    /// Ends the wait for connections, and lists the seats of the open ones first.
     pub(crate) fn opened(&mut self) {
         self.timers.clear();
         self.transport.connections.list_seats();
     }
 
-    /// Lets the connections count from a milestone on.
+    /// Restarts the counts of connections at a milestone.
     pub(crate) fn pass(&mut self, milestone: Milestone) {
         let connections = &mut self.transport.connections;
         match milestone {
@@ -80,17 +79,16 @@ impl PoolRun {
         }
     }
 
-    /// Whether the turn has more to do than the sockets that are ready: input that was left, or
-    /// something that is due. Most turns have not, and skip three loops.
+    /// Whether the turn has more to do than handling ready sockets: input that was left, or
+    /// something due. Most turns have no more, and skip three loops.
     #[inline]
     pub(crate) fn has_more(&self, now: Nanos) -> bool {
         let timeout = self.exchanges.next_timeout();
         self.transport.pending.has_input() || now >= timeout.min(self.timers.next())
     }
 
-    /// The time by which the loop must turn again for exchanges and connections: at once if sockets
-    /// have something to do, else at the first timer or deadline. Both may be too early, and are
-    /// never too late.
+    /// The latest time of the loop's next turn for exchanges and connections: at once if sockets
+    /// have work, else the first timer or deadline. The result may be too early, but never too late.
     pub(crate) fn next_exchange_wake(&self) -> Nanos {
         match self.transport.pending.is_pressing() {
             true => Nanos::ZERO,
@@ -98,8 +96,8 @@ impl PoolRun {
         }
     }
 
-    /// The exchanges whose time is up, each for [`Self::time_out`]. Deadlines are checked together,
-    /// by a scan that the earliest of them triggers, because nearly all exchanges end in time.
+    /// The exchanges whose time is up, for [`Self::time_out`]. Nearly all exchanges end in time, so
+    /// deadlines are checked together in a scan that the earliest one triggers.
     pub(crate) fn overdue(&mut self, now: Nanos) -> Vec<ExchangeId> {
         if now < self.exchanges.next_timeout() {
             return Vec::new();
@@ -120,7 +118,7 @@ impl PoolRun {
 }
 
 impl PoolRun {
-    /// Whether a further request may come.
+    /// Whether a further request may follow.
     pub(super) fn further(&self) -> Further {
         let is_last =
             self.demand.is_exhausted() && !self.demand.users.has_steps() && self.peers.are_over();
@@ -130,7 +128,7 @@ impl PoolRun {
         }
     }
 
-    /// Handles a wake of a seat, a connection, a name or an exchange.
+    /// Handles a timer of a seat, a connection, a name or an exchange.
     pub(super) fn wake_exchange<I: Io>(
         &mut self,
         cx: &mut PoolContext<'_, I>,
@@ -167,7 +165,7 @@ impl PoolRun {
                     }
                 }
             }
-            // The wake of a user is handled before.
+            // The caller handles timers of users.
             Wake::User(..) => {}
         }
     }
@@ -188,7 +186,7 @@ impl PoolRun {
     #[cold]
     pub(super) fn carry_out_todo<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, todo: Todo) {
         match todo {
-            // The time of the event that led to a further attempt may be the kernel's.
+            // `now` may be a kernel time stamp, which is in the past.
             Todo::Resend { id, pause, now } if pause == Nanos::ZERO => {
                 let present = cx.io.now();
                 self.submit(cx, id, now.max(present));
@@ -224,7 +222,7 @@ impl PoolRun {
         let delay = match self.delays.of_user(due.turn.user) {
             None => Nanos::ZERO,
             Some(delay) if home == self.peers.home => delay,
-            // The delays of other workers' users are not known here.
+            // The delays of other workers' users are unknown here.
             Some(_) => since.debt(),
         };
         let owed = since.owed(intended, delay, now);
@@ -233,7 +231,7 @@ impl PoolRun {
             .start(task, intended, since.due(intended, delay), now)
     }
 
-    /// Gives an exchange that has begun to the transport.
+    /// Passes a new exchange to the transport.
     #[inline(always)]
     pub(super) fn submit_first<I: Io>(
         &mut self,
@@ -242,7 +240,7 @@ impl PoolRun {
         share: ShareId,
         now: Nanos,
     ) {
-        // Only a connection that carries many exchanges may end because no further one comes.
+        // Only a multiplexed connection may be closed because no further exchange follows.
         let further = match self.multiplexes {
             true => self.further(),
             false => Further::Expected,
@@ -251,8 +249,8 @@ impl PoolRun {
             .submit(context!(self, cx), id, share, further, now);
     }
 
-    /// Submits an exchange to the connection that it needs by now: that of its seat, or one to which
-    /// a redirect leads.
+    /// Submits an exchange to the connection that it needs now: the connection of its seat, or one
+    /// for a redirect.
     fn submit<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, id: ExchangeId, now: Nanos) {
         let home = self.exchanges.share(id);
         let share = match self.exchanges.heads_for(id) {
@@ -281,7 +279,8 @@ impl PoolRun {
         }
     }
 
-    /// The end of an exchange and the present, which differ only if ends have the kernel's stamps.
+    /// The end of an exchange and the present time, which differ only if ends have kernel time
+    /// stamps.
     #[inline(always)]
     pub(super) fn take_in_hand<I: Io>(
         &mut self,
@@ -294,9 +293,9 @@ impl PoolRun {
         }
     }
 
-    /// Makes the sample of an exchange that is over, as is known `now`, once. Returns the resources
-    /// that the exchange held; its id may then be used again, and the user's state is there until
-    /// it is.
+    /// Makes the sample of an exchange that is over, once, with the knowledge at `now`. Returns the
+    /// resources that the exchange held. The id may then be reused; the user's state stays until it
+    /// is.
     #[inline(always)]
     pub(super) fn account<I: Io>(
         &mut self,
@@ -307,12 +306,12 @@ impl PoolRun {
         self.lifecycle.note_end(now);
         let id = end.id;
         let figures = cx.recorder.figures(self.id);
-        // A record is large: returned with something else it would be copied once more.
+        // A record is large: returned together with another value, it would be copied again.
         let sample = &self.exchanges.sample(end, figures);
         let mut held = self.exchanges.release(id, sample);
         let is_own = held.home == self.peers.home;
         let before = self.delays.of_user(held.user).filter(|_| is_own);
-        // A request that had to wait for its connection after all was late by its lag alone.
+        // If the request had to wait for its connection anyway, only its lag was lateness.
         let lag = sample.sent - sample.due;
         held.owed = held.owed.min(before.unwrap_or_default() + lag);
         if is_own {
@@ -329,7 +328,7 @@ impl PoolRun {
         held
     }
 
-    /// Ends all exchanges that are under way, as cancelled by this side.
+    /// Cancels all running exchanges.
     pub(super) fn cancel_all<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, now: Nanos) {
         for id in self.exchanges.ids() {
             self.transport.cancel(context!(self, cx), id, now);
@@ -348,9 +347,9 @@ impl PoolRun {
     }
 }
 
-/// Checks the kernel's stamps of an exchange that has ended: records how long its end has waited to
-/// be handled, unless this side ended it, and how long its request took to leave. Returns the end
-/// with times that are in order, and the present.
+/// Applies the kernel's time stamps to an exchange that has ended: records how long its end waited
+/// to be handled, unless drumfire ended it, and how long its request took to leave. Returns the end
+/// with ordered times, and the present.
 #[cold]
 fn check_stamps<I: Io>(
     exchanges: &mut Exchanges,

@@ -1,11 +1,11 @@
-//! The other workers of a pool, which a worker reaches by [`crate::handover`].
+//! The other workers of a pool, reached through [`crate::handover`].
 //!
 //! Around each wait the pool calls [`PoolPeers::rest`], which leaves the demand to others, and
 //! [`PoolPeers::resume`], which takes it back; in between nothing here may touch the demand. While
-//! the worker is awake it may [`take_lent`](PoolPeers::take_lent) requests and arrivals that others have left,
-//! and [`give_back`](PoolPeers::give_back) the ends of their requests. If a worker is alone, all of
-//! this does nothing: it sees no offer, and the pool is over and deserted as soon as its own part
-//! is.
+//! the worker is awake it may [`take_lent`](PoolPeers::take_lent) requests and arrivals that others
+//! have left, and [`give_back`](PoolPeers::give_back) the ends of their requests. For a worker
+//! without peers, all of this does nothing: it sees no offers, and the pool is over and deserted as
+//! soon as its own part is.
 
 use crate::demand::{Demand, Lent, Offer, Returned, Room};
 use crate::handover::Member;
@@ -14,13 +14,13 @@ use drumfire_units::Nanos;
 
 /// The other workers of a pool, if there are any.
 pub(super) struct PoolPeers {
-    /// The worker's own number among those of the pool.
+    /// The worker's index among the workers of the pool.
     pub(super) home: u32,
     member: Option<Member>,
 }
 
 impl PoolPeers {
-    /// The workers that a `member` of a crew reaches; none without one.
+    /// The peers that a `member` reaches; without a member, there are none.
     pub(super) fn new(member: Option<Member>) -> Self {
         Self {
             home: member.as_ref().map_or(0, |member| member.me),
@@ -28,26 +28,28 @@ impl PoolPeers {
         }
     }
 
-    /// Whether the worker has the pool for itself.
+    /// Whether the pool has no other worker.
     #[inline]
     pub(super) const fn is_alone(&self) -> bool {
         self.member.is_none()
     }
 
-    /// Whether another worker has left something for any that has room.
+    /// Whether another worker has left work for any worker with room.
     #[inline]
     pub(super) fn sees_offers(&self) -> bool {
         let member = self.member.as_ref();
         member.is_some_and(|member| member.handover.has_offers())
     }
 
-    /// Notes that the users of this worker have left for good; `true` if those of all have.
+    /// Notes that all users of this worker have left for good; returns whether the users of all
+    /// workers have.
     #[cold]
     pub(super) fn are_deserted(&self) -> bool {
         self.member.as_ref().is_none_or(Member::note_deserted)
     }
 
-    /// Notes that this worker begins nothing more of its own; `true` if no worker of the pool does.
+    /// Notes that this worker will begin nothing more of its own; returns whether this is so for all
+    /// workers.
     pub(super) fn note_over(&mut self) -> bool {
         if let Some(member) = &mut self.member {
             member.note_over();
@@ -55,14 +57,14 @@ impl PoolPeers {
         self.are_over()
     }
 
-    /// Whether no other worker begins anything more.
+    /// Whether no worker of the pool will begin anything more.
     pub(super) fn are_over(&self) -> bool {
         let member = self.member.as_ref();
         member.is_none_or(|member| member.handover.is_over())
     }
 
-    /// Takes one thing that `lend` finds in the demand whose first is due earliest and before `own`,
-    /// of those that were left; with the number of its home.
+    /// Takes one thing, chosen by `lend`, from the left demand whose first thing is due earliest and
+    /// before `own`. Returns it with the index of its home worker.
     pub(super) fn take_lent(
         &mut self,
         own: Nanos,
@@ -72,7 +74,7 @@ impl PoolPeers {
         self.member.as_mut()?.take_lent(own, now, lend)
     }
 
-    /// Gives the end of a request back to the worker whose user made it.
+    /// Returns the end of a request to the worker whose user made it.
     pub(super) fn give_back(&self, home: u32, returned: Returned) {
         if let Some(member) = &self.member {
             member.give_back(home, returned);
@@ -92,15 +94,15 @@ impl PoolPeers {
             return Nanos::MAX;
         };
         let wake = member.rest(demand, offer, room, now);
-        // Others take arrivals before the horizon, which only this worker moves.
+        // Others take only arrivals before the horizon, which only this worker moves.
         match member.has_left {
             true => wake.min(now + Nanos(ORDERS_WITHIN.0 / 2)),
             false => wake,
         }
     }
 
-    /// Takes the demand back after a sleep, with the ends of its users' requests that others have
-    /// carried out.
+    /// Takes the demand back after a sleep, and returns the ends of requests that other workers have
+    /// carried out for its users.
     #[inline]
     pub(super) fn resume(&mut self, demand: &mut Demand) -> Vec<Returned> {
         match &mut self.member {

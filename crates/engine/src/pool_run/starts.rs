@@ -1,4 +1,4 @@
-//! The starts of a pool's iterations and of their requests, from one request of a user to the next.
+//! Starts a pool's iterations and their requests, and continues users from one request to the next.
 //!
 //! ```text
 //!   start_own ─► arrival ─► turn of a user ─► request on a seat ─► begin_exchange
@@ -6,24 +6,23 @@
 //!                   └── free user ◄── carry_on ─────┘   reuse_seat ◄── its end
 //! ```
 //!
-//! Arrivals need users, and requests need seats; an arrival begins when both are free. A request
-//! that is due and finds no seat waits in the demand, in the order in which it came. A seat that is
-//! freed goes to a request of an iteration under way before it goes to an arrival.
+//! Arrivals need users, and requests need seats; an arrival begins when both are free. A due request
+//! without a seat waits in the demand, in order of arrival. A free seat goes to a request of a running
+//! iteration before it goes to an arrival.
 //!
 //! `start_own` is called until it starts nothing. After an exchange has ended and is accounted for,
-//! the pool calls `continue_user` for a user of this worker, then `reuse_seat`, once each; either
-//! may start an exchange at once. `start_lent` and `take_back` belong to the hand-over between
-//! workers: the first is for the worker that helps, the second for that of the user, which has its
-//! demand at hand again.
+//! the pool calls `continue_user` if the user belongs to this worker, then `reuse_seat`, once each;
+//! either may start an exchange at once. `start_lent` and `take_back` belong to the hand-over between
+//! workers: the helper calls the first, and the user's home worker the second, after it has its demand
+//! back.
 //!
-//! A seat that was taken is given to exactly one exchange or given back. Each method that takes an
-//! arrival from the demand has made sure of a seat before, because an arrival can't be put back: the
-//! order of the schedule would be lost. If requests go to several origins, the lane is known only
-//! when the arrival is; such an arrival waits in the demand, and [`WAITING_MAX`] bounds their
-//! number.
+//! A seat that was taken must be given to exactly one exchange or given back. A method that takes an
+//! arrival from the demand must have a seat first, because an arrival cannot be put back: the order of
+//! the schedule would be lost. If requests go to several origins, the lane is known only with the
+//! arrival; such an arrival waits in the demand, and [`WAITING_MAX`] bounds the number of these.
 //!
-//! Users with connections of their own ([`Affinity::User`]) need no free seat: the user is the seat,
-//! so that both are free together.
+//! Users with their own connections ([`Affinity::User`]) need no free seat: user and seat are one, and
+//! become free together.
 
 use super::PoolRun;
 use crate::arrivals::Arrival;
@@ -42,7 +41,7 @@ use drumfire_plan::Affinity;
 use drumfire_units::Nanos;
 
 impl PoolRun {
-    /// Whether no arrival can begin here, however long it has been due.
+    /// Whether no arrival can begin here, even if it is due.
     #[inline]
     pub(super) fn is_blocked(&self) -> bool {
         let demand = &self.demand;
@@ -57,7 +56,7 @@ impl PoolRun {
     }
 
     /// Starts one exchange, or an iteration that begins with a pause, of this worker's own demand;
-    /// `false` if none is due or no seat is free for it.
+    /// `false` if none is due or no seat is free.
     pub(super) fn start_own<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, now: Nanos) -> bool {
         let admits = self.demand.population.admits(now);
         if !self.demand.waiting.is_empty() && self.start_waiting(cx, admits, now) {
@@ -116,8 +115,8 @@ impl PoolRun {
         self.carry_on(cx, next, now);
     }
 
-    /// Starts the one thing that the worker `home` has lent: an arrival with a user of this worker,
-    /// or a request of a user that stays there.
+    /// Starts the thing that the worker `home` has lent: an arrival, with a user of this worker, or a
+    /// request of a user that stays at home.
     pub(super) fn start_lent<I: Io>(
         &mut self,
         cx: &mut PoolContext<'_, I>,
@@ -145,7 +144,7 @@ impl PoolRun {
         }
     }
 
-    /// Starts a request on the connection that its user keeps to.
+    /// Starts a request on the user's own connection.
     fn start_kept<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, request: DueRequest, now: Nanos) {
         let lane = &self.transport.connections.lanes[self.prepared.lane_of(request.request)];
         let share = lane.share_of(request.turn.user);
@@ -153,8 +152,8 @@ impl PoolRun {
         self.start_apart(cx, seat, request, now);
     }
 
-    /// Gives a free seat of its lane to a request of an iteration that waits, or to an arrival if
-    /// users admit one; `false` if there is none.
+    /// Gives a free seat to a waiting request of the lane, or to a waiting arrival if users admit one;
+    /// `false` if no seat can be given.
     #[cold]
     fn start_waiting<I: Io>(
         &mut self,
@@ -191,7 +190,7 @@ impl PoolRun {
         arrival: Arrival,
         now: Nanos,
     ) {
-        // The turn is no argument of the call, for it would be written to memory first.
+        // The turn is not an argument of the call, which would write it to memory first.
         if self.demand.users.has_steps() {
             return self.begin_steps_on(cx, seat, arrival, now);
         }
@@ -223,7 +222,7 @@ impl PoolRun {
         }
     }
 
-    /// Begins an exchange for a user, and gives it to the transport.
+    /// Begins an exchange for a user, and passes it to the transport.
     #[inline(always)]
     fn start<I: Io>(
         &mut self,
@@ -239,7 +238,7 @@ impl PoolRun {
         self.submit_first(cx, id, seat.share, now);
     }
 
-    /// [`Self::start`] for paths that not every request takes.
+    /// [`Self::start`] for rare paths.
     #[cold]
     #[inline(never)]
     fn start_apart<I: Io>(
@@ -252,8 +251,8 @@ impl PoolRun {
         self.start(cx, seat, due, now);
     }
 
-    /// The time from which a user is ready to continue after a request that ended now, whose seat
-    /// rests until a time: a user that keeps to a connection is ready when that is.
+    /// The time from which a user can continue after a request that ended now, whose seat rests until
+    /// `rests_until`. A user with its own connection must wait for the connection.
     #[inline]
     pub(super) const fn ready_from(&self, rests_until: Nanos, now: Nanos) -> Nanos {
         match self.affinity {
@@ -262,9 +261,9 @@ impl PoolRun {
         }
     }
 
-    /// Lets the user of an exchange that has ended continue from `ready` on: in its iteration, or as a
-    /// free one. The user is free since the exchange's end, which is before `now` by the kernel's
-    /// clock.
+    /// Continues the user of an ended exchange from `ready` on: in its iteration, or as a free user.
+    /// The user is free since the exchange's end, which is before `now` if ends have kernel time
+    /// stamps.
     #[inline]
     pub(super) fn continue_user<I: Io>(
         &mut self,
@@ -287,7 +286,7 @@ impl PoolRun {
         }
     }
 
-    /// Lets a user continue in an iteration of several steps, whose request has ended.
+    /// Continues a user whose request has ended, in an iteration of several steps.
     #[cold]
     fn continue_in_steps<I: Io>(
         &mut self,
@@ -304,7 +303,7 @@ impl PoolRun {
         }
     }
 
-    /// Lets a user continue whose pause is over.
+    /// Continues a user whose pause is over.
     pub(super) fn wake_user<I: Io>(
         &mut self,
         cx: &mut PoolContext<'_, I>,
@@ -318,7 +317,7 @@ impl PoolRun {
         }
     }
 
-    /// Continues the iterations whose requests others have ended while the worker slept.
+    /// Continues the iterations whose requests other workers have ended during the sleep.
     #[cold]
     pub(crate) fn take_back<I: Io>(
         &mut self,
@@ -337,7 +336,7 @@ impl PoolRun {
         }
     }
 
-    /// Carries out the action that continues an iteration of several steps.
+    /// Carries out the next step of an iteration of several steps.
     #[cold]
     fn carry_on<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, next: NextStep, now: Nanos) {
         match next {
@@ -377,7 +376,7 @@ impl PoolRun {
         }
     }
 
-    /// Records a request that its iteration, which ended at a time, has not reached.
+    /// Records a request that its iteration, which ended at `at`, has not reached.
     #[cold]
     fn record_prevented<I: Io>(
         &self,
@@ -396,9 +395,8 @@ impl PoolRun {
             .detail(self.id, &sample, None, &prevented.reason.words);
     }
 
-    /// Uses the seat of an exchange that has ended again: at once, or after its rest. If users have
-    /// connections of their own, the next iteration of a ready user begins. The seat is free since
-    /// the exchange's end.
+    /// Reuses the seat of an ended exchange: at once, or after its rest. If users have their own
+    /// connections, a ready user begins its next iteration. The seat is free since the exchange's end.
     #[inline]
     pub(super) fn reuse_seat<I: Io>(
         &mut self,
@@ -423,7 +421,7 @@ impl PoolRun {
         self.free_seat(cx, Seat::new(share, since), now);
     }
 
-    /// Frees a seat, or gives it at once to a request that waits or to the next arrival. In the open
+    /// Frees a seat, or gives it at once to a waiting request or to the next arrival. In the open
     /// model an arrival gets it only if no other seat is free, so that connections take turns.
     #[inline]
     fn free_seat<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, seat: Seat, now: Nanos) {
@@ -433,7 +431,7 @@ impl PoolRun {
         if self.demand.waiting.has_requests() {
             return self.free_for_request(cx, seat, now);
         }
-        // Others may have left something older than the arrivals here; the next turn looks.
+        // Other workers may have left older work; the next turn checks.
         let sees_offers = self.peers.sees_offers();
         let connections = &self.transport.connections;
         let is_last = || connections.lanes[connections.lane_of(seat.share)].is_full();
@@ -451,8 +449,8 @@ impl PoolRun {
         }
     }
 
-    /// Gives a seat to a request that waits for one of its lane, or frees it for those that wait
-    /// for others.
+    /// Gives a seat to a request that waits in its lane; without one, frees it for requests of other
+    /// lanes.
     #[cold]
     fn free_for_request<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, seat: Seat, now: Nanos) {
         let lane = self.transport.connections.lane_of(seat.share);

@@ -1,22 +1,22 @@
-//! The number of users over time, by a time of its own as [`drumfire_schedule::Course`] has it for
-//! rates: it stands while the load pauses.
+//! The number of users over time. The law has its own time, as [`drumfire_schedule::Course`] has for
+//! rates: it stops while the load is paused.
 //!
-//! The changes are a list in order of time, which the compiler has made of the plan's ramps; each
-//! is taken once. [`UserLaw::take_change`] is called when [`UserLaw::next_change`] has come, as often as
-//! that is so. A pause moves all later changes by its length; changes before it are not undone.
+//! The changes are a list in order of time, which the compiler has computed from the plan's ramps; each
+//! is taken once. Call [`UserLaw::take_change`] whenever [`UserLaw::next_change`] has been reached. A
+//! pause moves all later changes by its length; earlier changes are not undone.
 
 use drumfire_plan::Users;
 use drumfire_units::Nanos;
 
-/// A number of users over time, and the next of its changes.
+/// A number of users over time, and the position of the next change.
 #[derive(Debug)]
 pub(crate) struct UserLaw {
     changes: Users,
-    /// The changes before this one are done.
+    /// The index of the next change.
     next: usize,
-    /// The moment at which the law's time was 0, with all its pauses added.
+    /// The moment at which the law's time was 0, plus the length of all pauses.
     origin: Nanos,
-    /// The moment at which the law's time was stopped, while it stands.
+    /// The moment at which the law's time stopped, during a pause.
     pub(crate) paused_at: Option<Nanos>,
 }
 
@@ -31,7 +31,7 @@ impl UserLaw {
         }
     }
 
-    /// The time at which the number of users changes next; [`Nanos::MAX`] while the law's time stands.
+    /// The time at which the number of users changes next; [`Nanos::MAX`] during a pause.
     #[inline]
     pub(crate) fn next_change(&self) -> Nanos {
         match self.changes.changes().get(self.next) {
@@ -47,21 +47,21 @@ impl UserLaw {
         count.unwrap_or_default()
     }
 
-    /// Stops the law's time; `false` where it stood already.
+    /// Stops the law's time; `false` if it was already stopped.
     pub(crate) fn pause(&mut self, at: Nanos) -> bool {
         let runs = self.paused_at.is_none();
         self.paused_at.get_or_insert(at);
         runs
     }
 
-    /// Lets the law's time go on; returns how long it stood, if it did.
+    /// Continues the law's time; returns the length of the pause, if there was one.
     pub(crate) fn resume(&mut self, at: Nanos) -> Option<Nanos> {
         let stood = at - self.paused_at.take()?;
         self.origin += stood;
         Some(stood)
     }
 
-    /// Begins another law at a time, which stands where this one did.
+    /// Replaces the law by one that begins at `at`; a pause stays in effect.
     pub(crate) fn replace(&mut self, changes: Users, at: Nanos) {
         let paused_at = self.paused_at.map(|_| at);
         *self = Self::new(changes, at);

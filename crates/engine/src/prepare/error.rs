@@ -1,9 +1,9 @@
-//! The reasons for which a plan can't be run here and now.
+//! The reasons why a plan cannot run here and now.
 //!
-//! They are found before the run, of the plan and this machine together; a run that has begun has
-//! failures of requests instead. [`PrepareError::outcome`] gives those that a request of the plan
-//! would have met in the same way (a name that has no address), so that a caller may report the run
-//! as failed rather than the plan as wrong.
+//! These errors are found before the run, from the plan and this machine together; a run that has
+//! begun has failed requests instead. [`PrepareError::outcome`] returns the outcome if every
+//! request of the plan would have failed in the same way (such as a name without an address), so
+//! that a caller may report a failed run instead of a wrong plan.
 
 use drumfire_measure::Outcome;
 use drumfire_net::{ResolveError, TlsSetupError};
@@ -11,34 +11,34 @@ use drumfire_plan::{MODEST_COUNT, MODEST_RATE};
 use std::fmt;
 use std::net::IpAddr;
 
-/// The reason for which a plan can't be run here and now.
+/// The reason why a plan cannot run here and now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PrepareError {
     /// A target's name has no address.
     Resolve {
         /// The name.
         host: String,
-        /// The failure of the look-up.
+        /// The error of the look-up.
         reason: ResolveError,
     },
-    /// No source address is of the family of a target's addresses.
+    /// No source address has the family of a target's addresses.
     Source {
         /// A source address.
         source: IpAddr,
         /// An address of the target.
         peer: IpAddr,
     },
-    /// The plan's guard does not let the load go there: the address is public, and the load more
-    /// than a modest one.
+    /// The plan's guard does not allow the load: the address is public, and the load exceeds the
+    /// modest one that is always allowed.
     Guarded {
-        /// The target, as a list of allowed ones would name it.
+        /// The target, in the form for a list of allowed targets.
         host: String,
-        /// Its public address.
+        /// The target's public address.
         address: IpAddr,
     },
-    /// TLS can't be set up.
+    /// TLS cannot be set up.
     Tls(TlsSetupError),
-    /// A request can't be put on the wire; the text names it, and the reason.
+    /// A request cannot be sent; the text contains the request and the reason.
     Request(String),
 }
 

@@ -1,11 +1,11 @@
 //! Look-ups during a run: of origins to which redirects lead, and of names that are looked up
 //! again.
 //!
-//! Each has a thread of its own, for a resolver may block for as long as its timeout: the worker
-//! that asked goes on with its loop, and asks the channel for the answer each
-//! [`LOOK_UP`](crate::limits::LOOK_UP). A server can make a run look up names by redirects, but
-//! each exchange follows one at a time, and an origin that has been met is remembered. An answer
-//! that no exchange waits for any more is dropped.
+//! Each look-up has its own thread, because a resolver may block up to its timeout. The requesting
+//! worker continues its loop, and polls the channel for the answer every
+//! [`LOOK_UP`](crate::limits::LOOK_UP). A server can cause look-ups by redirects, but each exchange
+//! follows one at a time, and known origins are kept. An answer that no exchange waits for any more
+//! is dropped.
 
 use super::{Place, PrepareError, PreparedPool, Route, Seals, place, route, tls_config};
 use drumfire_net::{TlsConfig, TlsIdentity};
@@ -14,15 +14,15 @@ use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver};
 
-/// The way to an origin, and the TLS settings that it takes. Their index in the route is open until
-/// the worker has added them to its driver.
+/// The route to an origin, and its TLS settings. The route has no index for them until the worker
+/// has added them to its driver.
 pub(crate) struct Answer {
     route: Route,
     tls: Option<TlsConfig>,
 }
 
 impl Answer {
-    /// The way, with its TLS settings under the index that `add_tls` gives them.
+    /// The route, with its TLS settings under the index that `add_tls` returns.
     pub(crate) fn into_route(self, add_tls: impl FnOnce(TlsConfig) -> usize) -> Route {
         self.route.with_tls(self.tls.map(add_tls))
     }
@@ -31,10 +31,10 @@ impl Answer {
 /// The result of a look-up.
 pub(crate) type LookedUp = Result<Answer, PrepareError>;
 
-/// The channel on which a name's place will come.
+/// The channel that will receive the addresses of a name.
 pub(crate) type Sought = Receiver<Result<Place, PrepareError>>;
 
-/// The starter of look-ups for one pool.
+/// Starts look-ups for one pool.
 pub(crate) struct Lookup {
     pool: Arc<PreparedPool>,
 }
@@ -46,8 +46,8 @@ impl Lookup {
         }
     }
 
-    /// Looks an origin up on a thread of its own, with TLS settings that show no certificate of the
-    /// client: the origin is a server's word, not the plan's.
+    /// Looks up an origin on a new thread, with TLS settings without a client certificate: the
+    /// server chose the origin, not the plan.
     pub(crate) fn start(&self, origin: Origin) -> io::Result<Receiver<LookedUp>> {
         let (send, answer) = mpsc::channel();
         let prepared = Arc::clone(&self.pool);
@@ -64,14 +64,14 @@ impl Lookup {
                 let route = route(prepared.pool(), &origin, seals, &*prepared.resolver)?;
                 Ok(Answer { route, tls })
             });
-            // The worker may have given the exchange up in the meantime.
+            // The worker may have ended the exchange in the meantime.
             let _late = send.send(found);
         };
         let thread = std::thread::Builder::new().name("lookup".to_owned());
         thread.spawn(work).map(|_| answer)
     }
 
-    /// Looks up the addresses of a name once more, in the same way.
+    /// Looks up the addresses of a name again.
     pub(crate) fn place_of(&self, origin: Origin) -> io::Result<Sought> {
         let (send, answer) = mpsc::channel();
         let prepared = Arc::clone(&self.pool);

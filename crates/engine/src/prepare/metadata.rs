@@ -2,12 +2,11 @@
 
 use drumfire_grpc::metadata::check;
 
-/// Whether a call may have this metadata: a name of a-z, 0-9, `_`, `-` and `.` (capital letters
-/// are sent small) that does not belong to gRPC itself, base64 under a name that ends in `-bin`,
-/// and printable ASCII under others.
+/// Checks the metadata of a call: a name of a-z, 0-9, `_`, `-` and `.` (sent in lower case) that is
+/// not reserved by gRPC, base64 under a name that ends in `-bin`, and printable ASCII under others.
 ///
 /// # Errors
-/// When it may not be sent, in words that name the key.
+/// A text with the key, if the metadata cannot be sent.
 pub(crate) fn check_metadata(name: &str, value: &[u8]) -> Result<(), String> {
     let small;
     let name = if name.bytes().any(|byte| byte.is_ascii_uppercase()) {

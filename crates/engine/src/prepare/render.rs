@@ -1,10 +1,10 @@
 //! A request as the bytes that HTTP/1.1 sends.
 //!
-//! A request that is the same each time is rendered here once, before the run, and sent as it lies:
-//! a [`Rendered`] is the whole message, in one piece where the body is short. One that varies is
-//! written into the same form for each exchange (`varying`), so that the wire knows one form alone.
-//! Rules of syntax and framing are those of `http1`'s writer, which refuses a field that would
-//! split the message.
+//! A request that is always the same is rendered once, before the run, and sent unchanged: a
+//! [`Rendered`] is the whole message, in one piece if the body is short. A varying request is
+//! written into the same form for each exchange (`varying`), so that the wire handles only one form.
+//! The writer of `http1` ensures syntax and framing, and refuses a field that would split the
+//! message.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -18,32 +18,33 @@ use std::sync::Arc;
 /// The default User-Agent.
 pub(crate) const USER_AGENT: &str = concat!("drumfire/", env!("CARGO_PKG_VERSION"));
 
-/// The form in which the request line names its target (RFC 9112 section 3.2).
+/// The form of the target in the request line (RFC 9112 section 3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TargetForm {
-    /// Path and query, to the origin itself.
+    /// Path and query, for the origin itself.
     Origin,
-    /// The whole URL, to a proxy.
+    /// The whole URL, for a proxy.
     Absolute,
 }
 
-/// A body of at most this many bytes is kept behind its head, so that both go out in one write. A
-/// longer one is shared by all requests that send it.
+/// A body of at most this many bytes is stored after its head, so that both are sent in one write. A
+/// longer body is shared by all requests that send it.
 pub(super) const SHORT_BODY_BYTES: usize = 16 * 1024;
 
-/// A request as it goes on the wire. The pieces that [`Rendered::piece`] gives for rising `from`
-/// are the whole message, in one or two parts.
+/// A request in the form of the wire. The pieces that [`Rendered::piece`] returns for increasing
+/// `from` are the whole message, in one or two parts.
 #[derive(Clone, Debug)]
 pub(crate) struct Rendered {
-    /// The head, and a body that is short.
+    /// The head, and a short body.
     pub(super) bytes: Vec<u8>,
-    /// A body that is long and the same each time.
+    /// A long body that is always the same.
     long_body: Arc<[u8]>,
-    /// The length of the head, behind which the body begins.
+    /// The length of the head; the body begins there.
     pub(crate) head_length: usize,
-    /// The form of its response.
+    /// The kind of request, which determines how the response is framed.
     pub(crate) kind: RequestKind,
-    /// Whether sending it twice does no more than sending it once, by the rule of its pool.
+    /// Whether sending the request twice has the same effect as sending it once, by the rule of its
+    /// pool.
     pub(crate) idempotent: bool,
 }
 
@@ -60,27 +61,27 @@ impl Default for Rendered {
 }
 
 impl Rendered {
-    /// Sends this body behind its bytes.
+    /// Sends this body after `bytes`.
     pub(super) fn share_body(&mut self, body: &Arc<[u8]>) {
         if !Arc::ptr_eq(&self.long_body, body) {
             self.long_body = Arc::clone(body);
         }
     }
 
-    /// Sends its bytes alone.
+    /// Sends only `bytes`.
     pub(super) fn drop_long_body(&mut self) {
         if !self.long_body.is_empty() {
             self.long_body = Arc::default();
         }
     }
 
-    /// The number of its bytes, body included.
+    /// The length of the request in bytes, including the body.
     #[inline]
     pub(crate) fn length(&self) -> usize {
         self.bytes.len() + self.long_body.len()
     }
 
-    /// The bytes from `from` on that lie in one piece and before `end`.
+    /// The bytes from `from` on that are contiguous and before `end`.
     #[inline(always)]
     pub(crate) fn piece(&self, from: usize, end: usize) -> &[u8] {
         let near = self.bytes.len();
@@ -95,7 +96,7 @@ impl Rendered {
 /// Renders a request.
 ///
 /// # Errors
-/// In words, when two parts of it contradict each other (RFC 9112 section 6.2).
+/// A text, if two parts of the request contradict each other (RFC 9112 section 6.2).
 pub(super) fn render(
     pool: &Pool,
     request: &HttpRequest,
@@ -147,9 +148,9 @@ pub(super) fn render(
     })
 }
 
-/// Whether sending a request twice does no more than sending it once: by its method (RFC 9110
-/// section 9.2.2), or as Go's client takes it, to which a key of idempotency counts and PUT and
-/// DELETE do not.
+/// Whether sending a request twice has the same effect as sending it once. This depends on the
+/// method (RFC 9110 section 9.2.2), or, by the rule of Go's client, also on an idempotency key; for
+/// Go, PUT and DELETE are not idempotent.
 fn is_idempotent(rule: ReusedClosed, request: &HttpRequest) -> bool {
     let method = request.method.as_str();
     let is_safe = matches!(method, "GET" | "HEAD" | "OPTIONS" | "TRACE");
@@ -164,7 +165,7 @@ fn is_idempotent(rule: ReusedClosed, request: &HttpRequest) -> bool {
     }
 }
 
-/// The value of the Host field: the one given, or the URL's.
+/// The value of the Host field: the given one, or the URL's.
 pub(super) fn host(request: &HttpRequest) -> Result<String, String> {
     let mut given = request.headers.iter().filter(|header| header.is("host"));
     match (given.next(), given.next()) {
@@ -175,8 +176,8 @@ pub(super) fn host(request: &HttpRequest) -> Result<String, String> {
     }
 }
 
-/// The plan's fields that are sent, but for the host. An empty User-Agent says that none is sent, as
-/// in the clients of Go and of curl.
+/// The plan's fields to send, except the host. An empty User-Agent suppresses the field, as in Go's
+/// client and curl.
 pub(super) fn sent_headers(request: &HttpRequest) -> impl Iterator<Item = &Header> {
     let is_nameless =
         |header: &Header| header.is("user-agent") && header.value().trim_ascii().is_empty();
@@ -184,8 +185,8 @@ pub(super) fn sent_headers(request: &HttpRequest) -> impl Iterator<Item = &Heade
     headers.filter(move |header| !header.is("host") && !is_nameless(header))
 }
 
-/// The default fields, in order, but for those that the plan gives or renders: one of the plan's
-/// takes the place of ours.
+/// The default fields, in order, except those that the plan sets or renders: the plan's fields
+/// replace ours.
 pub(crate) fn own_fields(
     pool: &Pool,
     request: &HttpRequest,
@@ -223,8 +224,8 @@ pub(crate) fn own_fields(
     wanted.filter(|(name, _)| missing(name)).collect()
 }
 
-/// The value of an Authorization header for a URL with user and password (RFC 7617). A user without
-/// a password has an empty one.
+/// The value of an Authorization header for a URL with a user and a password (RFC 7617). Without a
+/// password, the password is empty.
 pub(crate) fn basic_credentials(url: &Url) -> Option<String> {
     url.userinfo.as_ref().map(|userinfo| {
         let pair = if userinfo.contains(':') {

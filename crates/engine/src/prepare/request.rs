@@ -21,13 +21,13 @@ use std::sync::Arc;
 pub(crate) struct Request {
     pub(crate) form: Form,
     pub(crate) kind: RequestKind,
-    /// The lane on which it travels.
+    /// The lane that carries the request.
     pub(crate) lane: LaneId,
-    /// The index of the step to whose figures it adds.
+    /// The index of the step in whose figures the request counts.
     pub(crate) step: u16,
     /// The statuses that are ok, if they differ from the pool's.
     expect: Option<Expect>,
-    /// The time that an exchange of it may take, if it differs from the pool's.
+    /// The time limit of its exchanges, if it differs from the pool's.
     timeout: Option<Nanos>,
     inspection: Option<Arc<dyn Inspection>>,
 }
@@ -35,7 +35,7 @@ pub(crate) struct Request {
 /// The form in which a request is sent.
 #[derive(Debug)]
 pub(crate) enum Form {
-    /// Bytes of HTTP/1.1, the same for every exchange.
+    /// HTTP/1.1 bytes, the same for every exchange.
     Rendered(Rendered),
     /// A head and a body of a stream, the same for every exchange.
     Stream(Box<StreamRequest>),
@@ -48,7 +48,7 @@ pub(crate) enum Form {
 /// The kind of exchange that carries a request out: how its response is read and judged.
 #[derive(Debug)]
 pub(crate) enum RequestKind {
-    /// A response of HTTP.
+    /// An HTTP response.
     Response,
     /// The replies of a gRPC call.
     Call(Box<CallRequest>),
@@ -65,7 +65,7 @@ impl RequestKind {
 }
 
 impl Request {
-    /// A planned request in a form, on a lane, whose figures are those of a step.
+    /// A planned request in a form, on a lane, counted in a step.
     pub(super) fn new(form: Form, lane: LaneId, step: u16, planned: &HttpRequest) -> Self {
         Self {
             form,
@@ -78,27 +78,27 @@ impl Request {
         }
     }
 
-    /// The statuses of its response that are ok, where those of the pool are `pool`.
+    /// The statuses that are ok; `pool` is the pool's default.
     pub(crate) fn expect(&self, pool: Expect) -> Expect {
         self.expect.unwrap_or(pool)
     }
 
-    /// The inspection of its response beyond the status.
+    /// The inspection of the response in addition to the status.
     pub(crate) fn inspection(&self) -> Option<&dyn Inspection> {
         self.inspection.as_deref()
     }
 
-    /// Whether anything must be done for an exchange before it can be sent.
+    /// Whether the request must be rendered or prepared for each exchange.
     pub(crate) const fn is_rendered_late(&self) -> bool {
         matches!(self.form, Form::Varying(_) | Form::Messages(_))
     }
 
-    /// Whether it is a call.
+    /// Whether the request is a gRPC call.
     pub(crate) const fn is_call(&self) -> bool {
         matches!(self.kind, RequestKind::Call(_))
     }
 
-    /// Whether each exchange of it carries a trace.
+    /// Whether each exchange of the request carries a trace id.
     pub(crate) fn is_traced(&self) -> bool {
         let data: &dyn RequestData = match &self.form {
             Form::Rendered(_) | Form::Stream(_) => return false,
@@ -108,13 +108,13 @@ impl Request {
         data.renders(TRACEPARENT)
     }
 
-    /// Whether its response is judged by more than the pool's statuses.
+    /// Whether the response is judged by more than the pool's statuses.
     pub(crate) const fn is_looked_at(&self) -> bool {
         self.expect.is_some() || self.inspection.is_some()
     }
 
-    /// The time that an exchange of it may take, where any may take `total`. A call's deadline only
-    /// shortens it; a request's own timeout replaces it.
+    /// The time limit of an exchange of this request, with `total` as the default. A call's
+    /// deadline only shortens it; a request's own timeout replaces it.
     pub(crate) fn limit(&self, total: Nanos) -> Nanos {
         match &self.kind {
             RequestKind::Call(call) => call.plan.deadline.map_or(total, |limit| limit.min(total)),
@@ -122,14 +122,14 @@ impl Request {
         }
     }
 
-    /// Whether the time that an exchange of it may take can be another than the pool's.
+    /// Whether the time limit of an exchange can differ from the pool's.
     pub(crate) const fn has_limit(&self) -> bool {
         self.is_call() || self.timeout.is_some()
     }
 }
 
 impl Form {
-    /// The request from which it is rendered for each exchange.
+    /// The request from which each exchange is rendered, if it varies.
     #[inline]
     pub(crate) const fn varying(&self) -> Option<&VaryingRequest> {
         match self {
@@ -138,9 +138,8 @@ impl Form {
         }
     }
 
-    /// Whether sending it twice does no more than sending it once, as far as that is known. On
-    /// streams the server reports whether it has processed a request, so nothing has to be known of
-    /// it.
+    /// Whether sending the request twice is known to have the same effect as sending it once. On
+    /// streams the server reports whether it has processed a request, so this is not needed.
     pub(crate) const fn is_idempotent(&self) -> bool {
         match self {
             Self::Rendered(rendered) => rendered.idempotent,
@@ -150,10 +149,10 @@ impl Form {
     }
 }
 
-/// A request in the form that the plan's protocol sends, with its target in a form.
+/// A request in the form of the pool's protocol, with its target in this form.
 ///
 /// # Errors
-/// In words, if it can't be sent so.
+/// A text, if the request cannot be sent in this form.
 pub(crate) fn form(pool: &Pool, request: &HttpRequest, target: TargetForm) -> Result<Form, String> {
     let protocol = Protocol::of(pool);
     if target == TargetForm::Absolute && !protocol.has_absolute_form() {

@@ -1,17 +1,17 @@
 //! The routes of requests: addresses, proxies, TLS.
 //!
-//! A [`Route`] is everything that a connection to an origin needs, and becomes a lane of each
-//! worker. Each distinct origin of a pool has one. Three things decide it, in this order: a Unix
+//! A [`Route`] contains everything that a connection to an origin needs, and becomes a lane of each
+//! worker. Each distinct origin of a pool has one. Three rules decide it, in this order: a Unix
 //! socket takes all connections; a proxy takes those to hosts that are not on its list of
-//! exceptions, through a tunnel or with the whole URL in the request; else the origin itself is
-//! dialed.
+//! exceptions, through a tunnel or with the whole URL in the request; otherwise the origin itself
+//! is dialed.
 //!
-//! The guard against public targets ([`guarded`]) is asked about each address that is dialed, those
-//! of a redirect's origin and of a name that is looked up again included. It is asked of the proxy
-//! where there is one: the addresses behind it are not known here.
+//! The guard against public targets ([`guarded`]) checks each address that is dialed, including
+//! those of a redirect's origin and of a name that is looked up again. With a proxy, the guard
+//! checks the proxy, because the addresses of the origin are not known here.
 //!
-//! The certificates are the plan's text, not files: they were read before. TLS settings share them
-//! as a [`TlsMaterial`], which can be renewed for connections to come.
+//! The certificates are texts of the plan, not files: they were read before. TLS settings share
+//! them as a [`TlsMaterial`], which can be renewed for later connections.
 
 use super::render::TargetForm;
 use super::{PrepareError, Resolver, USER_AGENT, basic_credentials};
@@ -29,61 +29,61 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The way to one origin.
+/// The route to one origin.
 #[derive(Clone, Debug)]
 pub(crate) struct Route {
-    /// The origin to which it leads.
+    /// The origin of the route.
     pub(crate) origin: Origin,
     peers: Peers,
-    /// The name that the resolver answered, with the time to live; `None` where there was nothing
-    /// to look up.
+    /// The name that was resolved, with its time to live; `None` if no look-up was needed.
     named: Option<Named>,
-    /// Local addresses to send from, of the peers' family; the system's choice when empty.
+    /// Local addresses to send from, of the peers' family; if empty, the system chooses.
     sources: Vec<IpAddr>,
-    /// TLS settings of the proxy, by index, where it is spoken with over TLS.
+    /// The index of the proxy's TLS settings, if the connection to it uses TLS.
     pub(crate) proxy_tls: Option<usize>,
-    /// The request that makes a proxy connect through.
+    /// The request that opens a tunnel through a proxy.
     tunnel: Option<Box<[u8]>>,
-    /// TLS settings of the origin, by index.
+    /// The index of the origin's TLS settings.
     pub(crate) tls: Option<usize>,
-    /// The form of the target in requests on it.
+    /// The form of the target in requests on this route.
     pub(crate) form: TargetForm,
 }
 
 /// A name that was looked up, to be looked up again when its time to live is over.
 ///
-/// Of a route through a proxy that is the proxy's name: the proxy looks the target's up.
+/// For a route through a proxy, this is the proxy's name: the proxy looks up the target's.
 #[derive(Clone, Debug)]
 pub(crate) struct Named {
-    /// The target's, or the proxy's.
+    /// The target's origin, or the proxy's.
     pub(crate) origin: Origin,
-    /// The time to live of the last answer; `None` where that had none.
+    /// The time to live of the last answer; `None` if it had no time to live.
     pub(crate) ttl: Option<Nanos>,
 }
 
 /// The peers of a route.
 #[derive(Clone, Debug)]
 enum Peers {
-    /// All addresses of the name that a source address can send to; never empty.
+    /// All addresses of the name to which a source address can send; never empty.
     Tcp(Vec<SocketAddr>),
     Unix(PathBuf),
-    /// The name has no address: every exchange there fails with this outcome, where the plan wants
-    /// the run to go on.
+    /// The name has no address: every exchange fails with this outcome, if the plan continues the
+    /// run in this case.
     Nowhere(Outcome),
 }
 
 impl Route {
-    /// The request that makes a proxy connect through.
+    /// The request that opens a tunnel through a proxy.
     pub(crate) fn tunnel(&self) -> Option<&[u8]> {
         self.tunnel.as_deref()
     }
 
-    /// The name that the resolver has answered; `None` where there was nothing to look up.
+    /// The name that was resolved; `None` if no look-up was needed.
     pub(crate) const fn named(&self) -> Option<&Named> {
         self.named.as_ref()
     }
 
-    /// This route, whose TLS settings come after this many others in the driver's list.
+    /// This route, with the indices of its TLS settings moved by `others`, the number of settings
+    /// before them in the driver's list.
     pub(super) fn behind(self, others: usize) -> Self {
         let moved = |index: Option<usize>| index.map(|index| index + others);
         Self {
@@ -93,12 +93,12 @@ impl Route {
         }
     }
 
-    /// This route, with the origin's TLS settings under this index.
+    /// This route, with this index for the origin's TLS settings.
     pub(super) fn with_tls(self, tls: Option<usize>) -> Self {
         Self { tls, ..self }
     }
 
-    /// Leads to these addresses from now on; `false` when it does already.
+    /// Replaces the addresses; `false` if they are unchanged.
     pub(crate) fn lead_to(&mut self, place: Place) -> bool {
         if let Some(named) = &mut self.named {
             named.ttl = place.ttl;
@@ -110,8 +110,8 @@ impl Route {
         true
     }
 
-    /// The address of a choice, counted round through those that it leads to; `None` where it leads
-    /// to none.
+    /// The address for a choice, counted cyclically through the peers; `None` if the route has no
+    /// TCP addresses.
     pub(crate) fn peer(&self, choice: usize) -> Option<SocketAddr> {
         match &self.peers {
             Peers::Tcp(peers) => Some(peers[choice % peers.len()]),
@@ -119,14 +119,14 @@ impl Route {
         }
     }
 
-    /// Whether it leads to an address.
+    /// Whether `address` is one of the peers.
     pub(crate) fn has_peer(&self, address: SocketAddr) -> bool {
         matches!(&self.peers, Peers::Tcp(peers) if peers.contains(&address))
     }
 
-    /// The address that the `choice`-th attempt of some slot dials. Choices count through the
-    /// peers, and for each through the source addresses of its family, so that consecutive ones
-    /// spread over both.
+    /// The address that the `choice`-th attempt of a slot dials. Choices count through the peers,
+    /// and for each peer through the source addresses of its family, so that consecutive choices
+    /// are spread over both.
     pub(crate) fn address(&self, choice: usize) -> Result<Address, Outcome> {
         match &self.peers {
             Peers::Nowhere(reason) => Err(*reason),
@@ -146,7 +146,7 @@ impl Route {
         }
     }
 
-    /// The number of addresses to try; 1 where there is none.
+    /// The number of addresses to try; 1 if there are no TCP addresses.
     pub(crate) fn width(&self) -> usize {
         match &self.peers {
             Peers::Tcp(peers) => peers.len(),
@@ -155,20 +155,20 @@ impl Route {
     }
 }
 
-/// The ways to a pool's targets.
+/// The routes to a pool's targets.
 #[derive(Debug)]
 pub(crate) struct Routes {
-    /// One for each distinct origin of its requests.
+    /// One route for each distinct origin of the pool's requests.
     pub(crate) list: Vec<Route>,
-    /// The TLS settings that they name.
+    /// The TLS settings to which the routes refer.
     pub(crate) tls: Vec<TlsConfig>,
-    /// The index of the proxy's among them.
+    /// The index of the proxy's settings in `tls`.
     pub(crate) proxy_tls: Option<usize>,
-    /// Their certificates.
+    /// The certificates of the settings.
     pub(crate) material: TlsMaterial,
 }
 
-/// Indices of TLS settings on the way to an origin.
+/// The indices of the TLS settings on a route.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Seals {
     proxy: Option<usize>,
@@ -176,7 +176,7 @@ pub(crate) struct Seals {
 }
 
 impl Seals {
-    /// The proxy's settings; those of the origin are added to the route when they have an index.
+    /// The proxy's settings; the origin's are added to the route when they have an index.
     pub(super) const fn of_proxy(proxy: Option<usize>) -> Self {
         Self {
             proxy,
@@ -185,16 +185,17 @@ impl Seals {
     }
 }
 
-/// The ways to the origins of a pool's requests, in the order in which the requests first name
+/// The routes to the origins of a pool's requests, in the order in which the requests first use
 /// them.
 ///
-/// Settings of TLS are numbered as the list has them: the proxy's first, where it is spoken with
-/// over TLS, then one for each origin of https. They count from 0 within the pool; the preparation
-/// of a plan moves those of each pool behind those of the pools before, as drivers have one list.
+/// TLS settings are numbered by their position in the list: first the proxy's, if the connection to
+/// it uses TLS, then one for each https origin. They count from 0 within the pool; the preparation
+/// of a plan moves the settings of each pool after those of the previous pools, because drivers
+/// have one list.
 ///
 /// # Errors
-/// When a name has no address and the plan does not go on without one, when the guard refuses an
-/// address, or when the settings of TLS are not valid.
+/// If a name has no address and the plan does not allow this, if the guard refuses an address, or
+/// if the TLS settings are invalid.
 pub(crate) fn routes_of(pool: &Pool, resolver: &Resolver) -> Result<Routes, PrepareError> {
     let mut routes: Vec<Route> = Vec::new();
     let mut tls = Vec::new();
@@ -235,10 +236,10 @@ pub(crate) fn routes_of(pool: &Pool, resolver: &Resolver) -> Result<Routes, Prep
     })
 }
 
-/// The way to one origin. Blocks for the resolver.
+/// The route to one origin. Blocks for the resolver.
 ///
-/// `seals` are indices of settings that the caller has made, so that an origin to which a redirect
-/// leads can be given settings of its own while the run goes on.
+/// `seals` are indices of settings that the caller has made, so that the origin of a redirect can
+/// get its own settings during the run.
 pub(crate) fn route(
     pool: &Pool,
     origin: &Origin,
@@ -277,7 +278,7 @@ pub(crate) fn route(
     })
 }
 
-/// A host as a certificate or a list names it: an address without brackets.
+/// A host in the form of certificates and lists: an address has no brackets.
 fn bare(host: &Host) -> String {
     match host {
         Host::Name(name) => name.clone(),
@@ -285,8 +286,8 @@ fn bare(host: &Host) -> String {
     }
 }
 
-/// The head that asks a proxy for a tunnel (RFC 9110 section 9.3.6). It names its client as each
-/// request should (section 10.1.5), unless the plan's name is empty.
+/// The head of a request for a tunnel through a proxy (RFC 9110 section 9.3.6). It contains a
+/// User-Agent as each request should (section 10.1.5), unless the plan's value is empty.
 fn connect_request(proxy: &Proxy, origin: &Origin) -> Box<[u8]> {
     let authority = match &origin.host {
         Host::Address(IpAddr::V6(address)) => format!("[{address}]:{}", origin.port),
@@ -305,7 +306,7 @@ fn connect_request(proxy: &Proxy, origin: &Origin) -> Box<[u8]> {
     head.into_boxed_slice()
 }
 
-/// The peers of an origin, and the name that was looked up for it.
+/// The peers of an origin, and the name that was looked up for them.
 fn peers(
     pool: &Pool,
     origin: &Origin,
@@ -328,8 +329,8 @@ fn peers(
     }
 }
 
-/// Whether the load may go to these addresses of an origin: asked of all that it has, whenever it
-/// is looked up, so that a name which moves is caught, too.
+/// Checks whether the load may go to these addresses of an origin. Called with all addresses after
+/// each look-up, so that a name that moves is caught.
 fn guarded(pool: &Pool, origin: &Origin, addresses: &[SocketAddr]) -> Result<(), PrepareError> {
     let Some(guard) = &pool.reach.guard else {
         return Ok(());
@@ -345,8 +346,8 @@ fn guarded(pool: &Pool, origin: &Origin, addresses: &[SocketAddr]) -> Result<(),
     }
 }
 
-/// The addresses of an origin that need no look-up: an address itself, or the plan's own
-/// answer.
+/// The addresses of an origin that needs no look-up: its own address, or the plan's setting for its
+/// name.
 fn known(pool: &Pool, origin: &Origin) -> Option<Vec<SocketAddr>> {
     let name = match &origin.host {
         Host::Address(address) => return Some(vec![SocketAddr::new(*address, origin.port)]),
@@ -362,16 +363,16 @@ fn known(pool: &Pool, origin: &Origin) -> Option<Vec<SocketAddr>> {
     (!given.is_empty()).then_some(given)
 }
 
-/// The addresses to which a name leads.
+/// The addresses of a name.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
-    /// At least one; in an order that does not depend on the answer's, where connections take turns
-    /// at them.
+    /// At least one address. If connections take turns at them, the order does not depend on the
+    /// answer.
     peers: Vec<SocketAddr>,
     ttl: Option<Nanos>,
 }
 
-/// The resolver's answer for an origin's name, within the time that a connection may take to open.
+/// The resolver's answer for an origin's name, within the plan's time for opening a connection.
 /// Blocks.
 pub(crate) fn place(
     pool: &Pool,
@@ -390,10 +391,10 @@ pub(crate) fn place(
     Ok(Place { peers, ttl })
 }
 
-/// The addresses that one of the pool's source addresses can send to: those of its family.
+/// The addresses to which one of the pool's source addresses can send, that is, of the same family.
 ///
 /// # Errors
-/// When there are source addresses, and none is of the family of any of these.
+/// If there are source addresses, and no address has the family of any of them.
 fn sent_to(pool: &Pool, mut addresses: Vec<SocketAddr>) -> Result<Vec<SocketAddr>, PrepareError> {
     let sources = &pool.reach.source_addresses;
     let (Some(source), Some(peer)) = (sources.first().copied(), addresses.first().copied()) else {
@@ -412,7 +413,7 @@ fn sent_to(pool: &Pool, mut addresses: Vec<SocketAddr>) -> Result<Vec<SocketAddr
     }
 }
 
-/// The certificates of a plan's settings.
+/// The certificates of a plan's TLS settings.
 #[must_use]
 pub fn certificates(tls: &Tls) -> TlsTexts {
     let text = |pem: &Pem| Arc::clone(&pem.text);
@@ -424,7 +425,7 @@ pub fn certificates(tls: &Tls) -> TlsTexts {
 }
 
 /// TLS settings for one origin. An origin that is not in the plan, and to which a redirect has led,
-/// sees no certificate of the client.
+/// receives no client certificate.
 pub(crate) fn tls_config(
     pool: &Pool,
     origin: &Origin,
@@ -436,7 +437,7 @@ pub(crate) fn tls_config(
     config(pool, name, material, identity, Protocol::of(pool))
 }
 
-/// TLS settings for a proxy, to which HTTP/1.1 is spoken and no certificate of the client is shown.
+/// TLS settings for a proxy, which uses HTTP/1.1 and receives no client certificate.
 fn proxy_config(
     pool: &Pool,
     proxy: &Proxy,

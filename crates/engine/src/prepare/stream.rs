@@ -1,11 +1,11 @@
 //! A request as an HTTP/2 stream.
 //!
-//! The head is encoded before the run as far as it does not vary; the fields that do are added when
-//! the stream is opened. Names become lower case, and the fields of a connection of HTTP/1 are left
-//! out: a message that has them is malformed (RFC 9113 section 8.2.2).
+//! The fixed part of the head is encoded before the run; varying fields are added when the stream
+//! is opened. Names are converted to lower case, and connection-specific fields of HTTP/1 are left
+//! out: a message with them is malformed (RFC 9113 section 8.2.2).
 //!
-//! A call is such a request with messages for a body. Where they are the same for each call and go
-//! out at once, they are encoded here, up to [`FIXED_BYTES`], and shared by all calls.
+//! A call is such a request with messages as its body. If they are the same for each call and sent
+//! at once, they are encoded here, up to [`FIXED_BYTES`], and shared by all calls.
 
 use super::render::{own_fields, sent_headers};
 use super::{TargetForm, USER_AGENT, basic_credentials};
@@ -17,20 +17,20 @@ use drumfire_plan::{
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
-/// Messages of one request are encoded before the run up to this many bytes; beyond it they are
-/// encoded as they are sent.
+/// Messages of one request are encoded before the run up to this many bytes; larger ones are
+/// encoded when they are sent.
 const FIXED_BYTES: usize = 4 * 1024 * 1024;
 
-/// A request as it goes on a stream.
+/// A request in the form of a stream.
 #[derive(Debug)]
 pub(crate) struct StreamRequest {
-    /// The head that opens its stream.
+    /// The head that opens the stream.
     pub(crate) head: StreamHead,
-    /// The whole body where it is the same for all.
+    /// The whole body, if it is the same for all exchanges.
     pub(crate) body: Arc<[u8]>,
 }
 
-/// The head that opens a stream, encoded before the run as far as it does not vary.
+/// The head that opens a stream. The fixed part is encoded before the run.
 #[derive(Debug)]
 pub(crate) struct StreamHead(Head);
 
@@ -41,12 +41,12 @@ impl From<Head> for StreamHead {
 }
 
 impl StreamHead {
-    /// Names and values of its fields, pseudo-fields first.
+    /// Names and values of the head's fields, pseudo-fields first.
     pub(crate) fn fields(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         self.0.fields()
     }
 
-    /// The head in the form that HTTP/2's machine takes.
+    /// The head in the form of the HTTP/2 machine.
     #[inline]
     pub(crate) const fn http2(&self) -> &Head {
         &self.0
@@ -66,7 +66,7 @@ pub(crate) struct MessageRequest {
     pub(crate) fixed: Option<u64>,
 }
 
-/// A gRPC call: the rules by which its replies are read and judged.
+/// A gRPC call: how its replies are read and judged.
 #[derive(Debug)]
 pub(crate) struct CallRequest {
     pub(crate) plan: Arc<Call>,
@@ -75,7 +75,7 @@ pub(crate) struct CallRequest {
 }
 
 impl MessageRequest {
-    /// The encoded messages, where they are the same for every call.
+    /// The encoded messages, if they are the same for every call.
     #[inline]
     pub(crate) fn fixed_messages(&self) -> Option<&[u8]> {
         self.fixed.map(|_| &*self.stream.body)
@@ -85,7 +85,7 @@ impl MessageRequest {
 /// Prepares a plain request for HTTP/2.
 ///
 /// # Errors
-/// In words, when it can't be put on a stream.
+/// A text, if the request cannot be sent on a stream.
 pub(super) fn stream(pool: &Pool, request: &HttpRequest) -> Result<StreamRequest, String> {
     stream_outline(pool, request, Varying::default())
 }
@@ -98,11 +98,11 @@ pub(super) fn call(planned: &Arc<Call>) -> CallRequest {
     }
 }
 
-/// Prepares a call's messages. They are encoded here if they are the same for all calls and go out
-/// at once.
+/// Prepares a call's messages. They are encoded here if they are the same for all calls and sent at
+/// once.
 ///
 /// # Errors
-/// In words, if it can't be put on a stream.
+/// A text, if the call cannot be sent on a stream.
 pub(super) fn messages(
     pool: &Pool,
     request: &HttpRequest,
@@ -123,10 +123,10 @@ pub(super) fn messages(
     })
 }
 
-/// The fixed part of a request over HTTP/2 that varies.
+/// The fixed part of a varying HTTP/2 request.
 ///
 /// # Errors
-/// In words, when it can't be put on a stream.
+/// A text, if the part cannot be sent on a stream.
 pub(super) fn stream_outline(
     pool: &Pool,
     request: &HttpRequest,
@@ -138,8 +138,8 @@ pub(super) fn stream_outline(
     })
 }
 
-/// The head: pseudo-fields, ours, those given (RFC 9113 section 8.3.1). The fields that vary are
-/// left out.
+/// The head: pseudo-fields, our fields, the plan's fields (RFC 9113 section 8.3.1). Varying fields
+/// are left out.
 fn head(pool: &Pool, request: &HttpRequest, varying: Varying) -> Result<StreamHead, String> {
     let origin = &request.url.origin;
     let mut fields: Vec<(Vec<u8>, Vec<u8>)> = vec![
@@ -165,7 +165,7 @@ fn head(pool: &Pool, request: &HttpRequest, varying: Varying) -> Result<StreamHe
     Ok(StreamHead(head))
 }
 
-/// The `:authority`: the Host field if one is given, else the URL's authority.
+/// The `:authority`: the plan's Host field, or else the URL's authority.
 pub(crate) fn authority(request: &HttpRequest) -> Vec<u8> {
     let given = request.headers.iter().find(|header| header.is("host"));
     match given {
@@ -174,8 +174,8 @@ pub(crate) fn authority(request: &HttpRequest) -> Vec<u8> {
     }
 }
 
-/// The default fields of a plain request. `Expect` is not among them: on a stream the server
-/// refuses a body by other means.
+/// The default fields of a plain request, without `Expect`: on a stream the server refuses a body
+/// by other means.
 fn http_fields(pool: &Pool, request: &HttpRequest, varying: Varying) -> Vec<(Vec<u8>, Vec<u8>)> {
     let own = own_fields(pool, request, TargetForm::Origin);
     let mut fields: Vec<(Vec<u8>, Vec<u8>)> = own
@@ -217,7 +217,7 @@ fn call_fields(request: &HttpRequest, call: &Call) -> Vec<(Vec<u8>, Vec<u8>)> {
     fields
 }
 
-/// Fields that belong to a connection of HTTP/1 (RFC 9113 section 8.2.2).
+/// Connection-specific fields of HTTP/1 (RFC 9113 section 8.2.2).
 fn is_of_connection(name: &str) -> bool {
     [
         "connection",
@@ -240,7 +240,7 @@ fn sent_encoding(call: &Call) -> Encoding {
     }
 }
 
-/// The encoding that a call accepts of its replies.
+/// The encoding that a call accepts for its replies.
 fn accepted_encoding(call: &Call) -> Encoding {
     match call.compression {
         MessageCompression::GzipReplies => Encoding::Gzip,
@@ -248,7 +248,7 @@ fn accepted_encoding(call: &Call) -> Encoding {
     }
 }
 
-/// The form in which a call's replies are expected.
+/// How a call's replies are read.
 fn reply_settings(call: &Call) -> ReplySettings {
     ReplySettings {
         replies: if call.kind.server_streams() {
@@ -266,9 +266,9 @@ fn reply_settings(call: &Call) -> ReplySettings {
     }
 }
 
-/// All messages of a call, where they are the same for every call and go out at once; `None` where
-/// each call makes its own. A call that spaces its messages out is of the latter, even if they are
-/// the same, and so is one whose messages are too large together to be kept.
+/// All messages of a call, if they are the same for every call and sent at once; `None` if each
+/// call makes its own. Each call also makes its own messages if there are pauses between them, or
+/// if they are too large together.
 fn fixed_body(call: &Call) -> Result<Option<(u64, Vec<u8>)>, String> {
     let pauses = call.streaming.interval > Nanos::ZERO || call.streaming.duration.is_some();
     if !call.data.is_fixed() || pauses && call.kind.client_streams() {
@@ -296,7 +296,7 @@ fn fixed_body(call: &Call) -> Result<Option<(u64, Vec<u8>)>, String> {
     Ok(Some((count, body)))
 }
 
-/// The number of messages that a call sends; of one with a context, that may depend on its data.
+/// The number of messages that a call sends; it may depend on the data of the context.
 pub(crate) fn message_count(call: &Call, context: &RequestContext) -> u64 {
     match call.kind {
         CallKind::Unary | CallKind::ServerStream => 1,
@@ -307,7 +307,7 @@ pub(crate) fn message_count(call: &Call, context: &RequestContext) -> u64 {
     }
 }
 
-/// The error of a message that is too large to be sent.
+/// The error for a message that is too large to be sent.
 pub(crate) fn too_large(length: usize, limit: u64) -> String {
     format!("a message of {length} bytes exceeds the limit of {limit}")
 }

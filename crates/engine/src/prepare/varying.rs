@@ -1,15 +1,15 @@
 //! Requests that vary: their fixed part, and the parts that are rendered for each exchange.
 //!
-//! [`VaryingRequest::render`] fills [`Parts`] from a context. Fields may then be added to them,
-//! such as cookies, until [`VaryingRequest::write`] turns them into the bytes that HTTP/1.1 sends;
-//! a stream is opened with the parts themselves.
+//! [`VaryingRequest::render`] fills [`Parts`] from a context. Fields such as cookies may then be
+//! added, until [`VaryingRequest::write`] turns the parts into the bytes that HTTP/1.1 sends; a
+//! stream is opened with the parts themselves.
 //!
-//! Values come from data files, earlier responses and scripts, so that they are checked each time:
-//! the target is completed as a URL's is, and the writer of the head refuses a value that would end
-//! its line. A request that fails this fails its exchange, before a byte is sent.
+//! Values come from data files, earlier responses and scripts, so they are checked each time: the
+//! target is completed like a URL's, and the writer of the head refuses a value that would end its
+//! line. A request that fails a check fails its exchange before a byte is sent.
 //!
-//! The memory of [`Parts`] and of the [`Rendered`] belongs to the caller, which uses it again:
-//! rendering allocates only where a request is longer than those before it.
+//! The memory of [`Parts`] and of the [`Rendered`] belongs to the caller, which reuses it:
+//! rendering allocates only if a request is longer than all earlier ones.
 
 use super::render::{
     Rendered, SHORT_BODY_BYTES, TargetForm, host, own_fields, render, sent_headers,
@@ -33,21 +33,20 @@ pub(crate) struct VaryingRequest {
     outline: Outline,
 }
 
-/// The fixed part, in the form that its protocol sends.
+/// The fixed part of a request, in the form of its protocol.
 #[derive(Debug)]
 enum Outline {
-    /// A head in text, with a body.
+    /// The head as text, with a body.
     Text(TextOutline),
-    /// A head and data of a stream, without the fields that vary.
+    /// The head and data of a stream, without varying fields.
     Stream(Box<StreamRequest>),
 }
 
-/// The fixed part of a request in text. `target` and `host` are those of a request whose data give
-/// none.
+/// The fixed part of a request in text form. `target` and `host` are used if the data contain none.
 #[derive(Debug)]
 struct TextOutline {
     method: String,
-    /// The text before the target: the origin, to a proxy that takes the whole URL.
+    /// The text before the target: the origin, for a proxy that receives the whole URL.
     prefix: String,
     target: String,
     host: String,
@@ -57,19 +56,18 @@ struct TextOutline {
     idempotent: bool,
 }
 
-/// The varying parts of a request, rendered into memory that is used again. They are one request's
-/// from `render` to the next `render`.
+/// The varying parts of a request, rendered into memory that is reused. They belong to one request,
+/// from one `render` to the next.
 #[derive(Debug, Default)]
 pub(crate) struct Parts {
     target: String,
     fields: RenderedFields,
     body: Vec<u8>,
-    /// A Cookie field on its way among the others.
+    /// A buffer for a Cookie field.
     cookie: String,
 }
 
-/// The data of a request of which nothing varies but its cookies, which are added to the parts
-/// later.
+/// The data of a request in which only the cookies vary; the cookies are added to the parts later.
 #[derive(Debug)]
 pub(super) struct CookiesAlone;
 
@@ -93,7 +91,7 @@ impl RequestData for CookiesAlone {
 /// Prepares a request that varies.
 ///
 /// # Errors
-/// In words, when its fixed part can't be sent.
+/// A text, if the fixed part cannot be sent.
 pub(super) fn varying(
     pool: &Pool,
     request: &HttpRequest,
@@ -113,7 +111,7 @@ pub(super) fn varying(
     })
 }
 
-/// The fixed part of a request in text. It is rendered once, so that a mistake in it is found
+/// The fixed part of a request in text form. It is rendered once, so that a mistake in it is found
 /// before the run.
 fn text_outline(
     pool: &Pool,
@@ -146,12 +144,12 @@ fn text_outline(
 }
 
 impl VaryingRequest {
-    /// The data that it is rendered from.
+    /// The data from which the request is rendered.
     pub(super) fn data(&self) -> &dyn RequestData {
         &*self.data
     }
 
-    /// The fixed part of its stream; `None` where HTTP/1.1 sends it.
+    /// The fixed part of the request's stream; `None` for HTTP/1.1.
     pub(crate) const fn stream(&self) -> Option<&StreamRequest> {
         match &self.outline {
             Outline::Text(_) => None,
@@ -159,17 +157,17 @@ impl VaryingRequest {
         }
     }
 
-    /// The target among its rendered parts, where that varies.
+    /// The target among the rendered parts, if it varies.
     pub(crate) fn target<'a>(&self, parts: &'a Parts) -> Option<&'a str> {
         self.varying.target.then_some(&*parts.target)
     }
 
-    /// The value of the Host field among its rendered parts, where that varies.
+    /// The value of the Host field among the rendered parts, if it varies.
     pub(crate) fn host<'a>(&self, parts: &'a Parts) -> Option<&'a str> {
         parts.fields.find("host").filter(|_| self.varying.host)
     }
 
-    /// The whole body that its stream sends.
+    /// The whole body for the stream.
     pub(crate) fn stream_body<'a>(&'a self, parts: &'a Parts) -> &'a [u8] {
         match &self.outline {
             Outline::Stream(stream) if !self.varying.body => &stream.body,
@@ -177,10 +175,10 @@ impl VaryingRequest {
         }
     }
 
-    /// Writes the bytes that HTTP/1.1 sends, from rendered parts; nothing where a stream sends it.
+    /// Writes the HTTP/1.1 bytes from rendered parts; writes nothing for a stream.
     ///
     /// # Errors
-    /// In words, when the head would be ambiguous or malformed.
+    /// A text, if the head would be ambiguous or malformed.
     pub(crate) fn write(&self, parts: &mut Parts, out: &mut Rendered) -> Result<(), String> {
         match &self.outline {
             Outline::Text(outline) => outline.write(self.varying, parts, out),
@@ -188,10 +186,10 @@ impl VaryingRequest {
         }
     }
 
-    /// The planned request with these parts in place of the varying ones.
+    /// The planned request with its varying parts replaced by these.
     ///
     /// # Errors
-    /// In words, when a field can't be sent.
+    /// A text, if a field cannot be sent.
     pub(crate) fn complete(
         &self,
         planned: &HttpRequest,
@@ -200,15 +198,15 @@ impl VaryingRequest {
         parts.complete(planned, self.varying)
     }
 
-    /// Whether sending it twice does no more than sending it once, over HTTP/1.1.
+    /// Whether sending the request twice over HTTP/1.1 has the same effect as sending it once.
     pub(crate) const fn is_idempotent(&self) -> bool {
         matches!(&self.outline, Outline::Text(outline) if outline.idempotent)
     }
 
-    /// Renders the varying parts. The same context gives the same bytes.
+    /// Renders the varying parts. Equal contexts produce equal bytes.
     ///
     /// # Errors
-    /// In words, when they can't be rendered, or would be no request.
+    /// A text, if the parts cannot be rendered, or would not form a valid request.
     pub(crate) fn render(
         &self,
         context: &RequestContext,
@@ -248,7 +246,7 @@ impl TextOutline {
     /// Writes the request with its rendered parts.
     ///
     /// # Errors
-    /// In words, when the head would be ambiguous or malformed.
+    /// A text, if the head would be ambiguous or malformed.
     fn write(&self, varying: Varying, parts: &mut Parts, out: &mut Rendered) -> Result<(), String> {
         if varying.target && !self.prefix.is_empty() {
             parts.target.insert_str(0, &self.prefix);
@@ -298,15 +296,15 @@ impl TextOutline {
 }
 
 impl Parts {
-    /// The fields.
+    /// The rendered fields.
     pub(crate) const fn fields(&self) -> &RenderedFields {
         &self.fields
     }
 
-    /// Adds a Cookie field with the text that `write` makes; none where it makes none.
+    /// Adds a Cookie field with the text that `write` makes, unless the text is empty.
     ///
     /// # Errors
-    /// In words, when the text can't be sent.
+    /// A text, if the cookie cannot be sent.
     pub(crate) fn push_cookie(&mut self, write: impl FnOnce(&mut String)) -> Result<(), DataError> {
         self.cookie.clear();
         write(&mut self.cookie);

@@ -1,21 +1,21 @@
-//! The moment at which a run begins, where others begin at the same.
+//! The moment at which a run begins on several machines.
 //!
-//! The holder makes it with the clock in which the moment will be named, and gives a clone to
+//! The holder creates the appointment with the clock for its moment, and passes a clone to
 //! [`super::Run::start_at`]. When the workers have opened their connections, the last of them keeps
-//! the appointment: it is ready from then on, waits until the moment is [named](Appointment::name),
-//! and then for the moment itself. One that is called off is kept at once; its holder ends the run
-//! before, so that nothing is sent.
+//! the appointment: it is ready from then on, waits until the moment is [set](Appointment::name), and
+//! then for the moment itself. If the appointment is called off, the wait ends at once; its holder
+//! must end the run first, so that nothing is sent.
 //!
-//! Shares that another process has had until now begin within the run: the moment is then that of
-//! the run's start, which is past, and a time of the run from which they are kept here
-//! ([`Appointment::name_from`]). What is due before that time is no part of them.
+//! Shares that another process has run until now begin within the run. The moment is then the run's
+//! start, which is past, together with the time of the run from which this process runs the shares
+//! ([`Appointment::name_from`]). Requests that are due before that time are left out.
 
 use drumfire_net::Clock;
 use drumfire_units::Nanos;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// A start that is agreed on with others; the head of this file has its protocol.
+/// A start that is agreed between processes; the module documentation has its protocol.
 #[derive(Clone, Debug)]
 pub struct Appointment {
     clock: Clock,
@@ -34,21 +34,21 @@ struct State {
     beginning: Option<Beginning>,
     /// The time of the run at which the shares here begin.
     from: Nanos,
-    /// The time from the moment to the end of the wait for it.
+    /// How late the wait ended after the moment.
     late: Option<Nanos>,
 }
 
-/// What is known of the beginning.
+/// The agreed beginning.
 #[derive(Clone, Copy, Debug)]
 enum Beginning {
     /// The moment of the run's start.
     At(Nanos),
-    /// The appointment was called off, and is kept at once.
+    /// The appointment was called off: the wait ends at once.
     Now,
 }
 
 impl Appointment {
-    /// One whose moment is not known yet.
+    /// An appointment without a moment.
     #[must_use]
     pub fn new(clock: Clock) -> Self {
         Self {
@@ -57,31 +57,32 @@ impl Appointment {
         }
     }
 
-    /// The clock of its moment.
+    /// The clock for the moment.
     #[must_use]
     pub const fn clock(&self) -> Clock {
         self.clock
     }
 
-    /// Whether all connections that are opened ahead are open, so that the run waits for its moment.
+    /// Whether all connections that are opened in advance are open, so that the run waits for its
+    /// moment.
     #[must_use]
     pub fn is_ready(&self) -> bool {
         self.lock().is_ready
     }
 
-    /// The time from the moment to the one at which it was kept; `None` before.
+    /// How late the wait ended after the moment; `None` before its end.
     #[must_use]
     pub fn lateness(&self) -> Option<Nanos> {
         self.lock().late
     }
 
-    /// Names the moment; a second call changes nothing.
+    /// Sets the moment; later calls have no effect.
     pub fn name(&self, at: Nanos) {
         self.name_from(at, Nanos::ZERO);
     }
 
-    /// Names the moment at which the run begins or has begun, and the time of the run at which the
-    /// shares here begin; a second call changes nothing.
+    /// Sets the moment of the run's start, which may be past, and the time of the run at which the
+    /// shares here begin; later calls have no effect.
     pub fn name_from(&self, at: Nanos, from: Nanos) {
         self.settle(Beginning::At(at), from);
     }
@@ -95,18 +96,18 @@ impl Appointment {
         self.shared.changed.notify_all();
     }
 
-    /// The time of the run at which the shares here begin, once it is named.
+    /// The time of the run at which the shares here begin; 0 until it is set.
     pub(crate) fn from(&self) -> Nanos {
         self.lock().from
     }
 
-    /// Lets the run begin now.
+    /// Calls the appointment off: the run begins now.
     pub fn call_off(&self) {
         self.settle(Beginning::Now, Nanos::ZERO);
     }
 
-    /// Waits for the beginning of the shares here, and gives the moment of the run's; the present one
-    /// where it was called off.
+    /// Waits for the beginning of the shares here, and returns the moment of the run's start; the
+    /// present moment if the appointment was called off.
     pub(crate) fn keep(&self) -> Nanos {
         let mut state = self.lock();
         state.is_ready = true;
@@ -133,7 +134,7 @@ impl Appointment {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing that could panic is done under the lock.
+        // Nothing under the lock can panic.
         self.shared
             .state
             .lock()

@@ -1,17 +1,17 @@
-//! The workers' intervals, merged in order.
+//! Merges the workers' intervals in order.
 //!
-//! Each worker sends its intervals in order, as it closes them. The collector holds those that come
-//! early until the same number has come from every worker that is not gone, then merges them into
-//! the first, sums that up and hands it on: to the [`Reading`] of the whole run, which judges the
-//! thresholds, and to the observers. So an interval is published once, complete, and late by the
-//! slowest worker alone.
+//! Each worker sends its intervals in order, as it closes them. The collector holds early intervals
+//! until the interval with the same number has come from every active worker, merges them into the
+//! first, and passes the result on: to the [`Reading`] of the whole run, which judges the thresholds,
+//! and to the observers. So an interval is published once, complete, and only as late as the slowest
+//! worker.
 //!
-//! Memory goes in a circle: a merged interval is emptied here, off the workers' threads, and given
-//! back; the published one when its last observer has dropped it. A worker that is behind makes the
-//! others' intervals wait here, 3 MiB for each; one that has stood still sends its own in a row.
+//! Memory circulates: a merged interval is emptied here, not on the workers' threads, and returned; a
+//! published interval is freed when its last observer drops it. While one worker is late, the others'
+//! intervals wait here, 3 MiB each; a worker that was stopped sends several intervals in a row.
 //!
-//! The load's end is not a message of any one worker but follows from all of them (`stop`), so that
-//! the reason that is reported does not depend on the order in which threads run.
+//! The load's end is not a message of one worker but is computed from all of them (`stop`), so that
+//! the reported reason does not depend on the order in which threads run.
 
 use super::shard_of;
 use crate::channel::{Channel, Message, Note, Reporter, Stopped};
@@ -25,48 +25,48 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 
-/// Used intervals that wait for a worker, beside the one that it records. More come about when this
-/// side was slow for a while, and go back to the system: each is 3 MiB.
+/// Used intervals that are kept for a worker, in addition to the one that it records. If the
+/// collector was slow for a while, there are more; these are freed, because each is 3 MiB.
 const SPARES: usize = 1;
 
-/// Merges intervals of the same number, and hands them on when every worker has reported.
+/// Merges intervals with the same number, and passes them on when every worker has sent its own.
 pub(crate) struct Collector {
     notes: Receiver<Note>,
-    /// The other end, for workers and controls to come.
+    /// The sending end, for new workers and controls.
     sender: Sender<Note>,
     workers: Vec<Peer>,
-    /// The load has begun, of which the observers know.
+    /// Whether the load has begun and the observers know.
     is_begun: bool,
-    /// The reasons for the end of the load that were given before its beginning, in their order.
+    /// The reasons for the end of the load that came before its beginning, in order.
     early: Vec<StopReason>,
-    /// The reason for the end of the load, as it was reported.
+    /// The reported reason for the end of the load.
     stopped: Option<StopReason>,
     reading: Reading,
     /// Whether a threshold ends the run now.
     ends: bool,
-    /// The end of the run: the latest of the workers'.
+    /// The end of the run: the latest end of a worker.
     end: Nanos,
-    /// The time at which the last worker stopped its load, where any did.
+    /// The time at which the last worker stopped its load, if any did.
     load_end: Option<Nanos>,
-    /// The machine's account of its own load; `None` where that is not read.
+    /// The machine's load at the start; `None` if it is not read.
     pub(crate) machine: Option<Machine>,
 }
 
-/// The machine's account of its load at the start of a run.
+/// The machine's load at the start of a run.
 pub(crate) struct Machine {
-    /// Its stolen time, where it is known.
+    /// The stolen CPU time, if it is known.
     steal: Option<StealTimes>,
 }
 
-/// One worker on the collector's side.
+/// One worker, as the collector sees it.
 struct Peer {
     /// Intervals that wait for the other workers' of the same number.
     closed: VecDeque<Closed>,
-    /// Every sample of the interval that closes next, where the plan asks for them.
+    /// Every sample of the interval that closes next, if the plan keeps samples.
     kept: Vec<Kept>,
-    /// The way back for used intervals.
+    /// Returns used intervals to the worker.
     spare: SyncSender<Box<Interval>>,
-    /// Its part of each pool.
+    /// The worker's part of each pool.
     parts: Vec<Part>,
     is_gone: bool,
 }
@@ -74,27 +74,27 @@ struct Peer {
 /// Whether a worker's part of a pool starts further requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
-    /// It has none.
+    /// The worker has no part of the pool.
     None,
-    /// It does.
+    /// The worker starts further requests.
     Runs,
-    /// It does not, for this reason.
+    /// The worker starts no further requests, for this reason.
     Stopped(Stopped),
 }
 
-/// An interval that one worker has closed, with its samples where the plan asks for them.
+/// An interval that one worker has closed, with its samples if the plan keeps them.
 struct Closed {
     interval: Box<Interval>,
     kept: Vec<Kept>,
 }
 
-/// The end of a pool that no worker has a part of here.
+/// The end of a pool of which no worker here has a part.
 const NOTHING_HERE: Stopped = Stopped {
     at: Nanos::ZERO,
     reason: StopReason::Counted,
 };
 
-/// The weight of a reason: of those that hold at one time, the one with the largest weight is
+/// The weight of a reason. If several reasons apply at one time, the one with the largest weight is
 /// reported.
 const fn weight(reason: StopReason) -> u8 {
     match reason {
@@ -104,7 +104,7 @@ const fn weight(reason: StopReason) -> u8 {
         StopReason::Command => 3,
         StopReason::AgentLost => 4,
         StopReason::Signal => 5,
-        // Of several processes, none of which is here.
+        // Occurs only in runs of several processes, which do not end here.
         StopReason::Lost => 6,
     }
 }
@@ -134,8 +134,8 @@ impl Collector {
         self.sender.clone()
     }
 
-    /// Adds the worker with this index, which is the next, and a share of the run. Used intervals
-    /// come back to it on the channel.
+    /// Adds the worker with this index, which must be the next one, and its share of the run. The
+    /// returned channel also delivers used intervals.
     pub(crate) fn add(&mut self, index: u32, prepared: &Prepared, shard: Shard) -> Channel {
         let (spare, back) = mpsc::sync_channel(SPARES);
         let placement = &prepared.placement;
@@ -155,12 +155,12 @@ impl Collector {
         Channel::new(Reporter::new(index, notes), back)
     }
 
-    /// Receives the workers' messages until all workers are gone. Calls `stop` where a threshold
-    /// ends the run. A worker that ends by a panic counts as gone, too, since its reporter says so
-    /// when it is dropped.
+    /// Receives the workers' messages until all workers have ended. Calls `stop` if a threshold ends
+    /// the run. A worker that panics counts as ended too, because its reporter sends
+    /// [`Message::Gone`] when it is dropped.
     pub(crate) fn collect(&mut self, stop: &dyn Fn(), observer: &mut dyn FnMut(RunEvent)) {
         while self.workers.iter().any(|worker| !worker.is_gone) {
-            // One end is our own, so that the channel stays open.
+            // This struct has a sender too, so that the channel stays open.
             let Ok(note) = self.notes.recv() else {
                 return;
             };
@@ -177,7 +177,7 @@ impl Collector {
         }
     }
 
-    /// Carries out a worker's message, and closes the intervals that are complete by it.
+    /// Handles a worker's message, and closes the intervals that it completes.
     fn hear(&mut self, index: usize, message: Message, observer: &mut dyn FnMut(RunEvent)) {
         let worker = &mut self.workers[index];
         match message {
@@ -202,7 +202,7 @@ impl Collector {
                 return;
             }
             Message::Changed(command) => {
-                // The notes are made where the run is observed.
+                // The session makes the notes.
                 self.reading.note_change(&Changed::by(&command));
                 return observer(RunEvent::Changed(command));
             }
@@ -224,8 +224,8 @@ impl Collector {
         }
     }
 
-    /// Reports the beginning of the load, which is the run's: connections that are opened ahead are
-    /// open by then, and every time of the run counts from there.
+    /// Reports the beginning of the load, which is the run's start. Connections that are opened in
+    /// advance are open, and every time of the run counts from there.
     fn begin(&mut self, unix_ns: Option<u64>, observer: &mut dyn FnMut(RunEvent)) {
         if std::mem::replace(&mut self.is_begun, true) {
             return;
@@ -240,8 +240,8 @@ impl Collector {
         }
     }
 
-    /// The end of the run's load, which is that of the pool that ends last; `None` while any pool
-    /// goes on. It does not depend on the order in which workers report.
+    /// The end of the run's load, which is the end of the pool that ends last; `None` while any pool
+    /// is running. The result does not depend on the order of the workers' reports.
     fn stop(&self) -> Option<Stopped> {
         let pools = self.workers.first()?.parts.len();
         let stops = (0..pools).map(|pool| self.stop_of(pool));
@@ -250,8 +250,8 @@ impl Collector {
         stops?.into_iter().max_by_key(last)
     }
 
-    /// The end of a pool's load. A worker whose share of the count is used up does not stop the
-    /// others; any other reason is that of all.
+    /// The end of a pool's load. A worker whose share of a count is used up does not stop the others;
+    /// any other reason applies to all.
     fn stop_of(&self, pool: usize) -> Option<Stopped> {
         let parts = || self.workers.iter().map(|worker| worker.parts[pool]);
         let stops = parts().filter_map(|part| match part {
@@ -264,7 +264,7 @@ impl Collector {
         (!goes_on).then_some(last)
     }
 
-    /// Reports the reason for the load's end once, and once more when a signal comes after it.
+    /// Reports the reason for the load's end once, and again if a signal comes later.
     fn report_stopping(&mut self, reason: StopReason, observer: &mut dyn FnMut(RunEvent)) {
         let is_news = self.stopped.is_none() || reason == StopReason::Signal;
         if is_news && self.stopped != Some(reason) {
@@ -274,14 +274,14 @@ impl Collector {
         }
     }
 
-    /// Whether the next interval has come from every worker that has one to come.
+    /// Whether the next interval has come from every worker that will send one.
     fn is_interval_complete(&self) -> bool {
         let waits = |worker: &Peer| worker.closed.is_empty();
         let mut workers = self.workers.iter();
         !workers.clone().all(waits) && workers.all(|worker| !waits(worker) || worker.is_gone)
     }
 
-    /// Merges the next interval of each worker, and hands it on.
+    /// Merges the next interval of each worker, and passes it on.
     fn close_interval(&mut self, observer: &mut dyn FnMut(RunEvent)) {
         let mut merged: Option<(usize, Box<Interval>)> = None;
         let mut samples = Vec::new();
@@ -308,7 +308,7 @@ impl Collector {
         if self.machine.is_some() {
             interval.health.memory = resident_memory().unwrap_or(0);
         }
-        // The readers get a clone, which is a fraction of the memory that recording needs: it is read
+        // The readers receive a clone, which needs a fraction of the memory for recording: it is read
         // a dozen times, and shares a core with a worker.
         let closed = Arc::new(Interval::clone(&interval));
         self.give_back(index, interval);
@@ -317,11 +317,11 @@ impl Collector {
         observer(RunEvent::IntervalClosed(closed));
     }
 
-    /// Empties an interval, here and not on the worker's time, and returns it for another use;
-    /// drops it where the worker has one.
+    /// Empties an interval, here instead of on the worker's thread, and returns it for reuse; drops
+    /// it if the worker has a spare one.
     fn give_back(&self, index: usize, mut interval: Box<Interval>) {
         interval.reset(0, Nanos::ZERO);
-        // A worker that has one, or has ended, needs none.
+        // A worker that has a spare one, or has ended, needs none.
         let _unneeded = self.workers[index].spare.try_send(interval);
     }
 
@@ -338,7 +338,7 @@ impl Collector {
 }
 
 impl Machine {
-    /// The share of CPU time that the hypervisor took since the start; 0 where it is not known.
+    /// The share of CPU time that the hypervisor took since the start; 0 if it is unknown.
     fn steal_share(&self) -> f64 {
         let Some(before) = self.steal else {
             return 0.0;

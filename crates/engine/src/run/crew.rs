@@ -1,18 +1,18 @@
-//! The workers' threads, from the first to the last.
+//! The workers' threads, from start to end.
 //!
 //! [`PoolCrew::of_pools`] is called once, before any worker: it makes the state that the workers of
-//! a pool share. [`worker`] is called on each worker's own thread, since a driver stays on the
-//! thread that made it. [`conduct`] starts the threads, collects on the calling one, and returns
-//! when all workers are gone.
+//! a pool share. [`worker`] is called on each worker's own thread, since a driver must stay on the
+//! thread that made it. [`conduct`] starts the threads, collects on the calling thread, and returns
+//! when all workers have ended.
 //!
-//! Everything that is divided is dealt out by a worker's number among those of the pool:
-//! connections and users by [`part`], arrivals by their own rule. The parts of all workers are the
-//! whole without a remainder, whether the workers are on this machine or on others, and a worker
-//! with an empty part of a pool does not have the pool at all.
+//! Everything that is divided is dealt out by a worker's index among the workers of the pool:
+//! connections and users by [`part`], arrivals by their own rule. The parts of all workers, on this
+//! machine or others, add up to the whole. A worker with an empty part of a pool does not run the
+//! pool at all.
 //!
-//! A worker that fails, or whose thread can't be started, ends the run: the first failure is kept,
-//! and all controls are abandoned, so that the others leave their loops. One that panics takes the
-//! run with it when its thread is joined.
+//! A worker that fails, or whose thread cannot be started, ends the run: the first failure is kept,
+//! and all controls are abandoned, so that the others leave their loops. A panic of a worker is
+//! propagated when its thread is joined.
 
 use super::collect::Collector;
 use super::{RunError, Shares, shard_of};
@@ -38,7 +38,7 @@ use drumfire_schedule::ScheduleError;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-/// A worker's share of the run, with its control and its way to the collector.
+/// A worker's share of the run, with its control and its channel to the collector.
 pub(crate) struct Post {
     pub(crate) shard: Shard,
     pub(crate) control: Control,
@@ -47,19 +47,19 @@ pub(crate) struct Post {
 
 /// The workers of one pool on this machine, and the state that they share.
 pub(crate) struct PoolCrew {
-    /// Their numbers among the pool's workers on all machines, ascending. The place in this list is
-    /// the number in the hand-over.
+    /// The indices of these workers among the pool's workers on all machines, ascending. The
+    /// position in this list is the worker's index in the hand-over.
     members: Vec<u32>,
     handover: Arc<Handover>,
-    /// The numbers of arrivals that they share, where those are counted over all.
+    /// The numbers of arrivals that they share, if arrivals are counted over all workers.
     numbers: Option<Arc<Numbers>>,
 }
 
 impl PoolCrew {
-    /// Those of each pool, of a run that has these shares here.
+    /// The crews of all pools, for a run with these shares here.
     ///
     /// # Errors
-    /// When a pool's schedule can't be computed.
+    /// If a pool's schedule cannot be computed.
     pub(crate) fn of_pools(
         prepared: &Prepared,
         shares: Shares,
@@ -85,7 +85,7 @@ impl PoolCrew {
         })
     }
 
-    /// A worker's place among them; `None` where it is the only one here, and shares nothing.
+    /// A worker's position in `members`; `None` if it is the only one here, and shares nothing.
     fn place(&self, shard: Shard) -> Option<u32> {
         let place = self.members.binary_search(&shard.index).ok();
         place
@@ -94,18 +94,18 @@ impl PoolCrew {
     }
 }
 
-/// A thread's work: makes a driver and a worker, and runs it to its end.
+/// A thread's work: makes a driver and a worker, and runs the worker to its end.
 pub(crate) type Work<'a> = Box<dyn FnOnce(Post) -> Result<(), RunError> + Send + 'a>;
 
-/// One worker's part of `count` things dealt out in turn.
+/// One worker's part of `count` items dealt out in turn.
 fn part(count: u32, shard: Shard) -> u32 {
     count / shard.of + u32::from(shard.index < count % shard.of)
 }
 
-/// A worker for a share of a run over a driver, with the pools that have a share for it.
+/// The worker for a share of a run over a driver, with the pools that have a part in this share.
 ///
 /// # Errors
-/// When the driver has no waker for the other workers.
+/// If the driver has no waker for the other workers.
 pub(crate) fn worker<I: Io>(
     mut io: I,
     prepared: &Prepared,
@@ -163,8 +163,9 @@ fn demand(
     )
 }
 
-/// One worker's connections of a pool: to each origin those with the numbers `index`, `index + of`,
-/// … Numbers count over all workers, so that all together take turns at a name's addresses.
+/// One worker's connections of a pool: to each origin those numbered `index`, `index + of`, ….
+/// Numbers count over all workers, so that all connections together take turns at a name's
+/// addresses.
 fn transport(prepared: &PreparedPool, shard: Shard, first_stream_id: u32) -> Transport {
     let pool = prepared.pool();
     let settings = Settings::of(pool, first_stream_id);
@@ -179,14 +180,14 @@ fn transport(prepared: &PreparedPool, shard: Shard, first_stream_id: u32) -> Tra
     transport
 }
 
-/// The number of one worker's users of a pool that may be busy at a time, where arrivals do not name
-/// them.
+/// The maximum number of one worker's users of a pool that may be busy, if arrivals may take any
+/// user.
 fn limit(prepared: &PreparedPool, shard: Shard) -> Option<UserCount> {
     let pool = prepared.pool();
-    // Of a load that is the users' own, arrivals name them.
+    // If the load is defined by users, arrivals belong to certain users.
     let law = pool.users.as_ref().filter(|_| pool.load.users().is_none());
     let law = law.map(|users| users.share(shard.index, shard.of));
-    // A user that keeps to a connection takes no seat, so that the number of users is their bound.
+    // Users with their own connections take no seats, so the number of connections bounds them.
     let seats = part(prepared.connections(), shard) * pool.connections.streams;
     match (pool.connections.affinity, pool.load.users()) {
         (Affinity::User, None) => Some(law.unwrap_or_else(|| UserCount::constant(seats))),
@@ -194,7 +195,7 @@ fn limit(prepared: &PreparedPool, shard: Shard) -> Option<UserCount> {
     }
 }
 
-/// The first failure of a worker, which is the run's.
+/// The first failure of a worker, which becomes the run's.
 #[derive(Default)]
 struct FirstFailure(Mutex<Option<RunError>>);
 
@@ -210,12 +211,12 @@ impl FirstFailure {
     }
 }
 
-/// Does each worker's work on its own thread and merges their measurements on this one, until all
-/// are gone. Where one can't begin or go on, the others stop. Events come in this order: started,
-/// those of the run, finished; the last is missing where the run has failed.
+/// Runs each worker on its own thread and merges their measurements on this one, until all have
+/// ended. If one cannot begin or continue, the others stop. Events come in this order: started, the
+/// events of the run, finished; the last is missing if the run has failed.
 ///
 /// # Errors
-/// The first of a worker, or of its thread.
+/// The first error of a worker or of its thread.
 pub(crate) fn conduct(
     mut collector: Collector,
     crew: Vec<(Shard, (Control, Work<'_>))>,
@@ -246,8 +247,8 @@ pub(crate) fn conduct(
             };
             let thread = thread::Builder::new().name(format!("worker-{index}"));
             if let Err(error) = thread.spawn_scoped(scope, body) {
-                // There is no run without this worker; the gate opens for the others, which stop at
-                // once.
+                // The run cannot continue without this worker; the gate opens for the others, which
+                // stop at once.
                 failure.put(RunError::of_thread(error));
                 abandon();
                 break;

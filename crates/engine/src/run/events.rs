@@ -1,14 +1,14 @@
-//! Observers of a run: each has its own queue, and none can hold up the run.
+//! Observers of a run: each has its own queue, and none can delay the run.
 //!
-//! [`Hub::publish`] is called by the collector's thread alone and never waits: it takes a queue's
-//! lock for the time of a push. [`Hub::subscribe`] may be called from any thread at any time. An
+//! Only the collector's thread calls [`Hub::publish`], which never waits for an observer: it holds
+//! a queue's lock for one push. [`Hub::subscribe`] may be called from any thread at any time. An
 //! observer that is dropped is forgotten with the next event.
 //!
-//! An observer that is slow loses detail, not counts: when [`OBSERVER_INTERVALS`] wait for it, each
-//! further interval is merged into the last, so that it sees longer intervals with everything in
-//! them. Kept samples are bounded by [`KEPT_SAMPLES_MAX`], exchanges in full by
-//! [`WAITING_TRANSCRIPTS_BYTES`]; those beyond are lost for this observer. Other events are few. An interval is shared by
-//! all observers; the merge copies it first where another still has it.
+//! A slow observer loses detail, not counts: when [`OBSERVER_INTERVALS`] wait for it, each further
+//! interval is merged into the last, so that it receives longer intervals that contain everything.
+//! Kept samples are bounded by [`KEPT_SAMPLES_MAX`], transcripts by [`WAITING_TRANSCRIPTS_BYTES`];
+//! further ones are lost for this observer. Other events are few. All observers share an interval;
+//! the merge copies it first if another observer still has it.
 
 use crate::limits::{
     KEPT_SAMPLES_MAX, OBSERVER_INTERVALS, TRANSCRIPT_BYTES, WAITING_TRANSCRIPTS_BYTES,
@@ -18,7 +18,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 
-/// The events of a run, as one observer takes them. Ends with the run.
+/// The events of a run for one observer. Ends with the run.
 #[derive(Default)]
 pub struct Events {
     queue: Arc<Queue>,
@@ -29,7 +29,7 @@ pub struct Events {
 #[derive(Default)]
 struct Queue {
     state: Mutex<State>,
-    /// Signalled when an event was added or the queue was closed.
+    /// Notified when an event was added or the queue was closed.
     changed: Condvar,
 }
 
@@ -37,28 +37,28 @@ struct Queue {
 #[derive(Default)]
 struct State {
     events: VecDeque<RunEvent>,
-    /// The number of intervals among them.
+    /// The number of intervals in `events`.
     intervals: usize,
-    /// The number of samples among them.
+    /// The number of samples in `events`.
     kept: usize,
-    /// The bytes of the exchanges in full among them.
+    /// The bytes of the transcripts in `events`.
     transcribed: usize,
-    /// Whether no event follows those that wait.
+    /// Whether no further event will be added.
     is_closed: bool,
 }
 
-/// Hands the events of a run to its observers.
+/// Distributes the events of a run to its observers.
 pub(crate) struct Hub {
     observers: Mutex<Observers>,
 }
 
-/// The observers that there are, and the run's stage, for those to come.
+/// The current observers, and the run's stage for later ones.
 struct Observers {
-    /// The first observer's, from the start: its holder may come for it a little later than the
-    /// first event.
+    /// The first observer's queue, which exists from the start: its holder may subscribe shortly
+    /// after the first event.
     first: Option<Events>,
     queues: Vec<Weak<Queue>>,
-    /// The facts of the run, once [`RunEvent::Started`] was published.
+    /// The facts of the run, after [`RunEvent::Started`] was published.
     info: Option<Arc<RunInfo>>,
     is_closed: bool,
 }
@@ -67,7 +67,7 @@ struct Observers {
 struct Closes<'a>(&'a Hub);
 
 impl Hub {
-    /// A hub with the queue of the first observer, which gets all events from the start.
+    /// A hub with the queue of the first observer, which receives all events.
     pub(crate) fn new() -> Self {
         let first = Events::default();
         let queues = vec![Arc::downgrade(&first.queue)];
@@ -81,8 +81,8 @@ impl Hub {
         }
     }
 
-    /// One observer more. Each begins with [`RunEvent::Started`], once, and all but the first go on
-    /// with the events that come next.
+    /// Adds an observer. Each one first receives [`RunEvent::Started`], once; the first one
+    /// receives all events, the others only later ones.
     pub(crate) fn subscribe(&self) -> Events {
         let mut observers = lock(&self.observers);
         if let Some(first) = observers.first.take() {
@@ -101,7 +101,7 @@ impl Hub {
         events
     }
 
-    /// Hands an event to all observers. Never waits for one.
+    /// Passes an event to all observers. Never waits for an observer.
     pub(crate) fn publish(&self, event: RunEvent) {
         let mut observers = lock(&self.observers);
         if let RunEvent::Started(info) = &event {
@@ -116,7 +116,7 @@ impl Hub {
         });
     }
 
-    /// Calls `does`, after which no event follows: observers are woken at its end, also by a panic.
+    /// Calls `does`, and closes all queues afterwards, even if it panics, so that observers wake.
     pub(crate) fn until_end<T>(&self, does: impl FnOnce(&Self) -> T) -> T {
         let _closes = Closes(self);
         does(self)
@@ -154,24 +154,24 @@ impl fmt::Debug for Events {
 impl Iterator for Events {
     type Item = RunEvent;
 
-    /// The next event; waits for it. `None` when the run is over.
+    /// Waits for the next event; `None` when the run is over.
     fn next(&mut self) -> Option<RunEvent> {
         self.waited().take()
     }
 }
 
 impl Events {
-    /// The next event, if one waits.
+    /// The next event, if there is one already.
     pub fn try_next(&self) -> Option<RunEvent> {
         lock(&self.queue.state).take()
     }
 
-    /// Waits until there is a next event; `false` when the run is over and none waits any more.
+    /// Waits for the next event; `false` when the run is over and no event is left.
     pub fn wait(&self) -> bool {
         !self.waited().events.is_empty()
     }
 
-    /// The state when an event waits, or none will come.
+    /// The state when an event is available, or none will come.
     fn waited(&self) -> MutexGuard<'_, State> {
         let mut state = lock(&self.queue.state);
         while state.events.is_empty() && !state.is_closed {
@@ -189,7 +189,7 @@ impl Queue {
         self.changed.notify_one();
     }
 
-    /// Ends the queue behind the events that wait in it.
+    /// Closes the queue after the events that it has.
     fn close(&self) {
         lock(&self.state).is_closed = true;
         self.changed.notify_all();
@@ -209,7 +209,7 @@ impl State {
         Some(event)
     }
 
-    /// Adds an event, or merges it into the last one of its kind where the queue is full.
+    /// Adds an event, or merges it into the last one of its kind if the queue is full.
     fn add(&mut self, event: RunEvent) {
         let is_full = self.intervals >= OBSERVER_INTERVALS;
         match event {
@@ -237,8 +237,8 @@ impl State {
         }
     }
 
-    /// Adds samples, as far as there is room for them behind those that wait. Where the queue is
-    /// full they join the last ones, into whose interval theirs will be merged.
+    /// Adds samples, as far as there is room after the waiting ones. If the queue is full, they are
+    /// appended to the last samples, because their interval will be merged with the last interval.
     fn add_kept(&mut self, mut kept: Arc<Vec<Kept>>, is_full: bool) {
         if self.kept > 0 {
             let room = KEPT_SAMPLES_MAX.saturating_sub(self.kept);
@@ -259,14 +259,14 @@ impl State {
     }
 }
 
-/// The bytes of exchanges in full.
+/// The bytes that transcripts count for.
 fn bytes_of(transcripts: &[Transcript]) -> usize {
     let each = transcripts.iter().map(Transcript::body_bytes);
     each.map(|bytes| bytes + TRANSCRIPT_BYTES).sum()
 }
 
-/// Locks, also a mutex that a panic has poisoned: nothing that could panic is done under these
-/// locks, so that their content is whole.
+/// Locks a mutex, even a poisoned one: nothing under these locks can panic, so their content is
+/// consistent.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -302,7 +302,7 @@ mod tests {
         events.filter(is_start).count()
     }
 
-    /// Observers that come before the start, and after it.
+    /// Observers that subscribe before the start, and after it.
     #[test]
     fn every_observer_is_told_of_the_start_once() {
         let hub = Hub::new();

@@ -1,14 +1,14 @@
 //! The gate at which workers wait for each other before the start.
 //!
-//! Each expected worker has one [`Ticket`], and uses it once: it passes, or drops it because it has
-//! failed, also by a panic. Either way the gate opens as soon as all are accounted for, and no
-//! worker waits for one that never comes. The moment is read once, by the last: the start of the
-//! run is the same instant for all, and lies after all connections are open.
+//! Each expected worker has one [`Ticket`] and uses it once: it passes, or drops the ticket after a
+//! failure or a panic. In both cases the gate opens as soon as all are accounted for, and no worker
+//! waits for one that never comes. The last worker reads the clock once: the run's start is the
+//! same instant for all, and is after the opening of all connections.
 
 use drumfire_units::Nanos;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Opens when all expected workers have come, and gives them one moment to start from.
+/// Opens when all expected workers have come, and returns the same start to all.
 pub(crate) struct Gate {
     state: Mutex<State>,
     opened: Condvar,
@@ -35,7 +35,7 @@ impl Gate {
         }
     }
 
-    /// One worker's right to pass; one that is dropped excuses it.
+    /// One worker's right to pass; dropping it excuses the worker.
     pub(crate) const fn ticket<N: Fn() -> Nanos>(&self, now: N) -> Ticket<'_, N> {
         Ticket {
             gate: self,
@@ -44,7 +44,7 @@ impl Gate {
         }
     }
 
-    /// Waits until all have come; the last one names the moment.
+    /// Waits until all have come; the last one sets the moment.
     fn pass(&self, now: impl FnOnce() -> Nanos) -> Nanos {
         let mut state = self.lock();
         state.arrived += 1;
@@ -75,7 +75,7 @@ impl Gate {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing that could panic is done under the lock.
+        // Nothing under the lock can panic.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -88,7 +88,7 @@ pub(crate) struct Ticket<'a, N: Fn() -> Nanos> {
 }
 
 impl<N: Fn() -> Nanos> Ticket<'_, N> {
-    /// Waits until all have come, and gives the moment from which all start.
+    /// Waits until all have come, and returns the moment at which all start.
     pub(crate) fn pass(mut self) -> Nanos {
         self.is_used = true;
         self.gate.pass(&self.now)

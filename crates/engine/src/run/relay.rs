@@ -1,8 +1,8 @@
-//! A run that other processes carry out, on the side where it is observed and commanded.
+//! A run that other processes carry out, in the process that observes and commands it.
 //!
-//! The body of [`super::Run::relayed`] has a [`Relay`]: it names the start of the run's clock by
-//! [`Relay::begin`], publishes the run's events in their order, and looks now and then for what the
-//! observers have asked of the run ([`Relay::commands`], [`Relay::halt`]), to pass it on.
+//! The body of [`super::Run::relayed`] receives a [`Relay`]. The body sets the start of the run's clock
+//! with [`Relay::begin`], publishes the run's events in order, and regularly reads the observers'
+//! requests ([`Relay::commands`], [`Relay::halt`]) to pass them on.
 
 use super::events::Hub;
 use crate::Control;
@@ -12,7 +12,7 @@ use drumfire_plan::{Command, StopReason};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
-/// The near end of a run that goes on elsewhere.
+/// The local end of a run that other processes carry out.
 #[derive(Debug)]
 pub struct Relay<'a> {
     control: &'a Control,
@@ -24,26 +24,26 @@ impl<'a> Relay<'a> {
         Self { control, hub }
     }
 
-    /// The run's control, as its observers have it.
+    /// The run's control, which its observers use.
     #[must_use]
     pub const fn control(&self) -> &'a Control {
         self.control
     }
 
-    /// Names the time of a clock at which the run starts; commands need this lead from then on, and are
-    /// stored when [`Self::keep`] says so.
+    /// Sets the time on a clock at which the run starts. From then on commands need this lead, and
+    /// count as stored after [`Self::keep`].
     pub fn begin(&self, clock: Clock, start: Nanos, lead: Nanos) {
         self.control.set_lead(lead);
         self.control.outlives();
         self.control.started(clock, start);
     }
 
-    /// Notes a command that the run was given before, which is among [`Self::commands`] from then on.
+    /// Adds a command that the run received earlier; [`Self::commands`] includes it from then on.
     pub fn restore(&self, command: &Command) {
         self.control.restore(command);
     }
 
-    /// Notes that the next of the commands is stored, so that whoever goes on with the run knows it.
+    /// Notes that the next command is stored, so that a process that continues the run knows it.
     pub fn keep(&self) {
         self.control.keep();
     }
@@ -53,15 +53,14 @@ impl<'a> Relay<'a> {
         self.hub.publish(event);
     }
 
-    /// The commands that were given so far, from the one with this number on, each with the time
-    /// from which it holds.
+    /// The commands given so far, from the one with number `from` on, each with the time at which it
+    /// takes effect.
     #[must_use]
     pub fn commands(&self, from: usize) -> Vec<Arc<Command>> {
         self.control.commands(from)
     }
 
-    /// The reason for which the run was stopped, if it was, and whether exchanges in flight are given
-    /// up too.
+    /// The reason why the run was stopped, if it was, and whether exchanges in flight are given up too.
     #[must_use]
     pub fn halt(&self) -> Option<(StopReason, bool)> {
         self.control.halt()

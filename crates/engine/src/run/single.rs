@@ -1,8 +1,8 @@
-//! A whole run over drivers that the caller made: under virtual time, for one.
+//! A whole run over drivers that the caller made, for example under virtual time.
 //!
-//! The result depends on the plan, its seed and the drivers alone: workers take turns as their
-//! threads do, but share nothing that their order could change. Several drivers with a plan whose
-//! workers help each other are the exception, since a hand-over is a matter of real time.
+//! The result depends only on the plan, its seed and the drivers: workers run as their threads are
+//! scheduled, but share nothing that their order could change. The exception is several drivers
+//! with a plan whose workers help each other, since a hand-over depends on real time.
 
 use super::collect::Collector;
 use super::crew::{PoolCrew, Post, Work, conduct, worker};
@@ -17,12 +17,12 @@ use std::sync::Arc;
 
 /// Runs a plan with one worker over each driver, and merges their measurements as
 /// [`super::Run::start`] does. Each worker opens its connections and starts at its own driver's
-/// time, for the drivers need not share a clock; each has its own control, whose commands are to be
-/// given before. The load begins at `from` of the run, as that of shares which others had before.
-/// Nothing is asked of the machine, and `observer` is called on this thread.
+/// time, because the drivers need not share a clock. Each has its own control, whose commands must
+/// be given before the call. The load begins at `from` of the run, like shares that another process
+/// had before. The machine's load is not read, and `observer` is called on this thread.
 ///
 /// # Errors
-/// When a thread can't be started, or a driver failed.
+/// If a thread cannot be started, or a driver failed.
 pub fn run_over<I: Io + Send>(
     prepared: &Arc<Prepared>,
     info: &Arc<RunInfo>,

@@ -1,16 +1,16 @@
-//! The alarm of a connection: the times at which it must be looked at, and the one timer that is
-//! set for them.
+//! The alarm of a connection: the times at which the connection must be checked, and one timer for
+//! them.
 //!
 //! A connection's deadline moves with nearly every exchange, and is hardly ever reached
 //! (docs/design/03-exchanges-and-wires.md#deadlines-without-timers). So the alarm's entry in
-//! [`Timers`] may be too early, never too late: moving the deadline away writes a field and leaves
-//! the entry alone, and an entry that fires before its time is set anew. The [`Generation`] of an
-//! entry shows that an earlier one has overtaken it.
+//! [`Timers`] may be too early, but never too late: moving the deadline away only writes a field,
+//! and an entry that fires too early is set again. The [`Generation`] of an entry shows whether a
+//! later entry has replaced it.
 //!
-//! A time is set by its owner as often as it likes, and holds from the next [`Alarm::arm`] on,
-//! which is called once after a change. When an entry fires, [`Alarm::ring`] says which of the
-//! times have come, and the owner arms the alarm again, so that there is an entry as long as there
-//! is a time. A slot that is given to another connection keeps its entry and its generation
+//! The owner may set a time any number of times, and calls [`Alarm::arm`] once after its changes,
+//! from which they take effect. When an entry fires, [`Alarm::ring`] returns which of the times
+//! have come, and the owner arms the alarm again, so that there is an entry whenever a time is set.
+//! When a slot is given to another connection, the entry and its generation are kept
 //! ([`Alarm::renewed`]): an old entry finds the new times, and is harmless.
 
 use crate::id::Generation;
@@ -21,27 +21,27 @@ use drumfire_units::Nanos;
 /// The times at which a connection must be looked at.
 #[derive(Debug)]
 pub(super) struct Alarm {
-    /// The time by which something must have happened; [`Nanos::MAX`] when nothing must.
+    /// The time by which something must have happened; [`Nanos::MAX`] if there is no deadline.
     deadline: Nanos,
-    /// The time at which the connection leaves by the plan; [`Nanos::MAX`] when it does not.
+    /// The time at which the plan closes the connection; [`Nanos::MAX`] if it does not.
     leaves_at: Nanos,
-    /// The time of the entry; [`Nanos::MAX`] without one.
+    /// The time of the timer's entry; [`Nanos::MAX`] without one.
     entry: Nanos,
     /// The generation of that entry.
     generation: Generation,
 }
 
-/// The reasons for which an alarm rings.
+/// The reasons why an alarm fires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ring {
     /// Whether the deadline has passed.
     pub(super) is_late: bool,
-    /// Whether the connection leaves by the plan.
+    /// Whether the plan closes the connection now.
     pub(super) leaves: bool,
 }
 
 impl Alarm {
-    /// An alarm that never rings.
+    /// An alarm that never fires.
     pub(super) const fn new() -> Self {
         Self {
             deadline: Nanos::MAX,
@@ -51,7 +51,7 @@ impl Alarm {
         }
     }
 
-    /// Whether something must have happened by some time.
+    /// Whether there is a deadline.
     pub(super) fn has_deadline(&self) -> bool {
         self.deadline != Nanos::MAX
     }
@@ -66,18 +66,18 @@ impl Alarm {
         self.deadline = self.deadline.min(at);
     }
 
-    /// Sets the time at which the connection leaves by the plan.
+    /// Sets the time at which the plan closes the connection.
     pub(super) const fn set_leaving(&mut self, at: Nanos) {
         self.leaves_at = at;
     }
 
-    /// Forgets both times: the connection is closed.
+    /// Clears both times, because the connection is closed.
     pub(super) const fn silence(&mut self) {
         self.deadline = Nanos::MAX;
         self.leaves_at = Nanos::MAX;
     }
 
-    /// Adds an entry for the slot, where there is none that is early enough.
+    /// Adds an entry for the slot, unless there is one that is early enough.
     pub(super) fn arm(&mut self, slot: Slot, timers: &mut Timers) {
         let due = self.deadline.min(self.leaves_at);
         if due < self.entry {
@@ -87,8 +87,8 @@ impl Alarm {
         }
     }
 
-    /// Gives the reasons that have come by now when an entry fires; a deadline is none any more
-    /// then, and the caller arms the alarm again. `None` when an earlier entry has taken its place.
+    /// Returns the reasons that apply when an entry fires; `None` if a later entry has replaced it.
+    /// A deadline that has passed is cleared. The caller must arm the alarm again.
     pub(super) fn ring(&mut self, generation: Generation, now: Nanos) -> Option<Ring> {
         if generation != self.generation || self.entry == Nanos::MAX {
             return None;
@@ -104,12 +104,12 @@ impl Alarm {
         Some(ring)
     }
 
-    /// Forgets the entry: all entries of the timers were dropped.
+    /// Forgets the entry, because all entries of the timers were dropped.
     pub(super) const fn forget_entry(&mut self) {
         self.entry = Nanos::MAX;
     }
 
-    /// The alarm of another connection in the same slot, with the entry that is there.
+    /// The alarm of another connection in the same slot, with the existing entry.
     pub(super) const fn renewed(&self) -> Self {
         Self {
             deadline: Nanos::MAX,

@@ -1,20 +1,20 @@
-//! The wake at which the transport asks for the answers to look-ups.
+//! The timer at which the transport polls for the answers to look-ups.
 //!
-//! Look-ups run on threads of their own and wake nothing: while any is under way the transport asks
-//! for answers at [`Wake::LookUps`], every [`LOOK_UP`]. [`AnswerWake::set`] may be called whenever
-//! a look-up begins, and at each wake after which one is still under way, by each kind of look-up.
+//! Look-ups run on their own threads and wake nothing: while any is running, the transport polls
+//! for answers at [`Wake::LookUps`], every [`LOOK_UP`]. Each kind of look-up calls
+//! [`AnswerWake::set`] when a look-up begins, and at each wake after which one is still running.
 
 use crate::limits::LOOK_UP;
 use crate::timers::{Timers, Wake};
 use drumfire_units::Nanos;
 
-/// The time of the wake that was set last: one that is passed is set no longer.
+/// The time of the last wake that was set; a past time means that none is set.
 #[derive(Debug, Default)]
 pub(super) struct AnswerWake(Nanos);
 
 impl AnswerWake {
-    /// Sets the wake, unless it is set. If each kind of look-up set one of its own at each wake,
-    /// their number would double every [`LOOK_UP`] while two kinds are under way.
+    /// Sets the wake, unless it is set already. If each kind of look-up set its own at each wake,
+    /// their number would double every [`LOOK_UP`] while two kinds are running.
     pub(super) fn set(&mut self, timers: &mut Timers, now: Nanos) {
         if self.0 <= now {
             self.0 = now + LOOK_UP;

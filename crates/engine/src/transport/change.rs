@@ -1,8 +1,8 @@
 //! Changes of connections, for the exchanges that wait for one or that it carried.
 //!
 //! [`Connections`](super::connections::Connections) do not touch exchanges, so each call that could
-//! concern them returns a change instead. The transport follows it at once, before the next call: a
-//! change that is dropped would leave exchanges waiting for ever, which `must_use` prevents.
+//! affect them returns a change instead. The transport must apply it before the next call: a
+//! dropped change would leave exchanges waiting for ever, which `must_use` prevents.
 
 use crate::blame::Failure;
 use crate::id::{ExchangeId, ShareId};
@@ -15,11 +15,11 @@ use drumfire_units::Nanos;
 pub(super) enum Change {
     /// No effect on waiting exchanges.
     None,
-    /// The connection carries exchanges since a time.
+    /// The connection can carry exchanges since a time.
     Open { share: ShareId, since: Nanos },
-    /// The connection's greeting is to be sent.
+    /// The connection's greeting must be sent.
     Greets(Slot),
-    /// The connection can't be opened: the waiting exchanges fail.
+    /// The connection cannot be opened: the waiting exchanges fail.
     Failed {
         share: ShareId,
         failure: Failure,
@@ -27,7 +27,7 @@ pub(super) enum Change {
     },
 }
 
-/// A connection of HTTP/2 that has failed.
+/// An HTTP/2 connection that has failed.
 #[derive(Debug)]
 #[must_use]
 pub(super) enum Lost {

@@ -1,15 +1,16 @@
-//! One slot's connection: its way from closed to open, its wire, and the reasons for which it ends.
+//! One slot's connection: its states from closed to open, its wire, and the reasons why it ends.
 //!
-//! Its parts own their state. The [`Link`] has the step of opening and, after the last one, the
-//! wire; an [`Attempt`] advances it. [`Redial`] has the addresses and the rests between attempts,
-//! the [`Alarm`] the times at which the connection must be checked. Everything that ends the
-//! connection is here: `close` if it works and `lose` if it has failed take the link back to closed
-//! from any state, report the connection's life to the handler with the reason, and close the
-//! socket. A slot has one connection after the other; the alarm and the place in the lists of
-//! pending work belong to the slot and stay.
+//! Its parts own their state. The [`Link`] has the step of opening and, after the last one, the wire;
+//! an [`Attempt`] advances it. [`Redial`] has the addresses and the rests between attempts, the
+//! [`Alarm`] the times at which the connection must be checked. Everything that ends the connection is
+//! here: `close` if it works and `lose` if it has failed return the link to closed from any state,
+//! report the connection's life and the reason to the handler, and close the socket. A slot has one
+//! connection after another; the alarm and the place in the lists of pending work belong to the slot
+//! and stay.
 //!
 //! `leave` and `retire` are the two steps of an orderly end: the connection carries no further
-//! exchange, then another slot serves its share. `close_if_done` closes it after its last exchange.
+//! exchange, then another slot serves its share. `close_if_done` closes the connection after its last
+//! exchange.
 
 mod link;
 mod opening;
@@ -33,46 +34,48 @@ use drumfire_net::{Io, Readiness, Slot};
 use drumfire_units::Nanos;
 use std::net::SocketAddr;
 
-/// The need for a successor of a connection that takes no further exchanges.
+/// Whether a connection that takes no further exchanges needs a successor.
 #[derive(Debug)]
 pub(super) enum Succession {
-    /// Exchanges that wait need one, and so do those that are expected.
+    /// Waiting and expected exchanges need a successor.
     Needed,
-    /// It had nothing to carry: exchanges that wait need one.
+    /// The connection was idle: only waiting exchanges need a successor.
     WhereAwaited,
-    /// Exchanges need one, but its server should not be dialed again at once.
+    /// Exchanges need a successor, but its server should not be dialed again at once.
     Later(Unwilling),
 }
 
-/// A slot: a connection or the room for one.
+/// A slot: a connection or room for one.
 #[derive(Debug)]
 pub(super) struct Connection {
-    /// The step of opening that it has reached. Only an [`Attempt`] and the ends here change it.
+    /// The step of opening. Only an [`Attempt`] and the methods that end the connection change it.
     pub(super) link: Link,
     pub(super) lane: LaneId,
-    /// The share whose exchanges it carries.
+    /// The share whose exchanges the connection carries.
     pub(super) share: ShareId,
     pub(super) redial: Redial,
-    /// Whether the peer has finished sending: its bytes are read to the end, for which no further
+    /// Whether the peer has finished sending. Its bytes must be read to the end, because no further
     /// event comes.
     peer_closed: bool,
-    /// Whether another connection has taken its place: it carries its exchanges to their ends.
+    /// Whether another connection has replaced this one, which still carries its exchanges to their
+    /// ends.
     pub(super) is_retiring: bool,
-    /// Whether its share's seat is given out only when it is open or has failed to open.
+    /// Whether the seat of its share is given out only after the connection is open or has failed to
+    /// open.
     withholds_seat: bool,
     /// Its slot's place in the lists of pending work.
     pub(super) listed: Listed,
-    /// The address that it leads to, unless that is a path.
+    /// The peer's address, unless it is a path.
     address: Option<SocketAddr>,
-    /// The beginning of its current phase: of a step of opening, or of being open.
+    /// The beginning of the current phase: a step of opening, or being open.
     phase_start: Nanos,
-    /// The times at which it must be checked.
+    /// The times at which the connection must be checked.
     pub(super) alarm: Alarm,
-    /// The requests that it had carried when the warm-up ended.
+    /// The number of requests that the connection had carried at the end of the warm-up.
     carried_before: u64,
-    /// The time that it took to connect, without proxy and TLS.
+    /// The time to connect, without proxy and TLS.
     connect_time: Nanos,
-    /// It carries no further exchange, for this reason.
+    /// The reason why the connection carries no further exchange, if so.
     leaving: Option<Closing>,
 }
 
@@ -102,7 +105,7 @@ impl Connection {
         }
     }
 
-    /// Room for the connection that takes this one's place.
+    /// Room for the connection that replaces this one.
     pub(super) fn successor(&self) -> Self {
         Self {
             redial: self.redial.successor(),
@@ -110,7 +113,7 @@ impl Connection {
         }
     }
 
-    /// Gives the slot to another connection. The slot stays in the lists in which it stands.
+    /// Gives the slot to another connection. The slot stays in its lists of pending work.
     pub(super) fn become_another(&mut self, other: Self) {
         let (alarm, listed) = (self.alarm.renewed(), self.listed);
         *self = Self {
@@ -120,7 +123,7 @@ impl Connection {
         };
     }
 
-    /// Leads along another lane from now on: an open connection is closed.
+    /// Moves the slot to another lane; an open connection is closed.
     pub(super) fn lead<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -142,7 +145,7 @@ impl Connection {
         }
     }
 
-    /// The wire of an open connection, to call it.
+    /// The wire of an open connection, mutable.
     #[inline]
     pub(super) const fn wire_mut(&mut self) -> Option<&mut Wire> {
         match &mut self.link {
@@ -165,7 +168,7 @@ impl Connection {
         matches!(self.link, Link::Closed)
     }
 
-    /// Whether it carries exchanges.
+    /// Whether the connection can carry exchanges.
     pub(super) fn is_ready(&self) -> bool {
         match self.wire() {
             Some(wire) => wire.is_ready(),
@@ -173,12 +176,12 @@ impl Connection {
         }
     }
 
-    /// Whether it is on its way to carrying exchanges.
+    /// Whether the connection is being opened.
     pub(super) fn is_opening(&self) -> bool {
         !self.is_closed() && !self.is_ready()
     }
 
-    /// The terms of a read of it, after its socket's readiness.
+    /// The terms for a read of the connection after its socket's readiness.
     #[inline(always)]
     pub(super) const fn read_terms<'a>(
         &mut self,
@@ -189,8 +192,8 @@ impl Connection {
         Terms::new(settings, self.peer_closed, self.leaving)
     }
 
-    /// Dials the lane's address of this choice first from now on. Returns whether it is open and leads
-    /// elsewhere.
+    /// Sets the lane's address that is dialed first from now on. Returns whether the connection is
+    /// open to another address.
     pub(super) fn assign(&mut self, choice: u32, lane: &Lane) -> bool {
         self.redial.begin_at(choice);
         let stays = self
@@ -202,18 +205,18 @@ impl Connection {
         !stays && !self.is_opening()
     }
 
-    /// Withholds its share's seat until it is open or has failed to open.
+    /// Withholds the seat of the share until the connection is open or has failed to open.
     pub(super) const fn withhold_seat(&mut self) {
         self.withholds_seat = true;
     }
 
-    /// Releases the seat; `true` if it was withheld and is to be given out.
+    /// Releases the seat; `true` if it was withheld and must be given out.
     pub(super) const fn release_seat(&mut self) -> bool {
         std::mem::replace(&mut self.withholds_seat, false)
     }
 
-    /// Begins the run: its rest is over, all times count from 0, and an opening under way has its
-    /// whole time again. A closed connection whose seat is withheld is dialed in turn.
+    /// Begins the run: the rest is over, all times count from 0, and an opening in progress gets its
+    /// whole time again. A closed connection with a withheld seat is dialed in turn.
     pub(super) fn begin_run(&mut self, lane: &mut Lane, slot: Slot, timers: &mut Timers) {
         self.phase_start = Nanos::ZERO;
         self.alarm.forget_entry();
@@ -229,8 +232,8 @@ impl Connection {
         }
     }
 
-    /// Lets it carry no further exchange, for this reason. It is closed at once if its protocol has
-    /// nothing to end first.
+    /// Stops the connection from carrying further exchanges, for this reason. It is closed at once if
+    /// its protocol has nothing to finish.
     pub(super) fn leave<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -246,16 +249,16 @@ impl Connection {
         }
     }
 
-    /// Lets it give its place to a successor, once, if its wire takes no further exchanges. Returns
-    /// the need for a successor; `None` if there is nothing to do.
+    /// Marks the connection as replaced, once, if its wire takes no further exchanges. Returns the
+    /// need for a successor; `None` if there is nothing to do.
     pub(super) fn retire(&mut self) -> Option<Succession> {
         let wire = self.wire().filter(|wire| wire.is_spent())?;
         let (unwilling, is_fruitless) = (wire.unwilling(), wire.is_fruitless());
         if std::mem::replace(&mut self.is_retiring, true) {
             return None;
         }
-        // One that takes no more by the plan's own limit was opened, whether or not a response has
-        // come.
+        // A connection that takes no more because of the plan's own limit counts as opened, with or
+        // without a response.
         if !is_fruitless || unwilling.is_none() {
             self.redial.succeed();
         }
@@ -266,9 +269,9 @@ impl Connection {
         })
     }
 
-    /// Closes it if another has taken its place and it has nothing left to carry; `true` if it does.
-    /// Only then does it end the protocol: some servers drop streams in flight when they receive a
-    /// GOAWAY.
+    /// Closes the connection if another has replaced it and it carries no exchanges; returns whether
+    /// it did. The protocol is ended only then, because some servers drop streams in flight when they
+    /// receive a GOAWAY.
     pub(super) fn close_if_done<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -287,7 +290,7 @@ impl Connection {
         true
     }
 
-    /// Closes the slot's connection, if it has one, and notes why.
+    /// Closes the slot's connection, if there is one, for this reason.
     pub(super) fn close<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -299,8 +302,8 @@ impl Connection {
         }
     }
 
-    /// Closes a connection that has failed. Returns its wire, with the exchanges that it carried,
-    /// which the caller ends.
+    /// Closes a connection that has failed. Returns its wire with the exchanges that it carried, which
+    /// the caller must end.
     pub(super) fn lose<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -313,8 +316,8 @@ impl Connection {
         }
     }
 
-    /// Empties the slot and closes the socket. A connection that was not even dialed to its end has
-    /// no life to note.
+    /// Empties the slot and closes the socket. A connection whose dial did not finish has no life to
+    /// report.
     fn empty_slot<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -348,7 +351,7 @@ impl Connection {
     }
 }
 
-/// The reason for which a connection that failed was closed.
+/// The reason why a connection that failed was closed.
 fn closing_of(wire: Option<&Wire>, failure: &Failure) -> Closing {
     match failure.outcome {
         Outcome::TimeoutPing => Closing::Silent,

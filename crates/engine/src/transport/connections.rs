@@ -1,11 +1,11 @@
-//! The connections of a pool: the slots that hold them, the shares that they serve, the lanes along
-//! which they lead, and the life of each from its dial to its close.
+//! The connections of a pool: the slots that hold them, the shares that they serve, their lanes, and
+//! the life of each connection from its dial to its close.
 //!
-//! A share outlives its connections: it is served by one slot at a time. `Connections` change
-//! whatever needs a slot, a share and its lane at once; [`Slots`], [`Shares`] and [`Lanes`] know
-//! each other only by ids. Exchanges are here only as ids that wait for a share. Putting them on a
-//! wire is the transport's part, so a call that concerns waiting exchanges returns a [`Change`],
-//! which the transport follows.
+//! A share outlives its connections: one slot at a time serves it. `Connections` change everything
+//! that involves a slot, a share and its lane together; [`Slots`], [`Shares`] and [`Lanes`] refer to
+//! each other only by ids. Exchanges appear here only as ids that wait for a share. The transport
+//! puts them on wires, so a call that affects waiting exchanges returns a [`Change`], which the
+//! transport applies.
 //!
 //! ```text
 //!   closed ─► opened (Attempt) ─► ready ─► retires, when it takes no more ─► closed, a spare
@@ -13,10 +13,10 @@
 //!     └── rests ◄─┴──── failed ◄────┘
 //! ```
 //!
-//! `dial`, `go_on_opening` and `time_out_opening` advance a connection while it is opened. When it
-//! is ready, `watch` sets the time at which its silence is checked first, and `doubt` is called
-//! after an exchange was given up on it. A connection that has failed ends by `lose`. One that
-//! takes no further exchange, and may still carry some, ends by `leave` or `retire_if_spent`, then
+//! `dial`, `go_on_opening` and `time_out_opening` advance a connection that is being opened. When it
+//! is ready, `watch` sets the first time at which its silence is checked; `doubt` is called after an
+//! exchange on it was given up. A failed connection ends with `lose`. A connection that takes no
+//! further exchanges, and may still carry some, ends with `leave` or `retire_if_spent`, then
 //! `close_if_done`.
 
 mod shares;
@@ -42,20 +42,20 @@ pub(crate) struct Connections {
     pub(super) shares: Shares,
     pub(crate) lanes: Lanes,
     shard: Shard,
-    /// The seed of the ages of connections.
+    /// The seed for the ages of connections.
     seed: u64,
     /// The number of times that servers refused our pings as too frequent (ENHANCE_YOUR_CALM). Each
     /// refusal halves the rate of pings.
     pings_halved: u32,
 }
 
-/// Whether exchanges will be submitted that are not under way. If none will, a connection that ends
-/// has no successor.
+/// Whether exchanges will be submitted that are not running yet. If not, a connection that ends has
+/// no successor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Further {
     /// Further exchanges will be submitted.
     Expected,
-    /// All exchanges that will ever be submitted are under way.
+    /// All exchanges have been submitted.
     None,
 }
 
@@ -90,13 +90,13 @@ impl Connections {
         self.of_share(share).link.state()
     }
 
-    /// The patience with a connection's silence.
+    /// How long to wait before a connection's silence is checked, and for how long.
     pub(super) fn patience(&self, slot: Slot) -> Patience {
         let lane = &self.lanes[self.slots[slot].lane];
         lane.settings.patience(self.pings_halved)
     }
 
-    /// Halves the rate of pings, which a server has refused as too frequent.
+    /// Halves the rate of pings, because a server refused them as too frequent.
     pub(super) const fn halve_pings(&mut self) {
         self.pings_halved += 1;
     }
@@ -135,8 +135,8 @@ impl Connections {
     /// dials again.
     ///
     /// A step ends in one of the four ways of [`Way`]. Each leaves the connection in a state from
-    /// which one call continues: its readiness or its deadline while it is pending, `watch` when it
-    /// is open, `end_rest` after a failure.
+    /// which one call continues: the handler of its readiness or its deadline while it is pending,
+    /// `watch` when it is open, `end_rest` after a failure.
     fn open<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -182,7 +182,7 @@ impl Connections {
         }
     }
 
-    /// Lets a connection that has failed rest before it is dialed again.
+    /// Rests a connection that has failed before it is dialed again.
     fn rest<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -289,9 +289,9 @@ impl Connections {
         }
     }
 
-    /// Lets a connection that takes no further exchanges give its place to a new one. The old one is
-    /// closed when its exchanges have ended. A server that refuses us, or that leaves before it has
-    /// done anything, is not dialed again at once. The last connection of all has no successor.
+    /// Replaces a connection that takes no further exchanges by a new one. The old one is closed
+    /// when its exchanges have ended. A server that refuses us, or that leaves before it has
+    /// answered anything, is not dialed again at once. The last connection of all has no successor.
     #[cold]
     pub(super) fn retire_if_spent<I: Io, H: Handler>(
         &mut self,
@@ -314,8 +314,8 @@ impl Connections {
             Succession::Needed | Succession::WhereAwaited => Change::None,
             Succession::Later(unwilling) => {
                 self.rest(cx, new, &unwilling.failure, now);
-                // A single refusal may come from a server on its way out. One that greets each
-                // connection with it refuses us.
+                // A single refusal may come from a server that is shutting down. A server that
+                // repeatedly greets with one refuses us.
                 let is_repeated = self.slots[new].redial.failures() > 1;
                 match unwilling.refused_all().filter(|_| is_repeated) {
                     None => Change::None,
@@ -329,7 +329,7 @@ impl Connections {
         }
     }
 
-    /// Puts a new slot in the place of one whose connection retires, for the same share.
+    /// Replaces a slot whose connection retires by a new slot for the same share.
     fn replace(&mut self, old: Slot) -> Slot {
         let retired = &self.slots[old];
         let share = retired.share;
@@ -338,7 +338,7 @@ impl Connections {
         new
     }
 
-    /// Lets a connection carry no further exchange, by the plan.
+    /// Stops a connection from carrying further exchanges, as the plan requires.
     #[cold]
     pub(super) fn leave<I: Io, H: Handler>(
         &mut self,
@@ -354,7 +354,7 @@ impl Connections {
         change
     }
 
-    /// Closes a connection that has given its place to another and has nothing left to carry.
+    /// Closes a connection that has been replaced and carries no exchanges.
     #[cold]
     pub(super) fn close_if_done<I: Io, H: Handler>(
         &mut self,
@@ -368,11 +368,10 @@ impl Connections {
 
     /// Closes a connection that has failed, and backs off if it never produced a response.
     ///
-    /// A connection whose protocol had not begun yet (HTTP/2 before the server's settings) counts as
-    /// one that failed to open. From any other, the exchanges that it carried are returned, and the
-    /// transport fails each or sends it once more. The slot is free at once if a successor serves
-    /// the share, rests if the connection has given no response, and may dial again at once
-    /// otherwise.
+    /// A connection whose protocol had not begun (HTTP/2 before the server's settings) counts as one
+    /// that failed to open. Otherwise the exchanges that it carried are returned, and the transport
+    /// fails each or sends it again. The slot is free at once if a successor serves the share, rests
+    /// if the connection has given no response, and may otherwise dial again at once.
     pub(super) fn lose<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -400,9 +399,9 @@ impl Connections {
         Lost::Carried(wire.outstanding())
     }
 
-    /// Sets the time at which an open connection leaves by the plan. The time is drawn from the seed
-    /// and the numbers of its share and of its life, so that connections opened together do not all
-    /// leave together.
+    /// Sets the time at which the plan closes an open connection. The time is drawn from the seed,
+    /// the share's number and the number of its connections, so that connections opened together do
+    /// not all end together.
     fn begin_life(&mut self, slot: Slot, now: Nanos) {
         let (connection, lane) = self.with_lane(slot);
         let (share, life) = (connection.share, lane.settings.life);
@@ -413,8 +412,8 @@ impl Connections {
         }
     }
 
-    /// Sets the time at which the silence of a connection that carries exchanges from now on is
-    /// checked first.
+    /// Sets the first time at which to check the silence of a connection that can carry exchanges
+    /// from now on.
     pub(super) fn watch(&mut self, slot: Slot, timers: &mut Timers, now: Nanos) {
         let patience = self.patience(slot);
         let connection = &mut self.slots[slot];
@@ -425,8 +424,8 @@ impl Connections {
         }
     }
 
-    /// Doubts a connection on which an exchange was given up that was sent at `sent`. If nothing has
-    /// come since, the connection has to give a sign of life, or is replaced.
+    /// Checks a connection on which an exchange sent at `sent` was given up. If nothing has arrived
+    /// since, the connection must show activity, or is replaced.
     pub(super) fn doubt(&mut self, slot: Slot, timers: &mut Timers, sent: Nanos, now: Nanos) {
         let refused = self.pings_halved > 0;
         let (connection, lane) = self.with_lane(slot);
@@ -452,7 +451,7 @@ impl Connections {
     }
 
     /// Begins the run for one slot: its rest is over or counts from 0, its silence and its age count
-    /// from 0, and an opening under way has its whole time again.
+    /// from 0, and an opening in progress gets its whole time again.
     fn begin_run_of(&mut self, slot: Slot, timers: &mut Timers) {
         let (connection, lane) = self.with_lane(slot);
         connection.begin_run(lane, slot, timers);
@@ -472,9 +471,9 @@ impl Connections {
 
     /// Ends all connections, each as its protocol requires.
     ///
-    /// A connection sends its protocol's farewell, if that has one, and takes the input that has
-    /// come meanwhile off the socket: the system resets a connection that is closed with unread
-    /// bytes, and the peer might lose the farewell.
+    /// A connection sends its protocol's final message, if there is one, and reads the input that
+    /// has arrived: the system resets a connection that is closed with unread bytes, and the peer
+    /// might lose the final message.
     pub(super) fn close_all<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,

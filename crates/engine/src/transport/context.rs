@@ -1,8 +1,8 @@
-//! The parts that the transport borrows from its owner: the driver, the handler to which wires
-//! report, and the timers.
+//! The parts that the transport borrows from its owner: the driver, the handler of wire events, and
+//! the timers.
 //!
-//! It is made anew for each call. The handler is a type parameter and not a trait object, since its
-//! methods run for each response and are inlined into the wires.
+//! Each call gets a new context. The handler is a type parameter instead of a trait object, because
+//! its methods run for each response and are inlined into the wires.
 
 use crate::timers::Timers;
 

@@ -9,9 +9,9 @@
 //! - for a look-up: whether an answer changes the addresses (`lead_to`), and when the next is due
 //!   (`looked_up_at`).
 //!
-//! The influence of peers and name servers on a lane is bounded: an address that fails is tried
-//! last for a while; failed connections are dialed one after the other beyond a burst, so that a
-//! dead target costs a fraction of a core; a time to live of a name counts as at least
+//! A lane bounds the influence of peers and name servers: an address that fails is tried last for a
+//! while; after a burst, failed connections are dialed one after another, so that a dead target
+//! costs a fraction of a core; a name's time to live is at least
 //! [`LOOK_UP_LEAST`](crate::limits::LOOK_UP_LEAST).
 
 use crate::id::{LaneId, ShareId, UserId};
@@ -25,23 +25,23 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::ops::{Index, IndexMut};
 
-/// The right to have one exchange on a share, and the moment since which it is free, for the
-/// account of delays.
+/// The right to have one exchange on a share, and the moment since which the seat is free, for the
+/// accounting of delays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seat {
     pub(crate) share: ShareId,
-    /// The moment since which it is free.
+    /// The moment since which the seat is free.
     pub(crate) since: IdleSince,
 }
 
 impl Seat {
-    /// A seat on a share that is free since a moment.
+    /// A seat on a share, free since `since`.
     #[inline]
     pub(crate) const fn new(share: ShareId, since: IdleSince) -> Self {
         Self { share, since }
     }
 
-    /// This seat, with a user that is free since another moment.
+    /// This seat with a user that is free since `since`.
     #[inline]
     pub(crate) fn with_user(self, since: IdleSince) -> Self {
         Self {
@@ -54,21 +54,22 @@ impl Seat {
 /// A worker's way to one origin.
 #[derive(Debug)]
 pub(crate) struct Lane {
-    /// The way to its origin.
+    /// The route to the origin.
     pub(super) route: Route,
-    /// The settings of its connections.
+    /// The settings of the lane's connections.
     pub(super) settings: Settings,
-    /// Whether its connections are closed after each exchange, because only redirects use them.
+    /// Whether connections are closed after each exchange, because only redirects use them.
     pub(super) is_transient: bool,
-    /// The plan's shares on it.
+    /// The plan's shares on the lane.
     pub(super) shares: Vec<ShareId>,
-    /// The number of shares that it may have, if they are added as they are needed; else 0.
+    /// The maximum number of shares, if shares are added as needed; else 0.
     room: usize,
-    /// Seats that no exchange has.
+    /// The free seats.
     free: VecDeque<Seat>,
-    /// The time at which the last of the failed connections is dialed again: one after the other.
+    /// The time of the last planned redial of a failed connection; they are dialed one after
+    /// another.
     redialed_at: Nanos,
-    /// The time, for each address, until which it is tried after the others.
+    /// For each address, the time until which it is tried after the others.
     down_until: Vec<Nanos>,
 }
 
@@ -87,7 +88,7 @@ impl Lane {
     }
 
     /// A lane that only redirects use. If a connection carries one exchange at a time, it is closed
-    /// after each.
+    /// after each one.
     pub(super) fn for_redirects(route: Route, settings: Settings) -> Self {
         Self {
             is_transient: settings.protocol.is_exclusive(),
@@ -95,8 +96,8 @@ impl Lane {
         }
     }
 
-    /// The distance between the first choices of addresses of two consecutive shares. If all use the
-    /// first address, each starts a separate round, because local addresses take turns by the round.
+    /// The distance between the first address choices of consecutive shares. If all use the first
+    /// address, each share starts a separate round, because local addresses take turns by the round.
     pub(super) fn stride(&self) -> u32 {
         match self.settings.spread {
             Spread::Turn => 1,
@@ -104,7 +105,7 @@ impl Lane {
         }
     }
 
-    /// The share that a user keeps to.
+    /// The share of a user with its own connection.
     #[inline]
     pub(crate) fn share_of(&self, user: UserId) -> ShareId {
         self.shares[user.index() % self.shares.len()]
@@ -116,14 +117,14 @@ impl Lane {
         self.shares.len() < self.room
     }
 
-    /// Whether every seat has an exchange and there will be no others.
+    /// Whether every seat has an exchange and there will be no further seats.
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
         self.free.is_empty() && !self.can_grow()
     }
 
-    /// Takes the seat that has been free for longest. If seats are added as they are needed, takes
-    /// the one that was used last, so that there are no more than needed.
+    /// Takes the seat that has been free for longest. If seats are added as needed, takes the one
+    /// that was used last, so that there are no more than needed.
     #[inline]
     pub(super) fn take_seat(&mut self) -> Option<Seat> {
         if self.room > 0 {
@@ -132,8 +133,8 @@ impl Lane {
         self.free.pop_front()
     }
 
-    /// Takes the seat that was used last. The request waited for it only as long as no seat was
-    /// free and none could be added: what exceeds that is our own lateness.
+    /// Takes the seat that was used last. The request waited for the target only while no seat was
+    /// free and none could be added; any further wait is our own lateness.
     #[inline]
     fn take_last(&mut self) -> Option<Seat> {
         let first = self.free.front()?.since;
@@ -145,13 +146,13 @@ impl Lane {
         self.free.pop_back().map(|seat| Seat { since, ..seat })
     }
 
-    /// Gives a seat back, or adds one.
+    /// Returns a seat, or adds one.
     #[inline]
     pub(super) fn give_seat(&mut self, seat: Seat) {
         self.free.push_back(seat);
     }
 
-    /// Withdraws up to `count` free seats of a share. Gives the number withdrawn.
+    /// Withdraws up to `count` free seats of a share. Returns the number withdrawn.
     pub(crate) fn withdraw(&mut self, share: ShareId, count: u32) -> u32 {
         let mut left = count;
         self.free.retain(|seat| {
@@ -162,20 +163,20 @@ impl Lane {
         count - left
     }
 
-    /// The time from which one more connection that has failed may be dialed again: now, or in turn
-    /// if a burst of others was dialed before.
+    /// The time from which another failed connection may be dialed again: now, or in turn after a
+    /// burst.
     pub(crate) fn pace_redial(&mut self, now: Nanos) -> Nanos {
         self.redialed_at = self.redialed_at.max(now);
         self.next_redial() - Nanos(REDIAL_INTERVAL.0 * REDIAL_BURST)
     }
 
-    /// The time at which the next of the connections that have failed is dialed, in turn.
+    /// The time at which the next failed connection is dialed, in turn.
     pub(crate) fn next_redial(&mut self) -> Nanos {
         self.redialed_at += REDIAL_INTERVAL;
         self.redialed_at
     }
 
-    /// Leads to these addresses from now on; `false` if it already does. All count as up again.
+    /// Replaces the addresses, all of which count as up; `false` if they are unchanged.
     pub(crate) fn lead_to(&mut self, place: Place) -> bool {
         let moves = self.route.lead_to(place);
         if moves {

@@ -1,12 +1,11 @@
-//! The link of a slot: nothing, a connection on its way to being open, or an open one with its
-//! wire.
+//! The link of a slot: closed, a connection that is being opened, or an open one with its wire.
 //!
 //! ```text
 //!   Closed ─► Dialing ─► (SecuringProxy) ─► (Tunneling) ─► (Securing) ─► Open: silent, then ready
 //! ```
 //!
-//! The steps in brackets are those of its route. An attempt to open it moves it from step to step;
-//! its connection alone takes it back to `Closed`.
+//! The route determines the steps in brackets. An attempt moves the link from step to step; only
+//! its connection returns it to `Closed`.
 
 use crate::wire::{Wire, WireProtocol};
 use drumfire_http1::Machine;
@@ -18,15 +17,15 @@ use drumfire_net::Readiness;
 pub(in crate::transport) enum Link {
     /// The slot has no connection.
     Closed,
-    /// It is being dialed.
+    /// The connection is being dialed.
     Dialing,
-    /// The TLS handshake with a proxy is under way.
+    /// The TLS handshake with a proxy is running.
     SecuringProxy,
-    /// A proxy has been asked to connect through; this reads its answer.
+    /// A CONNECT request was sent to the proxy; the machine reads its answer.
     Tunneling(Box<Machine>),
-    /// The TLS handshake is under way.
+    /// The TLS handshake is running.
     Securing,
-    /// It is open, and the wire speaks on it.
+    /// The connection is open and used by the wire.
     Open(Wire),
 }
 
@@ -35,16 +34,16 @@ pub(in crate::transport) enum Link {
 pub(crate) enum LinkState {
     /// The share has no connection.
     Closed,
-    /// It is being dialed, or in a handshake.
+    /// The connection is being dialed, or in a handshake.
     Opening,
-    /// It is open, both sides have agreed on its protocol, and nothing has come of the server's
-    /// greeting.
+    /// The connection is open and its protocol negotiated, but nothing of the server's greeting has
+    /// arrived.
     Silent,
-    /// It carries exchanges.
+    /// The connection can carry exchanges.
     Ready,
 }
 
-/// The step of opening a connection whose socket has become ready.
+/// The step of opening a connection whose socket is ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::transport) enum OpeningStep {
     /// The attempt continues.
@@ -54,7 +53,7 @@ pub(in crate::transport) enum OpeningStep {
 }
 
 impl Link {
-    /// Its state, for the owner of the transport.
+    /// The link's state, for the owner of the transport.
     pub(in crate::transport) fn state(&self) -> LinkState {
         match self {
             Self::Closed => LinkState::Closed,
@@ -64,8 +63,8 @@ impl Link {
         }
     }
 
-    /// The step of opening it that a socket's readiness allows, if any. Bytes that came with the
-    /// connection, or with the end of a handshake, have no event of their own, and neither has the
+    /// The step of opening that a socket's readiness allows, if any. Bytes that arrived with the
+    /// connection, or with the end of a handshake, cause no further event, and neither does the
     /// peer's end.
     pub(in crate::transport) const fn opening_step(
         &self,
@@ -87,7 +86,7 @@ impl Link {
         }
     }
 
-    /// The outcome of a timeout while it is being opened.
+    /// The outcome of a timeout during this step of opening.
     pub(in crate::transport) const fn opening_timeout(&self) -> Outcome {
         match self {
             Self::Securing => Outcome::TimeoutTls,
@@ -101,7 +100,7 @@ mod tests {
     use super::{Link, OpeningStep};
     use drumfire_net::{Readiness, Slot};
 
-    /// The peer may finish the handshake and close at once: no further event says so.
+    /// The peer may finish the handshake and close at once; no further event is reported then.
     #[test]
     fn an_end_behind_a_handshake_is_read() {
         let readiness = |peer_closed| Readiness {

@@ -7,16 +7,16 @@
 //! ```
 //!
 //! An [`Attempt`] borrows a slot's connection and its lane for one step: `dial` begins, `go_on`
-//! follows a socket's readiness, `time_out` the connection's deadline. The state between the steps
-//! is the connection's [`Link`]; each step sets its deadline and gives the [`Way`] that remains. An
-//! address that can't be reached is followed by the lane's next within the same attempt; a failure
-//! of proxy, TLS or protocol ends the attempt.
+//! handles a socket's readiness, `time_out` the connection's deadline. Between steps the state is
+//! in the connection's [`Link`]; each step sets its deadline and returns a [`Way`]. If an address
+//! cannot be reached, the lane's next one is tried within the same attempt; a failure of proxy, TLS
+//! or protocol ends the attempt.
 //!
-//! The deadline is that of connecting up to TLS with the origin, and that of the handshake from
-//! there; both are the plan's. Each address of a lane has the whole time of connecting. Bytes of a
-//! proxy are read by `http1`'s machine with its limits; any answer but 2xx refuses, and so do bytes
-//! behind it, which would be taken for the origin's. The head decides: the body of a refusal is not
-//! read, since it may have no end, and a step would last as long as a proxy sends.
+//! The deadline is the plan's time to connect until TLS with the origin begins, and then the plan's
+//! time for the handshake. Each address of a lane has the whole time to connect. `http1`'s machine
+//! reads a proxy's bytes, with its limits. Any answer but 2xx refuses the tunnel, and so do bytes
+//! after the answer, which would be read as the origin's. The head decides: the body of a refusal
+//! is not read, since it may be endless, and a step would last as long as the proxy sends.
 
 use super::{Connection, Link};
 use crate::blame::{During, Failure, http1_outcome, io_failure};
@@ -32,13 +32,13 @@ use drumfire_units::Nanos;
 #[derive(Debug)]
 #[must_use]
 pub(in crate::transport) enum Way {
-    /// The attempt goes on, until the connection's deadline.
+    /// The attempt continues, until the connection's deadline.
     Pending,
-    /// The connection carries exchanges from that time on.
+    /// The connection can carry exchanges from that time on.
     Open { since: Nanos },
-    /// The connection is open since that time, and its greeting is to be sent.
+    /// The connection is open since that time, and its greeting must be sent.
     Greets { since: Nanos },
-    /// The connection can't be opened.
+    /// The connection cannot be opened.
     Failed {
         failure: Failure,
         /// The time of the failure.
@@ -46,12 +46,12 @@ pub(in crate::transport) enum Way {
     },
 }
 
-/// An attempt to open a slot's connection, for one step. It borrows what a step changes, and is
-/// gone when the step has been taken; what lasts is in the connection.
+/// One step of opening a slot's connection. Borrows the parts that the step changes; the state that
+/// lasts is in the connection.
 pub(in crate::transport) struct Attempt<'a, 'c, I, H> {
-    /// The connection that is opened.
+    /// The connection that is being opened.
     connection: &'a mut Connection,
-    /// Its lane, which knows the addresses and which of them were down.
+    /// The lane, which has the addresses and the times at which they failed.
     lane: &'a mut Lane,
     slot: Slot,
     cx: &'a mut Context<'c, I, H>,
@@ -73,13 +73,13 @@ impl<'a, 'c, I: Io, H: Handler> Attempt<'a, 'c, I, H> {
         }
     }
 
-    /// Begins, at the first address that accepts the attempt.
+    /// Begins with the first address that accepts the attempt.
     pub(in crate::transport) fn dial(mut self, now: Nanos) -> Way {
         self.connection.redial.begin_attempt(self.lane);
         self.dial_next(now)
     }
 
-    /// Goes on, after the slot has become ready.
+    /// Continues after the slot has become ready.
     pub(in crate::transport) fn go_on(self, input: &mut Input) -> Way {
         match self.connection.link {
             Link::Dialing => self.on_dialing(),
@@ -90,8 +90,8 @@ impl<'a, 'c, I: Io, H: Handler> Attempt<'a, 'c, I, H> {
         }
     }
 
-    /// Ends the step that took too long: the next address is dialed where the connection was not
-    /// established, else the attempt has failed.
+    /// Ends the step that took too long: if the connection was not established, the next address is
+    /// dialed, else the attempt fails.
     pub(in crate::transport) fn time_out(mut self, now: Nanos) -> Way {
         let outcome = self.connection.link.opening_timeout();
         if outcome == Outcome::TimeoutConnect && self.connection.redial.try_another(self.lane, now)
@@ -102,7 +102,7 @@ impl<'a, 'c, I: Io, H: Handler> Attempt<'a, 'c, I, H> {
         failed(Failure::of(outcome), now)
     }
 
-    /// Tries the lane's addresses from the slot's own choice on, each once.
+    /// Tries the lane's addresses, each once, beginning with the slot's choice.
     fn dial_next(&mut self, now: Nanos) -> Way {
         loop {
             let choice = self.connection.redial.choose(self.lane, now);
@@ -131,7 +131,7 @@ impl<'a, 'c, I: Io, H: Handler> Attempt<'a, 'c, I, H> {
         }
     }
 
-    /// Goes on with a dial whose socket has made progress.
+    /// Continues a dial whose socket has made progress.
     fn on_dialing(mut self) -> Way {
         match self.cx.io.finish_dial(self.slot) {
             Ok(Progress::Pending) => Way::Pending,
@@ -151,8 +151,8 @@ impl<'a, 'c, I: Io, H: Handler> Attempt<'a, 'c, I, H> {
         }
     }
 
-    /// Begins the next step over an established connection: TLS with a proxy, a tunnel, TLS, or the
-    /// protocol itself.
+    /// Begins the next step on an established connection: TLS with a proxy, a tunnel, TLS, or the
+    /// protocol.
     fn connected(&mut self, now: Nanos) -> Way {
         let time = now - self.connection.phase_start;
         let address = self.connection.address;
@@ -167,14 +167,14 @@ impl<'a, 'c, I: Io, H: Handler> Attempt<'a, 'c, I, H> {
         self.secure_proxy(progress)
     }
 
-    /// Goes on with the handshake with a proxy.
+    /// Continues the handshake with a proxy.
     fn on_securing_proxy(mut self) -> Way {
         let progress = self.cx.io.handshake(self.slot);
         self.secure_proxy(progress)
     }
 
-    /// Ends the handshake with a proxy, if it is over. Any failure is the proxy's, also one of its
-    /// certificate: the origin was not reached.
+    /// Ends the handshake with a proxy, if it is complete. Any failure, including one of the
+    /// proxy's certificate, is the proxy's: the origin was not reached.
     fn secure_proxy(&mut self, progress: Result<Progress, IoError>) -> Way {
         let now = self.cx.io.now();
         match progress {
@@ -187,12 +187,12 @@ impl<'a, 'c, I: Io, H: Handler> Attempt<'a, 'c, I, H> {
         }
     }
 
-    /// Asks the proxy to connect through, where the route has a tunnel.
+    /// Requests a tunnel through the proxy, if the route has one.
     fn tunnel(&mut self, now: Nanos) -> Way {
         let Some(head) = self.lane.route.tunnel() else {
             return self.tunnelled(now);
         };
-        // A fresh connection has room for a CONNECT.
+        // A new machine has room for a CONNECT.
         let mut machine = Box::new(Machine::new());
         machine.send(RequestKind::Connect, Persistence::KeepAlive);
         self.connection.link = Link::Tunneling(machine);
@@ -209,7 +209,7 @@ impl<'a, 'c, I: Io, H: Handler> Attempt<'a, 'c, I, H> {
         let Link::Tunneling(machine) = &mut self.connection.link else {
             return Way::Pending;
         };
-        // Bytes of a server that speaks first may follow the answer, and are not the proxy's.
+        // Bytes of a server that sends first may follow the answer, and do not belong to the proxy.
         let settings = &self.lane.settings;
         let is_plain = self.lane.route.tls.is_none();
         let speaks_first = is_plain && settings.protocol.server_speaks_first();
@@ -240,7 +240,7 @@ impl<'a, 'c, I: Io, H: Handler> Attempt<'a, 'c, I, H> {
         }
     }
 
-    /// Begins TLS with the origin, to which the way is open, or opens the connection without.
+    /// Begins TLS with the origin, which can now be reached, or opens the connection without TLS.
     fn tunnelled(&mut self, now: Nanos) -> Way {
         self.connection.phase_start = now;
         let Some(config) = self.lane.route.tls else {
@@ -253,13 +253,14 @@ impl<'a, 'c, I: Io, H: Handler> Attempt<'a, 'c, I, H> {
         self.secure(progress)
     }
 
-    /// Goes on with the handshake with the origin.
+    /// Continues the handshake with the origin.
     fn on_securing(mut self) -> Way {
         let progress = self.cx.io.handshake(self.slot);
         self.secure(progress)
     }
 
-    /// Ends the handshake, if it is over: the protocol must have been agreed where it needs that.
+    /// Ends the handshake, if it is complete. If the protocol requires ALPN, it must have been
+    /// negotiated.
     fn secure(&mut self, progress: Result<Progress, IoError>) -> Way {
         match progress {
             Ok(Progress::Pending) => Way::Pending,
@@ -283,7 +284,7 @@ impl<'a, 'c, I: Io, H: Handler> Attempt<'a, 'c, I, H> {
         }
     }
 
-    /// Opens the wire, which carries exchanges at once or greets the server first.
+    /// Opens the wire, which can carry exchanges at once or sends a greeting first.
     fn opened(&mut self, now: Nanos) -> Way {
         let settings = &self.lane.settings;
         let mut wire = Wire::open(settings, now, self.connection.connect_time);
@@ -304,21 +305,21 @@ impl<'a, 'c, I: Io, H: Handler> Attempt<'a, 'c, I, H> {
     }
 }
 
-/// The way of an attempt that has failed at a time.
+/// The result of an attempt that failed at `at`.
 const fn failed(failure: Failure, at: Nanos) -> Way {
     Way::Failed { failure, at }
 }
 
 /// A proxy's answer to CONNECT.
 enum Tunnel {
-    /// The head of the answer has not come yet.
+    /// The head of the answer has not arrived yet.
     Waits,
     Open,
-    /// The proxy opens none, for this reason.
+    /// The proxy refuses the tunnel, for this reason.
     Refused(String),
 }
 
-/// Feeds a proxy's answer to its reader.
+/// Passes a proxy's answer to its reader.
 fn read_tunnel(
     machine: &mut Machine,
     mut bytes: &[u8],
@@ -344,7 +345,7 @@ fn read_tunnel(
                 let status = head.status;
                 return Tunnel::Refused(format!("the proxy answered with status {status}"));
             }
-            // A head comes before them.
+            // A head comes before these events.
             Event::Interim(_) | Event::Body(_) | Event::End(_) => {}
         }
     }
@@ -353,19 +354,19 @@ fn read_tunnel(
 /// The answer of a proxy that has closed the connection.
 fn refused_by_end(machine: &mut Machine) -> Tunnel {
     match machine.handle_end() {
-        // A response whose head has come is over by that.
+        // The head of a response has arrived, and the end completes the response.
         Ok(_) => Tunnel::Refused(Outcome::Closed.words().to_owned()),
         Err(error) => Tunnel::Refused(refusal(&error)),
     }
 }
 
-/// A proxy's answer that is no HTTP, in words: its hint, or those of the failure.
+/// Describes a proxy's answer that is not valid HTTP: a hint, or the description of the failure.
 fn refusal(error: &drumfire_http1::Error) -> String {
     let words = || http1_outcome(error).words().to_owned();
     error.hint().unwrap_or_else(words)
 }
 
-/// The words for an error of a socket in one phase of opening.
+/// The description of a socket's error in one phase of opening.
 fn words_of(error: IoError, during: During) -> String {
     io_failure(error, during).words().into_owned()
 }

@@ -1,5 +1,4 @@
-//! The dials of a slot's connection: the address that is next, and the time before which none is
-//! tried.
+//! The dials of a slot's connection: the next address, and the time before which none is tried.
 //!
 //! ```text
 //!   begin_attempt ─► choose ─► try_another ─► choose …      one attempt: the lane's addresses, each once
@@ -8,11 +7,11 @@
 //!   succeed                         the next failure is the first again
 //! ```
 //!
-//! An attempt that fails at every address, and a connection that fails without a response, count as
-//! one failure each. The rests between failures double up to the plan's bound, and the lane lets
-//! failed connections dial in turn, so that neither one slot nor all of them flood a dead target. A
-//! planned successor inherits the failures in a row: a server that refuses each connection after
-//! its greeting is not dialed without rest.
+//! An attempt that fails at every address, and a connection that fails without a response, count as one
+//! failure each. The rests between failures double up to the plan's bound, and the lane lets failed
+//! connections dial in turn, so that neither one slot nor all of them flood a dead target. A planned
+//! successor inherits the number of consecutive failures: a server that refuses each connection after its
+//! greeting is not dialed without a rest.
 
 use crate::blame::Failure;
 use crate::transport::lane::Lane;
@@ -22,20 +21,20 @@ use drumfire_units::Nanos;
 /// The dials of a slot's connection.
 #[derive(Debug)]
 pub(in crate::transport) struct Redial {
-    /// Failures in a row.
+    /// The number of consecutive failures.
     failures: u8,
-    /// Addresses tried in the current attempt.
+    /// The number of addresses tried in the current attempt.
     tried: u16,
-    /// The index of the lane's address that is dialed next.
+    /// The index of the lane's address to dial next.
     choice: u32,
     /// The end of the rest.
     rest_until: Nanos,
-    /// The last of the failures in a row.
+    /// The last of the consecutive failures.
     last: Option<Box<Failure>>,
 }
 
 impl Redial {
-    /// Dials that begin at this address of the lane.
+    /// Dials that begin with this address of the lane.
     pub(super) const fn from(choice: u32) -> Self {
         Self {
             failures: 0,
@@ -46,7 +45,7 @@ impl Redial {
         }
     }
 
-    /// The dials of the connection that takes this one's place, at once.
+    /// The dials of the successor connection, without a rest.
     pub(super) fn successor(&self) -> Self {
         Self {
             failures: self.failures,
@@ -55,8 +54,8 @@ impl Redial {
         }
     }
 
-    /// Begins an attempt. Where all connections go to the lane's first address, that is tried first
-    /// again: it may have returned.
+    /// Begins an attempt. If all connections use the lane's first address, that address is tried first
+    /// again, because it may be reachable again.
     pub(super) fn begin_attempt(&mut self, lane: &Lane) {
         self.tried = 0;
         if lane.settings.spread == Spread::First {
@@ -69,7 +68,7 @@ impl Redial {
         lane.choose(self.choice, now)
     }
 
-    /// Notes that the address has failed; `true` when there is another to try.
+    /// Notes that the address has failed; returns whether there is another one to try.
     pub(in crate::transport) fn try_another(&mut self, lane: &mut Lane, now: Nanos) -> bool {
         let choice = lane.choose(self.choice, now);
         self.choice = choice as u32 + 1;
@@ -83,7 +82,7 @@ impl Redial {
         self.choice = choice;
     }
 
-    /// Ends a row of failures.
+    /// Resets the consecutive failures.
     #[inline]
     pub(in crate::transport) fn succeed(&mut self) {
         self.failures = 0;
@@ -92,17 +91,17 @@ impl Redial {
         }
     }
 
-    /// The last of the failures in a row; `None` where there is none.
+    /// The last of the consecutive failures, if any.
     pub(in crate::transport) fn last_failure(&self) -> Option<&Failure> {
         self.last.as_deref()
     }
 
-    /// The failures in a row.
+    /// The number of consecutive failures.
     pub(in crate::transport) const fn failures(&self) -> u8 {
         self.failures
     }
 
-    /// Rests after one more failure, for twice as long as after the one before. Gives the end.
+    /// Counts a failure and rests, twice as long as after the previous one. Returns the end of the rest.
     pub(in crate::transport) fn back_off(
         &mut self,
         lane: &mut Lane,
@@ -110,7 +109,7 @@ impl Redial {
         now: Nanos,
     ) -> Nanos {
         self.failures = self.failures.saturating_add(1);
-        // A dead target fails in the same way each time.
+        // A dead target fails in the same way each time, so the stored failure is usually equal.
         if self.last.as_deref() != Some(failure) {
             self.last = Some(Box::new(failure.clone()));
         }
@@ -119,17 +118,17 @@ impl Redial {
         self.rest_until
     }
 
-    /// Rests until then, or for longer if it does.
+    /// Rests until `until`, or until the end of the current rest if that is later.
     pub(in crate::transport) fn rest_until(&mut self, until: Nanos) {
         self.rest_until = self.rest_until.max(until);
     }
 
-    /// The end of the rest; in the past where there is none.
+    /// The end of the rest; in the past if there is no rest.
     pub(in crate::transport) const fn rest_end(&self) -> Nanos {
         self.rest_until
     }
 
-    /// Begins the run: the rest is over, or ends at this time of the run.
+    /// Begins the run: the rest ends at this time of the run.
     pub(super) const fn begin_run(&mut self, rest_until: Nanos) {
         self.rest_until = rest_until;
     }

@@ -1,8 +1,8 @@
 //! The shares of a pool and the seats on them.
 //!
-//! A pool takes a seat before it starts an exchange ([`Connections::take_seat`]), and gives it back
+//! A pool takes a seat before it starts an exchange ([`Connections::take_seat`]), and returns it
 //! when the exchange is over ([`Connections::give_seat`]), unless [`Connections::keeps_seat`]
-//! withdraws it then. A lane has as many seats as shares times streams of a connection. Each seat is
+//! withdraws it. The number of seats of a lane is shares times streams of a connection. Each seat is
 //! free (in the lane's list), taken by an exchange, withheld by a connection that has not opened
 //! yet, or, if the lane grows, withdrawn because the server allows fewer streams. Seats are taken in
 //! the order of the list.
@@ -11,14 +11,14 @@
 //!   add_shares ─► list_seats ─► take_seat ─► give_seat, or rest_seat, later
 //! ```
 //!
-//! `list_seats` is called once, when connections are no longer waited for; seats are taken only
-//! afterwards. A share that is added later, because its lane may grow, comes with a seat taken.
+//! `list_seats` is called once, when the wait for connections is over; seats are taken only
+//! afterwards. A share that is added later, because its lane may grow, has one seat taken at once.
 //!
-//! Shares are never removed, and a lane's shares are those of the plan. A redirect that leads
-//! elsewhere gets an additional share, which has no seats and belongs to the share whose exchange
-//! was redirected. If a connection carries one exchange at a time, that share has one such
-//! companion, which is led along whatever lane the next redirect requires; otherwise one for each
-//! lane. So the shares of a run bound its connections, however far servers redirect.
+//! Shares are never removed, and the plan's shares of a lane stay in it. A redirect to another lane
+//! gets an additional share, which has no seats and belongs to the share whose exchange was
+//! redirected. If a connection carries one exchange at a time, a share has one such companion, which
+//! moves to the lane of each redirect; otherwise one for each lane. So the number of shares bounds
+//! the number of connections, however far servers redirect.
 
 use super::Connections;
 use crate::id::{LaneId, ShareId};
@@ -53,8 +53,8 @@ impl Connections {
         share
     }
 
-    /// Adds a share that leads along a lane; `number` counts over all workers, and `choice` is the
-    /// index of the lane's address that its connection tries first.
+    /// Adds a share to a lane; `number` counts over all workers, and `choice` is the index of the
+    /// lane's address that its connection tries first.
     fn add_share(&mut self, lane: LaneId, number: u32, choice: u32) -> ShareId {
         let share = ShareId(self.shares.count() as u32);
         let slot = self.slots.add_slot(Connection::new(lane, share, choice));
@@ -73,7 +73,7 @@ impl Connections {
         self.shares[share].lane
     }
 
-    /// Takes a seat of a lane. Adds a share for it if that is needed and permitted.
+    /// Takes a seat of a lane. Adds a share for it if necessary and permitted.
     #[inline]
     pub(crate) fn take_seat(&mut self, id: LaneId) -> Option<Seat> {
         let lane = &mut self.lanes[id];
@@ -84,7 +84,7 @@ impl Connections {
         seat
     }
 
-    /// Adds a share to a lane, with its seats, one of which is taken at once.
+    /// Adds a share to a lane, with its seats, and takes one of them.
     #[cold]
     fn grow(&mut self, id: LaneId) -> Seat {
         let share = self.add_planned_share(id);
@@ -97,29 +97,29 @@ impl Connections {
         Seat::new(share, since)
     }
 
-    /// Gives a free seat back.
+    /// Returns a seat.
     #[inline]
     pub(crate) fn give_seat(&mut self, seat: Seat) {
         let lane = self.lane_of(seat.share);
         self.lanes[lane].give_seat(seat);
     }
 
-    /// Takes a seat back that an exchange has left; `false` if it is withdrawn.
+    /// Whether the seat that an exchange has left is kept; `false` if it is withdrawn.
     #[inline]
     pub(crate) fn keeps_seat(&mut self, share: ShareId) -> bool {
         self.shares[share].seats.keeps_one()
     }
 
-    /// Fits the seats of a growing lane's share to the number of exchanges that its server allows at
-    /// a time: further seats would keep exchanges waiting that another connection could carry.
+    /// Adapts the seats of a growing lane's share to the number of exchanges that its server allows
+    /// at a time: further seats would make exchanges wait that another connection could carry.
     pub(in crate::transport) fn fit_seats(&mut self, share: ShareId, allowed: Option<u32>) {
         let of = &mut self.shares[share];
         let lane = &mut self.lanes[of.lane];
         of.seats.fit(share, allowed, lane);
     }
 
-    /// Lists the free seats when connections are no longer waited for: in turn over the connections,
-    /// the open ones first if a connection carries one exchange.
+    /// Lists the free seats when the wait for connections is over: in turn over the connections, the
+    /// open ones first if a connection carries one exchange.
     pub(crate) fn list_seats(&mut self) {
         for id in self.lanes.ids() {
             let lane = &self.lanes[id];
@@ -140,7 +140,7 @@ impl Connections {
     }
 
     /// The shares whose seats are given out now, those with open connections first. The others
-    /// withhold their seats: those that failed are dialed one after the other, except the first.
+    /// withhold their seats: after the first few, failed ones are dialed one after another.
     fn open_first(&mut self, shares: Vec<ShareId>) -> Vec<ShareId> {
         let (mut open, mut closed) = (Vec::new(), Vec::new());
         for share in shares {
@@ -158,7 +158,7 @@ impl Connections {
         open
     }
 
-    /// Gives out the seat of a connection that was opened in advance and not in time.
+    /// Gives out the seat of a connection that was to be opened in advance, but opened late.
     pub(super) fn give_withheld_seat(&mut self, slot: Slot, since: Nanos) {
         let (connection, lane) = self.with_lane(slot);
         if connection.release_seat() {
@@ -166,7 +166,7 @@ impl Connections {
         }
     }
 
-    /// The end of the rest of a share's seat, whose only connection rests.
+    /// The end of the rest of a share's seat, if its only connection rests.
     pub(crate) fn rest_of(&self, share: ShareId) -> Nanos {
         if self.lanes[self.lane_of(share)]
             .settings
@@ -189,14 +189,14 @@ impl Connections {
         }
     }
 
-    /// Lets a share's seat rest, whose last exchange could not be made.
+    /// Rests a share's seat, whose last exchange could not be made.
     pub(crate) fn rest_seat(&mut self, share: ShareId, until: Nanos) {
         let slot = self.shares[share].slot;
         self.slots.rest_until(slot, until);
     }
 
-    /// Assigns the addresses of a lane to its shares again. Adds the slots whose connections lead
-    /// elsewhere to `moved`.
+    /// Assigns the addresses of a lane to its shares again. Adds the slots with connections to other
+    /// addresses to `moved`.
     pub(in crate::transport) fn move_shares(&mut self, id: LaneId, moved: &mut Vec<Slot>) {
         let lane = &self.lanes[id];
         for share in &lane.shares {
@@ -208,8 +208,8 @@ impl Connections {
         }
     }
 
-    /// The share that serves a share's exchange on another lane. A connection that carried the
-    /// exchange alone is closed, because nothing else uses it meanwhile.
+    /// The share that serves a share's exchange on another lane. A connection that carried only this
+    /// exchange is closed, because nothing else uses it meanwhile.
     pub(in crate::transport) fn redirect_share<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -236,7 +236,7 @@ impl Connections {
         share
     }
 
-    /// Leads a share along a lane. A connection along another lane is closed.
+    /// Moves a share to a lane. A connection on another lane is closed.
     fn lead<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
