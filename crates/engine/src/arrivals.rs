@@ -356,8 +356,8 @@ impl Arrivals {
     }
 
     /// Hands over the requests that were due before the stop and neither taken nor dropped, in
-    /// portions. A portion has its last arrival, which has waited least, and the number of arrivals
-    /// it stands for. The request that an arrival selects recurs every `round` arrivals.
+    /// portions. A portion has its last arrival, which has waited least, and a count. The request
+    /// that an arrival selects recurs every `round` arrivals.
     pub(crate) fn pending(&self, round: u64, hand_over: impl FnMut(Arrival, u64)) {
         match &self.model {
             Model::Open(open) => open.pending(round, hand_over),

@@ -157,7 +157,7 @@ pub fn converse<I: Io>(
 }
 
 /// Whether the target of a plan's first request chooses HTTP/2 when TLS offers it. `false` for a
-/// target that is unreachable or behind a proxy; the run then reports the reason.
+/// target that is unreachable or reached by proxy; the run then reports the reason.
 pub fn chooses_http2<I: Io>(io: I, plan: &Plan, resolver: &Resolver, limit: Nanos) -> bool {
     let pool = plan.first();
     let Ok(Routes { mut list, tls, .. }) = routes_of(pool, resolver) else {

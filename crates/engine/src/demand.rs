@@ -3,7 +3,7 @@
 //!
 //! A worker holds its demand while it is awake. If it sleeps while something is due and it has no
 //! room, it leaves the demand in the pool's [`crate::handover`], and a worker with room calls
-//! [`Demand::lend`]. `lend` returns an arrival, which the helper begins with one of its own users, or
+//! [`Demand::lend`]. `lend` returns an arrival, which the helper begins with a user of the helper, or
 //! a request of a user that stays here and whose end comes back as a [`Returned`].
 //!
 //! The demand keeps four independent parts consistent: [`Arrivals`] decide when something is due,
@@ -72,7 +72,7 @@ pub(crate) enum Lent {
 #[derive(Debug)]
 pub(crate) struct LentRequest {
     pub(crate) due: DueRequest,
-    /// The state of its user; `None` if users have none.
+    /// The state of the user; `None` if users keep no state.
     pub(crate) user_state: Option<UserState>,
 }
 

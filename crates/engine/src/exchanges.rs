@@ -331,7 +331,8 @@ impl Exchanges {
     ) -> Option<Box<Detail>> {
         let entry = &mut self.entries[id.index()];
         self.records.keep_failed_body(&self.rules, entry, sample);
-        // An exchange cancelled while it waited to be sent again has no detail of its own.
+        // The detail of an exchange cancelled while it waited to be sent again is the first
+        // failure's.
         let _first = entry.exchange.take_first();
         entry.exchange.take_detail()
     }

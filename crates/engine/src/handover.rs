@@ -6,7 +6,7 @@
 //!
 //! ```text
 //!   home worker, asleep, no room                 helper, with room
-//!     rest ── leaves its demand ──► [ Peer ] ◄── lend ── takes what is due, oldest first
+//!     rest ── leaves its demand ──► [ Peer ] ◄── lend ── takes due work, oldest first
 //!     resume ◄── takes it back ────    ▲  └──── watches when the next of it is due
 //!        ▲                             │
 //!        └──────── wake ───────────────┴── give_back ── the end of a request of a home user
@@ -68,7 +68,7 @@ struct Peer {
     /// The due time of the first offered thing, in nanoseconds; [`Nanos::MAX`] if nothing is
     /// offered.
     due: AtomicU64,
-    /// The sleeper that wakes at `due`; [`NONE`] if there is no watcher.
+    /// The sleeper that wakes at `due`; [`NONE`] without a watcher.
     watcher: AtomicU32,
     /// Whether `returned` has ends of requests of the worker's users. Written with or without the
     /// lock, read without it.
@@ -407,8 +407,8 @@ impl Member {
         }
     }
 
-    /// Notes that this worker will begin nothing more of its own demand. The last worker of the
-    /// pool to call this wakes all others, which may be waiting only for that.
+    /// Notes that this worker's demand is over. The last worker of the pool to call this wakes all
+    /// others, which may be waiting only for that.
     pub(crate) fn note_over(&mut self) {
         if std::mem::take(&mut self.is_active)
             && self.handover.active.fetch_sub(1, Ordering::SeqCst) == 1

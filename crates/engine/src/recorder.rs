@@ -185,7 +185,7 @@ impl<S: Sink> Recorder<S> {
         }
     }
 
-    /// Passes on the records of exchanges in addition to their figures; usually there are none.
+    /// Passes on the records of exchanges in addition to their figures; usually they are empty.
     pub(crate) fn hand_over(&mut self, written: Written) {
         if !written.is_empty() {
             self.sink.written(written);

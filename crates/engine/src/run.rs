@@ -80,7 +80,7 @@ impl std::error::Error for RunError {}
 
 /// The share of a pool that belongs to a share of the run, if there is one: a pool with few
 /// connections or users is divided into fewer shares. Each pool's shares begin at the thread after
-/// those of the previous pool, so that small pools do not all run on the first threads.
+/// the previous pool's, so that small pools do not all run on the first threads.
 fn shard_of(placement: &Placement, pool: PoolId, shard: Shard) -> Option<Shard> {
     let divided = |pool: usize| placement.shares(pool).min(shard.of);
     let first = (0..pool.index())

@@ -188,7 +188,7 @@ impl Transport {
         }
     }
 
-    /// Queues an exchange for its share's connection. Dials if the share has none.
+    /// Queues an exchange for its share's connection. Dials if the connection is closed.
     fn wait<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -427,9 +427,9 @@ impl Transport {
         }
     }
 
-    /// Takes the answer to one finished look-up; `None` if there is no further one. Call it until
-    /// then, when the timer for look-ups fires. Answers for lanes are applied here; the owner
-    /// continues the exchanges of all others.
+    /// Takes the answer to one finished look-up; `None` if all were taken. Call it until then, when
+    /// the timer for look-ups fires. Answers for lanes are applied here; the owner continues the
+    /// exchanges of all others.
     pub(crate) fn looked_up<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,

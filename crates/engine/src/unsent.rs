@@ -1,10 +1,11 @@
-//! The record of requests and iterations that became due and were never sent or ended: arrivals,
-//! when starting ends, and the rest of iterations, when the drain does.
+//! Records requests and iterations that became due and were never sent or ended: arrivals, when
+//! starting ends, and the rest of iterations, when the drain ends.
 //!
-//! An arrival that waits at the end is a request that the target has not taken in time; to leave it
-//! out would make a target look faster the more it keeps waiting (coordinated omission). It counts
-//! as pending, with the time that it has waited by then, in the iteration's figures and, where its
-//! iteration begins with a request, in that request's. Those of the warm-up are left out.
+//! An arrival that waits at the end is a request that the target did not take in time. Leaving it
+//! out would make a target look faster the longer it makes requests wait (coordinated omission).
+//! The arrival counts as pending, with its wait so far, in the iteration's figures and, if its
+//! iteration begins with a request, in that request's figures. Arrivals of the warm-up are left
+//! out.
 
 use crate::arrivals::Arrival;
 use crate::prepare::Request;
@@ -12,7 +13,7 @@ use crate::users::{DueRequest, Users};
 use drumfire_measure::Figures;
 use drumfire_units::Nanos;
 
-/// The recorder of one pool's unsent requests, for one end of starting or draining.
+/// The recorder of one pool's unsent requests, for the end of starting or of the drain.
 pub(crate) struct Unsent<'a> {
     users: &'a Users,
     requests: &'a [Request],
@@ -22,8 +23,8 @@ pub(crate) struct Unsent<'a> {
 }
 
 impl<'a> Unsent<'a> {
-    /// Records in `figures` the requests of a pool that its users do not send; those intended
-    /// before `measure_from` are the warm-up's.
+    /// Records in `figures` the requests of a pool that its users do not send; requests intended
+    /// before `measure_from` belong to the warm-up.
     pub(crate) const fn new(
         users: &'a Users,
         requests: &'a [Request],
@@ -45,8 +46,8 @@ impl<'a> Unsent<'a> {
         }
     }
 
-    /// Records this many measured arrivals whose iterations never begin, of which the last has
-    /// waited least: all count with its wait, so that the record is a lower bound.
+    /// Records `count` measured arrivals whose iterations never begin. The last one has waited
+    /// least, and all count with its wait, so the record is a lower bound.
     pub(crate) fn arrivals(&mut self, last: Arrival, count: u64, now: Nanos) {
         let waited = now - last.intended;
         self.figures.record_iterations_pending(waited, count);
@@ -77,7 +78,7 @@ impl<'a> Unsent<'a> {
         }
     }
 
-    /// The step whose figures a request of the list adds to.
+    /// The step in whose figures a request of the list counts.
     fn step_of(&self, request: u32) -> u16 {
         self.requests[request as usize].step
     }

@@ -10,16 +10,16 @@
 //!                 └─► Pause ──┴────────── wake ──────────────────┘
 //! ```
 //!
-//! Between `lend` and `take_back` the exchange of a request has the user's state, and nothing
-//! else may read them. Where an iteration is one request alone, `only_request` takes the place of
-//! `first_step`, and the iteration is over with its exchange.
+//! Between `lend` and `take_back` the exchange of a request has the user's state, and no other code
+//! may read it. If an iteration is a single request, `only_request` is called instead of
+//! `first_step`, and the iteration ends with its exchange.
 //!
-//! The requests of a user are a function of the plan's seed, the user's number and its iteration,
-//! so that any worker of any machine can repeat them.
+//! The requests of a user are a function of the plan's seed, the user's number and its iteration, so
+//! that any worker on any machine can repeat them.
 //!
-//! A user costs sixteen bytes where it keeps nothing; cookies and the state of steps lie in lists
-//! of their own, which exist only where the pool needs them. The lists grow with the largest user
-//! that has begun, and never shrink.
+//! A user without state costs sixteen bytes; cookies and the state of steps are in separate lists,
+//! which exist only if the pool needs them. The lists grow to the largest user that has begun, and
+//! never shrink.
 
 mod iteration;
 mod prevented;
@@ -39,7 +39,8 @@ use drumfire_plan::{
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
-/// The stream of the random numbers that users draw between iterations; those of steps count from 0.
+/// The stream of the random numbers that users draw between iterations; the streams of steps count
+/// from 0.
 const THINKS: u64 = u64::MAX;
 
 /// One worker's users.
@@ -49,27 +50,27 @@ pub(crate) struct Users {
     /// without gaps.
     shard: Shard,
     list: Vec<User>,
-    /// The length of the pool's list of requests; `choice` and `seed` pick an arrival's.
+    /// The length of the pool's list of requests; `choice` and `seed` select an arrival's request.
     requests: u64,
-    /// Whether every iteration is the list's first request.
+    /// Whether every iteration sends the list's first request.
     always_first: bool,
     choice: Choice,
     seed: u64,
     /// The pause after an iteration, in the closed model.
     think: Pause,
-    /// The least distance between the beginnings of a user's iterations, in the closed model; 0 for
-    /// none.
+    /// The minimum time between the starts of a user's iterations, in the closed model; 0 for no
+    /// minimum.
     pace: Nanos,
-    /// The pause, where it is always the same and there is no pace.
+    /// The pause, if it is constant and the pool has no pace.
     same_rest: Option<Nanos>,
-    /// In how many parts the arrivals go through the list, each part through all of it.
+    /// The number of parts of the arrivals; each part passes through the whole list.
     parts: u32,
-    /// What is added to the numbers of arrivals: those of the run's earlier parts.
+    /// The offset of the arrivals' numbers: the number of arrivals of the run's earlier parts.
     begun: u64,
-    /// Whether users keep anything that their requests read.
+    /// Whether users keep any state that their requests read.
     pub(crate) keep_state: bool,
     cookies: Cookies,
-    /// The cookies of each user, while no request has borrowed them.
+    /// The cookies of each user, while they are not lent to a request.
     jars: Vec<Option<Box<Jar>>>,
     /// The iterations of a program with steps.
     pub(crate) iterations: Option<Iterations>,
@@ -78,30 +79,30 @@ pub(crate) struct Users {
 /// One user.
 #[derive(Clone, Copy, Debug, Default)]
 struct User {
-    /// Iterations that it has begun.
+    /// The number of iterations that the user has begun.
     iterations: u64,
-    /// The intended start of the last of them.
+    /// The intended start of the user's last iteration.
     begun: Nanos,
 }
 
-/// A user at one of its iterations.
+/// A user in one of its iterations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Turn {
     /// The user.
     pub(crate) user: UserId,
-    /// The user's number among those of all workers.
+    /// The user's number among the users of all workers.
     number: u32,
     /// The number of the iteration among the user's, from 0.
     iteration: u64,
     /// The number of the iteration's arrival within the run.
     pub(crate) arrival: u64,
-    /// In how many parts arrivals go through the list.
+    /// The number of parts of the arrivals.
     parts: u32,
 }
 
 impl Turn {
-    /// The context of the request with this number, of a user that keeps these values: sent on a
-    /// connection at a time since the Unix epoch, in a pool with a seed.
+    /// The context of the request with this number, of a user with these values. The request is sent
+    /// on a connection at `now` since the Unix epoch, in a pool with this seed.
     pub(crate) const fn context(
         self,
         number: u64,
@@ -123,14 +124,14 @@ impl Turn {
         }
     }
 
-    /// Its place in the turns of the list, of requests or of scenarios.
+    /// The position in the list, of requests or of scenarios.
     pub(crate) fn place(&self) -> u64 {
         place(self.arrival, self.parts)
     }
 }
 
-/// The place of an arrival in the turns of a list. Numbers of a part lie `parts` apart: by them
-/// alone, the worker with more users would give its own part of the list more requests.
+/// The position of an arrival in the rotation through a list. The numbers of a part are `parts`
+/// apart: without a correction, the worker with more users would send more of certain requests.
 #[inline]
 fn place(arrival: u64, parts: u32) -> u64 {
     match u64::from(parts) {
@@ -139,11 +140,10 @@ fn place(arrival: u64, parts: u32) -> u64 {
     }
 }
 
-/// In how many parts the arrivals of a pool go through its list. Arrivals that a schedule or a
-/// count deals out are the same number for each worker, and the list is gone through by all
-/// together. Else each worker goes through all of it by itself, so that all of the list have the
-/// same share however many users each worker has; and so does each user with a rate of its own, to
-/// which numbers are dealt.
+/// The number of parts of a pool's arrivals. If a schedule or a count deals out the arrivals, each
+/// worker has equally many, and all workers pass through the list together. Otherwise each worker
+/// passes through the whole list separately, so that all requests are sent equally often however
+/// many users each worker has; so does each user with its own rate, to which numbers are dealt.
 fn parts_of(pool: &Pool, shard: Shard) -> u32 {
     let choice = match &pool.program {
         Program::Requests(choice) => choice,
@@ -180,7 +180,7 @@ impl Users {
             pace,
             same_rest: think.fixed().filter(|_| pace == Nanos::ZERO),
             parts,
-            // Each part's numbers keep their remainder.
+            // The numbers of each part keep their remainder.
             begun: pool.begun.next_multiple_of(u64::from(parts)),
             cookies: pool.cookies,
             keep_state: iterations.is_some() || pool.cookies != Cookies::Ignore,
@@ -199,7 +199,7 @@ impl Users {
         }
     }
 
-    /// The request, by its place in the list, that an arrival's iteration sends first.
+    /// The first request of an arrival's iteration, as an index into the list.
     #[inline]
     pub(crate) fn first_request(&self, arrival: Arrival) -> u32 {
         if self.always_first {
@@ -208,7 +208,7 @@ impl Users {
         self.chosen(self.number_of(arrival))
     }
 
-    /// The number of an arrival within the run, that of its earlier parts included.
+    /// The number of an arrival within the run, including the run's earlier parts.
     #[inline]
     const fn number_of(&self, arrival: Arrival) -> u64 {
         arrival.index.wrapping_add(self.begun)
@@ -223,7 +223,7 @@ impl Users {
         }
     }
 
-    /// Whether an iteration's first request is due with it: no pause comes before.
+    /// Whether an iteration's first request is due with the iteration, without a pause before it.
     #[inline]
     pub(crate) fn begins_with_request(&self) -> bool {
         match &self.iterations {
@@ -254,7 +254,7 @@ impl Users {
         }
     }
 
-    /// Adds users until this one is among them.
+    /// Adds users up to and including this one.
     #[cold]
     fn add_up_to(&mut self, user: UserId) {
         self.list.resize(user.index() + 1, User::default());
@@ -278,14 +278,15 @@ impl Users {
         }
     }
 
-    /// The one request of an iteration without steps.
+    /// The single request of an iteration without steps.
     #[inline]
     pub(crate) fn only_request(&self, turn: Turn, arrival: Arrival) -> DueRequest {
         DueRequest::of_arrival(self.first_request(arrival), turn, arrival)
     }
 
     /// The action that continues an iteration of steps whose request has ended now with an outcome,
-    /// for a user that is ready then or later; `None` where an iteration is one request.
+    /// for a user that is ready at `ready`, which may be later; `None` if an iteration is one
+    /// request.
     pub(crate) fn go_on(
         &mut self,
         user: UserId,
@@ -318,8 +319,8 @@ impl Users {
         }
     }
 
-    /// Takes back the state from an exchange that ended with an outcome, and the values taken
-    /// from its response; before [`Self::go_on`].
+    /// Takes the state back from an exchange that ended with an outcome, with the values taken from
+    /// its response. Call it before [`Self::go_on`].
     #[cold]
     pub(crate) fn take_back(
         &mut self,
@@ -336,7 +337,7 @@ impl Users {
         }
     }
 
-    /// The place of a user's cookies.
+    /// The storage for a user's cookies.
     fn jar(&mut self, user: UserId) -> &mut Option<Box<Jar>> {
         if self.jars.len() <= user.index() {
             self.jars.resize_with(user.index() + 1, || None);
@@ -351,7 +352,7 @@ impl Users {
         }
     }
 
-    /// The action that continues a user's iteration after a pause; `None` where the wake is stale.
+    /// The action that continues a user's iteration after a pause; `None` if the timer is stale.
     pub(crate) fn wake(
         &mut self,
         user: UserId,
@@ -363,19 +364,19 @@ impl Users {
         Some(iterations.go_on(user, over_at, unix_time))
     }
 
-    /// The request before which a user's iteration, which is over, has given up.
+    /// The request that a user's ended iteration could not reach, if there is one.
     pub(crate) fn take_prevented(&mut self, user: UserId) -> Option<Box<Prevented>> {
         self.iterations.as_mut()?.take_prevented(user)
     }
 
-    /// Whether an iteration has steps, and is not one request alone.
+    /// Whether an iteration has steps instead of a single request.
     #[inline]
     pub(crate) const fn has_steps(&self) -> bool {
         self.iterations.is_some()
     }
 
-    /// The time at which a user of the closed model that is ready then begins its next iteration:
-    /// after its pause, and not before its pace allows.
+    /// The time at which a user of the closed model that is ready at `ready` begins its next
+    /// iteration: after its pause, and not before its pace allows.
     #[inline]
     pub(crate) fn next_begin(&self, user: UserId, ready: Nanos) -> Nanos {
         match self.same_rest {
@@ -395,7 +396,7 @@ impl Users {
         paced.max(ready + self.think.drawn(random))
     }
 
-    /// A user's number among those of all workers.
+    /// A user's number among the users of all workers.
     #[inline]
     const fn number(&self, user: UserId) -> u32 {
         user.place()

@@ -1,12 +1,12 @@
 //! Due requests and arrivals that have no seat yet, by lane.
 //!
-//! A request of an iteration that has begun goes before arrivals: an iteration under way is
-//! finished first. Arrivals wait here only where there are several lanes, and one may not hold up
-//! another; where there is one lane they stay in the schedule.
+//! A request of a running iteration comes before arrivals: running iterations are finished first.
+//! Arrivals wait here only if there are several lanes, so that one lane does not delay another;
+//! with one lane they stay in the schedule.
 //!
-//! The number of requests is bounded by the users that are at an iteration, that of arrivals by
-//! [`WAITING_MAX`](crate::limits::WAITING_MAX), which the caller keeps. Both leave a queue in the
-//! order in which they came, so that the front is the one due for longest.
+//! The number of users in an iteration bounds the number of requests, and
+//! [`WAITING_MAX`](crate::limits::WAITING_MAX), which the caller enforces, the number of arrivals.
+//! Both queues keep the order of arrival, so the front has been due for longest.
 
 use crate::arrivals::Arrival;
 use crate::id::{LaneId, LaneSet};
@@ -41,7 +41,7 @@ impl Waiting {
         }
     }
 
-    /// Whether there is one lane alone.
+    /// Whether there is only one lane.
     #[inline]
     pub(crate) fn has_one_lane(&self) -> bool {
         self.lanes.len() == 1
@@ -64,18 +64,18 @@ impl Waiting {
         self.arrivals
     }
 
-    /// Whether requests of iterations wait that have begun.
+    /// Whether requests of running iterations wait.
     #[inline]
     pub(crate) const fn has_requests(&self) -> bool {
         self.requests > 0
     }
 
-    /// The due time of the request that waits longest; [`Nanos::MAX`] where none waits.
+    /// The due time of the request that has waited longest; [`Nanos::MAX`] if none waits.
     pub(crate) fn first_request(&self) -> Nanos {
         self.requests_by_lane().1
     }
 
-    /// The lanes for which requests wait, and the time at which the first of them became due.
+    /// The lanes in which requests wait, and the due time of the first request.
     pub(crate) fn requests_by_lane(&self) -> (LaneSet, Nanos) {
         if self.requests == 0 {
             return (LaneSet::NONE, Nanos::MAX);
@@ -83,7 +83,7 @@ impl Waiting {
         self.by_lane(|queue| Some(queue.requests.front()?.intended))
     }
 
-    /// The lanes for which arrivals wait, and the time at which the first of them became due.
+    /// The lanes in which arrivals wait, and the due time of the first arrival.
     pub(crate) fn arrivals_by_lane(&self) -> (LaneSet, Nanos) {
         if self.arrivals == 0 {
             return (LaneSet::NONE, Nanos::MAX);
@@ -122,7 +122,7 @@ impl Waiting {
         Some(request)
     }
 
-    /// Takes all arrivals that wait; none will begin.
+    /// Takes all waiting arrivals, which will not begin.
     pub(crate) fn drain_arrivals(&mut self) -> impl Iterator<Item = Arrival> {
         self.arrivals = 0;
         self.lanes

@@ -1,7 +1,7 @@
-//! Wires: the protocol that an open connection speaks.
+//! Wires: the protocol of an open connection.
 //!
-//! A wire knows bytes, and exchanges by their ids. It has no clock, no slot and no other wire: the
-//! transport lends it a [`Port`], and calls
+//! A wire handles bytes, and exchanges by their ids. It has no clock and no slot, and is independent
+//! of other wires: the transport lends it a [`Port`], and calls
 //!
 //! ```text
 //!   submit                      while `has_room`, and once `is_stale` was answered with no
@@ -13,15 +13,15 @@
 //!   drain                       before the connection is closed
 //! ```
 //!
-//! Any of these but the questions may call back through [`Handler`], which is the same for every
-//! protocol. The transport asks `outgoing` after each, and acts on the answers in [`answers`]; it
-//! never asks which protocol it is. A further protocol is a file here that answers the same, and
-//! one variant.
+//! All of these except queries may call back through [`Handler`], which is the same for every
+//! protocol. The transport reads `outgoing` after each, and acts on the results in [`answers`]; it
+//! never checks which protocol it is. A further protocol needs one file here with the same results,
+//! and one variant.
 //!
-//! A wire holds no request and no response: the bytes of a request are asked for at each write, and
-//! those of a response are handed on in the buffer into which they were received. Its state is that
-//! of the protocol's machine (`http1`, `http2`), which checks everything that a peer sends and has
-//! the limits; a wire adds the exchanges. A machine's error ends the connection, and never the
+//! A wire stores no request and no response: it reads the bytes of a request from the handler at each
+//! write, and passes on the bytes of a response in the buffer into which they were received. Its state
+//! is in the protocol's machine (`http1`, `http2`), which checks everything that a peer sends and
+//! has the limits; a wire adds the exchanges. An error of the machine ends the connection, never the
 //! worker.
 
 mod answers;
@@ -55,20 +55,20 @@ use crate::protocol::Protocol;
 use drumfire_net::Io;
 use drumfire_units::Nanos;
 
-/// An open connection's protocol, with its state. The state of HTTP/1.1 lies in the slot, that of
-/// HTTP/2 in a box: a slot stays small, and a worker has many with HTTP/1.1.
+/// An open connection's protocol, with its state. The state of HTTP/1.1 is stored in the slot, the
+/// state of HTTP/2 in a box: a slot must be small, and a worker has many with HTTP/1.1.
 ///
-/// It answers [`WireProtocol`] by handing each call on. On the two paths of every request, where an
-/// exchange is put on a wire and where one is read, the transport spells the choice out itself with
-/// `each!`, over the call and what follows from its answer.
+/// `Wire` implements [`WireProtocol`] by forwarding each call. On the two paths of every request,
+/// where an exchange is put on a wire and where it is read, the transport uses `each!` instead, over
+/// the call and the handling of its result.
 #[derive(Debug)]
 pub(crate) enum Wire {
     Http1(Http1),
     Http2(Box<Http2>),
 }
 
-/// Evaluates the same expression for whichever protocol a wire speaks, so that each has code of its
-/// own where that is inlined.
+/// Evaluates the same expression for either protocol of a wire, so that each protocol has separate
+/// inlined code.
 macro_rules! each {
     ($wire:expr, $it:ident => $act:expr) => {
         match $wire {
@@ -80,7 +80,7 @@ macro_rules! each {
 pub(crate) use each;
 
 impl Wire {
-    /// A connection that was opened at this time, and that took this long to connect.
+    /// The wire of a connection that was opened at `now` after `connect`, the time to connect.
     pub(crate) fn open(settings: &Settings, now: Nanos, connect: Nanos) -> Self {
         match settings.protocol {
             Protocol::Http1 => Self::Http1(Http1::new(now, connect)),

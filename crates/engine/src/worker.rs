@@ -1,24 +1,24 @@
 //! One thread's loop over its pools.
 //!
-//! A worker owns what its pools share: the driver and the recorder. In each turn it lets every pool
-//! look for orders and start what is due, writes, waits, hands each event to the pool that has the
-//! slot, and lets all go on. Requests that an event starts are written when it is settled; all
-//! other output is written before the next wait, so that one send carries whatever a connection
-//! has. [`Worker::act`] is the only way to a pool: what has ended is settled at once, and an
-//! interval whose end has come is closed before, with what became due in every pool.
+//! A worker owns what its pools share: the driver and the recorder. In each turn, every pool reads
+//! its orders and starts due requests; then the worker writes, waits, passes each event to the pool of
+//! its slot, and continues all pools. Requests that an event starts are written when the event is
+//! settled; all other output is written before the next wait, so that one send carries all output of
+//! a connection. [`Worker::act`] is the only access to a pool: ended exchanges are settled at once,
+//! and an interval that has ended is closed first, with the tally of every pool.
 //!
-//! The calls come once each in this order: `open_connections`, before the run's time; `begin` or
+//! Each of these is called once, in this order: `open_connections`, before the run's time; `begin` or
 //! `begin_at`, which moves the driver's clock so that the run starts at 0; `run`, to the end of the
 //! drain.
 //!
-//! A turn is bounded, so that neither a schedule that is behind nor a peer that sends fast keeps
-//! the other waiting: it starts a portion of the arrivals that are due, and reads a portion of each
-//! socket. A wait ends at the first of: the next arrival, timer or deadline, the interval's edge,
-//! and [`WAIT_MAX`], by which a signal is noticed.
+//! A turn is bounded, so that neither a late schedule nor a peer that sends fast delays the other:
+//! the turn starts a portion of the due arrivals, and reads a portion of each socket. A wait ends at
+//! the first of: the next arrival, timer or deadline, the interval's edge, and [`WAIT_MAX`], so that
+//! the worker notices a signal.
 //!
-//! The thread may be descheduled at any point. That shows as a late wake, which is recorded; bytes
-//! that came meanwhile are read before any deadline is judged (`catch_up`), or the target would be
-//! blamed for it.
+//! The thread may be descheduled at any point. This appears as a late wake, which is recorded. Bytes
+//! that arrived meanwhile are read before any deadline is judged (`catch_up`); otherwise the target
+//! would be blamed.
 
 use crate::channel::{Channel, Message};
 use crate::exchanges::ExchangeHandler;
@@ -36,7 +36,7 @@ pub(crate) struct Worker<I> {
     io: I,
     recorder: Recorder<Channel>,
     pools: Vec<PoolRun>,
-    /// The number of pools that are finished.
+    /// The number of finished pools.
     finished: usize,
 }
 
@@ -51,7 +51,7 @@ impl<I: Io> Worker<I> {
         }
     }
 
-    /// A pool, and what it works with.
+    /// A pool, and the context for its calls.
     #[inline]
     fn at(&mut self, index: usize) -> (&mut PoolRun, PoolContext<'_, I>) {
         let slots = SlotShare {
@@ -68,8 +68,8 @@ impl<I: Io> Worker<I> {
         (&mut self.pools[index], cx)
     }
 
-    /// Lets a pool do something, and settles what came of that: exchanges that ended, and those
-    /// that they made room for. Intervals that end before are closed first.
+    /// Runs an action of a pool, and settles the result: exchanges that ended, and exchanges that
+    /// start in their place. Intervals that ended before are closed first.
     #[inline]
     fn act<T>(
         &mut self,
@@ -84,8 +84,8 @@ impl<I: Io> Worker<I> {
         made
     }
 
-    /// Lets a pool's connections do something, settles what came of that, and writes the requests
-    /// that it has started.
+    /// Runs an action of a pool's connections, settles the result, and writes the requests that it
+    /// has started.
     #[inline]
     fn transmit(
         &mut self,
@@ -96,8 +96,8 @@ impl<I: Io> Worker<I> {
         self.flush(index, Output::Requests);
     }
 
-    /// Writes a pool's output, and what writing lets go on. After most events of HTTP/1.1 there is
-    /// none.
+    /// Writes a pool's output, and settles its effects. After most HTTP/1.1 events there is no
+    /// output.
     #[inline(always)]
     fn flush(&mut self, index: usize, output: Output) {
         if self.has_output(index, output) {
@@ -111,8 +111,8 @@ impl<I: Io> Worker<I> {
         self.pools[index].transport.pending.has_output(output)
     }
 
-    /// Writes until nothing is left: what a write ends may start further requests, which are
-    /// written too.
+    /// Writes until nothing is left: ended exchanges may start further requests, which are written
+    /// too.
     #[inline(never)]
     fn write_output(&mut self, index: usize, output: Output) {
         while self.has_output(index, output) {
@@ -136,20 +136,20 @@ impl<I: Io> Worker<I> {
         }
     }
 
-    /// Opens every share's connection, of all pools side by side and a bounded number at a time, so
-    /// that no exchange waits for its own. Those that fail are dialed again when an exchange needs
-    /// them; those that take too long are waited for no more.
+    /// Opens every share's connection, of all pools in parallel and a bounded number at a time, so
+    /// that no exchange waits for its connection. A connection that fails is dialed again when an
+    /// exchange needs it; the wait ends without connections that take too long.
     ///
     /// # Errors
-    /// When the driver can't wait.
+    /// If the driver cannot wait.
     pub(crate) fn open_connections(&mut self) -> Result<(), Fault> {
         let until = self.io.now() + OPENING_MAX;
         let mut ready: Vec<Readiness> = Vec::with_capacity(256);
-        // The number of its slots that have been dialed, of each pool.
+        // For each pool, the number of its slots that have been dialed.
         let mut dialed = vec![0; self.pools.len()];
         let mut opening: Vec<usize> = (0..self.pools.len()).collect();
         loop {
-            // A pool whose target stays silent leaves the others their part.
+            // A pool with a silent target does not use up the others' part.
             let at_once = (DIALS_AT_ONCE / opening.len().max(1)).max(1);
             opening.retain(|index| {
                 let (pool, mut cx) = self.at(*index);
@@ -171,7 +171,7 @@ impl<I: Io> Worker<I> {
         Ok(())
     }
 
-    /// The pool to which an event belongs, and the event with that pool's own number of the slot.
+    /// The pool to which an event belongs, and the event with that pool's slot.
     #[inline]
     fn of_slot(&self, readiness: Readiness) -> (usize, Readiness) {
         if self.pools.len() == 1 {
@@ -181,7 +181,7 @@ impl<I: Io> Worker<I> {
         (index, Readiness { slot, ..readiness })
     }
 
-    /// Makes a point in time the run's start: all times count from there. The load begins at `from`
+    /// Makes a point in time the run's start, from which all times count. The load begins at `from`
     /// of the run.
     pub(crate) fn begin_at(&mut self, start: Nanos, from: Nanos) {
         self.io.set_epoch(start);
@@ -194,7 +194,7 @@ impl<I: Io> Worker<I> {
         }
     }
 
-    /// Makes this very moment the run's start. The load begins at `from` of the run.
+    /// Makes the present moment the run's start. The load begins at `from` of the run.
     pub(crate) fn begin(&mut self, from: Nanos) {
         let now = self.io.now();
         self.begin_at(now, from);
@@ -203,7 +203,7 @@ impl<I: Io> Worker<I> {
     /// Runs from the start to the end of the drain. The driver's epoch is the run's start.
     ///
     /// # Errors
-    /// When the driver can't wait: there is no account of such a run.
+    /// If the driver cannot wait; such a run has no summary.
     pub(crate) fn run(mut self) -> Result<(), Fault> {
         let times = self.io.thread_times();
         self.recorder.begin_run(times);
@@ -228,8 +228,8 @@ impl<I: Io> Worker<I> {
         Ok(())
     }
 
-    /// Records by how much a wait has ended late that began before its end: late is late, whether or
-    /// not something became ready meanwhile.
+    /// Records how late a wait ended, if it began before its planned end. A late end counts even if
+    /// something became ready meanwhile.
     #[inline]
     fn note_lateness(&mut self, until: Nanos, before: Nanos) {
         let now = self.io.now();
@@ -239,7 +239,7 @@ impl<I: Io> Worker<I> {
         }
     }
 
-    /// Carries out the orders, starts what is due, and accounts for the pools that are done.
+    /// Applies orders, starts due requests, and finishes the pools that are done.
     fn start_turn(&mut self, now: Nanos) {
         for pool in &mut self.pools {
             pool.carry_out(now);
@@ -259,7 +259,7 @@ impl<I: Io> Worker<I> {
         }
     }
 
-    /// Starts what is due in a pool, as much as fits into a turn.
+    /// Starts due requests of a pool, up to a turn's portion.
     #[inline]
     fn start_due(&mut self, index: usize, now: Nanos) {
         let (pool, mut cx) = self.at(index);
@@ -273,9 +273,9 @@ impl<I: Io> Worker<I> {
         }
     }
 
-    /// One turn after a wait that should have ended by `until`: what is ready, then of each pool the
-    /// input that was left, overdue exchanges and timers. Each step is settled, and the requests
-    /// that it starts are written, before the next.
+    /// One turn after a wait that should have ended by `until`: ready sockets, then for each pool the
+    /// input that was left, overdue exchanges and timers. Each step is settled, and the requests that
+    /// it starts are written, before the next.
     fn turn(&mut self, until: Nanos, ready: &mut Vec<Readiness>) -> Result<(), Fault> {
         let now = self.io.now();
         for pool in &mut self.pools {
@@ -294,8 +294,8 @@ impl<I: Io> Worker<I> {
         Ok(())
     }
 
-    /// Hands each event to its pool, and settles it before the next: an exchange that one event
-    /// ends may start another on a slot whose event is still to come.
+    /// Passes each event to its pool, and settles it before the next: an exchange that one event ends
+    /// may start another on a slot whose event is still to come.
     #[inline]
     fn handle_ready(&mut self, ready: &[Readiness]) {
         for readiness in ready {
@@ -304,9 +304,9 @@ impl<I: Io> Worker<I> {
         }
     }
 
-    /// Reads everything that came while the thread stood still, before deadlines are looked at: an
-    /// answer that lies in the socket is not late. The wait that the stop has ended may have given
-    /// nothing.
+    /// Reads everything that arrived while the thread was stopped, before deadlines are checked: an
+    /// answer in the socket is not late. The wait during which the thread was stopped may have
+    /// returned nothing.
     #[cold]
     fn catch_up(&mut self, ready: &mut Vec<Readiness>) -> Result<(), Fault> {
         for _ in 0..CATCH_UPS {
@@ -319,7 +319,7 @@ impl<I: Io> Worker<I> {
         Ok(())
     }
 
-    /// Goes on with the input that a pool has left unread, then with its overdue exchanges, then
+    /// Continues with the input that a pool has left unread, then with its overdue exchanges, then
     /// with its timers.
     #[cold]
     fn go_on(&mut self, index: usize, now: Nanos) {
@@ -334,8 +334,8 @@ impl<I: Io> Worker<I> {
         }
     }
 
-    /// Leaves the demands of all pools to others. Gives the time by which the loop must turn again by
-    /// itself, or for the workers that this one helps.
+    /// Leaves the demands of all pools to others. Returns the latest time of the next turn, for this
+    /// worker or for the workers that it helps.
     fn rest(&mut self, now: Nanos) -> Nanos {
         let until = self.next_wake(now);
         let pools = self
@@ -345,8 +345,8 @@ impl<I: Io> Worker<I> {
         pools.fold(until, |until, pool| until.min(pool.rest(now)))
     }
 
-    /// Takes the demands of all pools back, with the ends of requests that others have carried
-    /// meanwhile. It is the first call behind a wait: until then other workers may take from the
+    /// Takes the demands of all pools back, with the ends of requests that others have carried out
+    /// meanwhile. Must be the first call after a wait: until then other workers may take from the
     /// demands.
     #[inline]
     fn resume(&mut self) {
@@ -359,7 +359,7 @@ impl<I: Io> Worker<I> {
         }
     }
 
-    /// The time by which the loop must turn again by itself.
+    /// The latest time of the loop's next turn.
     fn next_wake(&self, now: Nanos) -> Nanos {
         let wake = now + WAIT_MAX;
         let wake = wake.min(self.recorder.edge());
@@ -370,7 +370,7 @@ impl<I: Io> Worker<I> {
         pools.fold(wake, |wake, pool| wake.min(pool.next_wake(now)))
     }
 
-    /// Closes the intervals whose end has come.
+    /// Closes the intervals that have ended.
     #[inline]
     fn roll(&mut self, now: Nanos) {
         while now >= self.recorder.edge() {
@@ -389,8 +389,8 @@ impl<I: Io> Worker<I> {
         }
     }
 
-    /// Starts nothing more of a pool, but for what was due before the end and has a free seat: the
-    /// loop may wake a little after the end.
+    /// Starts no further requests of a pool, except those that were due before the end and have a
+    /// free seat: the loop may wake a little after the end.
     fn stop(&mut self, index: usize, now: Nanos) {
         if !self.pools[index].is_cut_off(now) {
             while self.act(index, |pool, cx| pool.start_next(cx, now)) {}
@@ -401,7 +401,7 @@ impl<I: Io> Worker<I> {
         self.account(index);
     }
 
-    /// Makes the samples of a pool's exchanges that are over, and starts nothing.
+    /// Makes the samples of a pool's ended exchanges, without starting others.
     fn account(&mut self, index: usize) {
         loop {
             let (pool, mut cx) = self.at(index);
@@ -412,7 +412,7 @@ impl<I: Io> Worker<I> {
         }
     }
 
-    /// Accounts for everything of a pool, once.
+    /// Makes a pool's final account, once.
     fn finish_pool(&mut self, index: usize) {
         let (pool, mut cx) = self.at(index);
         pool.transmit(&mut cx, |it, parts| it.drain_input(parts));
@@ -424,7 +424,7 @@ impl<I: Io> Worker<I> {
         self.finished += 1;
     }
 
-    /// Hands the last interval over.
+    /// Passes on the last interval.
     fn finish(mut self) {
         let times = self.io.thread_times();
         let pools = self.pools.iter();

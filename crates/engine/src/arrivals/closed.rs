@@ -34,7 +34,7 @@ pub(crate) struct Closed {
     law: UserLaw,
     /// Changes of the users, pauses and resumptions to come, in ascending order of time.
     changes: VecDeque<Pending>,
-    /// The time of the first change in `changes`; [`Nanos::MAX`] if there is none.
+    /// The time of the first change in `changes`; [`Nanos::MAX`] if the list is empty.
     next_command: Nanos,
     /// The time of the next change, by `changes` or by the law.
     next_change: Nanos,

@@ -5,7 +5,7 @@
 //! arrival, which determines its numbers. In the closed model a slow worker would leave its part of
 //! a count unused. The workers of a machine therefore share one counter ([`Numbers`]), which costs
 //! one atomic addition per request, and only if a count bounds the load. Machines do not share
-//! numbers: each has the numbers of its own workers.
+//! numbers: each has a fixed part for its workers.
 //!
 //! The arrivals of users with their own rates are computed, so each worker needs its part of the
 //! numbers beforehand. Numbers are dealt to users in turn ([`Deal`]), because workers may have

@@ -1,7 +1,7 @@
 //! The open model: arrivals by a schedule, independent of the target.
 //!
-//! Two cursors pass over the same share of the schedule. `course` points at the next arrival that
-//! is neither sent nor dropped, and lags while there is no room. `ahead` passes over arrivals as
+//! Two cursors pass over the same share of the schedule. `course` points at the first arrival that
+//! is still to be sent or dropped, and lags while room is missing. `ahead` passes over arrivals as
 //! they become due, only to count them. So an interval contains the requests that became due in it,
 //! whether or not they were sent.
 //!
@@ -11,7 +11,7 @@
 //!
 //! No rate is too high: late arrivals are skipped by arithmetic, not one by one
 //! ([`Open::drop_late`]), and arrivals that wait at the end are handed over in [`PENDING_PORTIONS`]
-//! portions, whatever their number.
+//! portions, for any number of arrivals.
 
 use super::{Arrival, Bounds, Tally};
 use crate::id::Shard;

@@ -23,7 +23,7 @@ pub(super) struct OwnRates {
     /// The arrivals that were taken by users that have left. The remaining arrivals of such a user
     /// are not due any more.
     gone: Due,
-    /// Arrivals that were dropped, including those of the warm-up.
+    /// Arrivals that were dropped, in the warm-up or later.
     dropped: Due,
     /// The parts of the totals that earlier tallies have counted.
     counted_intended: u64,
@@ -173,8 +173,7 @@ impl OwnRates {
     }
 
     /// Hands over the arrivals that are due and neither taken nor dropped. Each user gets one
-    /// portion: its last arrival and the number of arrivals it stands for. `used` of this worker's
-    /// numbers are used up.
+    /// portion, with its last arrival and a count. `used` of this worker's numbers are used up.
     pub(super) fn pending(&self, mut used: u64, mut hand_over: impl FnMut(Arrival, u64)) {
         let here = (0..).zip(&self.users).filter(|(_, course)| course.is_here);
         for (id, course) in here {

@@ -30,8 +30,7 @@ impl Ready {
 ///
 /// `next` and `queue` are one ascending list, whose first element has its own field. The heap is
 /// not ordered with the list, so unless the heap is empty, every search for the first user compares
-/// both. Among users that are ready at the same time, those of the list are taken before those of
-/// the heap.
+/// both. At equal times, users of the list are taken before users of the heap.
 #[derive(Debug, Default)]
 pub(super) struct Resting {
     /// The first user of the list. If each user has a connection, one user at a time is put here

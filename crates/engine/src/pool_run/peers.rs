@@ -20,7 +20,7 @@ pub(super) struct PoolPeers {
 }
 
 impl PoolPeers {
-    /// The peers that a `member` reaches; without a member, there are none.
+    /// The peers that a `member` reaches; an empty set without a member.
     pub(super) fn new(member: Option<Member>) -> Self {
         Self {
             home: member.as_ref().map_or(0, |member| member.me),
@@ -48,8 +48,7 @@ impl PoolPeers {
         self.member.as_ref().is_none_or(Member::note_deserted)
     }
 
-    /// Notes that this worker will begin nothing more of its own; returns whether this is so for all
-    /// workers.
+    /// Notes that this worker's demand is over; returns whether this is so for all workers.
     pub(super) fn note_over(&mut self) -> bool {
         if let Some(member) = &mut self.member {
             member.note_over();

@@ -7,7 +7,7 @@
 //! is dialed.
 //!
 //! The guard against public targets ([`guarded`]) checks each address that is dialed, including
-//! those of a redirect's origin and of a name that is looked up again. With a proxy, the guard
+//! for a redirect's origin and for a name that is looked up again. With a proxy, the guard
 //! checks the proxy, because the addresses of the origin are not known here.
 //!
 //! The certificates are texts of the plan, not files: they were read before. TLS settings share
@@ -190,7 +190,7 @@ impl Seals {
 ///
 /// TLS settings are numbered by their position in the list: first the proxy's, if the connection to
 /// it uses TLS, then one for each https origin. They count from 0 within the pool; the preparation
-/// of a plan moves the settings of each pool after those of the previous pools, because drivers
+/// of a plan moves the settings of each pool after the previous pools' settings, because drivers
 /// have one list.
 ///
 /// # Errors

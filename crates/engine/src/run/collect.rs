@@ -60,7 +60,7 @@ pub(crate) struct Machine {
 
 /// One worker, as the collector sees it.
 struct Peer {
-    /// Intervals that wait for the other workers' of the same number.
+    /// Intervals that wait for the other workers' intervals with the same number.
     closed: VecDeque<Closed>,
     /// Every sample of the interval that closes next, if the plan keeps samples.
     kept: Vec<Kept>,

@@ -21,7 +21,7 @@ use drumfire_units::Nanos;
 /// The times at which a connection must be looked at.
 #[derive(Debug)]
 pub(super) struct Alarm {
-    /// The time by which something must have happened; [`Nanos::MAX`] if there is no deadline.
+    /// The time by which something must have happened; [`Nanos::MAX`] without a deadline.
     deadline: Nanos,
     /// The time at which the plan closes the connection; [`Nanos::MAX`] if it does not.
     leaves_at: Nanos,

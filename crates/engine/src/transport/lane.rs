@@ -185,15 +185,14 @@ impl Lane {
         moves
     }
 
-    /// The time of the next look-up of its name, after an answer that came at `now`; `None` for
-    /// never.
+    /// The time of the next look-up of the lane's name, after an answer at `now`; `None` for never.
     pub(crate) fn looked_up_at(&self, now: Nanos) -> Option<Nanos> {
         let ttl = self.route.named()?.ttl;
         self.settings.known_for(ttl).map(|time| now + time)
     }
 
-    /// The address that a share's connection leads to, with this first choice, as long as none is
-    /// down; `None` if any address will do.
+    /// The address for a share's connection with this first choice, if no address is down; `None` if
+    /// any address is acceptable.
     pub(crate) fn address_of(&self, choice: u32) -> Option<SocketAddr> {
         match self.settings.spread {
             Spread::Turn => self.route.peer(choice as usize),
@@ -201,19 +200,19 @@ impl Lane {
         }
     }
 
-    /// Begins the run: all times count from its start.
+    /// Begins the run: all times count from the run's start.
     pub(crate) fn begin_run(&mut self) {
         self.redialed_at = Nanos::ZERO;
     }
 
-    /// Forgets all seats, and makes room for as many as there will be.
+    /// Removes all seats, and reserves memory for `room` seats.
     pub(crate) fn clear_seats(&mut self, room: usize) {
         self.free.clear();
         self.free.reserve_exact(room);
     }
 
-    /// The first address from `choice` on that is not known to refuse now. If all are, `choice`
-    /// itself: an address that is down is tried rather than none.
+    /// The first address from `choice` on that has not failed recently. If all have, `choice`
+    /// itself, because an address that is down is better than none.
     pub(crate) fn choose(&self, choice: u32, now: Nanos) -> usize {
         let choice = choice as usize;
         let down = &self.down_until;
@@ -267,7 +266,8 @@ impl Lanes {
             .map(|(id, _)| id)
     }
 
-    /// Whether connections are kept after an exchange, so that it helps to open them before the run.
+    /// Whether connections are kept after an exchange, so that opening them before the run is
+    /// useful.
     pub(super) fn keep_connections(&self) -> bool {
         self.0.iter().any(|lane| lane.settings.keeps_connections())
     }

@@ -1,12 +1,12 @@
 //! Names: the names of lanes' peers, looked up again during a run.
 //!
-//! A lane's timer ([`Wake::Names`]) begins a look-up on a separate thread. While one is under way
-//! ([`Names::seek`]), the transport polls for its answer, which sets the lane's timer again. Only
-//! the transport closes connections: this module lists those that lead elsewhere by now.
+//! A lane's timer ([`Wake::Names`]) begins a look-up on a separate thread. While one is running
+//! ([`Names::seek`]), the transport polls for its answer, which sets the lane's timer again. Only the
+//! transport closes connections: this module lists the connections whose address has changed.
 //!
 //! A look-up that fails changes nothing: the old addresses stay, and the name is looked up again
-//! within [`LOOK_UP_AGAIN`]. A lane has at most one look-up under way, because only the answer sets
-//! its timer again.
+//! within [`LOOK_UP_AGAIN`]. A lane has at most one running look-up, because only the answer sets its
+//! timer again.
 
 use super::connections::Connections;
 use super::lane::Lanes;
@@ -18,12 +18,12 @@ use drumfire_net::Slot;
 use drumfire_units::Nanos;
 use std::sync::mpsc::TryRecvError;
 
-/// The look-ups of lanes' names that are under way; a few at most.
+/// The running look-ups of lanes' names; a few at most.
 #[derive(Debug, Default)]
 pub(super) struct Names(Vec<(LaneId, Sought)>);
 
 impl Names {
-    /// Begins to look up the name to which a lane leads; later, if no thread can be started.
+    /// Begins to look up the name of a lane; later, if no thread can be started.
     #[cold]
     pub(super) fn look_up(
         &mut self,
@@ -42,8 +42,8 @@ impl Names {
         }
     }
 
-    /// Takes the answers that have come, and leads lanes to them. Returns the slots whose connections
-    /// lead elsewhere than their shares by now; without an answer, nothing changes.
+    /// Takes the available answers, and applies them to lanes. Returns the slots whose connections
+    /// have another address than their shares; without an answer, nothing changes.
     #[cold]
     pub(super) fn take_answers(
         &mut self,
@@ -73,7 +73,7 @@ impl Names {
         !self.0.is_empty()
     }
 
-    /// Takes an answer that has come; without a place if the look-up has failed.
+    /// Takes an available answer; without a place if the look-up has failed.
     fn next_answer(&mut self) -> Option<(LaneId, Option<Place>)> {
         for at in 0..self.0.len() {
             let answer = match self.0[at].1.try_recv() {

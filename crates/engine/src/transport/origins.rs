@@ -1,13 +1,13 @@
-//! Origins: the lanes to other origins, to which redirects lead.
+//! Origins: the lanes to the origins of redirects.
 //!
 //! ```text
 //!   lane_to ─┬─► Reached::Lane            the plan's own origin, or one that is known
 //!            └─► LookUpBegun, or Sought ─► take_answer ─► Answered: submit again, or fail
 //! ```
 //!
-//! An origin is looked up once, on a separate thread; exchanges that are led there meanwhile wait
-//! for the same answer, until `forget` removes them. [`DETOURS`] bounds the number of origins beyond
-//! the plan's own, because servers choose them. Only redirected exchanges use a lane that is added
+//! An origin is looked up once, on a separate thread; exchanges redirected there meanwhile wait for
+//! the same answer, until `forget` removes them. [`DETOURS`] bounds the number of origins that are
+//! not the plan's, because servers choose them. Only redirected exchanges use a lane that is added
 //! here.
 
 use super::lane::{Lane, Lanes};
@@ -24,12 +24,12 @@ use std::sync::mpsc::{Receiver, TryRecvError};
 /// The state of an origin to which a redirect has led.
 #[derive(Debug)]
 enum State {
-    /// A lane leads there.
+    /// A lane leads to the origin.
     Known(LaneId),
-    /// Its name is being looked up for the exchanges that wait.
+    /// The origin's name is being looked up for the exchanges that wait.
     Sought {
         answer: Receiver<LookedUp>,
-        /// The settings of its connections.
+        /// The settings of the origin's connections.
         settings: Box<Settings>,
         exchanges: Vec<ExchangeId>,
     },
@@ -42,38 +42,38 @@ pub(super) struct Origins(Vec<(Origin, State)>);
 /// The way of an exchange to an origin.
 #[derive(Debug)]
 pub(crate) enum Found {
-    /// A share's connection carries it there, with its target in this form.
+    /// A share's connection carries the exchange there, with its target in this form.
     Share(ShareId, TargetForm),
-    /// Its name is being looked up; the exchange is among those that
-    /// [`super::Transport::looked_up`] gives back.
+    /// The origin's name is being looked up; [`super::Transport::looked_up`] will return the
+    /// exchange.
     Sought,
 }
 
-/// The state of the way to an origin, for the exchange that asks.
+/// The state of the way to an origin, for one exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reached {
-    /// This lane leads there.
+    /// This lane leads to the origin.
     Lane(LaneId),
-    /// The exchange waits for a look-up that was under way.
+    /// The exchange waits for a look-up that was already running.
     Sought,
-    /// The exchange waits for a look-up that has begun with it.
+    /// The exchange waits for a look-up that it has started.
     LookUpBegun,
 }
 
 /// The answer to a look-up.
 #[derive(Debug)]
 pub(crate) struct Answered {
-    /// The exchanges that waited for it.
+    /// The exchanges that waited for the answer.
     pub(crate) exchanges: Vec<ExchangeId>,
-    /// The failure with which they end; `None` where they can be submitted.
+    /// The failure with which they end; `None` if they can be submitted.
     pub(crate) failure: Option<Failure>,
 }
 
 impl Origins {
-    /// The lane to an origin, for an exchange that left along the lane `home`.
+    /// The lane to an origin, for an exchange whose home is the lane `home`.
     ///
     /// # Errors
-    /// When the origin can't be reached.
+    /// If the origin cannot be reached.
     pub(super) fn lane_to(
         &mut self,
         origin: &Origin,
@@ -100,9 +100,9 @@ impl Origins {
         }
     }
 
-    /// Notes a new origin: one of the plan's, or one whose name has to be looked up. An origin of
-    /// the plan gets a lane of its own for redirects where a connection carries one exchange, so
-    /// that its planned connections stay with their exchanges.
+    /// Adds a new origin: one of the plan's, or one whose name must be looked up. If a connection
+    /// carries one exchange, an origin of the plan gets a separate lane for redirects, so that its
+    /// planned connections stay with their exchanges.
     fn discover(
         &mut self,
         origin: &Origin,
@@ -135,7 +135,7 @@ impl Origins {
         Ok(self.0.len() - 1)
     }
 
-    /// Takes the answer to one look-up that has come; `None` when no further answer has.
+    /// Takes the answer to one finished look-up; `None` if all were taken.
     pub(super) fn take_answer<I: Io>(&mut self, lanes: &mut Lanes, io: &mut I) -> Option<Answered> {
         for at in (0..self.0.len()).rev() {
             let State::Sought {
@@ -159,7 +159,7 @@ impl Origins {
                     None
                 }
                 Err(failure) => {
-                    // It is looked up again for the next exchange that is led there.
+                    // The next exchange that is redirected there starts another look-up.
                     self.0.swap_remove(at);
                     Some(failure)
                 }
@@ -175,7 +175,7 @@ impl Origins {
         self.0.iter().any(sought)
     }
 
-    /// Takes an exchange out of those that wait for look-ups.
+    /// Removes an exchange from those that wait for look-ups.
     pub(super) fn forget(&mut self, id: ExchangeId) {
         for (_, state) in &mut self.0 {
             if let State::Sought { exchanges, .. } = state {
@@ -186,14 +186,14 @@ impl Origins {
 }
 
 /// The result of a look-up, or the failure of the exchanges that wait for it; `None` while it is
-/// under way.
+/// running.
 fn found(answer: &Receiver<LookedUp>) -> Option<Result<crate::prepare::Answer, Failure>> {
     match answer.try_recv() {
         Err(TryRecvError::Empty) => None,
         Err(TryRecvError::Disconnected) => Some(Err(Failure::of(Outcome::DnsFailed))),
         Ok(answer) => Some(answer.map_err(|error| {
             let outcome = match error {
-                // The plan says where connections come from.
+                // The plan's source addresses or guard exclude the origin.
                 PrepareError::Source { .. } | PrepareError::Guarded { .. } => {
                     Outcome::RedirectBlocked
                 }

@@ -1,15 +1,15 @@
-//! Pending input and output: sockets with input left unread, output to be written, a send that failed.
+//! Pending input and output: sockets with unread input, output to be written, and failed sends.
 //!
-//! The transport notes a slot here after every call of its wire, and empties the lists before its
-//! worker waits. Output that holds a request is written as soon as the event that started the
-//! request is over, because its response time runs. All other output (acknowledgements, window
-//! updates, settings, resets) leaves with it, or waits until the worker does: so a connection has one
-//! send in a turn. Nearly every input of a socket is reported together with room to write, which
-//! therefore marks the output and writes nothing.
+//! The transport marks a slot here after every call of its wire, and empties the lists before its
+//! worker waits. Output with a request is written as soon as the event that started the request is
+//! handled, because its response time is running. All other output (acknowledgements, window updates,
+//! settings, resets) is sent with it, or when the worker waits, so a connection has one send per turn.
+//! Nearly every readable socket is also reported as writable; this marks the output and writes
+//! nothing.
 //!
 //! A slot is in each list at most once, which its [`Listed`] records, so that marking it again costs
-//! a comparison. A slot whose connection is closed stays listed, and is skipped when its turn comes.
-//! The lists are emptied in the order in which slots came: no connection can delay another's output.
+//! one comparison. A slot whose connection is closed stays listed, and is skipped in its turn. The
+//! lists are emptied in the order in which slots were added: no connection can delay another's output.
 
 use crate::wire::Outgoing;
 use drumfire_net::Slot;
@@ -29,9 +29,9 @@ pub(crate) enum Output {
 pub(super) struct Listed {
     /// The lists of slots with output.
     output: ListedOutput,
-    /// Whether it is in the list of those not read to the end.
+    /// Whether the slot is in the list of sockets with unread input.
     unread: bool,
-    /// Whether it is in the list of failed sends.
+    /// Whether the slot is in the list of failed sends.
     failed: bool,
 }
 
@@ -73,31 +73,31 @@ impl Listed {
     }
 }
 
-/// A transport's slots with input or output to be moved before its worker waits.
+/// A transport's slots with input or output to move before its worker waits.
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
-    /// Slots whose sockets may hold more than was received in one turn. Their edge has passed, so
-    /// only this list knows of it.
+    /// Slots whose sockets may hold more than was received in one turn. They cause no further
+    /// readiness event, so only this list has them.
     unread: VecDeque<Slot>,
-    /// The number of them at the beginning of the turn. Slots that are added meanwhile wait for the
-    /// next turn, so that a turn ends however fast a peer sends.
+    /// The length of `unread` at the beginning of the turn. Slots added meanwhile wait for the next
+    /// turn, so that a turn ends however fast a peer sends.
     unread_before: usize,
-    /// Slots on which a send failed: they are read once more, then their exchanges fail.
+    /// Slots on which a send failed: they are read again, then their exchanges fail.
     failed_sends: Vec<Slot>,
     /// Slots with something to write.
     dirty: VecDeque<Slot>,
-    /// Slots whose output holds a request.
+    /// Slots whose output has a request.
     requesting: VecDeque<Slot>,
 }
 
 impl Pending {
-    /// Begins a turn: slots that are left unread from now on are the next one's.
+    /// Begins a turn: slots that are left unread from now on belong to the next turn.
     #[inline]
     pub(crate) fn begin_turn(&mut self) {
         self.unread_before = self.unread.len();
     }
 
-    /// Whether this turn has input to read that no readiness announces.
+    /// Whether this turn has input to read that no readiness event reports.
     #[inline]
     pub(crate) const fn has_input(&self) -> bool {
         self.unread_before > 0 || !self.failed_sends.is_empty()
@@ -111,7 +111,7 @@ impl Pending {
         }
     }
 
-    /// Takes the first slot of those that were not read to the end before this turn.
+    /// Takes the first slot that was left unread before this turn.
     pub(super) fn next_unread(&mut self) -> Option<Slot> {
         self.unread_before = self.unread_before.checked_sub(1)?;
         self.unread.pop_front()
@@ -132,7 +132,7 @@ impl Pending {
         }
     }
 
-    /// Notes the output of a slot's wire, which holds a request.
+    /// Notes the output of a slot's wire with a request in it.
     #[inline(always)]
     pub(super) fn note_request(&mut self, slot: Slot, listed: &mut Listed, outgoing: Outgoing) {
         self.note(slot, listed, outgoing);
@@ -178,7 +178,7 @@ impl Pending {
         }
     }
 
-    /// Whether there is something to do before any wait.
+    /// Whether there is something to do before a wait.
     #[inline]
     pub(crate) fn is_pressing(&self) -> bool {
         !self.unread.is_empty() || !self.failed_sends.is_empty() || !self.dirty.is_empty()

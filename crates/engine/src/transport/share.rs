@@ -1,10 +1,10 @@
 //! Shares: one connection's worth of a lane, and the exchanges that wait for it.
 //!
-//! A share is the plan's unit of a connection. It exists for the whole run, is served by one slot
-//! after the other, and has a number among those of all workers, which decides its addresses and
-//! its ages. An exchange that finds no room on the connection waits here, in the order of arrival,
-//! and is put on whichever connection serves the share next. The exchange waits for this share
-//! alone, because its seat is here.
+//! A share is the plan's unit of a connection. It exists for the whole run, and one slot after
+//! another serves it. Its number among the shares of all workers determines its addresses and the
+//! ages of its connections. An exchange that finds no room on the connection waits here, in order
+//! of arrival, until any connection that serves the share has room. The exchange waits only for
+//! this share, because its seat is here.
 
 use super::lane::{Lane, Seat};
 use crate::id::{ExchangeId, LaneId, ShareId};
@@ -16,19 +16,19 @@ use std::ops::{Index, IndexMut};
 /// One of the plan's connections, whichever slot serves it at the moment.
 #[derive(Debug)]
 pub(super) struct Share {
-    /// The lane along which it leads now.
+    /// The current lane of the share.
     pub(super) lane: LaneId,
-    /// The slot that takes its exchanges now.
+    /// The slot that takes the share's exchanges now.
     pub(super) slot: Slot,
-    /// Its number among the run's connections, counted over all workers.
+    /// The number of the share among the run's connections, counted over all workers.
     pub(super) number: u32,
-    /// The number of connections that have served it.
+    /// The number of connections that have served the share.
     lives: u32,
     /// Exchanges that wait for the connection, or for room on it.
     waiting: VecDeque<ExchangeId>,
     /// The shares that serve its redirected exchanges.
     pub(super) redirect_shares: Vec<ShareId>,
-    /// Its seats, if its lane grows; other lanes count none.
+    /// The seats of the share, if its lane grows; other lanes do not count them.
     pub(super) seats: SeatCount,
 }
 
@@ -45,13 +45,14 @@ impl Share {
         }
     }
 
-    /// Counts a connection that serves it from now on. Returns the number of those before it.
+    /// Counts a connection that serves the share from now on. Returns the number of earlier
+    /// connections.
     pub(super) const fn begin_life(&mut self) -> u32 {
         self.lives += 1;
         self.lives - 1
     }
 
-    /// Lets an exchange wait; `true` if another waits before it.
+    /// Queues an exchange; returns whether another waits before it.
     pub(super) fn wait(&mut self, id: ExchangeId) -> bool {
         let waited = !self.waiting.is_empty();
         self.waiting.push_back(id);
@@ -74,7 +75,8 @@ impl Share {
         std::mem::take(&mut self.waiting)
     }
 
-    /// Removes an exchange from those that wait. Costs a pass over them, which only timeouts pay.
+    /// Removes an exchange from the queue. Costs a pass over the queue, which occurs only for
+    /// timeouts.
     pub(super) fn forget(&mut self, id: ExchangeId) {
         self.waiting.retain(|other| *other != id);
     }
@@ -85,7 +87,7 @@ impl Share {
 pub(super) struct Shares(Vec<Share>);
 
 impl Shares {
-    /// The number of shares, and the id of the next.
+    /// The number of shares, which is the id of the next one.
     pub(super) const fn count(&self) -> usize {
         self.0.len()
     }
@@ -113,13 +115,13 @@ impl IndexMut<ShareId> for Shares {
 }
 
 /// The number of exchanges that a share of a growing lane takes before another share is added. A
-/// server's setting may change it at any time: seats that become too many are withdrawn, the free
-/// ones at once and the others when their exchanges end.
+/// server's setting may change it at any time: surplus seats are withdrawn, free ones at once and
+/// the others when their exchanges end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct SeatCount {
-    /// The seats for which its connection has room.
+    /// The number of seats for which the connection has room.
     count: u32,
-    /// The seats beyond them, which are withdrawn when their exchanges give them back.
+    /// The number of further seats, which are withdrawn when their exchanges return them.
     surplus: u32,
 }
 
@@ -132,7 +134,7 @@ impl SeatCount {
         }
     }
 
-    /// Takes a seat back that an exchange has left; `false` if it is withdrawn.
+    /// Whether the seat that an exchange has left is kept; `false` if it is withdrawn.
     #[inline]
     pub(super) fn keeps_one(&mut self) -> bool {
         let is_kept = self.surplus == 0;
@@ -140,8 +142,8 @@ impl SeatCount {
         is_kept
     }
 
-    /// Fits the seats of a share of a growing lane to the exchanges that its server takes at a
-    /// time, and those that are free on the lane with them.
+    /// Adapts the number of seats of a growing lane's share to the exchanges that its server allows
+    /// at a time, and adds or removes free seats of the lane accordingly.
     pub(super) fn fit(&mut self, share: ShareId, allowed: Option<u32>, lane: &mut Lane) {
         if self.count == 0 {
             return;

@@ -1,11 +1,11 @@
 //! Slots: the places of a driver's connections, each with one connection or room for one.
 //!
-//! The slots own their connections and know which slots no share uses and which rest. They know
-//! lanes and shares only by id.
+//! The slots own their connections, and list the slots that no share uses and the slots that rest.
+//! They refer to lanes and shares only by id.
 //!
-//! A slot is never removed, because the driver and the timers know it by its number. After its
-//! connection has retired, it is spare and is used for the next successor. There are as many slots
-//! as there were connections at one time.
+//! A slot is never removed, because the driver and the timers refer to it by number. After its
+//! connection has retired, it is spare and is used for the next successor. The number of slots is
+//! the maximum number of simultaneous connections.
 
 use super::Lane;
 use super::connection::Connection;
@@ -21,13 +21,13 @@ pub(super) struct Slots {
     list: Vec<Connection>,
     /// Slots that no share uses.
     spares: Vec<Slot>,
-    /// The latest end of any rest, so that one comparison shows that no connection rests.
+    /// The latest end of any rest, so that one comparison shows whether any connection rests.
     last_rest: Nanos,
 }
 
 impl Slots {
-    /// All slots there are now. The iterator borrows nothing, so slots may change and be added
-    /// meanwhile; it omits those that are added.
+    /// All current slots. The iterator borrows nothing, so slots may change and be added meanwhile;
+    /// it omits added ones.
     pub(super) fn all(&self) -> impl Iterator<Item = Slot> + use<> {
         (0..self.list.len() as u32).map(Slot)
     }
@@ -47,7 +47,7 @@ impl Slots {
         slot
     }
 
-    /// Makes a slot spare whose connection was closed after another had taken its place.
+    /// Makes a slot spare after its replaced connection was closed.
     pub(super) fn release(&mut self, slot: Slot) {
         self.spares.push(slot);
     }
@@ -70,13 +70,13 @@ impl Slots {
         self.last_rest <= now
     }
 
-    /// Lets a connection rest until then, or longer if it already rests longer.
+    /// Rests a connection until `until`, or longer if it already rests longer.
     pub(super) fn rest_until(&mut self, slot: Slot, until: Nanos) {
         self.last_rest = self.last_rest.max(until);
         self[slot].redial.rest_until(until);
     }
 
-    /// Lets a connection rest that failed once more; each rest is twice as long as the last.
+    /// Rests a connection that failed again; each rest is twice as long as the last.
     pub(super) fn rest(
         &mut self,
         slot: Slot,

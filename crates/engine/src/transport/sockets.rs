@@ -1,5 +1,5 @@
-//! The bytes of sockets: reads and writes of the connections' wires, in the order that the
-//! transport's owner gives, and the alarms of connections.
+//! The bytes of sockets: reads and writes of the connections' wires, in the order given by the
+//! transport's owner, and the alarms of connections.
 
 use super::Transport;
 use super::change::Lost;
@@ -38,8 +38,8 @@ impl Transport {
         self.flush(cx, Output::All);
     }
 
-    /// Handles a wake of its connections, and ignores others. A wake of a connection that has been
-    /// replaced has an older generation and does nothing.
+    /// Handles a timer of one of its connections, and ignores others. A timer of a connection that
+    /// has been replaced has an older generation and does nothing.
     pub(crate) fn wake<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -56,7 +56,8 @@ impl Transport {
         }
     }
 
-    /// Reads the remaining input of all connections: one closed over unread bytes is reset.
+    /// Reads the remaining input of all connections, because the system resets a connection that is
+    /// closed with unread bytes.
     pub(crate) fn drain_input<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>) {
         for slot in self.connections.slots.all() {
             let wire = self.connections.slots[slot].wire();
@@ -130,7 +131,7 @@ impl Transport {
         }
     }
 
-    /// Acts on the result of a read.
+    /// Handles the result of a read.
     #[inline(always)]
     fn after_read<I: Io, H: Handler>(
         &mut self,
@@ -163,7 +164,7 @@ impl Transport {
         }
     }
 
-    /// Acts on the events of a read that concern the connection itself.
+    /// Handles the events of a read that concern the connection itself.
     #[cold]
     fn handle_events<I: Io, H: Handler>(
         &mut self,
@@ -190,14 +191,14 @@ impl Transport {
         }
         let since = events.since.unwrap_or(now);
         if let Some(failure) = events.into_failure() {
-            // Our GOAWAY contains the mistake; a close over unread bytes would reset the connection
+            // Our GOAWAY contains the mistake; a close with unread bytes would reset the connection
             // and lose it.
             self.flush_slot(cx, slot);
             self.input.discard_all(&mut Port::new(cx.io, slot));
             return self.close_failed(cx, slot, now, failure);
         }
         if !self.connections.shares[share].is_clear() {
-            // Exchanges that waited for room have it since the first bytes.
+            // The room for waiting exchanges exists since the first bytes.
             self.fill(cx, share, since);
         }
         self.connections.close_if_done(cx, slot);
@@ -224,8 +225,8 @@ impl Transport {
         }
     }
 
-    /// Reads one slot that was not read to the end before this turn; or one on which a send failed,
-    /// and then fails the exchanges there that the read has not ended.
+    /// Reads one slot that was left unread before this turn; or one on which a send failed, and then
+    /// fails the remaining exchanges there.
     pub(crate) fn read_rest<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>) {
         if let Some(slot) = self.pending.next_unread() {
             self.connections.slots[slot].listed.leave_unread();
@@ -252,9 +253,8 @@ impl Transport {
     }
 
     /// Writes output, with one call for each slot. [`Output::Requests`] is written after each event,
-    /// because a request's time of sending is then near the time at which it was started;
-    /// [`Output::All`] before a wait, so that acknowledgements and window updates leave with
-    /// whatever else a slot has.
+    /// so that a request is sent close to its start; [`Output::All`] before a wait, so that
+    /// acknowledgements and window updates are sent with all other output of a slot.
     #[inline]
     pub(crate) fn flush<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, output: Output) {
         while let Some(slot) = self.pending.next_dirty(output) {
@@ -275,7 +275,7 @@ impl Transport {
         }
     }
 
-    /// Lets exchanges continue to send that waited for output to be written.
+    /// Continues exchanges that waited for output to be written.
     #[cold]
     fn resume<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot) {
         let Some((wire, listed)) = self.connections.slots[slot].wire_and_listed() else {
@@ -308,7 +308,7 @@ impl Transport {
         self.connections.slots.arm(slot, cx.timers);
     }
 
-    /// Lets a connection carry no further exchange, by the plan.
+    /// Stops a connection from carrying further exchanges, as the plan requires.
     pub(super) fn leave<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,

@@ -1,25 +1,24 @@
-//! Iterations: the progress of each user in the program of its pool, and the values that it keeps.
+//! Iterations: the progress of each user in the program of its pool, and the user's values.
 //!
-//! An iteration is open from [`Iterations::open_iteration`] until [`Iterations::go_on`] gives
-//! [`NextStep::Over`]. Between the two the pool does what each `NextStep` says, and `go_on` is
-//! called again when that is done: after a request, whose outcome [`Iterations::note_end`] takes
-//! before, with the time at which its exchange ended, and after a pause with the time that
-//! [`Iterations::woken`] gives.
+//! An iteration is open from [`Iterations::open_iteration`] until [`Iterations::go_on`] returns
+//! [`NextStep::Over`]. In between, the pool carries out each `NextStep` and then calls `go_on` again:
+//! after a request with the time at which its exchange ended, after [`Iterations::note_end`] has
+//! received the outcome; after a pause with the time that [`Iterations::woken`] returns.
 //!
 //! All values and pauses are functions of the pool's seed, the user's number, its iteration and the
 //! step, so that any worker can repeat any iteration.
 //!
-//! A program is a flat list of steps: loops and conditions are jumps in it, and the state of an
-//! iteration is a place, a counter for each loop, and the variables. `go_on` walks from the place
-//! to the next step that takes time; steps that take none (values, jumps, passes) are done at once,
-//! and a loop without a request or a pause is done whole, before anything else of the worker moves.
-//! [`GIVEN_PASSES_MAX`] bounds the passes that come from data.
+//! A program is a flat list of steps: loops and conditions are jumps, and the state of an iteration
+//! is a position, a counter for each loop, and the variables. `go_on` executes steps up to the next
+//! one that takes time. Steps that take no time (values, jumps, passes) are executed at once, and a
+//! loop without a request or a pause is executed completely, before the worker does anything else.
+//! [`GIVEN_PASSES_MAX`] bounds the number of passes that comes from data.
 //!
-//! A condition or a number of passes that can't be computed ends the iteration before its next
-//! request. That request then counts as failed with the reason ([`Iterations::take_prevented`]): no
-//! other book has a place for the reason, and a threshold on failures must see it.
+//! If a condition or a number of passes cannot be computed, the iteration ends before its next
+//! request. That request then counts as failed with the reason ([`Iterations::take_prevented`]): the
+//! reason has no other record, and a threshold on failures must include it.
 //!
-//! Times are the plan's: a step begins when the one before it was over, not when the worker came to
+//! Times follow the plan: a step begins when the previous one was over, not when the worker handled
 //! it, so that the worker's lateness does not add up over the steps of an iteration.
 
 use super::Turn;
@@ -36,9 +35,9 @@ use drumfire_units::Nanos;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// The place behind all steps.
+/// The position after all steps.
 const OVER: u32 = u32::MAX;
-/// The reason for which a variable has no value.
+/// The reason why a variable has no value.
 const NOT_TAKEN: &str = "the request that provides the value failed";
 
 /// The iterations of one worker's users.
@@ -46,48 +45,48 @@ const NOT_TAKEN: &str = "the request that provides the value failed";
 pub(crate) struct Iterations {
     scenarios: Arc<Scenarios>,
     seed: u64,
-    /// Whether the first request is due with its iteration: nothing but values comes before.
+    /// Whether the first request is due with its iteration, with only values before it.
     pub(super) begins_with_request: bool,
     list: Vec<Iteration>,
     /// The number of open iterations.
     open: u32,
-    /// A value on its way into a variable.
+    /// A buffer for a value of a variable.
     text: String,
 }
 
-/// The iteration of one user; kept for the user's next, with its memory.
+/// The iteration of one user; reused, with its memory, for the user's next one.
 #[derive(Debug)]
 struct Iteration {
-    /// The generation by which a stale wake is known.
+    /// The generation, which distinguishes stale timers.
     generation: Generation,
     is_open: bool,
-    /// The first failure among its requests; ok where there is none.
+    /// The first failure of the iteration's requests; ok if all succeeded.
     outcome: Outcome,
-    /// The number of the scenario that it goes through.
+    /// The index of the iteration's scenario.
     scenario: u32,
-    /// The number of the next step; behind the last where the iteration is over.
+    /// The index of the next step; after the last step when the iteration is over.
     place: u32,
     /// The number of requests that have become due.
     requests: u32,
-    /// The number of times that the request before the place was sent again.
+    /// The number of times that the request before `place` was sent again.
     retries: u32,
-    /// Whether its user begins no other after it.
+    /// Whether the user begins no further iteration.
     stops_user: bool,
-    /// The request before which it has given up.
+    /// The request that the iteration could not reach.
     prevented: Option<Box<Prevented>>,
     turn: Turn,
     intended: Nanos,
-    /// The time at which its user began it.
+    /// The time at which the user began the iteration.
     begun: Nanos,
-    /// The end of its pause by the plan.
+    /// The planned end of the current pause.
     until: Nanos,
-    /// The values of the iteration; `None` where the program sets none.
+    /// The values of the iteration; `None` if the program sets none.
     variables: Option<Arc<Variables>>,
-    /// The passes of each loop.
+    /// The progress of each loop.
     counters: Box<[Counter]>,
 }
 
-/// Progress of one loop: pass `pass` of `of`.
+/// The progress of one loop: pass `pass` of `of`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Counter {
     pass: u32,
@@ -97,20 +96,20 @@ struct Counter {
 /// A request that is due for a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DueRequest {
-    /// The request's place in the pool's list.
+    /// The request's index in the pool's list.
     pub(crate) request: u32,
-    /// Its number within the run.
+    /// The request's number within the run.
     pub(crate) number: u64,
-    /// The user that makes it, at one of the user's iterations.
+    /// The user that makes the request, in one of the user's iterations.
     pub(crate) turn: Turn,
-    /// The time at which it became due.
+    /// The time at which the request became due.
     pub(crate) intended: Nanos,
-    /// Whether it became due with its iteration's arrival, and is counted as that is.
+    /// Whether the request became due with its iteration's arrival, and is counted with it.
     pub(crate) came_with_arrival: bool,
 }
 
 impl DueRequest {
-    /// The one request of an arrival's iteration, by its place in the pool's list.
+    /// The single request of an arrival's iteration, by its index in the pool's list.
     #[inline]
     pub(super) const fn of_arrival(request: u32, turn: Turn, arrival: Arrival) -> Self {
         Self {
@@ -128,7 +127,7 @@ impl DueRequest {
 pub(crate) enum NextStep {
     /// A request is due.
     Request(DueRequest),
-    /// The user pauses until a time; the generation tells a stale wake.
+    /// The user pauses until this time; the generation distinguishes a stale timer.
     Pause {
         user: UserId,
         generation: Generation,
@@ -138,13 +137,14 @@ pub(crate) enum NextStep {
     Over {
         user: UserId,
         sample: IterationSample,
-        /// Whether the user begins no other.
+        /// Whether the user begins no further iteration.
         stops_user: bool,
     },
 }
 
 impl Iterations {
-    /// None open; `None` where a pool's program has no steps, so that a request is an iteration.
+    /// The iterations of a pool, all closed; `None` if the program has no steps, so that a request is
+    /// an iteration.
     pub(crate) fn of(program: &Program, seed: u64) -> Option<Self> {
         let scenarios = program.scenarios()?;
         Some(Self {
@@ -157,7 +157,7 @@ impl Iterations {
         })
     }
 
-    /// The first request, by its place in the pool's list, of an arrival's iteration.
+    /// The first request of an arrival's iteration, as an index into the pool's list.
     pub(crate) fn first_request(&self, arrival: u64) -> u32 {
         let start = self.scenarios.start(arrival, self.seed);
         self.scenarios.first_request(start).unwrap_or_default()
@@ -168,8 +168,8 @@ impl Iterations {
         self.scenarios.round()
     }
 
-    /// Begins an iteration of a user now that is intended for a time, at the scenario whose turn it
-    /// is.
+    /// Begins an iteration of a user now, intended for `intended`, with the scenario that is next in
+    /// turn.
     pub(crate) fn open_iteration(&mut self, turn: Turn, intended: Nanos, now: Nanos) {
         let (index, extent) = (turn.user.index(), self.scenarios.extent());
         if self.list.len() <= index {
@@ -198,9 +198,8 @@ impl Iterations {
         self.open += 1;
     }
 
-    /// Notes the outcome with which the exchange of a user's request has ended, and moves the place
-    /// back to the request where it is tried again. Gives the rest of the user before the next
-    /// step.
+    /// Notes the outcome of the exchange of a user's request, and moves the position back to the
+    /// request if it must be tried again. Returns the user's rest before the next step.
     pub(crate) fn note_end(&mut self, user: UserId, outcome: Outcome) -> Nanos {
         let iteration = &mut self.list[user.index()];
         let Some(Step::Request {
@@ -229,9 +228,9 @@ impl Iterations {
         Nanos::ZERO
     }
 
-    /// Keeps the values that the step of a user whose exchange has ended takes. Where it has
-    /// failed, the variables have none: a request that reads them is not sent with the values of
-    /// before.
+    /// Keeps the values that the step takes from the response of a user's ended exchange. If the
+    /// exchange failed, the variables become unset: a request that reads them is not sent with old
+    /// values.
     pub(crate) fn keep(&mut self, user: UserId, outcome: Outcome, taken: Option<&Taken>) {
         let iteration = &mut self.list[user.index()];
         let step = iteration.step_before(self.scenarios.steps());
@@ -254,7 +253,7 @@ impl Iterations {
         }
     }
 
-    /// Lets a user rest until a time, before which it is not ready.
+    /// Rests a user until `until`.
     pub(crate) fn rest(&mut self, user: UserId, until: Nanos) -> NextStep {
         let iteration = &mut self.list[user.index()];
         iteration.until = until;
@@ -265,7 +264,7 @@ impl Iterations {
         }
     }
 
-    /// The action that continues the iteration of a user whose last step was over at a time.
+    /// The next action of a user whose last step was over at `over_at`.
     pub(crate) fn go_on(
         &mut self,
         user: UserId,
@@ -321,41 +320,41 @@ impl Iterations {
         }
     }
 
-    /// The request before which the iteration of a user, which is over, has given up; `None` where it
-    /// has not, and after the first call.
+    /// The request that a user's ended iteration could not reach; `None` if it reached all, and after
+    /// the first call.
     pub(crate) fn take_prevented(&mut self, user: UserId) -> Option<Box<Prevented>> {
         self.list[user.index()].prevented.take()
     }
 
-    /// The end, by the plan, of the pause for which a wake was set; `None` where the wake is stale.
+    /// The planned end of the pause for which a timer was set; `None` if the timer is stale.
     pub(crate) fn woken(&self, user: UserId, generation: Generation) -> Option<Nanos> {
         let iteration = &self.list[user.index()];
         (iteration.is_open && iteration.generation == generation).then_some(iteration.until)
     }
 
-    /// The values that a user keeps.
+    /// The values of a user.
     pub(crate) fn variables(&self, user: UserId) -> Option<Arc<Variables>> {
         self.list[user.index()].variables.clone()
     }
 
-    /// Whether any is open.
+    /// Whether any iteration is open.
     pub(crate) const fn has_open(&self) -> bool {
         self.open > 0
     }
 
-    /// The records of open iterations, as if they ended at this time.
+    /// The records of open iterations, as if they ended at `now`.
     pub(crate) fn open_at(&self, now: Nanos) -> impl Iterator<Item = IterationSample> {
         let open = self.list.iter().filter(|iteration| iteration.is_open);
         open.map(move |iteration| iteration.sample(now))
     }
 }
 
-/// An iteration on its way to the next step that takes time, with the parts by which its steps
-/// compute.
+/// An iteration whose steps are executed up to the next one that takes time, with the data that steps
+/// use.
 struct Walk<'a, F> {
     iteration: &'a mut Iteration,
     text: &'a mut String,
-    /// The largest number of requests in an iteration.
+    /// The maximum number of requests in an iteration.
     requests: u64,
     seed: u64,
     scenarios: &'a Scenarios,
@@ -371,7 +370,7 @@ enum Halt {
 }
 
 impl<F: Fn() -> u64> Walk<'_, F> {
-    /// Takes the step with this number, where the one before was over at a time.
+    /// Executes the step at `place`, after the previous one was over at `over_at`.
     fn take_step(&mut self, step: &Step, place: u32, over_at: Nanos) -> Halt {
         match step {
             Step::Request { request, .. } => return Halt::Request(*request),
@@ -417,7 +416,7 @@ impl<F: Fn() -> u64> Walk<'_, F> {
         Halt::None
     }
 
-    /// The context of values: that of the iteration's next request.
+    /// The context for values: the context of the iteration's next request.
     fn context(&self) -> RequestContext {
         let number = self.iteration.number(self.requests);
         let variables = self.iteration.variables.clone();
@@ -425,14 +424,14 @@ impl<F: Fn() -> u64> Walk<'_, F> {
         turn.context(number, 0, (self.unix_time)(), self.seed, variables)
     }
 
-    /// Renders a value into the text.
+    /// Renders a value into `text`.
     fn render(&mut self, value: &dyn Value) -> Result<(), DataError> {
         let context = self.context();
         self.text.clear();
         value.render(&context, self.text)
     }
 
-    /// Gives a variable its value. The variables are copied where any other holds them.
+    /// Sets a variable. The variables are copied if they are shared.
     fn set(&mut self, variable: VariableId, value: &dyn Value) {
         let rendered = self.render(value);
         if let Some(variables) = &mut self.iteration.variables {
@@ -441,7 +440,7 @@ impl<F: Fn() -> u64> Walk<'_, F> {
         }
     }
 
-    /// The number of passes of a loop; an error where its value is no such number.
+    /// The number of passes of a loop; an error if the value is not a valid number.
     fn passes(&mut self, passes: &Passes) -> Result<u32, DataError> {
         match passes {
             Passes::Fixed(passes) => Ok(*passes),
@@ -459,8 +458,8 @@ impl<F: Fn() -> u64> Walk<'_, F> {
         }
     }
 
-    /// Ends the iteration for want of a value that the next step depends on. The request that comes
-    /// next in the program fails by it; behind the last, the first of the scenario does.
+    /// Ends the iteration because a value for the next step is missing. The next request of the
+    /// program fails; after the last one, the first request of the scenario does.
     #[cold]
     fn give_up(&mut self, reason: DataError) {
         let iteration = &mut *self.iteration;
@@ -489,7 +488,7 @@ impl<F: Fn() -> u64> Walk<'_, F> {
 }
 
 impl Iteration {
-    /// The state of a user that has begun no iteration, with this many counters of loops.
+    /// The state of a user that has begun no iteration, with this many loop counters.
     fn new(counters: usize) -> Self {
         Self {
             generation: Generation::default(),
@@ -510,7 +509,7 @@ impl Iteration {
         }
     }
 
-    /// The record of it, with this end.
+    /// The record of the iteration, with this end.
     const fn sample(&self, end: Nanos) -> IterationSample {
         IterationSample {
             scenario: self.scenario,
@@ -520,7 +519,7 @@ impl Iteration {
         }
     }
 
-    /// The step that was gone through last.
+    /// The step that was executed last.
     fn step_before<'a>(&self, steps: &'a [Step]) -> Option<&'a Step> {
         let before = (self.place as usize).checked_sub(1);
         before.and_then(|place| steps.get(place))
@@ -538,16 +537,16 @@ impl Iteration {
         counter.copied().unwrap_or_default()
     }
 
-    /// The number of its next request within the run: each arrival has as many numbers as an
-    /// iteration has requests at most, so that numbers are unique without a counter that workers
+    /// The number of the iteration's next request within the run. Each arrival has as many numbers as
+    /// an iteration has requests at most, so that numbers are unique without a counter that workers
     /// would share.
     fn number(&self, requests: u64) -> u64 {
         let before = self.turn.arrival.wrapping_mul(requests);
         before.wrapping_add(self.requests.into())
     }
 
-    /// The random numbers of a step, which differ in the passes of a loop: the passes are folded
-    /// into one number as digits, each to the base of its loop's passes.
+    /// The random numbers of a step, which differ between passes of a loop: the passes are combined
+    /// into one number as digits, each in the base of its loop's number of passes.
     fn random(&self, seed: u64, place: u32) -> Random {
         let Turn {
             number, iteration, ..

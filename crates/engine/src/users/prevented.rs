@@ -1,8 +1,8 @@
-//! A request that an iteration never comes to, since a condition or a number of passes before it
+//! A request that an iteration never reaches, because a condition or a number of passes before it
 //! could not be computed.
 //!
-//! It counts as due and failed at the time at which the iteration ended for it, with the reason: an
-//! iteration has no book of reasons, and thresholds on failures are those of requests.
+//! The request counts as due and failed at the time at which the iteration ended, with the reason.
+//! An iteration has no record of reasons, and thresholds on failures apply to requests.
 
 use crate::blame::data_outcome;
 use drumfire_measure::{Leniencies, Particulars, Sample};
@@ -12,16 +12,16 @@ use drumfire_units::Nanos;
 /// A request that was prevented.
 #[derive(Debug)]
 pub(crate) struct Prevented {
-    /// The request's place in the pool's list.
+    /// The request's index in the pool's list.
     pub(crate) request: u32,
     arrival: u64,
-    /// The reason for which it is not sent.
+    /// The reason why the request is not sent.
     pub(crate) reason: DataError,
 }
 
 impl Prevented {
-    /// A request, by its place in the pool's list, of the iteration of an arrival of this number,
-    /// and the reason for which it is not sent.
+    /// A request, by its index in the pool's list, of the iteration of the arrival with this number,
+    /// and the reason why it is not sent.
     pub(super) const fn new(request: u32, arrival: u64, reason: DataError) -> Self {
         Self {
             request,
@@ -30,7 +30,8 @@ impl Prevented {
         }
     }
 
-    /// The record of it, as a request of this step whose iteration ended then: it has taken no time.
+    /// The record of the request, counted in this step. The iteration ended at `at`, and the request
+    /// took no time.
     pub(crate) fn sample(&self, step: u16, at: Nanos) -> Sample {
         Sample {
             intended: at,
@@ -47,7 +48,7 @@ impl Prevented {
         }
     }
 
-    /// The facts beside its record.
+    /// The facts that the record does not contain.
     pub(crate) const fn particulars(&self, at: Nanos) -> Particulars {
         Particulars {
             arrival: self.arrival,

@@ -1,8 +1,8 @@
-//! The state that a user keeps from one request to the next, lent to the exchange of each.
+//! The state that a user keeps from one request to the next, lent to each exchange.
 //!
-//! Neither part is copied: the jar moves to the exchange and back, and the variables are shared, with
-//! the exchange dropping its reference before the user changes them. If another worker carries out
-//! an exchange, both travel with it.
+//! Neither part is copied: the jar moves to the exchange and back, and the variables are shared; the
+//! exchange drops its reference before the user changes them. If another worker carries out an
+//! exchange, both move with it.
 
 use drumfire_cookies::Jar;
 use drumfire_plan::Variables;

@@ -1,8 +1,8 @@
-//! The answers that every wire gives the transport, whichever protocol it speaks.
+//! The results that every wire returns to the transport, for all protocols.
 //!
-//! Each is a fact, and the transport alone draws the consequence: it closes, redials, and serves
-//! the exchanges that wait. An answer with exchanges' ends in it is given after the handler has
-//! been called for each of them.
+//! Each result is a fact, and only the transport acts on it: it closes, redials, and serves waiting
+//! exchanges. If a result includes ends of exchanges, the handler has been called for each of them
+//! before.
 
 use super::handler::Seen;
 use super::underway::Handle;
@@ -13,11 +13,11 @@ use drumfire_units::Nanos;
 /// The result of putting an exchange on a wire.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Submitted {
-    /// The wire carries it.
+    /// The wire carries the exchange.
     Carried {
         handle: Handle,
-        /// The time at which [`super::WireProtocol::handle_timeout`] must be called for it;
-        /// [`Nanos::MAX`] for none.
+        /// The time at which [`super::WireProtocol::handle_timeout`] must be called for the
+        /// exchange; [`Nanos::MAX`] for never.
         due: Nanos,
     },
     /// The wire has no room: the exchange waits.
@@ -29,12 +29,12 @@ pub(crate) enum Submitted {
 /// The output that a wire has for its socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outgoing {
-    /// None, or the socket takes it when it is writable again.
+    /// None, or output that waits for the socket to become writable.
     Nothing,
     /// Bytes that [`super::WireProtocol::flush`] writes.
     Output,
-    /// A send has failed. Bytes that the peer sent before are read once more, then
-    /// [`super::WireProtocol::fail_sends`] ends what they have not ended.
+    /// A send has failed. The transport must read the bytes that the peer sent before, then
+    /// [`super::WireProtocol::fail_sends`] ends the remaining exchanges.
     Failed,
 }
 
@@ -43,20 +43,20 @@ pub(crate) enum Outgoing {
 #[must_use]
 pub(crate) struct Read {
     pub(crate) flow: Flow,
-    /// Whether the socket may hold more than one turn's portion.
+    /// Whether the socket may have more bytes than one turn's portion.
     pub(crate) unread: bool,
 }
 
 /// The effect of a read on its connection.
 #[derive(Debug)]
 pub(crate) enum Flow {
-    /// It has no more room than before.
+    /// The connection has no more room than before.
     Busy,
-    /// It may have room, since its first bytes came, or since now.
+    /// The connection may have room, since `since` (the arrival of the first bytes), or since now.
     Room { since: Option<Nanos> },
-    /// It can't be used any more, and its exchanges have had their last events.
+    /// The connection can no longer be used, and its exchanges have had their last events.
     Close(Closing),
-    /// Something happened that concerns more than its exchanges; a few times in a connection's life.
+    /// Something happened that concerns more than the exchanges; a few times in a connection's life.
     Events(Box<ConnectionEvents>),
 }
 
@@ -65,23 +65,23 @@ const _: () = assert!(size_of::<Read>() <= 32, "every response gives one");
 /// Events of one read that concern the connection, not a single exchange.
 #[derive(Debug, Default)]
 pub(crate) struct ConnectionEvents {
-    /// The time at which the first bytes came.
+    /// The time at which the first bytes arrived.
     pub(crate) since: Option<Nanos>,
-    /// The time at which the connection began to carry exchanges.
+    /// The time at which the connection became able to carry exchanges.
     pub(crate) ready: Option<Nanos>,
-    /// The reason for which the server takes no further exchanges.
+    /// The reason why the server takes no further exchanges.
     pub(crate) refusal: Option<Refusal>,
     failed: Option<Box<Failure>>,
 }
 
 impl ConnectionEvents {
-    /// Notes bytes that came at a time.
+    /// Notes bytes that arrived at `now`.
     #[inline]
     pub(crate) fn note_bytes(&mut self, now: Nanos) {
         self.since.get_or_insert(now);
     }
 
-    /// Notes that the connection carries exchanges from now on.
+    /// Notes that the connection can carry exchanges from now on.
     pub(crate) const fn note_ready(&mut self, now: Nanos) {
         self.ready = Some(now);
     }
@@ -91,23 +91,23 @@ impl ConnectionEvents {
         self.refusal = Some(refusal);
     }
 
-    /// Notes that the connection can't go on: its exchanges fail so.
+    /// Notes that the connection has failed, with the failure for its exchanges.
     pub(crate) fn fail(&mut self, failure: Failure) {
         self.failed = Some(Box::new(failure));
     }
 
-    /// Whether the connection can't go on.
+    /// Whether the connection has failed.
     #[inline]
     pub(crate) const fn has_failed(&self) -> bool {
         self.failed.is_some()
     }
 
-    /// The failure of a connection that can't go on, with which its exchanges fail.
+    /// The failure of the connection, which its exchanges receive; `None` if it has not failed.
     pub(crate) fn into_failure(self) -> Option<Failure> {
         self.failed.map(|failure| *failure)
     }
 
-    /// Whether anything but bytes has come.
+    /// Whether there were no events except bytes.
     #[inline]
     pub(crate) const fn is_empty(&self) -> bool {
         self.ready.is_none() && self.refusal.is_none() && self.failed.is_none()
@@ -117,7 +117,7 @@ impl ConnectionEvents {
 /// A server's reason to take no further exchanges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// Its own, of which it need not say more.
+    /// The server's own reason, which may be unspecified.
     Own,
     /// The client's pings are too frequent.
     TooManyPings,
@@ -126,20 +126,20 @@ pub(crate) enum Refusal {
 /// A server that should not be dialed again at once.
 #[derive(Debug)]
 pub(crate) struct Unwilling {
-    /// The failure of the exchanges that it leaves behind.
+    /// The failure of the exchanges that the server has not served.
     pub(crate) failure: Failure,
     took_none: bool,
 }
 
 impl Unwilling {
-    /// A server that leaves exchanges behind with this failure, and that took none on the
-    /// connection where `took_none`.
+    /// A server whose unserved exchanges get this failure; `took_none`: whether it served no
+    /// exchange on the connection.
     pub(crate) const fn new(failure: Failure, took_none: bool) -> Self {
         Self { failure, took_none }
     }
 
-    /// The failure of the exchanges that wait for the server; `None` where it took one on this
-    /// connection, and may take others on the next.
+    /// The failure of the exchanges that wait for the server; `None` if it served one on this
+    /// connection, and may serve others on the next.
     pub(crate) fn refused_all(self) -> Option<Failure> {
         self.took_none.then_some(self.failure)
     }
@@ -148,18 +148,18 @@ impl Unwilling {
 /// The end of a connection whose send failed.
 #[derive(Debug)]
 pub(crate) enum Broken {
-    /// Its exchanges have had their last events.
+    /// The exchanges of the connection have had their last events.
     Close(Closing),
-    /// Its exchanges fail with this.
+    /// The exchanges of the connection must fail with this failure.
     Fail(Failure),
 }
 
 /// The effect of cancelling an exchange on the connection that carried it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Dropped {
-    /// The connection can carry nothing else, and has to be closed.
+    /// The connection can carry nothing else, and must be closed.
     Connection(Seen),
-    /// The connection goes on.
+    /// The connection continues.
     Stream,
 }
 
@@ -168,20 +168,20 @@ pub(crate) enum Dropped {
 pub(crate) enum Flushed {
     /// The socket took as much as it had room for.
     Written,
-    /// The socket took as much as it had room for, so that exchanges may continue to send by
+    /// The socket took as much as it had room for, and exchanges may continue to send with
     /// [`super::WireProtocol::resume`].
     IdleSince,
     /// A send has failed, for the first time.
     Failed,
 }
 
-/// The result of a look at a connection whose time has come.
+/// The result of checking a connection at its deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Expiry {
-    /// The next look is due then; [`Nanos::MAX`] for never.
+    /// The next check is due at this time; [`Nanos::MAX`] for never.
     Until(Nanos),
-    /// No sign of life came: the connection is dead.
+    /// The peer has shown no activity: the connection is dead.
     Dead,
-    /// It has carried nothing for as long as the plan allows.
+    /// The connection has been idle for as long as the plan allows.
     Idle,
 }

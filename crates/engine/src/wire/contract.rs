@@ -1,12 +1,11 @@
-//! The contract of a wire: the questions that it answers and the verbs that it takes.
+//! The contract of a wire: its queries and its verbs.
 //!
-//! Defaults are the answers of a protocol without the matter in question: one whose client need not
-//! await a greeting, whose server names no limits, whose requests are written when they are
-//! submitted.
+//! The defaults fit a protocol without the feature in question: a client that does not wait for a
+//! greeting, a server without limits, requests that are written when they are submitted.
 //!
-//! A question changes nothing and may come at any time, also after the wire's last event. A verb
-//! may end exchanges, each with exactly one last event; the entry of such an exchange is cleared in
-//! the [`Underway`] that the verb was lent, or by the caller where it was lent none.
+//! A query changes nothing and may be called at any time, even after the wire's last event. A verb
+//! may end exchanges, each with exactly one last event. The verb clears the entry of such an
+//! exchange in the [`Underway`] that it was lent; if it was lent none, the caller clears the entry.
 
 use super::answers::{
     Broken, Dropped, Expiry, Flow, Flushed, Outgoing, Read, Submitted, Unwilling,
@@ -19,44 +18,44 @@ use crate::id::ExchangeId;
 use drumfire_net::Io;
 use drumfire_units::Nanos;
 
-/// The part of every protocol towards the transport, which calls it in the order that [`super`]
-/// states.
+/// The interface of every protocol for the transport, which calls it in the order that [`super`]
+/// describes.
 pub(crate) trait WireProtocol {
-    /// Whether it carries exchanges by now, or awaits the server's greeting.
+    /// Whether the connection can carry exchanges, or still waits for the server's greeting.
     #[inline]
     fn is_ready(&self) -> bool {
         true
     }
 
-    /// Whether it takes one more exchange now.
+    /// Whether the connection has room for another exchange now.
     fn has_room(&self) -> bool;
 
-    /// Whether the server may have closed it already, since it was idle for long.
+    /// Whether the server may have closed the connection already because it was idle for long.
     #[inline]
     fn is_stale(&self, _now: Nanos) -> bool {
         false
     }
 
-    /// Whether it carries no exchange.
+    /// Whether the connection carries no exchange.
     fn is_idle(&self) -> bool;
 
-    /// Whether it takes no further exchange, by its own state or the plan's limit, and those that
-    /// it carries need not be the last of its share.
+    /// Whether the connection takes no further exchanges, because of its state or the plan's limit,
+    /// so that its share may need a successor.
     #[inline]
     fn is_spent(&self) -> bool {
         false
     }
 
-    /// The number of exchanges that the server takes at a time, where it has named one and takes
-    /// any.
+    /// The server's maximum number of simultaneous exchanges, if the server has sent one and it is
+    /// not 0.
     fn peer_capacity(&self) -> Option<u32> {
         None
     }
 
-    /// The number of requests sent on it.
+    /// The number of requests sent on the connection.
     fn carried(&self) -> u64;
 
-    /// Whether it has brought no response.
+    /// Whether the connection has received no response.
     fn is_fruitless(&self) -> bool {
         false
     }
@@ -66,7 +65,7 @@ pub(crate) trait WireProtocol {
         false
     }
 
-    /// The reason for which the server should not be dialed again at once, if there is one.
+    /// The reason why the server should not be dialed again at once, if there is one.
     fn unwilling(&self) -> Option<Unwilling> {
         None
     }
@@ -74,22 +73,23 @@ pub(crate) trait WireProtocol {
     /// The exchanges whose responses are outstanding.
     fn outstanding(&self) -> Vec<ExchangeId>;
 
-    /// The output that it has for its socket.
+    /// The output for the connection's socket.
     fn outgoing(&self) -> Outgoing;
 
-    /// Lets it take no further exchange. `true` when the connection can be closed at once.
+    /// Stops the connection from taking further exchanges. Returns whether it can be closed at once.
     fn take_no_more(&mut self) -> bool;
 
-    /// Lets all silence count from now on. Gives the time of the first [`Self::handle_timeout`].
+    /// Restarts the measurement of silence now. Returns the time of the first
+    /// [`Self::handle_timeout`].
     fn first_look(&mut self, patience: Patience, now: Nanos) -> Nanos;
 
-    /// Doubts the connection on which an exchange was given up that was sent then. `true` when it
-    /// has to give a sign of life for that.
+    /// Notes that an exchange sent at `sent` was given up. Returns whether the connection must now
+    /// show activity.
     fn doubt(&mut self, _sent: Nanos, _now: Nanos) -> bool {
         false
     }
 
-    /// Sends more of an exchange's body. `false` when the exchange fails by that.
+    /// Sends more of an exchange's body. Returns `false` if this fails the exchange.
     fn send_more<H: Handler>(
         &mut self,
         _id: ExchangeId,
@@ -109,7 +109,7 @@ pub(crate) trait WireProtocol {
         Flushed::Written
     }
 
-    /// Lets exchanges send on that waited for output to be written.
+    /// Continues exchanges that waited for output to be written.
     fn resume<H: Handler>(
         &mut self,
         _underway: &mut Underway,
@@ -132,11 +132,11 @@ pub(crate) trait WireProtocol {
         now: Nanos,
     ) -> Submitted;
 
-    /// Writes the bytes that waited for the socket, if that is not the part of [`Self::flush`].
+    /// Writes the bytes that waited for the socket, unless [`Self::flush`] does this.
     #[inline]
     fn handle_writable<I: Io, H: Handler>(&mut self, _port: &mut Port<'_, I>, _handler: &mut H) {}
 
-    /// Receives until there is nothing more for now, nothing is carried any more, or this turn's
+    /// Receives until no more bytes are available, no exchange is carried any more, or this turn's
     /// portion is used up.
     fn receive<I: Io, H: Handler>(
         &mut self,
@@ -147,7 +147,7 @@ pub(crate) trait WireProtocol {
         handler: &mut H,
     ) -> Read;
 
-    /// Ends the exchanges that a failed send has left, if one has failed.
+    /// Ends the remaining exchanges after a failed send, if a send has failed.
     fn fail_sends<H: Handler>(
         &mut self,
         underway: &mut Underway,
@@ -155,7 +155,7 @@ pub(crate) trait WireProtocol {
         now: Nanos,
     ) -> Option<Broken>;
 
-    /// Looks at everything whose time has come: exchanges that are late, silence, idleness.
+    /// Checks everything that is due: late exchanges, silence, idleness.
     fn handle_timeout<I: Io, H: Handler>(
         &mut self,
         port: &mut Port<'_, I>,
@@ -164,12 +164,12 @@ pub(crate) trait WireProtocol {
         now: Nanos,
     ) -> Expiry;
 
-    /// Whether the protocol ends with a message of ours, which a close over unread input would lose.
+    /// Whether the protocol ends with a message of ours, which a close with unread input would lose.
     fn has_farewell(&self) -> bool {
         false
     }
 
-    /// Sends the protocol's last words before the connection is closed, as far as the socket has
-    /// room for them.
+    /// Sends the protocol's final message before the connection is closed, as far as the socket has
+    /// room for it.
     fn drain<I: Io>(&mut self, _port: &mut Port<'_, I>) {}
 }

@@ -1,18 +1,18 @@
-//! The fields of a response as exchanges see them, whichever protocol brought them.
+//! The fields of a response in a form that is common to all protocols.
 //!
-//! Nothing is copied and nothing allocated: they borrow the connection's buffer, for the time of
-//! one report. The machines have checked names and values by the rules of their protocol; a value
-//! may still hold any byte that a field may have, and need not be UTF-8.
+//! Nothing is copied or allocated: fields borrow the connection's buffer for one event. The
+//! machines have checked names and values by the rules of their protocol; a value may still contain
+//! any byte that is allowed in a field, and need not be UTF-8.
 
 use drumfire_http1 as h1;
 use drumfire_http2 as h2;
 
-/// The fields of one head or trailer section, in their order. Their bytes lie in the connection's
-/// buffer, and are read only as far as they are asked for.
+/// The fields of one head or trailer section, in order. Their bytes are in the connection's buffer,
+/// and are parsed only as far as necessary.
 #[derive(Clone, Copy)]
 pub(crate) struct Fields<'a>(Source<'a>);
 
-/// Fields as their protocol lends them.
+/// Fields in the form of their protocol.
 #[derive(Clone, Copy)]
 enum Source<'a> {
     Http1(h1::Headers<'a>),
@@ -34,7 +34,7 @@ impl<'a> From<h2::Headers<'a>> for Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// The version of HTTP that brought them, as a status line has it.
+    /// The HTTP version of the response, in the form of a status line.
     pub(crate) const fn version(&self) -> &'static str {
         match self.0 {
             Source::Http1(_) => "HTTP/1.1",
@@ -42,8 +42,8 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Calls with the value of each field with this name, which must be in lower case, in order. A
-    /// pass over all fields.
+    /// Calls `take` with the value of each field with this name, in order. The name must be in
+    /// lower case. Costs a pass over all fields.
     pub(crate) fn each(&self, name: &str, mut take: impl FnMut(&'a [u8])) {
         match self.0 {
             Source::Http1(headers) => headers
@@ -57,7 +57,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Calls with every field, in order.
+    /// Calls `take` with every field, in order.
     pub(crate) fn all(&self, mut take: impl FnMut(&'a str, &'a [u8])) {
         match self.0 {
             Source::Http1(headers) => headers.iter().for_each(|(name, value)| take(name, value)),
@@ -65,7 +65,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Names and values as bytes, in order. Names are in lower case where the protocol has them so.
+    /// Names and values as bytes, in order. Names are in lower case if the protocol requires it.
     #[inline]
     pub(crate) fn bytes(self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
         match self.0 {
@@ -87,7 +87,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// An iterator over fields, by the form in which they lie in the buffer.
+/// An iterator over fields, by their form in the buffer.
 enum Pairs<T, L> {
     /// Lines of text.
     Text(T),

@@ -8,16 +8,15 @@
 //!                                                                         Failed, is the last
 //! ```
 //!
-//! After the last event of an exchange the wire calls with its id no more, and the id may be given
-//! to another exchange. A handler never calls a wire: it answers with [`Then`], and puts further
-//! actions on a list that the worker reads when the transport has returned.
+//! After the last event of an exchange the wire makes no further calls with its id, which may be
+//! reused. A handler never calls a wire: it returns [`Then`], and puts further actions on a list
+//! that the worker reads after the transport has returned.
 //!
-//! Times are given with each call and are the driver's, read once per receive or send, so that
-//! everything of one read has one time. The bytes of one response are counted by `received` before
-//! its events.
+//! Each call has a time from the driver, read once per receive or send, so that all events of one
+//! read have the same time. `received` counts the bytes of a response before its events.
 //!
-//! Within `on_event` and `whole` the handler may read and change its own state of that exchange
-//! alone. It may be called for many exchanges in one read of one connection.
+//! Within `on_event` and `whole` the handler may read and change only its own state of that
+//! exchange. It may be called for many exchanges in one read of one connection.
 
 use super::fields::Fields;
 use crate::blame::Failure;
@@ -29,10 +28,10 @@ use drumfire_plan::RenderedFields;
 use drumfire_units::Nanos;
 use std::net::SocketAddr;
 
-/// The status by which a server refuses a head for its size (RFC 6585 section 5).
+/// The status with which a server refuses a head because of its size (RFC 6585 section 5).
 pub(crate) const FIELDS_TOO_LARGE: u16 = 431;
 
-/// The part behind a response's head.
+/// The part that follows a response's head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ahead {
     /// A body, which may be empty.
@@ -43,8 +42,8 @@ pub(crate) enum Ahead {
     Nothing,
 }
 
-/// A connection's report on an exchange, the same for every protocol. Borrowed bytes do not outlive
-/// the call.
+/// A connection's event for an exchange, common to all protocols. Borrowed bytes do not outlive the
+/// call.
 pub(crate) enum WireEvent<'a> {
     /// An interim response.
     Interim,
@@ -58,7 +57,7 @@ pub(crate) enum WireEvent<'a> {
     Data { bytes: &'a [u8], end: bool },
     /// The trailers; the response is over.
     Trailers { fields: Fields<'a> },
-    /// The response is over, and was forgiven this.
+    /// The response is over, with these accepted violations.
     End { leniencies: Leniencies },
     /// The exchange failed on the wire.
     Failed {
@@ -69,7 +68,7 @@ pub(crate) enum WireEvent<'a> {
 }
 
 impl WireEvent<'_> {
-    /// The failure of an exchange of whose response nothing is known, and which is not sent again.
+    /// The failure of an exchange without a known response, which is not sent again.
     pub(crate) fn failed(failure: Failure) -> Self {
         Self::Failed {
             failure,
@@ -91,29 +90,29 @@ pub(crate) struct Whole<'a> {
 /// The end of a response that came in one piece.
 #[derive(Clone, Copy)]
 pub(crate) enum End<'a> {
-    /// A message of HTTP/1.1 is complete, and was forgiven this.
+    /// The HTTP/1.1 message is complete, with these accepted violations.
     Message(Leniencies),
     /// The stream ends with the body, which is not empty.
     Body,
-    /// The stream ends with trailers behind a body, which is not empty.
+    /// The stream ends with trailers after a body, which is not empty.
     Trailers(Fields<'a>),
 }
 
-/// The wire's knowledge of an exchange that it can't finish.
+/// What the wire knows of an exchange that it cannot finish.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seen {
     status: u16,
-    /// The mistakes of it that were forgiven.
+    /// The accepted violations of the response.
     pub(crate) leniencies: Leniencies,
 }
 
 impl Seen {
-    /// What was read of a response: its status, 0 before that, and its forgiven mistakes.
+    /// The status that was read, or 0, and the accepted violations.
     pub(crate) const fn new(status: u16, leniencies: Leniencies) -> Self {
         Self { status, leniencies }
     }
 
-    /// The response's status, where it was read.
+    /// The response's status, if it was read.
     pub(crate) const fn status(self) -> Option<u16> {
         match self.status {
             0 => None,
@@ -122,45 +121,45 @@ impl Seen {
     }
 }
 
-/// The condition under which a failed request may be sent once more, as far as the wire knows it;
-/// whether it is, the exchange decides.
+/// Whether the wire allows a failed request to be sent again. The exchange decides whether it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Resend {
     Never,
-    /// It may be sent again if that does no more than sending it once: the server may have seen it.
+    /// Allowed if sending the request twice has the same effect as sending it once: the server may
+    /// have received it.
     Idempotent,
-    /// It may be sent again if that does no more than sending it once. The connection had been idle
-    /// and ended without an answer, long after the request was sent: the server may have worked on
-    /// it until then.
+    /// Allowed if sending the request twice has the same effect as sending it once. The connection
+    /// had been idle and ended without an answer, long after the request was sent: the server may
+    /// have processed it until then.
     Reused,
-    /// The server refused it unprocessed, for now.
+    /// Allowed: the server refused the request unprocessed, for now.
     Refused,
-    /// The server did not process it and never will; after this pause.
+    /// Allowed after this pause: the server did not process the request and never will.
     After(Nanos),
 }
 
-/// A wire's next step after a report.
+/// A wire's next step after an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Then {
-    /// Goes on.
+    /// Continue.
     GoOn,
     /// The exchange is over and its response was read to the end.
     Over {
-        /// Whether the request is incomplete: the rest of it is not sent.
+        /// Whether the request is incomplete; the rest of it is not sent.
         cut: bool,
     },
     /// The exchange has failed: the rest of its response is discarded.
     GiveUp,
 }
 
-/// A wire's next step after it has handed bytes of a body to the protocol.
+/// A wire's next step after it has passed bytes of a body to the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pump {
-    /// Asks for more.
+    /// Request more bytes.
     Again,
-    /// Waits for room, or for the exchange's own time.
+    /// Wait for room, or for the exchange's own timer.
     Wait,
-    /// The exchange is given up.
+    /// Give the exchange up.
     GiveUp,
 }
 
@@ -168,15 +167,15 @@ pub(crate) enum Pump {
 pub(crate) struct Opening<'a> {
     /// The head that all exchanges of the request share.
     pub(crate) head: &'a StreamHead,
-    /// Fields that belong to this exchange alone.
+    /// Fields of this exchange only.
     pub(crate) extra: Option<Extra<'a>>,
     /// Whether a body follows.
     pub(super) has_body: bool,
 }
 
 impl<'a> Opening<'a> {
-    /// A stream that is opened with a head and the fields that belong to this exchange alone, and
-    /// ended at once where no body follows.
+    /// The opening of a stream with a head and the fields of this exchange. The stream ends at once
+    /// if no body follows.
     #[inline]
     pub(crate) const fn new(
         head: &'a StreamHead,
@@ -190,7 +189,7 @@ impl<'a> Opening<'a> {
         }
     }
 
-    /// The size of its fields, as SETTINGS_MAX_HEADER_LIST_SIZE counts it.
+    /// The size of all fields, as counted for SETTINGS_MAX_HEADER_LIST_SIZE.
     #[inline]
     pub(crate) fn list_bytes(&self) -> u32 {
         let head = self.head.http2().list_bytes();
@@ -201,7 +200,7 @@ impl<'a> Opening<'a> {
     }
 }
 
-/// Fields of one exchange, beside the head that all share.
+/// Fields of one exchange, in addition to the shared head.
 #[derive(Clone, Copy)]
 pub(crate) struct Extra<'a> {
     path: Option<&'a str>,
@@ -210,8 +209,8 @@ pub(crate) struct Extra<'a> {
 }
 
 impl<'a> Extra<'a> {
-    /// Rendered fields, with a path and an authority of the exchange's own where it has them. The
-    /// authority takes the place of a field `host`.
+    /// Rendered fields, with the exchange's own path and authority, if any. The authority replaces a
+    /// field `host`.
     pub(crate) const fn new(
         path: Option<&'a str>,
         authority: Option<&'a str>,
@@ -224,14 +223,14 @@ impl<'a> Extra<'a> {
         }
     }
 
-    /// The size of all of them, as SETTINGS_MAX_HEADER_LIST_SIZE counts it.
+    /// The size of all these fields, as counted for SETTINGS_MAX_HEADER_LIST_SIZE.
     fn list_bytes(self) -> u32 {
         let sizes = self.iter();
         let sizes = sizes.map(|(name, value)| Head::field_bytes(name, value));
         sizes.fold(0, u32::saturating_add)
     }
 
-    /// All of them, pseudo-fields first.
+    /// All these fields, pseudo-fields first.
     pub(crate) fn iter(self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
         let pseudo = [(":authority", self.authority), (":path", self.path)];
         let pseudo = pseudo
@@ -250,12 +249,12 @@ impl<'a> Extra<'a> {
 pub(crate) struct Chunk<'a> {
     /// The bytes.
     pub(super) bytes: &'a [u8],
-    /// Whether they are its last.
+    /// Whether these are the last bytes.
     pub(super) is_last: bool,
 }
 
 impl<'a> Chunk<'a> {
-    /// Bytes of a body, its last ones or not.
+    /// Bytes of a body; `is_last`: whether they are the last ones.
     #[inline]
     pub(crate) const fn new(bytes: &'a [u8], is_last: bool) -> Self {
         Self { bytes, is_last }
@@ -265,25 +264,25 @@ impl<'a> Chunk<'a> {
 /// A fact about a connection that the run's figures count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Note {
-    /// It was opened.
+    /// The connection was opened.
     Connected {
         /// The time from the dial to the open connection.
         time: Nanos,
-        /// The peer's address, unless that is a path.
+        /// The peer's address, unless it is a path.
         address: Option<SocketAddr>,
     },
-    /// Its TLS handshake is over.
+    /// The TLS handshake is complete.
     Secured {
         /// The time of the handshake.
         time: Nanos,
         /// Whether it resumed an earlier session.
         is_resumed: bool,
     },
-    /// It failed, and is dialed again only after a pause.
+    /// The connection failed, and is dialed again only after a pause.
     Paused,
-    /// An exchange waits since the server allows no more streams than these.
+    /// An exchange waits because the server allows only this many streams.
     HeldBack(u32),
-    /// It was closed.
+    /// The connection was closed.
     Closed(Life),
 }
 
@@ -297,8 +296,8 @@ pub(crate) struct Life {
 }
 
 impl Life {
-    /// The life of a connection to a peer, whose address is known unless that is a path, that was
-    /// open for a time and carried this many requests behind the warm-up.
+    /// The life of a connection that was open for `time` and carried this many requests after the
+    /// warm-up. The peer's address is known unless it is a path.
     pub(crate) const fn new(
         why: Closing,
         time: Nanos,
@@ -313,7 +312,7 @@ impl Life {
         }
     }
 
-    /// Counts it in the figures of connections.
+    /// Counts this life in the figures of connections.
     pub(crate) fn record_in(self, connections: &mut Connections) {
         connections.record_closed(self.why, self.time, self.carried);
         if let Some(address) = self.address {
@@ -326,11 +325,11 @@ impl Life {
 /// The callbacks of wires and the transport. Methods with a default are for handlers that measure,
 /// or that use HTTP/1.1.
 pub(crate) trait Handler {
-    /// Makes the varying parts of the request of an exchange that a connection has taken.
-    /// `unix_time` is asked for only where that needs the calendar clock.
+    /// Renders the varying parts of the request of an exchange that a connection has taken.
+    /// `unix_time` is called only if rendering needs the calendar clock.
     ///
     /// # Errors
-    /// When the request can't be made. The exchange is over; the wire drops it.
+    /// If the request cannot be rendered. The exchange is over; the wire drops it.
     fn render_request(
         &mut self,
         id: ExchangeId,
@@ -339,56 +338,55 @@ pub(crate) trait Handler {
         unix_time: impl FnOnce() -> u64,
     ) -> Result<(), GivenUp>;
 
-    /// The time at which its first byte was sent.
+    /// The time at which the exchange's first byte was sent.
     fn sent_at(&self, _id: ExchangeId) -> Nanos {
         Nanos::ZERO
     }
 
-    /// Its request as HTTP/1.1 sends it; `None` where it has none in that form.
+    /// The exchange's request in the form of HTTP/1.1; `None` if it has another form.
     fn message(&self, _id: ExchangeId) -> Option<&Rendered> {
         None
     }
 
-    /// Its request as HTTP/2 opens it; `None` where it has none in that form.
+    /// The opening of the exchange's HTTP/2 stream; `None` if the request has another form.
     fn opening(&self, id: ExchangeId) -> Option<Opening<'_>>;
 
-    /// The next bytes of its body; `None` when there are none for now.
+    /// The next bytes of the exchange's body; `None` if no bytes are ready.
     fn body(&self, id: ExchangeId) -> Option<Chunk<'_>>;
 
-    /// Notes that the protocol has taken this many of them.
+    /// Notes that the protocol has taken this many bytes of the body.
     fn body_taken(&mut self, id: ExchangeId, taken: usize, now: Nanos) -> Pump;
 
-    /// Notes that the server refuses the rest of its body; the response has the reason.
+    /// Notes that the server refuses the rest of the body; the response contains the reason.
     fn body_refused(&mut self, id: ExchangeId);
 
-    /// Notes that bytes of it were written or queued; `whole` when the request is complete with
-    /// them.
+    /// Notes that bytes of the request were written or queued; `whole`: whether they complete the
+    /// request.
     fn written(&mut self, _id: ExchangeId, _bytes: usize, _whole: bool, _now: Nanos) {}
 
-    /// Notes that its first bytes are handed to the kernel now.
+    /// Notes that the first bytes of the request are passed to the kernel now.
     fn sent(&mut self, _id: ExchangeId, _now: Nanos) {}
 
-    /// Notes when the bytes left that it was noted as sent with, by the kernel's stamp; before the
-    /// bytes of its response.
+    /// Notes the kernel's time stamp of the departure of the bytes for which `sent` was called.
+    /// Called before the bytes of the response.
     fn left(&mut self, _id: ExchangeId, _at: Nanos) {}
 
-    /// Notes bytes of its response, before the events that they bring.
+    /// Notes bytes of the response, before the events in them.
     fn received(&mut self, _id: ExchangeId, _bytes: usize, _now: Nanos) {}
 
-    /// Whether the bytes of its response's body are wanted; a wire may discard them where they are
-    /// not.
+    /// Whether the bytes of the response's body are needed; if not, a wire may discard them.
     fn reads_body(&self, _id: ExchangeId) -> bool {
         true
     }
 
-    /// Takes a report of the connection on it.
+    /// Receives an event of the exchange.
     fn on_event(&mut self, id: ExchangeId, event: WireEvent<'_>, now: Nanos) -> Then;
 
-    /// Notes that the response whose head is reported next has the status [`FIELDS_TOO_LARGE`];
-    /// `sizes` are those of the request's head and of the server's limit, in words.
+    /// Notes that the next head has the status [`FIELDS_TOO_LARGE`]. `sizes` is a text with the
+    /// sizes of the request's head and of the server's limit.
     fn head_refused(&mut self, _id: ExchangeId, _sizes: String) {}
 
-    /// Takes a whole response that came in one piece: the same as its parts, one after the other.
+    /// Receives a complete response that came in one piece; equivalent to its parts in order.
     fn whole(&mut self, id: ExchangeId, whole: &Whole<'_>, now: Nanos) -> Then {
         let head = WireEvent::Head {
             status: whole.status,
@@ -414,7 +412,7 @@ pub(crate) trait Handler {
         }
     }
 
-    /// Notes that it has a connection, or room on one, for which it waited until `now`.
+    /// Notes that the exchange has a connection, or room on one, for which it waited until `now`.
     fn seated(&mut self, _id: ExchangeId, _now: Nanos) {}
 
     /// Counts a fact about a connection.

@@ -1,20 +1,19 @@
 //! HTTP/1.1 on a connection: one exchange at a time, whose bytes are a slice of the prepared
 //! request.
 //!
-//! The wire joins two halves that know nothing of each other. [`Sending`] writes the request, in as
-//! many pieces as the socket asks for; the [`Machine`] reads the response, which may begin before
-//! the request is written whole, and may end the exchange then. The connection is used again only
-//! where both have come to their ends, the peer stays, and neither side asked for its close (RFC
-//! 9112 section 9.3).
+//! The wire joins two independent halves. [`Sending`] writes the request, in as many pieces as the
+//! socket requires; the [`Machine`] reads the response, which may begin before the request is
+//! completely written, and may then end the exchange. The connection is reused only if both are
+//! complete, the peer stays, and neither side requested the close (RFC 9112 section 9.3).
 //!
-//! Requests are not pipelined. Bytes that come while no exchange is under way belong to none, and
-//! close the connection rather than be taken for the next response ([`refuse_input`]). A large body
-//! that is of no use is discarded in the kernel, without being copied to this process.
+//! Requests are not pipelined. Bytes that arrive without a running exchange close the connection
+//! instead of being read as the next response ([`refuse_input`]). A large body that is not needed is
+//! discarded in the kernel, without being copied to this process.
 //!
-//! An error that comes on a reused connection just as a request is sent, before any byte of the
-//! response, is the race between a server that closes an idle connection and the next request (RFC
-//! 9112 section 9.3.1): only that one may be repeated. An end that comes later is no such race: the
-//! server may have worked on the request until then.
+//! If a reused connection fails just as a request is sent, before any byte of the response, the
+//! cause is the race between a server that closes an idle connection and the next request (RFC 9112
+//! section 9.3.1). Only such a request may be repeated. A later end is not this race: the server may
+//! have processed the request until then.
 
 mod sending;
 
@@ -43,22 +42,22 @@ pub(crate) struct Http1 {
     machine: Machine,
     exchange: Option<ExchangeId>,
     sending: Sending,
-    /// Whether any byte of the present response has come.
+    /// Whether any byte of the current response has arrived.
     answered: bool,
-    /// Requests sent on it.
+    /// The number of requests sent on the connection.
     carried: u64,
     /// The server's last `Keep-Alive` field.
     hint: Hint,
-    /// The time at which its present exchange was sent. Without one, that at which the last one
-    /// ended, or that of the opening.
+    /// The time at which the current exchange was sent; without one, the time at which the last
+    /// exchange ended or the connection was opened.
     since: Nanos,
-    /// The time after a request was sent within which the end of the connection is one that was on
-    /// its way by then.
+    /// If the connection ends within this time after a request was sent, the end was on its way
+    /// already.
     race: Nanos,
 }
 
 impl Http1 {
-    /// A connection that has carried nothing, and that took this long to connect.
+    /// A connection that has carried nothing; `connect` is the time to connect.
     pub(super) fn new(now: Nanos, connect: Nanos) -> Self {
         Self {
             machine: Machine::new(),
@@ -165,8 +164,7 @@ impl WireProtocol for Http1 {
         }
     }
 
-    /// Fails the exchange whose send failed, unless bytes that the server had sent before have
-    /// ended it.
+    /// Fails the exchange whose send failed, unless bytes that the server sent before have ended it.
     fn fail_sends<H: Handler>(
         &mut self,
         underway: &mut Underway,
@@ -187,7 +185,7 @@ impl WireProtocol for Http1 {
         Some(Broken::Close(Closing::Reset))
     }
 
-    /// Sends a body that waited for `100 Continue` long enough, and ends what was idle for long.
+    /// Sends a body that has waited long enough for `100 Continue`, and reports an idle connection.
     fn handle_timeout<I: Io, H: Handler>(
         &mut self,
         port: &mut Port<'_, I>,
@@ -208,8 +206,8 @@ impl WireProtocol for Http1 {
         Expiry::Until(idle_at.min(self.sending.patient_until()))
     }
 
-    /// Receives until there is nothing more for now, the exchange is over, or this turn's portion
-    /// is used up.
+    /// Receives until no more bytes are available, the exchange is over, or this turn's portion is
+    /// used up.
     #[inline(always)]
     fn receive<I: Io, H: Handler>(
         &mut self,
@@ -259,8 +257,8 @@ impl Http1 {
         }
     }
 
-    /// The number of bytes of the body that may be thrown away unread; `None` where that does not
-    /// pay or they are wanted.
+    /// The number of bytes of the body that may be discarded unread; `None` if this does not pay or
+    /// the bytes are needed.
     #[inline]
     fn unread<H: Handler>(&self, id: ExchangeId, handler: &H) -> Option<u64> {
         self.machine
@@ -268,7 +266,7 @@ impl Http1 {
             .filter(|remaining| *remaining >= DISCARD_FROM && !handler.reads_body(id))
     }
 
-    /// Throws a portion of the body away. Gives the result of the read, or `None` where there may be
+    /// Discards a portion of the body. Returns the result of the read, or `None` if there may be
     /// more to receive.
     fn discard<I: Io, H: Handler>(
         &mut self,
@@ -296,7 +294,7 @@ impl Http1 {
         }
     }
 
-    /// One receive, and all of its events. Gives the result of the read as [`Self::discard`] does.
+    /// Receives once, and handles all events. Returns the result as [`Self::discard`] does.
     #[inline(always)]
     fn receive_once<I: Io, H: Handler>(
         &mut self,
@@ -325,7 +323,7 @@ impl Http1 {
         }
     }
 
-    /// Ends a series of receives with one that brought no bytes.
+    /// Ends a series of receives after one without bytes.
     #[cold]
     fn stopped<I: Io, H: Handler>(
         &mut self,
@@ -352,7 +350,7 @@ impl Http1 {
         }
     }
 
-    /// Feeds received bytes to the response; `None` when it needs more.
+    /// Passes received bytes to the response; `None` if it needs more.
     #[inline(always)]
     fn feed<I: Io, H: Handler>(
         &mut self,
@@ -424,7 +422,7 @@ impl Http1 {
         self.free(&end, terms, now)
     }
 
-    /// Frees the connection after a complete response, or ends it.
+    /// Makes the connection free after a complete response, or ends it.
     #[inline]
     fn free(&mut self, end: &End, terms: &Terms<'_>, now: Nanos) -> Flow {
         let spent = self.carried >= terms.settings.carried_max;
@@ -443,13 +441,13 @@ impl Http1 {
         } else if end.reusable && terms.peer_closed {
             Closing::Peer
         } else {
-            // Whether the end itself was read with the response is chance.
+            // Whether the close itself was read together with the response is chance.
             Closing::Announced
         })
     }
 
-    /// Completes the response where the peer has closed, or fails it: a body without a length ends
-    /// so.
+    /// Completes the response after the peer has closed, or fails it: a body without a length ends
+    /// with the connection.
     fn ended<I: Io, H: Handler>(
         &mut self,
         ended: Result<Option<End>, Error>,
@@ -460,7 +458,7 @@ impl Http1 {
         let now = port.now();
         let flow = match ended {
             Ok(Some(end)) => match self.over(end, terms, handler, now) {
-                // The end of the connection is that of the body.
+                // The end of the connection was the end of the body.
                 Flow::Close(Closing::Announced) => Flow::Close(Closing::Peer),
                 flow => flow,
             },
@@ -477,7 +475,7 @@ impl Http1 {
         }
     }
 
-    /// Fails the response where the connection could not be read.
+    /// Fails the response if the connection could not be read.
     fn receive_failed<I: Io, H: Handler>(
         &mut self,
         error: IoError,
@@ -491,7 +489,7 @@ impl Http1 {
                 let error = self.machine.handle_reset();
                 self.failure_of(&error, now)
             }
-            // The stream may have been cut: a body that runs to the end is not known to be whole.
+            // The stream may have been cut: a body that ends with the connection may be incomplete.
             IoError::TlsNoCloseNotify | IoError::TlsCut => match self.machine.handle_end() {
                 Err(error) => self.failure_of(&error, now),
                 Ok(_) => {
@@ -500,7 +498,7 @@ impl Http1 {
                     Failure::with(Outcome::Truncated, detail)
                 }
             },
-            // With TLS 1.3 the server judges the client's certificate after the handshake.
+            // With TLS 1.3 the server checks the client's certificate after the handshake.
             IoError::Refused
             | IoError::TimedOut
             | IoError::Unreachable
@@ -520,18 +518,19 @@ impl Http1 {
         }
     }
 
-    /// Whether the connection had been idle before its exchange, and nothing of a response has come.
+    /// Whether the connection had been idle before its exchange, and no byte of a response has
+    /// arrived.
     const fn is_reused(&self) -> bool {
         self.carried > 1 && !self.answered
     }
 
-    /// Whether an end of the connection that comes now was on its way when the request was sent.
+    /// Whether an end of the connection at `now` was on its way when the request was sent.
     fn is_race(&self, now: Nanos) -> bool {
         self.is_reused() && now - self.since <= self.race
     }
 
-    /// Adds to the failure of a connection's first exchange what the handshake tells of it, where
-    /// the server has answered nothing.
+    /// Adds information from the handshake to the failure of a connection's first exchange, if the
+    /// server has answered nothing.
     fn unanswered<I: Io>(&self, failure: Failure, port: &Port<'_, I>) -> Failure {
         match self.carried <= 1 && !self.answered {
             true => port.explain(failure),
@@ -558,7 +557,7 @@ impl Http1 {
         handler: &mut H,
         now: Nanos,
     ) -> Flow {
-        // The server went away before it had the whole request.
+        // The server closed before it had the whole request.
         if resend == Resend::Idempotent
             && failure.outcome == Outcome::Closed
             && !self.sending.is_written()
@@ -583,9 +582,9 @@ impl Http1 {
     }
 }
 
-/// The result of a receive that brought bytes, with the end of the exchange if they brought that;
-/// `None` where there may be more to receive. The peer's end follows the received bytes, without an
-/// event of its own.
+/// The result of a receive with bytes, including the end of the exchange if they complete it; `None`
+/// if there may be more to receive. The peer's end follows the received bytes without a separate
+/// event.
 #[inline(always)]
 fn read(flow: Option<Flow>, drained: bool, terms: &Terms<'_>) -> Option<Read> {
     match flow {
@@ -631,7 +630,7 @@ fn ahead(head: &Head<'_>) -> Ahead {
     }
 }
 
-/// Reads the server's `Keep-Alive` field, where the plan wants it obeyed.
+/// Reads the server's `Keep-Alive` field, if the plan respects it.
 #[inline]
 fn read_hint(hint: &mut Hint, head: &Head<'_>, settings: &Settings) {
     if settings.obeys_hints()
@@ -641,8 +640,8 @@ fn read_hint(hint: &mut Hint, head: &Head<'_>, settings: &Settings) {
     }
 }
 
-/// Closes a connection on which something came while it carries no exchange: its end, or bytes that
-/// were not asked for. After TLS's own messages there is nothing to receive.
+/// Closes a connection that received something while it carries no exchange: its end, or unrequested
+/// bytes. TLS's own messages leave nothing to receive.
 #[cold]
 fn refuse_input<I: Io>(port: &mut Port<'_, I>, input: &mut Input) -> Read {
     let flow = match input.receive(port) {

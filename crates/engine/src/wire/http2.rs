@@ -1,15 +1,15 @@
 //! HTTP/2 on a connection: any number of exchanges at a time, each on a stream whose token is the
 //! exchange's id.
 //!
-//! The [`Machine`] has the streams, flow control, HPACK and the output, which `flush` writes once a
-//! turn for all streams. An exchange counts as sent when the flush that carries its head begins, and
-//! stands in `unsent` until then.
+//! The [`Machine`] has the streams, flow control, HPACK and the output, which `flush` writes once
+//! per turn for all streams. An exchange counts as sent when the flush that carries its head begins;
+//! until then it is in `unsent`.
 //!
-//! A stream ends by its response (and a reset, where the request is not at its end by then), by a
-//! reset of the server, by ours where the exchange is given up, or with the connection. Streams
-//! above the last one of a GOAWAY were not processed (RFC 9113 section 6.8) and may be sent again.
+//! A stream ends with its response (and a reset, if the request is incomplete), with a reset by the
+//! server, with our reset if the exchange is given up, or with the connection. Streams above the
+//! last one of a GOAWAY were not processed (RFC 9113 section 6.8) and may be sent again.
 //!
-//! A peer's mistake on a stream resets the stream; one on the connection ends it with our GOAWAY.
+//! A peer's violation on a stream resets the stream; one on the connection ends it with our GOAWAY.
 
 mod going;
 mod reading;
@@ -40,7 +40,8 @@ use drumfire_units::Nanos;
 use drumfire_units::rounded::count as grouped;
 use std::fmt;
 
-/// The payload of our pings, all alike: any byte of the server's is a sign of life.
+/// The payload of all our pings, which are not distinguished: any byte from the server shows
+/// activity.
 const PAYLOAD: [u8; 8] = *b"drumfire";
 
 /// One connection that speaks HTTP/2.
@@ -49,28 +50,28 @@ pub(crate) struct Http2 {
     machine: Machine,
     /// Exchanges whose streams were opened and have not been written yet.
     unsent: Vec<ExchangeId>,
-    /// Whether the server's SETTINGS have come.
+    /// Whether the server's SETTINGS have arrived.
     ready: bool,
     /// The number of streams opened.
     carried: u64,
-    /// The number of streams that the plan allows; 0 once it is to take no more.
+    /// The number of streams that the plan allows; 0 after the connection must take no more.
     carried_max: u64,
-    /// The number of responses that have come.
+    /// The number of responses received.
     answered: u64,
     /// The server's GOAWAY.
     going: Option<GoingAway>,
     silence: Silence,
-    /// A head that the server may refuse for its size.
+    /// A head that the server may refuse because of its size.
     oversized: Option<HeadSize>,
-    /// The failure of a send; bytes that the server sent before are still to be read.
+    /// The failure of a send; bytes that the server sent before must still be read.
     send_failure: Option<Box<Failure>>,
 }
 
-/// No common server refuses a smaller head by default.
+/// The size of a head up to which no common server refuses it by default.
 const HEAD_USUAL: u32 = 8 << 10;
 
-/// The size of a request's head as SETTINGS_MAX_HEADER_LIST_SIZE counts it, and that setting of the
-/// server; the largest number if the server has sent none.
+/// The size of a request's head, as counted for SETTINGS_MAX_HEADER_LIST_SIZE, and the server's
+/// value of that setting; `u32::MAX` if the server has sent none.
 #[derive(Clone, Copy, Debug)]
 struct HeadSize {
     bytes: u32,
@@ -86,7 +87,7 @@ impl HeadSize {
         }
     }
 
-    /// Whether this failure may be such a refusal. Without an announced limit, only an error for an
+    /// Whether this failure may be such a refusal. Without an announced limit, only an error for
     /// excess is.
     fn explains(self, outcome: Outcome) -> bool {
         let mut excesses = [ErrorCode::ENHANCE_YOUR_CALM, ErrorCode::FRAME_SIZE_ERROR].into_iter();
@@ -191,13 +192,13 @@ impl WireProtocol for Http2 {
         }
     }
 
-    /// Its streams go on to their ends.
+    /// Running streams continue to their ends.
     fn take_no_more(&mut self) -> bool {
         self.carried_max = 0;
         false
     }
 
-    /// Opens a stream for an exchange, and sends of its body what the stream takes.
+    /// Opens a stream for an exchange, and sends as much of its body as the stream takes.
     #[inline]
     fn submit<I: Io, H: Handler>(
         &mut self,
@@ -255,7 +256,7 @@ impl WireProtocol for Http2 {
         Dropped::Stream
     }
 
-    /// Receives until there is nothing more for now, or this turn's portion is used up.
+    /// Receives until no more bytes are available, or this turn's portion is used up.
     #[inline]
     fn receive<I: Io, H: Handler>(
         &mut self,
@@ -270,7 +271,7 @@ impl WireProtocol for Http2 {
         reading.finish_read(unread)
     }
 
-    /// Lets streams send on that waited for output to be written: the machine has events for them.
+    /// Continues streams that waited for output to be written: the machine has events for them.
     #[cold]
     fn resume<H: Handler>(&mut self, underway: &mut Underway, handler: &mut H, now: Nanos) -> Read {
         let mut reading = Reading::at(now, underway, handler);
@@ -299,7 +300,7 @@ impl WireProtocol for Http2 {
         }
     }
 
-    /// Hands over the failure of a send, from which the exchanges fail.
+    /// Returns the failure of a send, with which the exchanges fail.
     fn fail_sends<H: Handler>(
         &mut self,
         _underway: &mut Underway,
@@ -317,8 +318,7 @@ impl WireProtocol for Http2 {
         first.unwrap_or(Nanos::MAX)
     }
 
-    /// Asks for a sign of life where the connection carries streams, and ends it where it has long
-    /// carried none.
+    /// Pings a silent connection that carries streams, and reports one that has been idle for long.
     fn handle_timeout<I: Io, H: Handler>(
         &mut self,
         _port: &mut Port<'_, I>,
@@ -347,7 +347,7 @@ impl WireProtocol for Http2 {
         true
     }
 
-    /// Sends what is queued, with our GOAWAY unless the server has sent its own.
+    /// Sends the queued output, with our GOAWAY unless the server has sent its own.
     fn drain<I: Io>(&mut self, port: &mut Port<'_, I>) {
         if self.going.is_none() {
             self.machine.go_away(ErrorCode::NO_ERROR);
@@ -357,7 +357,7 @@ impl WireProtocol for Http2 {
 }
 
 impl Http2 {
-    /// Writes output that opens streams. All have left when its first bytes have.
+    /// Writes output that opens streams. All of them count as sent when the first bytes are sent.
     #[inline]
     fn send_requests<I: Io, H: Handler>(
         &mut self,
@@ -378,8 +378,8 @@ impl Http2 {
         sent
     }
 
-    /// Hands to a stream as much of its exchange's body as it takes. `false` when the exchange
-    /// fails by that: its stream is reset.
+    /// Passes as much of an exchange's body to a stream as it takes. Returns `false` if this fails
+    /// the exchange, whose stream is then reset.
     fn pump<H: Handler>(
         &mut self,
         id: ExchangeId,
@@ -419,7 +419,7 @@ impl Http2 {
         self.forget_unsent(id);
     }
 
-    /// Forgets an exchange whose stream is gone before it was written; its id may be used again.
+    /// Forgets an exchange whose stream ended before it was written; its id may be reused.
     fn forget_unsent(&mut self, id: ExchangeId) {
         self.unsent.retain(|unsent| *unsent != id);
     }
@@ -461,7 +461,7 @@ impl Http2 {
         true
     }
 
-    /// Feeds received bytes, or none where the machine has events of its own.
+    /// Passes received bytes to the machine; without bytes, only handles its pending events.
     #[inline]
     fn feed<H: Handler>(&mut self, mut bytes: &[u8], reading: &mut Reading<'_, H>) {
         while !bytes.is_empty() || self.machine.has_event() {
@@ -536,7 +536,7 @@ impl Http2 {
         }
     }
 
-    /// Feeds a response that came in one piece; gives the number of its bytes, if one did.
+    /// Handles a response that came in one piece; returns the number of its bytes, if there was one.
     #[inline(always)]
     fn feed_whole<H: Handler>(
         &mut self,
@@ -566,7 +566,7 @@ impl Http2 {
         }
     }
 
-    /// Ends the stream of an exchange that is over after a report.
+    /// Ends the stream of an exchange that is over after an event.
     #[inline]
     fn after<H>(&mut self, token: u32, then: Then, reading: &mut Reading<'_, H>) {
         let reset = match then {
@@ -577,15 +577,15 @@ impl Http2 {
             }
             Then::GiveUp => true,
         };
-        // A stream whose response is over before its request is would stay open for ever.
+        // A stream whose response is complete before its request would stay open for ever.
         if reset && let Some(stream) = reading.stream(token) {
             self.reset(ExchangeId(token), stream);
         }
         reading.clear(token);
     }
 
-    /// Whether an exchange is worth another attempt whose stream failed so: only where the server
-    /// has not processed it.
+    /// Whether an exchange whose stream failed may be sent again: only if the server has not
+    /// processed it.
     #[cold]
     fn resend_after(&self, error: StreamError) -> Resend {
         let going = self.going.as_ref();
@@ -609,7 +609,7 @@ impl Http2 {
         self.fail(token, failure, resend, reading);
     }
 
-    /// Fails a request whose stream the server, or its mistake, has ended.
+    /// Fails a request whose stream was ended by the server or because of its violation.
     #[cold]
     fn fail_stream<H: Handler>(
         &mut self,
@@ -629,14 +629,14 @@ impl Http2 {
             failure = self.explain(failure);
         }
         let then = self.fail(token, failure, resend, reading);
-        // A request that a server on its way out did not process brought no response.
+        // A request that a server shutting down did not process received no response.
         let is_left = error.is_unprocessed() && self.going.is_some();
         if then != Then::GoOn && !is_left {
             self.answered += 1;
         }
     }
 
-    /// Ends an exchange whose stream is gone, unless the handler sends it once more.
+    /// Ends an exchange whose stream has ended, unless the handler sends it again.
     #[cold]
     fn fail<H: Handler>(
         &mut self,
@@ -668,8 +668,8 @@ impl Http2 {
         }
     }
 
-    /// The failure of the exchanges on a connection that is lost so. A GOAWAY with an error has the
-    /// reason, however the connection ends after it.
+    /// The failure of the exchanges on a connection that is lost. If a GOAWAY had an error, that is
+    /// the reason, however the connection ends after it.
     fn lost(&self, failure: Failure) -> Failure {
         match &self.going {
             Some(going) if going.is_error() => self.explain(going.failure()),
@@ -677,7 +677,7 @@ impl Http2 {
         }
     }
 
-    /// Adds to the failure of a connection what its handshake tells of it, where the server has
+    /// Adds information from the handshake to the failure of a connection, if the server has
     /// answered nothing.
     fn unanswered<I: Io>(&self, failure: Failure, port: &Port<'_, I>) -> Failure {
         match self.answered {
@@ -686,7 +686,7 @@ impl Http2 {
         }
     }
 
-    /// Adds to a failure that the server may have refused a head for its size.
+    /// Adds to a failure that the server may have refused a head because of its size.
     #[cold]
     fn explain(&self, failure: Failure) -> Failure {
         match self.oversized.filter(|size| size.explains(failure.outcome)) {

@@ -1,5 +1,5 @@
-//! The driver's side of a wire: the port through which it sends and receives, and the buffers that
-//! all wires of a worker receive with.
+//! The driver's side of a wire: the port through which the wire sends and receives, and the receive
+//! buffers that all wires of a worker share.
 
 use crate::blame::Failure;
 use crate::limits::{DISCARD_BYTES, RECEIVE_BYTES, RECEIVES_PER_TURN};
@@ -8,7 +8,7 @@ use drumfire_measure::Outcome;
 use drumfire_net::{Io, IoError, Received, Slot};
 use drumfire_units::Nanos;
 
-/// A driver and the slot in it that a wire is on.
+/// A driver, and a wire's slot in it.
 pub(crate) struct Port<'a, I> {
     io: &'a mut I,
     slot: Slot,
@@ -26,7 +26,7 @@ impl<'a, I: Io> Port<'a, I> {
         self.io.now()
     }
 
-    /// The time of received bytes: that of their arrival, where the kernel has given it, else now.
+    /// The time of received bytes: their arrival if the kernel has reported it, else now.
     #[inline(always)]
     pub(crate) fn time_of(&self, arrived: Option<Nanos>) -> Nanos {
         match arrived {
@@ -40,21 +40,21 @@ impl<'a, I: Io> Port<'a, I> {
         self.io.send(self.slot, bytes)
     }
 
-    /// Sends what begins one request, or several.
+    /// Sends the beginning of one or several requests.
     #[inline]
     pub(crate) fn send_request(&mut self, bytes: &[u8]) -> Result<usize, IoError> {
         self.io.send_request(self.slot, bytes)
     }
 
-    /// The time at which what was sent so last has left, by the kernel's stamp; once.
+    /// The kernel's time stamp of the departure of the last [`Self::send_request`]; returned once.
     #[inline]
     pub(crate) fn departure(&mut self) -> Option<Nanos> {
         self.io.departure(self.slot)
     }
 
-    /// Adds to the failure of a connection on which the server has answered nothing that it had asked
-    /// for a certificate in vain: many servers judge that after the handshake, and some without an
-    /// alert.
+    /// Adds to the failure of a connection without an answer that the server had requested a
+    /// certificate and received none: many servers check this after the handshake, and some without
+    /// an alert.
     #[cold]
     pub(crate) fn explain(&self, failure: Failure) -> Failure {
         let is_cut_off = failure.outcome == Outcome::TlsProtocol;
@@ -70,15 +70,15 @@ impl<'a, I: Io> Port<'a, I> {
     }
 }
 
-/// The buffers with which all connections of a worker receive; one of each, for they take turns.
+/// The receive buffers of a worker's connections, which use them in turn.
 #[derive(Debug)]
 pub(crate) struct Input {
     /// Received bytes.
     buffer: Vec<u8>,
-    /// The number of them that the last receive brought.
+    /// The number of bytes that the last receive brought.
     filled: usize,
-    /// Room for bytes that are thrown away unread; its memory is never touched where the driver
-    /// can discard.
+    /// Room for bytes that are discarded unread; its memory is never touched if the driver can
+    /// discard.
     scratch: Vec<u8>,
     /// The shared state of HTTP/1.1's machines.
     shared: h1::Shared,
@@ -94,7 +94,7 @@ impl Input {
         }
     }
 
-    /// Receives as much as there is room for. Received bytes take the place of those of before.
+    /// Receives as much as there is room for. Replaces the previously received bytes.
     #[inline(always)]
     pub(crate) fn receive<I: Io>(&mut self, port: &mut Port<'_, I>) -> Result<Received, IoError> {
         let received = port.receive(&mut self.buffer);
@@ -104,7 +104,7 @@ impl Input {
         received
     }
 
-    /// Receives one byte: what follows it may be another's to read.
+    /// Receives one byte, because the following bytes may belong to another reader.
     pub(crate) fn receive_byte<I: Io>(
         &mut self,
         port: &mut Port<'_, I>,
@@ -116,14 +116,13 @@ impl Input {
         received
     }
 
-    /// The bytes that the last receive brought, and the shared state of the machines that read
-    /// them.
+    /// The bytes of the last receive, and the shared state of the machines that read them.
     #[inline(always)]
     pub(crate) fn received(&mut self) -> (&[u8], &mut h1::Shared) {
         (&self.buffer[..self.filled], &mut self.shared)
     }
 
-    /// Throws away up to `limit` bytes that have come, unread.
+    /// Discards up to `limit` received bytes unread.
     #[inline]
     pub(crate) fn discard<I: Io>(
         &mut self,
@@ -133,12 +132,12 @@ impl Input {
         port.io.discard(port.slot, limit, &mut self.scratch)
     }
 
-    /// Throws away the input of a connection that is to be closed, a turn's portion at most.
+    /// Discards the input of a connection that will be closed, at most one turn's portion.
     pub(crate) fn discard_all<I: Io>(&mut self, port: &mut Port<'_, I>) {
         for _ in 0..RECEIVES_PER_TURN {
             match self.discard(port, self.scratch.len() as u64) {
                 Ok(Received::Bytes { .. }) => {}
-                // An error of a connection that is given up changes nothing.
+                // An error of a connection that is given up has no effect.
                 Ok(Received::Nothing | Received::End) | Err(_) => return,
             }
         }

@@ -1,8 +1,8 @@
 //! The settings of a pool for its connections, and the terms of the connection for one read.
 //!
-//! They are copied from the plan once, so that a wire needs no plan, and a redirect's lane has the
-//! same settings as the lane from which it departs. Settings that only lead to a time or a decision
-//! are private.
+//! The settings are copied from the plan once, so that a wire needs no plan. A redirect's lane has
+//! the same settings as the lane it comes from. Settings that only lead to a time or a decision are
+//! private.
 
 use crate::limits::{BACKOFF_MIN, DOUBT_MAX, LOOK_UP_AGAIN, LOOK_UP_LEAST};
 use crate::protocol::Protocol;
@@ -15,7 +15,7 @@ use drumfire_units::Nanos;
 /// The settings of a pool for its connections.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
-    /// The protocol that its connections speak.
+    /// The protocol of the connections.
     pub(crate) protocol: Protocol,
     /// The maximum number of exchanges on one connection at a time.
     pub(crate) streams: u32,
@@ -23,14 +23,14 @@ pub(crate) struct Settings {
     pub(crate) first_stream_id: u32,
     keep_alive: KeepAlive,
     hints: KeepAliveHints,
-    /// The ends of TLS that end a body.
+    /// The kinds of TLS end that end a body.
     pub(crate) tls_end: TlsEnd,
     expect_continue: ExpectContinue,
     /// The order in which connections use the addresses of a name.
     pub(crate) spread: Spread,
     backoff_max: Nanos,
     ping: Option<Ping>,
-    /// The length of a connection's life.
+    /// The limits of a connection's life.
     pub(crate) life: Life,
     renewal: Renewal,
     connect_limit: Nanos,
@@ -71,8 +71,8 @@ impl Settings {
         }
     }
 
-    /// The settings of a pool for one connection of HTTP/2 that carries one exchange after the
-    /// other, with nothing that ends it by itself: its user has a limit of its own for all.
+    /// The settings of a pool for one HTTP/2 connection that carries one exchange after another,
+    /// without limits that end it: its user has a limit for the whole conversation.
     pub(crate) fn of_conversation(pool: &Pool) -> Self {
         Self {
             protocol: Protocol::Http2,
@@ -91,14 +91,14 @@ impl Settings {
         !matches!(self.keep_alive, KeepAlive::No)
     }
 
-    /// Whether a server's `Keep-Alive` field is obeyed.
+    /// Whether a server's `Keep-Alive` field is respected.
     #[inline]
     pub(crate) fn obeys_hints(&self) -> bool {
         self.hints == KeepAliveHints::Respect
     }
 
-    /// The time until which a body waits for `100 Continue`, behind a head that is sent now; `None`
-    /// where it does not.
+    /// The time until which a body waits for `100 Continue` after a head that is sent now; `None` if
+    /// it does not wait.
     #[inline]
     pub(crate) fn continue_by(&self, now: Nanos) -> Option<Nanos> {
         match self.expect_continue {
@@ -107,7 +107,8 @@ impl Settings {
         }
     }
 
-    /// The rest of a connection after this many failures in a row, from 1: each is twice the last.
+    /// The rest of a connection after this many consecutive failures, from 1: each is twice the
+    /// last.
     pub(crate) fn backoff(&self, failures: u8) -> Nanos {
         let doubled = BACKOFF_MIN.0 << (failures - 1).min(20);
         Nanos(doubled).min(self.backoff_max)
@@ -123,8 +124,8 @@ impl Settings {
         now + self.tls_limit
     }
 
-    /// The time for which a place with this time to live is known before its name is looked up
-    /// again; `None` is for the whole run.
+    /// The time for which an address with this time to live is used before its name is looked up
+    /// again; `None` means the whole run.
     pub(crate) fn known_for(&self, ttl: Option<Nanos>) -> Option<Nanos> {
         match self.renewal {
             Renewal::Never => None,
@@ -133,8 +134,8 @@ impl Settings {
         }
     }
 
-    /// The patience with the silence of a connection, after servers have refused pings as too
-    /// frequent `halved` times (gRPC's proposal A8: each refusal doubles the interval).
+    /// The limits for a connection's silence, after servers have refused pings as too frequent
+    /// `halved` times (gRPC's proposal A8: each refusal doubles the interval).
     pub(crate) fn patience(&self, halved: u32) -> Patience {
         let ping = self.ping.map(|ping| Ping {
             after: Nanos(ping.after.0.saturating_mul(1 << halved.min(32))),
@@ -146,7 +147,7 @@ impl Settings {
         }
     }
 
-    /// The time within which a connection that is doubted must give a sign of life.
+    /// The time within which a checked connection must show activity.
     pub(crate) fn doubt_limit(&self) -> Nanos {
         self.ping.map_or(DOUBT_MAX, |ping| ping.timeout)
     }
@@ -157,15 +158,15 @@ pub(crate) struct Terms<'a> {
     /// The settings of its pool.
     pub(super) settings: &'a Settings,
     /// Whether the peer has finished sending: the end follows without a separate event, and the
-    /// connection carries no other request.
+    /// connection carries no further request.
     pub(super) peer_closed: bool,
-    /// The reason for which the connection is closed after the exchanges that it carries, if it is.
+    /// The reason why the connection is closed after its exchanges, if it is.
     pub(super) leaving: Option<Closing>,
 }
 
 impl<'a> Terms<'a> {
-    /// The terms of a connection whose peer has finished sending or not, and which is closed after
-    /// the exchanges that it carries where there is a reason for that.
+    /// The terms of a connection; `peer_closed`: whether the peer has finished sending; `leaving`:
+    /// the reason why the connection is closed after its exchanges, if it is.
     #[inline]
     pub(crate) const fn new(
         settings: &'a Settings,
@@ -189,8 +190,8 @@ pub(crate) struct Patience {
 }
 
 impl Patience {
-    /// The time at which a connection is idle for too long that was used last then; `None` for
-    /// never.
+    /// The time at which a connection that was last used at `last` has been idle for too long;
+    /// `None` for never.
     pub(crate) fn idle_at(self, last: Nanos) -> Option<Nanos> {
         self.idle.map(|idle| last + idle)
     }

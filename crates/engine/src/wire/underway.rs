@@ -1,16 +1,15 @@
-//! The exchanges that the transport has taken: the place and the phase of each.
+//! The exchanges that the transport has taken: the position and the phase of each.
 //!
-//! The transport enters an exchange when it is submitted. The wire that carries it, or the
-//! transport where no wire does, clears the entry with the exchange's last event; the id may then
-//! be given to another exchange.
+//! The transport enters an exchange when it is submitted. The wire that carries it, or else the
+//! transport, clears the entry with the exchange's last event; the id may then be reused.
 //!
 //! ```text
 //!   Nowhere ─► Seeking ─► Nowhere            its origin is known, and it is submitted again
 //!      └─────► Waiting ─► Carried ─► Nowhere
 //! ```
 //!
-//! An entry is found by the exchange's id in a list, so that it costs one load; share and slot of
-//! an entry mean something only in the phases that have them.
+//! An entry is found by the exchange's id in a list, so it costs one load; share and slot of an
+//! entry are valid only in the phases that have them.
 
 use super::handler::{Handler, Seen, WireEvent};
 use crate::blame::Failure;
@@ -20,7 +19,7 @@ use drumfire_measure::Outcome;
 use drumfire_net::Slot;
 use drumfire_units::Nanos;
 
-/// A wire's own name for an exchange that it carries. Only that wire reads it.
+/// A wire's handle for an exchange that it carries. Only that wire reads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Handle {
     /// The exchange has the connection to itself.
@@ -32,22 +31,22 @@ pub(crate) enum Handle {
 /// The progress of an exchange on its way to the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// The transport does not have it.
+    /// The transport does not have the exchange.
     Nowhere,
-    /// The origin that it is redirected to is being looked up.
+    /// The origin of a redirect is being looked up.
     Seeking,
-    /// It waits for a connection, or for room on one.
+    /// The exchange waits for a connection, or for room on one.
     Waiting,
-    /// A wire carries it.
+    /// A wire carries the exchange.
     Carried(Handle),
 }
 
-/// The place of one exchange.
+/// The position of one exchange.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Assignment {
-    /// The share that it was submitted to.
+    /// The share to which the exchange was submitted.
     share: ShareId,
-    /// The slot that carries it.
+    /// The slot that carries the exchange.
     slot: Slot,
     /// The progress of the exchange.
     pub(crate) phase: Phase,
@@ -60,8 +59,7 @@ impl Assignment {
         phase: Phase::Nowhere,
     };
 
-    /// The slot whose wire carries the exchange, and the wire's handle of it; `None` where none
-    /// does.
+    /// The slot whose wire carries the exchange, and the wire's handle; `None` if no wire does.
     #[inline]
     pub(crate) const fn carrier(&self) -> Option<(Slot, Handle)> {
         match self.phase {
@@ -70,7 +68,7 @@ impl Assignment {
         }
     }
 
-    /// The share for whose connection the exchange waits; `None` where it does not.
+    /// The share for whose connection the exchange waits; `None` if it does not wait.
     pub(crate) const fn awaited(&self) -> Option<ShareId> {
         match self.phase {
             Phase::Waiting => Some(self.share),
@@ -119,20 +117,20 @@ impl Underway {
         self.0[id.index()]
     }
 
-    /// Takes the exchange off its way, and gives the assignment that it had.
+    /// Clears the exchange's assignment, and returns it.
     pub(crate) fn take_assignment(&mut self, id: ExchangeId) -> Assignment {
         let assignment = self.get(id);
         self.clear(id);
         assignment
     }
 
-    /// Notes that the exchange travels no more.
+    /// Notes that the exchange has left the transport.
     #[inline]
     pub(crate) fn clear(&mut self, id: ExchangeId) {
         self.0[id.index()].phase = Phase::Nowhere;
     }
 
-    /// Fails an exchange that never came to a wire, or whose wire is gone.
+    /// Fails an exchange that no wire has taken, or whose wire has ended.
     pub(crate) fn fail<H: Handler>(
         &mut self,
         handler: &mut H,
@@ -149,14 +147,14 @@ impl Underway {
 #[derive(Debug)]
 pub(crate) struct Cancelled {
     phase: Phase,
-    /// The wire's knowledge of its response.
+    /// What the wire knows of the response.
     pub(crate) seen: Seen,
     waiting: Option<Failure>,
 }
 
 impl Cancelled {
     /// The phase of an exchange, and what its wire knows of the response. `waiting` is the failure
-    /// of one that waited for a connection, or for room on one.
+    /// if the exchange waited for a connection, or for room on one.
     pub(crate) const fn new(phase: Phase, seen: Seen, waiting: Option<Failure>) -> Self {
         Self {
             phase,
@@ -170,8 +168,8 @@ impl Cancelled {
         self.phase == Phase::Seeking
     }
 
-    /// The failure of an exchange that was late before it had a wire; `None` of one that a wire
-    /// carried, whose own events show what was late.
+    /// The failure of an exchange whose time was up before it had a wire; `None` if a wire carried
+    /// it, whose events show the late part.
     pub(crate) fn into_lateness(self) -> Option<Failure> {
         let total = || Failure::of(Outcome::TimeoutTotal);
         match self.phase {

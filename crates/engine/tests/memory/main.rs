@@ -69,7 +69,7 @@ fn observed(plan: Draft, world: World, times: &[Nanos]) -> Vec<(u64, i64)> {
     observed_beside(plan, world, times, &mut |_| {})
 }
 
-/// The same, with every event shown as it comes.
+/// Runs a plan as `observed` does, and passes every event to `watch`.
 fn observed_beside(
     plan: Draft,
     mut world: World,
@@ -102,7 +102,7 @@ const LENGTH: Nanos = Nanos::from_millis(1_500);
 /// Checks that nothing is allocated in the last half second of such a run.
 #[track_caller]
 fn allocates_nothing(name: &str, plan: Draft, world: World) {
-    // No interval ends meanwhile: an interval is the one thing that is taken anew.
+    // No interval ends meanwhile: a new interval would be allocated.
     let plan = plan.interval(Nanos::from_secs(3600));
     let times = [Nanos::from_secs(1), Nanos::from_millis(1_450)];
     let seen = observed(plan, world, &times);
@@ -113,9 +113,9 @@ fn allocates_nothing(name: &str, plan: Draft, world: World) {
     );
 }
 
-/// How many bytes more the program holds after a second of the run: the quietest of seven, since
-/// the other tests and their runner take memory of their own when they start and end. The remains
-/// of a failure are in each of them.
+/// The increase of the program's memory after a second of the run: the quietest of seven runs,
+/// since the other tests and their runner allocate memory when they start and end. The remains of a
+/// failure are in each run.
 fn held_more(plan: Draft, world: World) -> i64 {
     let times: Vec<Nanos> = (2..10).map(Nanos::from_secs).collect();
     let seen = observed(plan, world, &times);

@@ -1,7 +1,7 @@
-//! Times by the kernel's clock: what the program does late is in no figure of the target.
+//! Times by the kernel's clock: lateness of the program is in no figure of the target.
 //!
-//! The program stands still in pauses, in which the network goes on and the kernel stamps what
-//! arrives.
+//! The program is stopped in pauses, in which the network continues and the kernel stamps arriving
+//! bytes.
 
 use crate::{ms, run, secs, us};
 use drumfire_measure::{ArrivalClock, Latency, Validity};
@@ -90,7 +90,7 @@ fn users_that_stand_still_see_the_service_as_it_is() {
     assert_eq!(result.summary.generator.handling_p50, Nanos::ZERO);
 }
 
-/// Any pauses whatever: service times are those of a program that never stood still.
+/// With any pauses, service times equal the times of a program that was never stopped.
 #[test]
 fn service_times_do_not_depend_on_pauses() {
     for seed in 0..24 {
@@ -160,7 +160,7 @@ fn what_a_send_takes_is_in_no_service_time() {
     }
 }
 
-/// Any pauses whatever, within calls too: service times are those of the network and the server.
+/// With any pauses, even within calls, service times depend only on the network and the server.
 #[test]
 fn service_times_do_not_depend_on_calls() {
     for seed in 0..12 {
@@ -216,7 +216,7 @@ fn departures_that_are_missing_or_refused_fall_back() {
     }
 }
 
-/// The request that was sent is that of which redirects led to others.
+/// The sent time is the departure of the first request, even after redirects.
 #[test]
 fn the_departure_is_that_of_the_first_request() {
     let plan = open("const(100/s,1s)").connections(100);
@@ -258,7 +258,7 @@ fn streams_that_are_read_at_once_have_the_newest_stamp() {
     assert!(program.max() > ms(58));
 }
 
-/// A stamp that lies before its request is no time of a response: the program's stands in.
+/// A stamp before its request is refused: the program's time is used instead.
 #[test]
 fn a_stamp_before_the_request_is_refused() {
     for (plan, server) in open_loads(100) {

@@ -1,4 +1,4 @@
-//! A run that is changed while it goes on: exact to the request, with any number of workers.
+//! Changes of an active run: exact to the request, with any number of workers.
 
 use crate::{failures, ms, secs};
 use drumfire_engine::ControlError;

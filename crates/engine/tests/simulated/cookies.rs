@@ -27,7 +27,7 @@ fn shop(plan: Draft, cookies: Cookies) -> Draft {
         })
 }
 
-/// Gives each login without a session one of its own, and refuses everything else without.
+/// Gives each login without a session a new session, and refuses all other requests without one.
 fn answer(request: &Request<'_>) -> Answer {
     match request.header("cookie") {
         Some(cookie) if cookie.starts_with("sid=s") => Answer::ok(),
@@ -65,7 +65,7 @@ fn a_user_keeps_its_own_cookies() {
         let result = run(plan, world());
         failures(&result.summary, &[]);
         let (new, sent) = sessions(&result);
-        // Each thread has a server of its own, which counts from 0.
+        // Each thread has a separate server, which counts from 0.
         assert_eq!((new, sent.len()), (6, 6 / threads as usize), "{sent:?}");
         assert_eq!(sent.values().sum::<usize>(), 90 - 6);
         // Users have connections in common, and yet no cookies.
@@ -100,7 +100,7 @@ fn a_list_of_requests_has_cookies_too() {
     let plan = shop(closed(3).requests(30), Cookies::User);
     let result = run(plan.with(|pool| pool.program = Program::default()), world());
     let (new, sent) = sessions(&result);
-    // A user whose first request is no login is refused, and goes on.
+    // A user whose first request is not a login is refused, and continues.
     assert!(
         new >= 3 && sent.len() <= 3 && !sent.is_empty(),
         "{new} {sent:?}"

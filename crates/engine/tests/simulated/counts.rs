@@ -1,4 +1,4 @@
-//! Exact counts, whatever ends a run.
+//! Exact counts, for every end of a run.
 
 use crate::{close, ms, quantile, run, secs, us};
 use drumfire_measure::Outcome;
@@ -210,8 +210,8 @@ fn the_warm_up_is_sent_and_not_measured() {
     close("the rate", result.summary.achieved_per_s(), 20_000.0, 0.001);
 }
 
-/// Answers that take longer than the warm-up: what becomes due in a second is counted in it, before
-/// and behind the end of the warm-up, and on any number of threads.
+/// Answers that take longer than the warm-up: requests that become due in a second are counted in
+/// it, before and after the end of the warm-up, and with any number of threads.
 #[test]
 fn the_warm_up_counts_what_becomes_due_when_it_does() {
     for threads in [1, 2] {

@@ -115,7 +115,8 @@ fn a_server_that_allows_fewer_streams_gets_more_connections() {
     assert_eq!(total.counts.ok, 150);
     // A response takes 110 ms: six at a time, two on each, and more while those are opened.
     assert_eq!(result.log.connections, 4);
-    // Only what came before the server's word waited for a stream: two round trips, and no turn.
+    // Only requests before the server's SETTINGS waited for a stream: two round trips, without a
+    // turn.
     assert!(
         total.latency.waiting.max() <= ms(20),
         "{:?}",

@@ -30,7 +30,7 @@ fn calls(users: u32, count: u64, kind: CallKind, said: Said) -> Draft {
     plan.calls(kind, said)
 }
 
-/// The same with a call whose streams go in this way.
+/// A plan as from `calls`, with a call that streams in this way.
 fn streams(count: u64, kind: CallKind, said: Said, streaming: Streaming) -> Draft {
     let plan = closed(1).http2(1).requests(count);
     plan.calls_with(kind, said, |call| call.streaming = streaming)
@@ -68,7 +68,7 @@ fn a_call_may_end_with_the_statuses_that_are_expected() {
             refusal(),
             Some(Outcome::GrpcNotFound),
         ),
-        // What is no reply of gRPC has no status of its own.
+        // A response that is not a gRPC reply has no status from the server.
         (
             CallStatuses::NONE.with(14),
             Reply::head(503, &[("content-type", "text/html")]).ends(),
@@ -112,7 +112,7 @@ fn a_refused_call_is_sent_once_more() {
         &result.summary,
         &[(Outcome::H2StreamRefusedStream, refused)],
     );
-    // Nine of a hundred are refused twice: the bounds are those of five standard deviations.
+    // Nine of a hundred are refused twice: the bounds are five standard deviations.
     assert!((45..=135).contains(&refused), "{refused}");
     assert_eq!(result.log.requests, 1000 + total.retried);
     assert_eq!(
@@ -235,7 +235,7 @@ fn replies_that_are_none_have_an_outcome() {
     };
     let unary = |fields: &[(&str, &str)]| Reply::call().message(b"hi").fields(fields);
     for (reply, outcome) in [
-        // No trailers, no status, one that is none.
+        // No trailers, no status, an invalid status.
         (Reply::call().message(b"hi").ends(), Outcome::GrpcInternal),
         (unary(&[("other", "1")]), Outcome::GrpcUnknown),
         (unary(&[("grpc-status", "99")]), Outcome::GrpcUnknown),
@@ -364,7 +364,7 @@ impl RequestData for Clock {
     }
 }
 
-/// A time that a message has is that of the message, where its data are asked for that.
+/// If the data request it, each message is rendered with the message's own time.
 #[test]
 fn time_goes_on_within_a_call() {
     for renews_time in [true, false] {
@@ -549,8 +549,8 @@ fn a_deadline_ends_a_call() {
     }
 }
 
-/// A server that keeps the deadline too may end the call before our timer is due: it is one
-/// outcome, in either order. A server with a shorter deadline of its own is another matter.
+/// A server that observes the deadline too may end the call before our timer is due: both orders
+/// have one outcome. A server with a shorter deadline is a different case.
 #[test]
 fn who_is_first_to_see_a_deadline_is_no_outcome() {
     let late = Client::ideal().wakes_late(ms(5));

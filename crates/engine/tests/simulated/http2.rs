@@ -15,7 +15,7 @@ fn world(script: Http2) -> World {
     World::of(Server::http2(script).takes(Law::Const(ms(10)))).network(Network::each_way(ms(1)))
 }
 
-/// The same without a way between.
+/// A world with such a server and without network delay.
 fn near(script: Http2) -> World {
     World::of(Server::http2(script).takes(Law::Const(ms(10))))
 }
@@ -315,8 +315,9 @@ fn a_dead_target_spins_no_core() {
     assert!(result.log.waits < 1000, "{} turns", result.log.waits);
 }
 
-/// Failures behind each other lengthen the pause before a connection is dialed, and one that was
-/// opened ends their row, also where it takes a single request and is replaced before its response.
+/// Consecutive failures lengthen the pause before a connection is dialed. A connection that was
+/// opened resets their count, even if it takes a single request and is replaced before its
+/// response.
 #[test]
 fn a_connection_that_was_opened_ends_a_row_of_failures() {
     let server = Server::http2(Http2::new()).takes(Law::Const(ms(1)));
@@ -601,7 +602,7 @@ fn connections_are_replaced_before_their_stream_ids_run_out() {
         assert_eq!((result.log.requests, result.log.unserved), (1000, 0));
         let opened = result.log.connections;
         assert!((10..=most).contains(&opened), "{users}: {opened}");
-        // A new connection takes 4 ms, which is no lag of ours.
+        // A new connection takes 4 ms, which is not lag.
         let longest = total.latency.response_time.max();
         assert!(longest <= ms(12 + 4), "{users}: {longest}");
         assert_eq!(total.latency.lag.max(), Nanos::ZERO);
@@ -640,7 +641,7 @@ fn connections_are_replaced_before_they_carry_too_many() {
         assert_eq!(result.summary.total.counts.ok, 1000);
         assert_eq!((result.log.requests, result.log.unserved), (1000, 0));
         assert_eq!(result.log.connections, connections);
-        // Opening one takes 4 ms, and there is no pause before that.
+        // Opening a connection takes 4 ms, without a pause before it.
         let each = 12 + if connections > 1 { 4 } else { 0 };
         let longest = if keep_alive == KeepAlive::No {
             20 * 4 + 12

@@ -94,7 +94,7 @@ fn a_body_that_ends_with_the_connection_is_whole_when_it_closes() {
 
 #[test]
 fn a_server_that_closes_after_some_is_noticed_before_the_next() {
-    // Its end comes with the answer: there is no excuse to send on.
+    // The end arrives with the answer, so the next request must not be sent on this connection.
     let server = Server::new().closes_after(10);
     let result = run(closed(2).thinks(ms(1)).requests(1000), world(server));
     failures(&result.summary, &[]);
@@ -104,7 +104,7 @@ fn a_server_that_closes_after_some_is_noticed_before_the_next() {
 
 #[test]
 fn a_server_that_closes_at_once_is_noticed_with_the_answer() {
-    // The same without a pause: answer and end are there at the same time.
+    // Without a pause, the answer and the end arrive together.
     let server = Server::new().closes_after(10);
     let result = run(closed(2).requests(1000), world(server));
     failures(&result.summary, &[]);
@@ -126,7 +126,7 @@ fn racing() -> World {
 
 #[test]
 fn a_request_that_meets_the_end_of_its_connection_fails() {
-    // It is sent 8 ms after the server's answer was, and arrives 1 ms after the server closed.
+    // The request is sent 8 ms after the server's answer, and arrives 1 ms after the server closed.
     let plan = closed(1).thinks(ms(7)).requests(100);
     let result = run(plan, racing());
     failures(&result.summary, &[(Outcome::ClosedReused, 50)]);

@@ -74,7 +74,7 @@ fn an_absurd_rate_balances() {
             let result = run(plan, world);
             let total = result.summary.total.counts;
             assert_eq!(total.intended, 2_000_000_000_000_000, "{policy:?}");
-            // One tick stands at a time: the second connection is a nanosecond behind, and has
+            // One tick is valid at a time: the second connection is a nanosecond later, and has
             // none at the end.
             let sent = match (policy, connections) {
                 (LatePolicy::Skip, 2) => 401,
@@ -87,7 +87,7 @@ fn an_absurd_rate_balances() {
     }
 }
 
-/// The same within a warm-up, which measures nothing of it.
+/// A rate like this within a warm-up has no effect on measured counts.
 #[test]
 fn an_absurd_rate_in_the_warm_up_drops_nothing_measured() {
     for policy in [LatePolicy::Skip, LatePolicy::Drop(ms(1))] {

@@ -83,7 +83,7 @@ proptest! {
         }
         let from = ms(from);
         let run = simulation(plan, &orders);
-        // An order that comes behind the end of the load is refused; it has no part in this.
+        // An order after the end of the load is refused, and is not part of this test.
         prop_assume!(run.give_commands().iter().all(Result::is_ok));
         let whole = run.run();
         let late = run.begins_from(from).run();

@@ -36,7 +36,7 @@ fn check(plan: Draft, server: Server, expected: &[(Closing, u64)]) {
     assert_eq!(ends(&lives(plan, server)), expected);
 }
 
-/// Whatever the length of the interval in which the warm-up ends.
+/// The length of the interval in which the warm-up ends does not matter.
 #[test]
 fn connections_of_the_warm_up_are_left_out() {
     for (warmup, interval) in [
@@ -74,7 +74,7 @@ fn a_connection_that_we_throw_away_is_not_closed_by_the_server() {
     let raw = |bytes: &[u8]| Server::new().says(Answer::raw(bytes));
     let excess = raw(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhelloEXTRA");
     check(closed(2).requests(50), excess, &[(Discarded, 50)]);
-    // Whether the end comes with the response, or behind it, is chance.
+    // Whether the end comes with the response, or after it, is chance.
     for after in [Nanos::ZERO, ms(10)] {
         let last = Answer::with(200, "Connection: close\r\n", b"bye").then_closes(after);
         check(
@@ -265,7 +265,7 @@ fn connections_leave_at_their_ages() {
     }
 }
 
-/// One that carries a long exchange leaves behind it.
+/// A connection with a long exchange leaves after the exchange.
 #[test]
 fn a_connection_leaves_behind_its_exchange() {
     let life = Life {
@@ -371,7 +371,7 @@ fn connections_follow_a_name() {
     }
 }
 
-/// A name that is gone for a while leaves its connections where they are.
+/// A name that has no address for a while does not change its connections.
 #[test]
 fn a_name_without_an_answer_changes_nothing() {
     let plan = open("const(100/s,100s)").connections(4);

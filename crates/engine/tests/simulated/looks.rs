@@ -1,4 +1,4 @@
-//! What is checked of responses, and what users take from them for their later requests.
+//! Checks of responses, and values that users take from them for later requests.
 
 use crate::{failures, ms, run};
 use drumfire_measure::{Counts, Outcome};
@@ -107,7 +107,7 @@ fn shop(plan: Draft, look: Look) -> Draft {
         })
 }
 
-/// A server that gives each login a token of its own, and refuses requests without one.
+/// A server that gives each login a separate token, and refuses requests without one.
 fn server(lines: &'static str) -> Server {
     Server::new()
         .takes(Law::Const(ms(10)))
@@ -144,7 +144,7 @@ fn each_user_sends_what_it_took_from_its_own_response() {
         });
         let mut tokens: Vec<u64> = tokens.map(|n| n.parse().expect("a number")).collect();
         assert_eq!(tokens.len(), 100);
-        // Each thread has a server of its own, which counts from 0.
+        // Each thread has a separate server, which counts from 0.
         if threads == 1 {
             tokens.sort_unstable();
             tokens.dedup();
@@ -201,7 +201,7 @@ fn what_is_not_as_expected_fails_and_leaves_no_value() {
             .takes(Law::Const(ms(10)))
             .answers(move |_| Answer::with(200, lines, body.as_bytes()));
         let result = run(shop(closed(2).iterations(4), look), World::of(server));
-        // The second request is not sent with what is left of the iteration before.
+        // The second request is not sent with values of the previous iteration.
         failures(&result.summary, &[(outcome, 4), (Outcome::BadData, 4)]);
         assert_eq!(iterations(&result).failed, 4);
     }

@@ -8,10 +8,10 @@ use drumfire_plan::{Compressed, Expect, Header, KeepAlive, Method, Redirects};
 use drumfire_testkit::{Answer, Draft, Law, Server, Simulated, Simulation, World, closed};
 use drumfire_units::ByteSize;
 
-/// Well-formed requests for each malformed one, each with a status of its own.
+/// The number of well-formed requests per malformed one, each with a different status.
 const OTHERS: u16 = 19;
 
-/// How often the list is gone through: 1,000 requests for a case of usual size.
+/// The number of passes through the list: 1,000 requests for a case of usual size.
 fn iterations(case: &Case) -> u64 {
     if case.bytes().len() > 100_000 { 5 } else { 50 }
 }
@@ -179,8 +179,8 @@ fn every_case_has_its_outcome_and_hurts_no_other() {
 
 #[test]
 fn every_case_has_its_outcome_byte_by_byte() {
-    // Bytes behind the end that come later are seen when they come: the connection may carry the
-    // next request by then. Together with the end they are recognised, as above.
+    // Excess bytes that come later are seen when they come: the connection may carry the next
+    // request by then. Together with the end they are recognised, as above.
     let excess = |case: &Case| {
         case.expected
             .notices

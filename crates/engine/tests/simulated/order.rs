@@ -1,5 +1,5 @@
-//! The times of each request are in order, whatever ended it and however the generator stood still:
-//! response = waiting + lag + service, row by row.
+//! The times of each request are in order, for every end of the request and every stop of the
+//! generator: response = waiting + lag + service, row by row.
 
 use crate::{ms, us};
 use drumfire_measure::{Kept, Outcome, RunEvent, Sample};

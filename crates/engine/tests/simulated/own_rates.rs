@@ -64,7 +64,7 @@ fn a_slow_server_makes_no_fewer_due_and_the_wait_is_no_lag() {
         assert_eq!(latency.waiting.max(), ms(9_750 - 3_900));
         assert_eq!(latency.service_time.max(), ms(250));
     }
-    // Each with a connection of its own that it keeps.
+    // Each user has its own connection.
     let own = plan().with(|pool| pool.connections.affinity = Affinity::User);
     let result = run(own, takes(ms(250)));
     assert_eq!(counts(&result), [300, 120, 120, 0, 180]);

@@ -92,8 +92,8 @@ fn impatient(law: &str) -> Draft {
 fn a_connection_is_asked_when_a_request_on_it_was_waited_for_in_silence() {
     let script = Http2::new().ignores_pings();
     let result = run(impatient("const(1/s,40s)"), world(script, secs(600)));
-    // The request of 0 s is given up at 3 s. The connection gives no sign within 20 s, and carries
-    // those of 21 and 22 s then; the second one is asked at 26 s.
+    // The request of 0 s is given up at 3 s. The connection shows no activity within 20 s, and then
+    // carries the requests of 21 and 22 s; the second one is asked at 26 s.
     let dead = (Outcome::TimeoutPing, 2);
     failures(&result.summary, &[(Outcome::TimeoutHead, 38), dead]);
     assert_eq!((result.log.pings, result.log.connections), (2, 2));

@@ -172,7 +172,8 @@ fn a_pause_without_a_name_holds_for_all_pools() {
         .command(secs(4), Change::Pause)
         .command(secs(6), Change::Resume)
         .run();
-    // The law's time stands for 2 s, so that it ends as much later; the users' duration does not.
+    // The law's time is stopped for 2 s, so the law ends 2 s later; the users' duration does not
+    // change.
     assert_eq!(counts(figures(&result, "browse")), [1000; 3]);
     let bought = figures(&result, "buy").counts.sent;
     assert!((2150..=2200).contains(&bought), "{bought} of 2,730");

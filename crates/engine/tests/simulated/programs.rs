@@ -582,7 +582,7 @@ fn scenarios_have_their_shares_whatever_the_threads() {
         let of_each = &result.summary.total.scenarios;
         let counts: Vec<u64> = of_each.iter().map(|of| of.counts.ok).collect();
         assert_eq!(counts, [30, 10]);
-        // Two requests at 10 ms each, and a pause between those of the second.
+        // Two requests at 10 ms each, and in the second scenario a pause between them.
         let longest: Vec<Nanos> = of_each.iter().map(|of| of.time.max()).collect();
         assert!(longest[1] >= longest[0] + ms(1), "{longest:?}");
     }

@@ -274,7 +274,7 @@ fn a_redirect_to_where_no_source_address_can_send_is_not_followed() {
     assert!(errors.contains(message), "{errors}");
 }
 
-/// A server leads a load that is more than modest to somebody else.
+/// A server redirects a load above the modest limit to a third party.
 #[test]
 fn a_redirect_to_a_public_address_is_blocked() {
     let server = Server::new().says(Answer::redirect(302, "http://victim/"));

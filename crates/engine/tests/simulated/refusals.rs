@@ -17,8 +17,8 @@ fn message(summary: &Summary) -> String {
     }
 }
 
-/// A GOAWAY with an error has its code and its words for every request that it meets, whatever last
-/// stream it names and however the connection ends after it.
+/// Every request that a GOAWAY with an error affects reports its code and text, for any last stream
+/// and any later end of the connection.
 #[test]
 fn a_goaway_with_an_error_keeps_its_code_and_its_words() {
     for calls in [false, true] {
@@ -87,7 +87,7 @@ fn a_head_that_is_larger_than_the_server_accepts_is_named_with_both_sizes() {
         assert!(message.starts_with("the request has "), "{message}");
         assert!(message.contains(accepts), "{message}");
     }
-    // It is advice: a server may answer all the same.
+    // The setting is advisory: a server may still answer.
     let script = Http2::new().accepts_heads(50);
     let result = run(
         closed(1).http2(1).requests(10),
@@ -126,7 +126,7 @@ fn a_431_has_the_sizes_of_the_head_and_of_the_announced_limit() {
                 let script = script.clone().says(reply);
                 let result = run(large(calls), World::of(Server::http2(script)));
                 let message = message(&result.summary);
-                // That the status is no gRPC reply is found by drumfire.
+                // The finding that the status is not a gRPC reply is drumfire's.
                 let found = message.strip_prefix("found by drumfire: ");
                 assert_eq!(found.is_some(), calls, "{message}");
                 let size = found
@@ -172,7 +172,7 @@ fn an_error_for_an_excess_has_the_size_of_a_large_head_that_no_limit_was_announc
     }
 }
 
-/// A status that the plan does not expect is the answer, whatever its body lacks.
+/// A status that the plan does not expect is the result, even if the body is incomplete.
 #[test]
 fn an_unexpected_status_wins_over_what_its_body_lacks() {
     let early = |head: &str| Answer::raw(format!("HTTP/1.1 {head}\r\n\r\nsome").as_bytes());

@@ -85,7 +85,7 @@ fn a_message_that_is_none_ends_its_call() {
         fails(&result, Outcome::Decode, INTERNAL, "unary");
         assert_eq!(words(&result), "no message of ours");
     }
-    // A stream is over at the first, and bytes behind it are not read.
+    // A stream is over at the first undecodable message, and later bytes are not read.
     let stream = Reply::call().message(b"oh").pause(ms(5)).message(b"hi");
     let stream = stream.pause(ms(5)).for_ever(b"oh", ms(5));
     let plan = checked(CallKind::ServerStream, plain);
@@ -113,7 +113,7 @@ fn a_stream_that_ends_with_a_message_has_no_status() {
     let result = run(plan, world(Http2::new().says(reply.clone())));
     fails(&result, Outcome::GrpcInternal, INTERNAL, "no trailers");
     assert_eq!(result.summary.total.messages.received, 2 * 20);
-    // It was given all that it asked for.
+    // The call has received everything that it requested.
     let kind = CallKind::ServerStream;
     let plan = calls(kind).calls_with(kind, Said::once(), |call| {
         call.streaming.receive = Some(2);

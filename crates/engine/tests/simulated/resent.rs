@@ -133,8 +133,8 @@ fn a_retry_that_can_not_be_made_leaves_the_first_failure() {
     assert_eq!(repeated(heads), 0);
 }
 
-/// A handler that works for a second and then closes the connection has had the request: it is not
-/// run twice, whatever the method.
+/// A handler that works for a second and then closes the connection has received the request: it is not
+/// sent again, for any method.
 #[test]
 fn a_request_that_was_worked_on_is_not_sent_again() {
     let (ours, go) = (ReusedClosed::Retry, ReusedClosed::RetryAsGo);
@@ -182,7 +182,7 @@ fn a_race_lasts_as_long_as_the_way() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(40) })]
 
-    /// Whatever a server does, it gets no request more often than the books say.
+    /// A server never receives more requests than were counted as sent and resent.
     #[test]
     fn a_server_counts_no_more_than_was_sent_and_resent(
         seed in any::<u64>(), code in prop::sample::select(vec![0_u32, 2, 11]),
@@ -205,7 +205,7 @@ proptest! {
         prop_assert!(result.log.heads.len() as u64 <= total.counts.sent + total.retried);
     }
 
-    /// The same over HTTP/1.1, where servers close and die.
+    /// The HTTP/1.1 counterpart, with servers that close and die.
     #[test]
     fn a_server_of_http1_counts_no_more_than_was_sent_and_resent(
         seed in any::<u64>(), idle in 1..60_u64, way in 0..20_u64, takes in 0..30_u64,

@@ -152,7 +152,7 @@ fn an_answer_before_the_body_is_out_is_kept_and_the_connection_is_not() {
 
 #[test]
 fn an_answer_behind_a_broken_send_is_read() {
-    // The server sends a 408 to an idle client and is gone before the next request.
+    // The server sends a 408 to an idle client and closes before the next request.
     let big = "x".repeat(20_000);
     let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", big.len());
     let late = "HTTP/1.1 408 Late\r\nContent-Length: 0\r\n\r\n";

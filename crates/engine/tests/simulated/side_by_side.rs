@@ -159,7 +159,7 @@ fn a_signal_ends_all_pools() {
     }
 }
 
-/// Redirects lead each pool along connections of its own.
+/// Redirects use separate connections for each pool.
 #[test]
 fn redirects_stay_within_their_pool() {
     let follows = |name: &str| {

@@ -17,7 +17,7 @@ fn ended_at(result: &Simulated, at: Nanos) {
     assert!(span >= at && span <= at + ms(60), "{span}");
 }
 
-/// The drain is no time of the load.
+/// The drain does not belong to the load's time.
 #[test]
 fn a_stop_ends_the_load_before_what_is_in_flight() {
     let server = Server::new().takes(Law::Const(secs(2)));
@@ -136,8 +136,8 @@ fn a_stop_in_the_warm_up_measures_nothing() {
     assert!((500..=506).contains(&total.warmup.ok));
 }
 
-/// The collector looks at intervals as they come, while a worker's virtual time runs on: the end is
-/// somewhere behind the interval that asks for it, and long before the plan's.
+/// The collector reads intervals as they come, while a worker's virtual time continues: the end is
+/// some time after the interval that causes it, and long before the plan's.
 #[test]
 fn a_threshold_that_fails_ends_the_run() {
     for threads in [1, 3] {
@@ -163,8 +163,8 @@ fn a_threshold_that_fails_ends_the_run() {
     }
 }
 
-/// Where the end closes what is in flight, a request that comes due between the signal and its being
-/// seen is not begun.
+/// If the end closes exchanges in flight, a request that becomes due between the signal and its
+/// detection is not begun.
 #[test]
 fn nothing_begins_to_be_cut_off() {
     for late in 0..50 {

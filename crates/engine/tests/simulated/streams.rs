@@ -265,8 +265,8 @@ fn what_ends_a_connection_is_the_failure_of_all_that_it_carries() {
     }
 }
 
-/// A stream that ends before the length that it declares says how far it came (RFC 9113 section
-/// 8.1.1); its connection goes on.
+/// A stream that ends before its declared length reports the bytes received (RFC 9113 section
+/// 8.1.1); its connection continues.
 #[test]
 fn a_stream_that_ends_too_soon_says_after_how_many_bytes() {
     let short = Reply::head(200, &[("content-length", "7")]);
@@ -281,7 +281,7 @@ fn a_stream_that_ends_too_soon_says_after_how_many_bytes() {
     assert_eq!(result.log.connections, 1);
 }
 
-/// A head without end is the failure of its own stream; the other streams lose their connection.
+/// A head without end is the failure of its stream; the other streams lose their connection.
 #[test]
 fn an_endless_head_is_the_failure_of_its_stream_alone() {
     let endless = Reply::nothing().frame(HEADERS, 0, &[0x88; 16]);

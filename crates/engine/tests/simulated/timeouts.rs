@@ -99,7 +99,7 @@ fn what_ends_while_its_connection_is_opened_has_waited() {
     assert_eq!(latency.response_time.min(), latency.waiting.min());
     assert_eq!(latency.lag.max(), Nanos::ZERO);
 
-    // The same where the run ends first.
+    // A run that ends first has the same figures.
     let cut = plan().with(|plan| plan.stop.drain = Drain::Ignore);
     let summary = run(cut, World::of(Server::swallowing())).summary;
     let latency = &summary.total.latency;

@@ -173,8 +173,8 @@ fn a_stop_of_the_client_is_lag() {
 
 #[test]
 fn a_stop_of_a_client_with_few_connections_is_found() {
-    // Fifty of the late requests find a free connection. Those behind them wait for connections
-    // that would have been free, had the client sent the others in time.
+    // Fifty of the late requests find a free connection. Later ones wait for connections that would
+    // have been free if the client had sent the others in time.
     let result = run(open("const(1000/s,10s)").connections(50), halted(ms(999)));
     assert_eq!(result.summary.verdict.validity, Validity::Invalid);
     let total = &result.summary.total;
@@ -192,8 +192,8 @@ fn halting() -> Client {
     stops.fold(Client::ideal(), |client, at| client.stopped(at, ms(60)))
 }
 
-/// The bound of what is open at a time does not make the generator's stops the target's: whether
-/// that is connections, streams or users.
+/// A bound on connections, streams or users does not turn the generator's stops into the target's
+/// delay.
 #[test]
 fn stops_of_the_client_are_lag_whatever_bounds_the_load() {
     let http1 = || Server::new().takes(Law::Const(us(24)));

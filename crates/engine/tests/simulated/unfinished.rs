@@ -62,7 +62,8 @@ fn a_freeze_at_the_end_is_in_the_response_time() {
 
 #[test]
 fn a_freeze_of_one_of_two_targets_is_in_the_response_time() {
-    // Requests of the frozen target wait for its connections, those of the other go on.
+    // Requests of the frozen target wait for its connections; requests of the other target
+    // continue.
     let world = frozen(Server::new()).host("10.0.0.2:80", Server::new().takes(Law::Const(SERVICE)));
     let world = world
         .name("b", &["10.0.0.2:80"])

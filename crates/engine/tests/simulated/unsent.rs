@@ -190,7 +190,7 @@ fn servers() -> Vec<Http2> {
     ]
 }
 
-/// Whatever becomes of calls, of each that has ended every message was sent or was not.
+/// For every end of a call, each message of an ended call is either sent or unsent.
 #[test]
 fn every_message_of_the_plan_is_sent_or_unsent() {
     let kinds = [

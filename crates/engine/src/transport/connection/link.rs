@@ -46,7 +46,7 @@ pub(crate) enum LinkState {
 /// The step of opening a connection whose socket is ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::transport) enum OpeningStep {
-    /// The attempt continues.
+    /// The attempt continues without a read.
     GoOn,
     /// The attempt continues, and the connection is read afterwards.
     GoOnAndRead,

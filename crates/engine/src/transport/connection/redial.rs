@@ -123,7 +123,7 @@ impl Redial {
         self.rest_until = self.rest_until.max(until);
     }
 
-    /// The end of the rest; in the past if there is no rest.
+    /// The end of the rest; in the past without a rest.
     pub(in crate::transport) const fn rest_end(&self) -> Nanos {
         self.rest_until
     }

@@ -1,13 +1,13 @@
-//! The request of a connection of HTTP/1.1 on its way to the socket, and the pause before its body.
+//! The request of an HTTP/1.1 connection on its way to the socket, and the pause before its body.
 //!
-//! A request goes out with one call where the socket has room: [`Sending::begin_request`],
-//! [`Sending::write_first`], [`Sending::go_on`], which are three so that the handler's borrow of
-//! the message ends in between. The rest follows by [`Sending::write`] whenever the socket is
-//! writable. A request with `Expect: 100-continue` sends its head alone; its body follows by
-//! [`Sending::send_body`] after the interim response or at `continue_at`, or never, where the final
-//! response comes first (RFC 9110 section 10.1.1).
+//! A request is sent with one call if the socket has room: [`Sending::begin_request`],
+//! [`Sending::write_first`], [`Sending::go_on`], which are separate so that the handler's borrow of
+//! the message ends in between. [`Sending::write`] sends the rest whenever the socket is writable. A
+//! request with `Expect: 100-continue` first sends only its head; [`Sending::send_body`] sends its
+//! body after the interim response or at `continue_at`, or never, if the final response comes first
+//! (RFC 9110 section 10.1.1).
 //!
-//! A failed send ends nothing by itself: the server may have answered before it closed, so that its
+//! A failed send does not end the exchange: the server may have answered before it closed, so its
 //! bytes are read first.
 
 use crate::blame::{During, Failure, io_failure};
@@ -17,24 +17,24 @@ use crate::wire::{Handler, Outgoing, Port};
 use drumfire_net::{Io, IoError};
 use drumfire_units::Nanos;
 
-/// The unwritten rest of one request. Its bytes are the handler's: each write asks for them anew.
+/// The unwritten rest of one request. The handler has the bytes: each write gets them from it.
 #[derive(Debug)]
 pub(super) struct Sending {
-    /// Bytes of the request that are still to be written.
+    /// The number of bytes of the request still to be written.
     unwritten: usize,
     /// Whether the body waits for `100 Continue`.
     pub(super) awaits_continue: bool,
-    /// The time at which the body is sent without it.
+    /// The time at which the body is sent without `100 Continue`.
     continue_at: Nanos,
-    /// The failure of a send; bytes that the server sent before that are still to be read.
+    /// The failure of a send; bytes that the server sent before must still be read.
     failure: Option<Box<Failure>>,
 }
 
 /// The result of a request's first write.
 pub(super) struct FirstWrite {
-    /// Bytes of the piece that was to be written.
+    /// The number of bytes of the piece to be written.
     wanted: usize,
-    /// Bytes of the request that may be written now.
+    /// The number of bytes of the request that may be written now.
     end: usize,
     sent: Result<usize, IoError>,
 }
@@ -47,8 +47,8 @@ impl Sending {
         failure: None,
     };
 
-    /// Begins a request, whose body waits until `continue_at` for `100 Continue` where that is given.
-    /// Returns the time until which it does wait; [`Nanos::MAX`] where it does not.
+    /// Begins a request. With `continue_at`, its body waits until that time for `100 Continue`.
+    /// Returns the time until which the body waits; [`Nanos::MAX`] if it does not.
     #[inline(always)]
     pub(super) fn begin_request(
         &mut self,
@@ -76,8 +76,7 @@ impl Sending {
         self.unwritten == 0
     }
 
-    /// The output for the socket: none that waits for a flush, but a failure where a send has
-    /// failed.
+    /// The output for the socket: nothing to flush, or a failed send.
     #[inline]
     pub(super) const fn outgoing(&self) -> Outgoing {
         match self.failure {
@@ -91,8 +90,7 @@ impl Sending {
         self.failure.take().map(|failure| *failure)
     }
 
-    /// The time at which a body that still waits is sent all the same; [`Nanos::MAX`] when none
-    /// waits.
+    /// The time at which a waiting body is sent anyway; [`Nanos::MAX`] if none waits.
     pub(super) const fn patient_until(&self) -> Nanos {
         if self.awaits_continue {
             self.continue_at
@@ -101,7 +99,7 @@ impl Sending {
         }
     }
 
-    /// Keeps the body back for good: a response has come before it was asked for.
+    /// Never sends the body, because a response has arrived before the body was requested.
     #[inline]
     pub(super) const fn keep_body_back(&mut self) {
         self.awaits_continue = false;
@@ -120,7 +118,7 @@ impl Sending {
         self.write(port, id, handler, now);
     }
 
-    /// Writes the first bytes of a request that has begun.
+    /// Writes the first bytes of a request.
     #[inline(always)]
     pub(super) fn write_first<I: Io>(
         &self,
@@ -136,8 +134,8 @@ impl Sending {
         }
     }
 
-    /// Notes the result of the first write, and goes on where more can follow: a long body lies in
-    /// a piece of its own.
+    /// Notes the result of the first write, and continues if more can be written: a long body is a
+    /// separate piece.
     #[inline(always)]
     pub(super) fn go_on<I: Io, H: Handler>(
         &mut self,
@@ -175,7 +173,7 @@ impl Sending {
         }
     }
 
-    /// The end of the bytes that may be written now: the head's alone while the body waits.
+    /// The end of the bytes that may be written now: the end of the head while the body waits.
     #[inline]
     fn may_write_to(&self, message: &Rendered) -> usize {
         if self.awaits_continue {
@@ -185,7 +183,7 @@ impl Sending {
         }
     }
 
-    /// Records the result of a send; `true` when the socket took all bytes.
+    /// Records the result of a send; returns whether the socket took all bytes.
     #[inline(always)]
     fn note_sent<H: Handler>(
         &mut self,
@@ -209,7 +207,7 @@ impl Sending {
     }
 }
 
-/// Notes when the request left whose response begins, where the kernel tells.
+/// Notes the departure of the request whose response begins, if the kernel reports it.
 #[cold]
 pub(super) fn note_departure<I: Io, H: Handler>(
     port: &mut Port<'_, I>,

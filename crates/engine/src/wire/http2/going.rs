@@ -1,7 +1,7 @@
 //! A server's GOAWAY: the end of a connection for further streams (RFC 9113 section 6.8).
 //!
-//! Its code is kept, and its debug data as text, since it is the only word that a server has on the
-//! reason. The length of the data is bounded by that of a frame.
+//! The code is kept, and the debug data as text, because a server sends no other reason. The length
+//! of a frame bounds the length of the data.
 
 use crate::blame::{Failure, by_server};
 use crate::wire::{Refusal, Resend};
@@ -27,7 +27,7 @@ impl GoingAway {
         Self { code, words }
     }
 
-    /// Takes the place of the GOAWAY before, unless only that names an error.
+    /// Replaces the previous GOAWAY, unless only that one has an error.
     #[cold]
     pub(super) fn keep_in(self, place: &mut Option<Self>) {
         let has_error = place.as_ref().is_some_and(Self::is_error);
@@ -36,13 +36,13 @@ impl GoingAway {
         }
     }
 
-    /// Whether it names an error.
+    /// Whether the GOAWAY has an error.
     pub(super) const fn is_error(&self) -> bool {
         self.code.0 != ErrorCode::NO_ERROR.0
     }
 
-    /// The failure of an exchange that it leaves behind, whether or not the server has begun with
-    /// it: the code and the words are the same for both.
+    /// The failure of an exchange that the GOAWAY leaves unfinished, whether or not the server has
+    /// begun to process it: the code and the text are the same.
     pub(super) fn failure(&self) -> Failure {
         let words = self.words.as_deref();
         match self.is_error() {
@@ -57,9 +57,8 @@ impl GoingAway {
         }
     }
 
-    /// Whether an exchange that the server has not processed may be sent once more. After an error
-    /// on a connection on which nothing was answered it may not: the next connection would end in
-    /// the same way.
+    /// Whether an exchange that the server has not processed may be sent again. Not after an error
+    /// on a connection without any answer, because the next connection would end in the same way.
     pub(super) const fn resend(&self, has_answered: bool) -> Resend {
         match has_answered || !self.is_error() {
             true => Resend::After(Nanos::ZERO),
@@ -68,7 +67,7 @@ impl GoingAway {
     }
 }
 
-/// The reason that a GOAWAY's debug data gives.
+/// The reason in a GOAWAY's debug data.
 pub(super) fn refusal(debug: &[u8]) -> Refusal {
     match debug {
         TOO_MANY_PINGS => Refusal::TooManyPings,

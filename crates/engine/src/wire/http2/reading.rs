@@ -1,7 +1,7 @@
-//! One reading of a connection of HTTP/2: the state that it changes beside the connection itself.
+//! One read of an HTTP/2 connection: the state that it changes in addition to the connection itself.
 //!
-//! It is made for one call of the transport and gives its result with [`Reading::finish_read`], in which
-//! all that concerns the connection is gathered: a read may bring a GOAWAY, settings and a hundred
+//! A reading exists for one call of the transport. [`Reading::finish_read`] returns its result, which
+//! contains everything that concerns the connection: a read may bring a GOAWAY, settings and a hundred
 //! responses at once.
 
 use super::stream::stream;
@@ -13,17 +13,17 @@ use crate::wire::{
 use drumfire_http2::StreamRef;
 use drumfire_units::Nanos;
 
-/// The state that a read changes beside the connection itself.
+/// The state that a read changes in addition to the connection itself.
 pub(super) struct Reading<'a, H> {
     underway: &'a mut Underway,
     handler: &'a mut H,
     pub(super) events: ConnectionEvents,
-    /// The time at which the bytes came that are being fed.
+    /// The arrival time of the current bytes.
     now: Nanos,
 }
 
 impl<'a, H> Reading<'a, H> {
-    /// A reading of bytes that came at this time.
+    /// A reading of bytes that arrived at `now`.
     pub(super) fn at(now: Nanos, underway: &'a mut Underway, handler: &'a mut H) -> Self {
         Self {
             underway,
@@ -33,20 +33,20 @@ impl<'a, H> Reading<'a, H> {
         }
     }
 
-    /// Goes on with bytes that came at this time.
+    /// Continues with bytes that arrived at `now`.
     #[inline]
     pub(super) fn go_on(&mut self, now: Nanos) {
         self.now = now;
         self.events.note_bytes(now);
     }
 
-    /// The handler of the reports, and the time of what is reported.
+    /// The handler of the events, and the time of the events.
     #[inline]
     pub(super) const fn handler(&mut self) -> (&mut H, Nanos) {
         (self.handler, self.now)
     }
 
-    /// Notes that the connection carries exchanges from now on.
+    /// Notes that the connection can carry exchanges from now on.
     pub(super) const fn note_ready(&mut self) {
         self.events.note_ready(self.now);
     }
@@ -56,13 +56,13 @@ impl<'a, H> Reading<'a, H> {
         self.events.note_refusal(refusal);
     }
 
-    /// Notes that the connection can't go on: its exchanges fail so.
+    /// Notes that the connection has failed, with the failure for its exchanges.
     #[cold]
     pub(super) fn fail(&mut self, failure: Failure) {
         self.events.fail(failure);
     }
 
-    /// Takes the exchange of a stream off its way: it has had its last event.
+    /// Clears the entry of a stream's exchange, which has had its last event.
     #[inline]
     pub(super) fn clear(&mut self, token: u32) {
         self.underway.clear(ExchangeId(token));
@@ -89,7 +89,7 @@ impl<'a, H> Reading<'a, H> {
 }
 
 impl<H: Handler> Reading<'_, H> {
-    /// Reports an event of a stream, and the bytes that brought it.
+    /// Reports an event of a stream, and its bytes.
     #[inline(always)]
     pub(super) fn report(&mut self, token: u32, size: usize, event: WireEvent<'_>) -> Then {
         let id = ExchangeId(token);
@@ -111,7 +111,7 @@ impl<H: Handler> Reading<'_, H> {
         self.handler.on_event(id, WireEvent::Interim, self.now);
     }
 
-    /// Reports the failure of a stream that is gone, whose exchange may be sent once more.
+    /// Reports the failure of a stream that has ended, whose exchange may be sent again.
     #[cold]
     pub(super) fn report_failure(&mut self, token: u32, failure: Failure, resend: Resend) -> Then {
         let failed = WireEvent::Failed {

@@ -1,32 +1,31 @@
-//! The silence of a connection of HTTP/2: the last sign of life of its peer, and the times to ask
-//! for one (docs/design/01-time-and-blame.md#signs-of-life).
+//! The silence of an HTTP/2 connection: the last activity of its peer, and the times for pings
+//! (docs/design/01-time-and-blame.md#signs-of-life).
 //!
-//! Any byte of the peer is a sign of life. A connection is pinged after a silence while it carries
-//! streams (never an idle one, which gRPC's servers take for abuse), or once after a stream was
-//! given up on which nothing had come; a ping without any byte after it, in its time, means that
-//! the connection is dead.
+//! Any byte from the peer is activity. A connection is pinged after a silence while it carries
+//! streams (never an idle one, which gRPC servers treat as abuse), or once after a stream without
+//! any activity was given up. If no byte follows a ping in time, the connection is dead.
 
 use crate::limits::DOUBT_REST;
 use crate::wire::{Expiry, Patience};
 use drumfire_units::Nanos;
 
-/// The last sign of life of a connection's peer.
+/// The last activity of a connection's peer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Silence {
-    /// The time at which its last bytes came.
+    /// The time at which the peer's last bytes arrived.
     last: Nanos,
-    /// Whether it was pinged since then.
+    /// Whether a ping was sent since then.
     is_pinged: bool,
-    /// The time from which a stream that was given up may be a reason to ping again.
+    /// The time from which a stream that was given up may cause another ping.
     doubted_from: Nanos,
 }
 
-/// The action on a connection whose silence was looked at.
+/// The action for a connection whose silence was checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Look {
-    /// A ping is due, whose answer is awaited until then.
+    /// Send a ping, whose answer must arrive by this time.
     Ping(Nanos),
-    /// None, but to act on this.
+    /// No ping; return this result.
     Is(Expiry),
 }
 
@@ -47,8 +46,8 @@ impl Silence {
         self.is_pinged = false;
     }
 
-    /// Looks at the silence of a connection that carries streams or is idle. With streams it is
-    /// pinged; without any for long it is at its end.
+    /// Checks the silence of a connection that carries streams or is idle. With streams it is
+    /// pinged; if it has been idle for long, it ends.
     pub(super) fn look(&mut self, patience: Patience, is_idle: bool, now: Nanos) -> Look {
         if self.is_pinged {
             return Look::Is(Expiry::Dead);
@@ -75,8 +74,8 @@ impl Silence {
         Look::Ping(now + ping.timeout)
     }
 
-    /// Doubts the peer after a stream that was sent then was given up. `true` when the connection
-    /// has to be pinged for that: nothing has come since, and no other stream was a reason lately.
+    /// Checks the peer after a stream sent at `sent` was given up. Returns whether to ping the
+    /// connection: nothing has arrived since, and no other stream caused a ping recently.
     pub(super) fn doubt(&mut self, sent: Nanos, now: Nanos) -> bool {
         if self.is_pinged || self.last > sent || now < self.doubted_from {
             return false;

@@ -4,10 +4,10 @@ use crate::id::ExchangeId;
 use crate::wire::{Handle, Opening};
 use drumfire_http2::{Connection as Machine, EndStream, OpenError, StreamRef};
 
-/// The number of fields of one exchange that are handed over without an allocation.
+/// The number of fields of one exchange that are passed on without an allocation.
 const FIELDS_INLINE: usize = 16;
 
-/// The stream that a handle of this connection names.
+/// The stream of a handle of this connection.
 pub(super) const fn stream(handle: Handle) -> Option<StreamRef> {
     match handle {
         Handle::Stream(stream) => Some(stream),
@@ -15,10 +15,10 @@ pub(super) const fn stream(handle: Handle) -> Option<StreamRef> {
     }
 }
 
-/// Opens a stream for an exchange: the prepared head, and the fields of this exchange alone.
+/// Opens a stream for an exchange: the prepared head, and the fields of this exchange.
 ///
 /// # Errors
-/// When the connection has no room.
+/// If the connection has no room.
 #[inline]
 pub(super) fn open(
     machine: &mut Machine,
