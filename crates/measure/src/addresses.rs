@@ -1,10 +1,10 @@
-//! Connections by the address that they led to.
+//! Connections by the address of the peer.
 //!
-//! A name may resolve to many addresses, and a plan may name many targets, so rows are bounded by
-//! [`ADDRESS_ROWS_MAX`]. The counts of all further addresses go into one sum, so that the counts of
-//! an interval always add up to those of its [`Connections`](crate::Connections) to addresses. A
-//! worker adds when a connection was opened, and once more with its requests when it was closed;
-//! neither happens per request.
+//! A name may resolve to many addresses, and a plan may have many targets, so the number of rows is
+//! limited to [`ADDRESS_ROWS_MAX`]. The counts of all further addresses go into one sum, so that
+//! the counts of an interval always add up to the counts of its [`Connections`](crate::Connections)
+//! to addresses. A worker adds a count when a connection was opened, and another with its requests
+//! when it was closed; neither happens per request.
 //!
 //! The rows stay sorted by address: a lookup is a binary search, an encoding has one order, and a
 //! decoder can check that order in one pass ([`Addresses::push`], [`Addresses::set_others`]).
@@ -13,7 +13,7 @@ use crate::form;
 use crate::form::{Form, FormError, Input, put_text};
 use std::net::SocketAddr;
 
-/// The number of addresses that have a row of their own. The connections to others are counted
+/// The maximum number of addresses with a row. Connections to further addresses are counted
 /// together.
 pub const ADDRESS_ROWS_MAX: usize = 256;
 
@@ -22,7 +22,7 @@ pub const ADDRESS_ROWS_MAX: usize = 256;
 pub struct AddressCounts {
     /// Connections that were opened.
     pub opened: u64,
-    /// Requests sent on those that were closed.
+    /// Requests sent on the connections that were closed.
     pub carried: u64,
 }
 
@@ -46,14 +46,13 @@ impl AddressCounts {
 /// One address with its counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddressRow {
-    /// The address of the peer: of the proxy, where there is one.
+    /// The address of the peer, or of the proxy, if there is one.
     pub address: SocketAddr,
     /// The work of the connections to it.
     pub counts: AddressCounts,
 }
 
-/// Connections by the address that they led to. Those to sockets of the file system are not among
-/// them.
+/// Connections by the address of the peer. Connections to Unix sockets are left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Addresses {
     /// The rows of single addresses, in ascending order of the addresses.
@@ -64,7 +63,7 @@ pub struct Addresses {
 form! { struct AddressCounts { opened, carried } }
 form! { struct AddressRow { address, counts } }
 
-/// The text that the address prints as.
+/// The address as it is printed.
 impl Form for SocketAddr {
     fn write(value: &Self, out: &mut Vec<u8>) {
         put_text(out, &value.to_string());
@@ -101,8 +100,8 @@ impl Form for Addresses {
 }
 
 impl Addresses {
-    /// Adds counts to those of an address; to those of all others, where there are
-    /// [`ADDRESS_ROWS_MAX`] before it.
+    /// Adds counts for an address; for a new address beyond [`ADDRESS_ROWS_MAX`] rows, adds them to
+    /// the others.
     pub fn add(&mut self, address: SocketAddr, counts: AddressCounts) {
         match self.rows.binary_search_by_key(&address, |row| row.address) {
             _ if counts.is_empty() => {}
@@ -126,9 +125,9 @@ impl Addresses {
 
     /// Adds `other`.
     ///
-    /// Up to [`ADDRESS_ROWS_MAX`] distinct addresses over all parts, this does not depend on the
-    /// order. Beyond that the order decides which addresses have rows; the sum over rows and others
-    /// stays the same.
+    /// Up to [`ADDRESS_ROWS_MAX`] distinct addresses over all parts, the result does not depend on
+    /// the order. Beyond that the order decides which addresses have rows; the sum over rows and
+    /// others stays the same.
     pub fn merge(&mut self, other: &Self) {
         for row in &other.rows {
             self.add(row.address, row.counts);
@@ -136,16 +135,16 @@ impl Addresses {
         self.others.add(other.others);
     }
 
-    /// Forgets everything and keeps the memory.
+    /// Resets all counts and keeps the memory.
     pub fn reset(&mut self) {
         self.rows.clear();
         self.others = AddressCounts::default();
     }
 
-    /// Appends a row as it was encoded, for decoders.
+    /// Appends a decoded row.
     ///
-    /// Returns `false`, and takes nothing, for a row that recording can't have left there: one that
-    /// is not behind the row before it, is empty, or exceeds the bound.
+    /// Returns `false`, and changes nothing, for a row that recording cannot have produced: one
+    /// that is not after the previous row, is empty, or exceeds the bound.
     pub(crate) fn push(&mut self, row: AddressRow) -> bool {
         let is_next = self
             .rows
@@ -158,9 +157,9 @@ impl Addresses {
         fits
     }
 
-    /// Sets the counts of all other addresses, for decoders, behind the last [`Self::push`].
+    /// Sets the decoded counts of all other addresses, after the last [`Self::push`].
     ///
-    /// Returns `false` where there are such counts though the rows had room for their addresses.
+    /// Returns `false` if there are such counts although the rows had room for their addresses.
     pub(crate) fn set_others(&mut self, others: AddressCounts) -> bool {
         self.others = others;
         others.is_empty() || self.rows.len() == ADDRESS_ROWS_MAX

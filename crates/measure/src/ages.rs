@@ -1,22 +1,22 @@
-//! The ages of requests that have no answer yet.
+//! The ages of requests without an answer.
 //!
-//! An interval has the number of requests that became due and the response times of those that ended,
-//! and from both follows how old the others are. A request that ended in an interval after a response
-//! time r was due r before some moment of the interval, which is not known: so the number of requests
-//! that were due by the end of an earlier interval and have ended since is an expectation with a
-//! variance. [`Ages::overdue`] is a lower bound.
+//! An interval contains the number of requests that became due and the response times of those that
+//! ended; the ages of the others follow from both. A request that ended in an interval after a
+//! response time r was due r before an unknown moment of the interval. So the number of requests that
+//! were due by the end of an earlier interval and have ended since is an expectation with a variance.
+//! [`Ages::overdue`] is a lower bound.
 
 use crate::Histogram;
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
 
-/// The standard errors by which the number of old requests is lowered.
+/// The number of standard errors subtracted from the number of old requests.
 const ERRORS: f64 = 3.0;
 
 /// The requests without an answer, by the interval in which they became due.
 #[derive(Clone, Debug)]
 pub struct Ages {
-    /// Older intervals than this are one.
+    /// Intervals older than this are combined.
     longest: Nanos,
     spans: VecDeque<Span>,
     outstanding: i64,
@@ -32,24 +32,24 @@ struct Span {
     variance: f64,
 }
 
-/// What an interval has of requests.
+/// The requests of one interval.
 #[derive(Clone, Copy, Debug)]
 pub struct Flow<'a> {
-    /// Its beginning, from the run's start.
+    /// The beginning, from the run's start.
     pub start: Nanos,
-    /// Its end, after `start`.
+    /// The end, after `start`.
     pub end: Nanos,
     /// Requests that became due.
     pub due: u64,
     /// Requests that ended or were dropped.
     pub gone: u64,
-    /// Their response times: of those that succeeded or were cut off, and of those that failed. A
+    /// The response times of requests that succeeded or were cut off, and of requests that failed. A
     /// request that was cut off is in both.
     pub times: [&'a Histogram; 2],
 }
 
 impl Ages {
-    /// No requests. The longest age that will be asked for is `longest`.
+    /// No requests. `longest` is the maximum age for [`Self::overdue`].
     #[must_use]
     pub const fn new(longest: Nanos) -> Self {
         Self {
@@ -59,7 +59,7 @@ impl Ages {
         }
     }
 
-    /// Adds an interval, which follows the one before.
+    /// Adds an interval, which follows the previous one.
     pub fn observe(&mut self, flow: &Flow<'_>) {
         let Flow {
             start,
@@ -74,7 +74,7 @@ impl Ages {
         for span in &mut self.spans {
             let [(old, variance), (failed, more)] =
                 [answered, failed].map(|times| older(times, span.end, start, end));
-            // Those that are in both are the oldest.
+            // Requests in both histograms are the oldest.
             span.left -= old + failed - twice.min(failed);
             span.variance += variance + more;
         }
@@ -91,18 +91,18 @@ impl Ages {
         }
     }
 
-    /// The requests that have not ended.
+    /// The number of requests that have not ended.
     #[must_use]
     pub fn outstanding(&self) -> u64 {
         self.outstanding.max(0).cast_unsigned()
     }
 
-    /// The requests that were due at least `age` ago and have not ended, at least so many.
+    /// A lower bound of the number of requests that were due at least `age` ago and have not ended.
     #[must_use]
     pub fn overdue(&self, age: Nanos) -> u64 {
         let now = self.spans.back().map_or(0, |newest| newest.end.0);
         let by = now.saturating_sub(age.0);
-        // More than became due since then cannot be younger.
+        // At most the requests that became due since then are younger.
         let younger = self.spans.iter().map(|span| {
             let part = span.end.0.saturating_sub(span.start.0.max(by)) as f64;
             span.due as f64 * part / (span.end.0 - span.start.0).max(1) as f64
@@ -115,8 +115,8 @@ impl Ages {
     }
 }
 
-/// How many of the requests that ended from `start` to `end` are expected to have been due by an
-/// earlier time, and the variance of that number.
+/// The expected number of requests that were due by an earlier time, among the requests that ended
+/// from `start` to `end`; and the variance of that number.
 fn older(times: &Histogram, by: Nanos, start: Nanos, end: Nanos) -> (f64, f64) {
     let (from, length) = ((start.0 - by.0) as f64, (end.0 - start.0).max(1) as f64);
     let each = times.buckets().map(|(low, high, count)| {
@@ -135,8 +135,8 @@ mod tests {
     use crate::Histogram;
     use drumfire_units::Nanos;
 
-    /// The ages after some seconds in which a number of requests became due and others ended after
-    /// the given times.
+    /// The ages after some seconds. Each second has the number of requests that became due, and the
+    /// requests that ended, with their times.
     fn ages(seconds: &[(u64, &[(u64, Nanos)])]) -> Ages {
         let mut ages = Ages::new(Nanos::from_secs(20));
         for (second, (due, ended)) in (0..).zip(seconds) {
@@ -157,8 +157,8 @@ mod tests {
 
     const MS: fn(u64) -> Nanos = Nanos::from_millis;
 
-    /// A rate that doubles each second, and a target that ends two a second: nearly all requests are
-    /// young, and none is hidden by the rate.
+    /// A rate that doubles each second, and a target that ends two requests a second: nearly all
+    /// requests are young, and the rate hides none.
     #[test]
     fn a_queue_is_as_old_as_its_requests() {
         let two = [(2, MS(1_000))];
@@ -174,8 +174,8 @@ mod tests {
         assert_eq!(ages.overdue(Nanos::ZERO), 54);
     }
 
-    /// Ten requests a second hang, and ninety are answered at once: in order, each answer would be
-    /// that of the oldest.
+    /// Ten requests a second hang, and ninety are answered at once. If answers were in order, each
+    /// would belong to the oldest request.
     #[test]
     fn requests_that_hang_among_others_that_are_answered_grow_old() {
         let quick = [(90, MS(2))];

@@ -1,18 +1,19 @@
-//! The facts of a pool's plan that reports show beside its figures.
+//! The facts of a pool's plan that reports show with its figures.
 //!
-//! [`Asked::of`] takes them from a [`Pool`] when the run starts; from then on they are values that
-//! are stored, sent, read back and compared, and nothing in this crate looks at the plan again.
-//! Their words are the business of reports, so that a text can change without a new version of the
-//! stored form.
+//! [`Asked::of`] takes the facts from a [`Pool`] when the run starts. From then on they are values
+//! that are stored, sent, read back and compared, and this crate does not use the plan again.
+//! Reports choose the texts for them, so that a text can change without a new version of the stored
+//! form.
 //!
-//! Three properties hold of every value here, whatever the plan:
+//! Every value here has three properties, for any plan:
 //!
-//! - It is small. Lists are cut at [`LISTED_MAX`] with their length beside them ([`Listed`]),
-//!   bodies are lengths, and of a trace only the number of times is kept. The facts travel with
-//!   every run's record and in every report.
-//! - It has no secrets. URLs and fields are masked by the rules of [`drumfire_plan::secret`] when
-//!   they are taken; [`Asked::with_texts`] masks further texts that a session knows to be secret.
-//! - It can be decoded from hostile bytes: its table of forms has each bound again.
+//! - It is small. Lists are cut at [`LISTED_MAX`] and contain their full length ([`Listed`]),
+//!   bodies are lengths, and a trace is only the number of its times. The facts are part of every
+//!   run's record and of every report.
+//! - It contains no secrets. URLs and fields are masked by the rules of [`drumfire_plan::secret`]
+//!   when they are taken; [`Asked::with_texts`] masks further texts that a session knows to be
+//!   secret.
+//! - It can be decoded from hostile bytes: its table of forms checks each bound again.
 
 mod law;
 mod request;
@@ -30,19 +31,19 @@ use drumfire_plan::{
 };
 use drumfire_units::Nanos;
 
-/// The number of entries of each of a plan's lists that the facts of a run have, at most.
+/// The maximum number of entries that the facts contain of each list of a plan.
 pub const LISTED_MAX: usize = 16;
 
-/// The facts of a pool's plan: what it was to send, when, and over which connections.
+/// The facts of a pool's plan: its requests, their schedule, and the connections.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Asked {
     /// The requests of its list.
     pub requests: Listed<AskedRequest>,
-    /// The steps of its scenarios; none where an arrival is one request.
+    /// The steps of its scenarios; empty if an arrival is one request.
     pub steps: Listed<AskedStep>,
     /// The rule by which requests start.
     pub load: AskedLoad,
-    /// The number of users over time where the plan changes it: the first [`LISTED_MAX`] changes.
+    /// The number of users over time, if the plan changes it: the first [`LISTED_MAX`] changes.
     pub users: Option<Users>,
     /// The ends of the load.
     pub stop: AskedStop,
@@ -50,8 +51,8 @@ pub struct Asked {
     pub transport: AskedTransport,
 }
 
-/// The first entries of a list, and its length. A report shows the entries and says how many more
-/// there are.
+/// The first entries of a list, and its length. A report shows the entries and the number of
+/// further ones.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Listed<T> {
     /// The first entries, at most [`LISTED_MAX`].
@@ -67,9 +68,9 @@ pub enum AskedLoad {
     Open {
         /// The law.
         law: AskedSequence,
-        /// The way in which arrivals are spread.
+        /// How arrivals are spread.
         arrivals: Arrivals,
-        /// The treatment of arrivals when no connection is free.
+        /// What happens to an arrival if no connection is free.
         late: LatePolicy,
     },
     /// Users that start again when they have finished.
@@ -78,7 +79,7 @@ pub enum AskedLoad {
         users: u32,
         /// The pause between two iterations of a user.
         think: Pause,
-        /// The least distance between the beginnings of a user's iterations.
+        /// The minimum time between the starts of a user's iterations.
         pace: Nanos,
     },
     /// Arrivals by a law for each user.
@@ -87,12 +88,12 @@ pub enum AskedLoad {
         users: u32,
         /// The law of each.
         law: AskedSequence,
-        /// The treatment of arrivals whose user is busy.
+        /// What happens to an arrival whose user is busy.
         late: LatePolicy,
     },
 }
 
-/// The ends of a load, of which the first one counts.
+/// The ends of a load; the first one applies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AskedStop {
     /// No request starts after this span.
@@ -106,25 +107,26 @@ pub struct AskedStop {
 /// The connections of a pool, and the limits of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AskedTransport {
-    /// The number of connections to each target, at most.
+    /// The maximum number of connections to each target.
     pub connections: u32,
-    /// The moment at which they are opened.
+    /// When the connections are opened.
     pub growth: Growth,
     /// The version of HTTP.
     pub version: HttpVersion,
-    /// The number of exchanges that a connection carries at a time.
+    /// The number of simultaneous exchanges on a connection.
     pub streams: u32,
     /// Whether a connection carries more than one request.
     pub keep_alive: KeepAlive,
-    /// The age or the use at which a working connection is closed.
+    /// The age or the number of requests at which a working connection is closed.
     pub life: Life,
     /// The time limits of an exchange.
     pub timeouts: Timeouts,
     /// Whether compressed bodies are accepted and decoded.
     pub is_compressed: bool,
-    /// The number of redirects that a request follows; `None` where it follows none.
+    /// The maximum number of redirects that a request follows; `None` if redirects are not
+    /// followed.
     pub redirects: Option<u32>,
-    /// Whether its connections lead to a proxy.
+    /// Whether the connections lead to a proxy.
     pub is_proxied: bool,
 }
 
@@ -184,8 +186,8 @@ impl Asked {
         }
     }
 
-    /// The facts with every text that a person wrote replaced by what `rewrite` returns for it:
-    /// URLs, methods, fields, and the names of services and methods.
+    /// The facts, with every text that a person wrote replaced by the result of `rewrite`: URLs,
+    /// methods, fields, and the names of services and methods.
     #[must_use]
     pub fn with_texts(mut self, rewrite: &dyn Fn(&str) -> String) -> Self {
         for request in &mut self.requests.first {
@@ -236,7 +238,7 @@ impl AskedLoad {
         }
     }
 
-    /// The treatment of late arrivals, where a law has arrivals.
+    /// The late policy, if the load has arrivals.
     #[must_use]
     pub const fn late(&self) -> Option<LatePolicy> {
         match self {

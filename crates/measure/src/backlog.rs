@@ -1,20 +1,20 @@
-//! Whether the target answers as fast as it is asked.
+//! Detects a target that answers more slowly than requests become due.
 //!
-//! In the open model a target whose capacity is below the rate answers at its capacity, while the
-//! requests without an answer grow for as long as the load lasts. Failures do not show this before
-//! the first timeout, and quantiles of a whole run depend on its length. The growth does, and it is
-//! told apart from what a target that keeps up also does:
+//! In the open model, a target whose capacity is below the rate answers at its capacity, while the number
+//! of requests without an answer grows for as long as the load lasts. Failures do not show this before the
+//! first timeout, and the quantiles of a whole run depend on its length. The growth does show it. The
+//! growth is distinguished from effects that also occur with a target that keeps up:
 //!
-//! - *Chance*: the requests of a moment without an answer fluctuate. Their growth must exceed
-//!   [`GROWTH_MIN`] requests, 2.5 times its standard error, and four standard deviations of the difference
-//!   of two Poisson numbers.
-//! - *The beginning*: until the first answers come, nothing is answered, and where times vary, answers
-//!   increase for several response times. But growth slows down then, answers increase, or some are as
-//!   quick as ever, while in a queue each request waits for all before it.
-//! - *A stop that is over*: the requests of that time are answered later, so that what grew shrinks.
-//! - *Too few connections*: requests wait for one, and those under way do not grow.
+//! - *Chance*: the number of requests without an answer fluctuates. Its growth must exceed [`GROWTH_MIN`]
+//!   requests, 2.5 times its standard error, and four standard deviations of the difference of two Poisson
+//!   numbers.
+//! - *The beginning*: before the first answers, nothing is answered, and if times vary, answers increase
+//!   for several response times. But then growth slows down, answers increase, or some answers are as
+//!   quick as before, while in a queue each request waits for all earlier ones.
+//! - *A past stop*: the requests of that time are answered later, so that the growth is reversed.
+//! - *Too few connections*: requests wait for a connection, and the number of running ones does not grow.
 //!
-//! Only the last half of the measured load is judged, so a slow start does not count.
+//! Only the second half of the measured load is judged, so a slow start does not count.
 
 #[cfg(test)]
 mod alarms;
@@ -23,46 +23,46 @@ use crate::{Histogram, Model, Overview, Reason, Remedy, RunInfo};
 use drumfire_units::Nanos;
 use drumfire_units::rounded::{count, rate, time};
 
-/// The share of the requested load that a target which keeps up answers at least.
+/// A target that keeps up answers at least this share of the requested load.
 const ANSWERED_MIN: f64 = 0.97;
-/// Growth by fewer requests is not judged.
+/// Smaller growth, in requests, is not judged.
 const GROWTH_MIN: f64 = 30.0;
-/// How many standard errors the growth exceeds.
+/// The growth must exceed this number of standard errors.
 const ERRORS_MIN: f64 = 2.5;
-/// How many standard deviations of the difference of two Poisson numbers it exceeds.
+/// The growth must exceed this number of standard deviations of the difference of two Poisson numbers.
 const DEVIATIONS_MIN: f64 = 4.0;
-/// The part of the growth before it that the growth of the last half reaches at least.
+/// The growth in the second half must be at least this share of the growth before it.
 const STEADY_MIN: f64 = 0.2;
-/// How much more is answered in the second part of the last half than in the first where answers still
-/// increase.
+/// Answers are considered still increasing if the second part of the last half has this many times as many
+/// as the first.
 const RISING: f64 = 1.25;
-/// The quantile of the last response times that stands for the quick ones, and the part of the wait
-/// in the queue that it has at least.
+/// The quantile of the last response times that represents quick requests, and the minimum share of the
+/// wait in the queue that it must have.
 const QUICK: f64 = 0.1;
 const QUICK_MIN: f64 = 0.5;
-/// How many times the requests under way have grown.
+/// The number of running requests must have grown by this factor.
 const UNDER_WAY_MIN: i64 = 2;
-/// Fewer cells in a half are not judged, and no fewer seconds.
+/// The minimum number of cells and of seconds in a half.
 const CELLS_MIN: usize = 3;
 const SECONDS_MIN: f64 = 2.0;
 
-/// A target that falls behind: what it was asked and what it answered since it does, and what became
-/// of the rest.
+/// A target that falls behind: since when, the rates of requests and answers since then, and the number of
+/// requests without an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Backlog {
-    /// When it began to fall behind.
+    /// The time at which the target began to fall behind.
     since: Nanos,
     asked_per_s: f64,
     answered_per_s: f64,
-    /// Requests that were due and had no answer, then and at the end of the load.
+    /// Requests that were due and had no answer, at that time and at the end of the load.
     unanswered: [u64; 2],
-    /// The median of *the* latency, of the first cell with answers since then and of the last one.
+    /// The median of *the* latency, in the first cell with answers since then and in the last one.
     latency: Option<[Nanos; 2]>,
 }
 
 impl Backlog {
-    /// The judgement over the cells of an open run from a time on, up to the end of its load. `None`
-    /// where the target keeps up, or too little is known.
+    /// The judgement of the cells of an open run from a time on, up to the end of its load. `None` if the
+    /// target keeps up, or too little is known.
     pub(crate) fn of_run(
         info: &RunInfo,
         cells: impl Iterator<Item = Overview>,
@@ -103,7 +103,7 @@ impl Backlog {
         grows.then(|| Self::since(cells, growth / seconds(judged)))
     }
 
-    /// What happened since the line through the end of the load, with this slope, was at zero.
+    /// The finding since the time at which a line with this slope through the end of the load was zero.
     fn since(cells: &[Overview], per_second: f64) -> Self {
         let end = cells.last().map_or(Nanos::ZERO, |cell| cell.end);
         let last = sum(cells, growth_of);
@@ -158,12 +158,12 @@ fn ended(cell: &Overview) -> f64 {
     cell.tally.ended() as f64
 }
 
-/// How many more requests had no answer at the end of a cell than at its beginning.
+/// The growth of the number of requests without an answer during a cell.
 fn growth_of(cell: &Overview) -> f64 {
     asked(cell) - ended(cell) - cell.tally.dropped as f64
 }
 
-/// Whether the mean growth exceeds its standard error, as the growth of single cells varies.
+/// Whether the mean growth exceeds its standard error, estimated from the variation between cells.
 fn exceeds_errors(cells: &[Overview]) -> bool {
     let n = cells.len() as f64;
     let mean = sum(cells, growth_of) / n;
@@ -178,7 +178,7 @@ fn is_rising(cells: &[Overview]) -> bool {
     last > RISING * first
 }
 
-/// Whether more requests were under way at the end than in a moment before.
+/// Whether more requests were running at the end than in an earlier moment.
 fn fills_up(cells: &[Overview]) -> bool {
     let mut level = 0;
     let levels = cells.iter().map(|cell| {
@@ -191,8 +191,8 @@ fn fills_up(cells: &[Overview]) -> bool {
     last >= UNDER_WAY_MIN * least.max(1)
 }
 
-/// Whether the quick ones of the last answers have waited, too, for about this many seconds. What came
-/// in first is answered first by nearly all servers; one that answers the newest first is not found.
+/// Whether even the quick ones of the last answers have waited for about this many seconds. Nearly all
+/// servers answer in order of arrival; a server that answers the newest first is not detected.
 fn all_wait(cells: &[Overview], wait: f64) -> bool {
     let mut last = Histogram::small();
     let newest = cells.iter().rev().take((cells.len() / 4).max(1));

@@ -1,49 +1,49 @@
 //! HdrHistogram's buckets for 1 ns to 1 h with three significant digits, and their counts.
 //!
-//! The layout is that of HdrHistogram (Gil Tene), so that histograms can be exchanged with other
-//! tools bucket for bucket (`encoding`). [`place`] and [`bounds`] are its only arithmetic, and are
-//! inverse to each other.
+//! The layout equals HdrHistogram's (Gil Tene), so that histograms can be exchanged with other tools
+//! bucket for bucket (`encoding`). [`place`] and [`bounds`] are its only arithmetic, and are inverse
+//! to each other.
 //!
-//! [`Buckets`] hold a count for each place, in one of two forms. Those of a worker are an array of
-//! all from the start, which never takes memory while recording and costs address space rather than
-//! memory: the system zeroes pages as they are touched, and `change` and `clear` leave untouched
-//! pages alone. Those made by [`Buckets::small`] are a list of the places in use, which turns into
-//! the array at [`FEW`] entries, or at [`MANY`] where whole lists are added to it. Which of both it
-//! is shows in no result.
+//! [`Buckets`] have a count for each place, in one of two forms. A worker's buckets are an array of
+//! all places from the start, which never allocates while recording. The array costs address space
+//! more than memory: the system zeroes pages when they are touched, and `change` and `clear` do not
+//! touch unused pages. Buckets made by [`Buckets::small`] are a list of the used places, which
+//! becomes an array at [`FEW`] entries, or at [`MANY`] if whole lists are added to it. The form has
+//! no effect on results.
 //!
-//! An array is for recording, and for sums of many. A list is for handing on, and for sums of few:
-//! it is read from end to end and as long as the buckets in use are many, while most of the array's
-//! memory between the least and the greatest time has zeros in it.
+//! An array is for recording, and for sums of many histograms. A list is for passing on, and for
+//! sums of few: its length is the number of used buckets, while most of the array between the
+//! minimum and the maximum contains zeros.
 //!
-//! The counts know nothing of the extremes. Callers pass the range of places that may be in use,
-//! which a histogram has from its exact least and greatest time; counts outside that range must be
+//! The counts do not include the extremes. Callers pass the range of places that may be in use,
+//! which a histogram knows from its exact minimum and maximum; counts outside that range must be
 //! zero.
 
 use std::fmt;
 use std::ops::{Range, RangeInclusive};
 
-/// The range that the encoding names: 1 h, in nanoseconds.
+/// The range in the encoding's header: 1 h, in nanoseconds.
 pub(crate) const HOUR: u64 = 3_600_000_000_000;
 
-/// The longest time that has a bucket, in nanoseconds: the end of the one that holds 1 h, some
+/// The longest time that has a bucket, in nanoseconds: the end of the bucket that contains 1 h, some
 /// 1.3 s later. Longer times are recorded as this one and counted in
 /// [`Histogram::beyond`](crate::Histogram::beyond).
 pub const HIGHEST: u64 = bounds(place(HOUR)).1;
 
-/// The number of buckets: one for each place up to that of [`HIGHEST`].
+/// The number of buckets: one for each place up to the place of [`HIGHEST`].
 pub(crate) const LENGTH: usize = place(HIGHEST) + 1;
 
-/// Values of up to this many bits have a bucket each: the least power of two that separates 1999
-/// from 2000, as three digits demand.
+/// Values of up to this many bits have one bucket each: the smallest power of two that separates
+/// 1999 from 2000, as three digits require.
 const UNIT_BITS: u32 = 11;
-/// Above them, each doubling of the value has half as many buckets, each twice as wide as those
-/// before.
+/// Above these, each doubling of the value has half as many buckets, each twice as wide as the
+/// previous ones.
 const HALF_BITS: u32 = UNIT_BITS - 1;
 
-/// The number of the bucket that holds `value`, or would if there were no end.
+/// The number of the bucket for `value`, if buckets continued without end.
 ///
-/// With s = max(0, bits of the value − 11), the width of its bucket is 2^s; the bucket's number is
-/// 1024·s + ⌊value / 2^s⌋, for ⌊value / 2^s⌋ lies from 1024 to 2047 unless s is 0.
+/// With s = max(0, bits of the value − 11), the width of the bucket is 2^s; the bucket's number is
+/// 1024·s + ⌊value / 2^s⌋, because ⌊value / 2^s⌋ is from 1024 to 2047 unless s is 0.
 #[inline]
 pub(crate) const fn place(value: u64) -> usize {
     let least = (1 << UNIT_BITS) - 1;
@@ -51,43 +51,41 @@ pub(crate) const fn place(value: u64) -> usize {
     ((doublings as usize) << HALF_BITS) + (value >> doublings) as usize
 }
 
-/// The least and the greatest value of a bucket, the inverse of [`place`].
+/// The minimum and the maximum value of a bucket, the inverse of [`place`].
 pub(crate) const fn bounds(place: usize) -> (u64, u64) {
     let doublings = (place >> HALF_BITS).saturating_sub(1);
     let low = ((place - (doublings << HALF_BITS)) as u64) << doublings;
     (low, low + ((1 << doublings) - 1))
 }
 
-/// The places that values from `min` to `max` have taken.
+/// The range of places for values from `min` to `max`.
 pub(crate) fn places(min: u64, max: u64) -> RangeInclusive<usize> {
     place(min.min(HIGHEST))..=place(max.min(HIGHEST))
 }
 
-/// The counts in one page of memory, as most machines have them.
+/// The number of counts in one page of memory, on most machines.
 const PAGE: usize = 4096 / size_of::<u64>();
 
-/// The number of buckets that a list holds, where it grows by single values, before it becomes an
-/// array of all. At that length the list takes some 5 KiB, and the array's touched pages take as
-/// much for the same counts.
+/// The maximum length of a list that grows by single values; then it becomes an array. At that
+/// length the list takes some 5 KiB, as much as the touched pages of an array with the same counts.
 const FEW: usize = 512;
 
-/// The number of buckets that a list holds, where it grows by whole lists: it then takes a quarter
-/// of the array.
+/// The maximum length of a list that grows by whole lists; it then takes a quarter of the array.
 const MANY: usize = LENGTH / 5;
 
-/// Counts of an array that are looked at together; most of them are 0.
+/// The number of counts of an array that are checked together; most of them are 0.
 const GROUP: usize = 8;
 
-/// A count for each bucket: an array of all, or a list of those in use while they are few.
+/// A count for each bucket: an array of all, or a list of the used ones while they are few.
 pub(crate) struct Buckets {
-    /// A count for each bucket, or empty while `few` has the counts. The memory is zeroed by the
-    /// system, so that buckets which are never touched never become resident.
+    /// A count for each bucket, or empty while `few` has the counts. The system zeroes the memory,
+    /// so that buckets that are never touched never become resident.
     all: Box<[u64]>,
-    /// The buckets in use while `all` is empty; empty otherwise.
+    /// The used buckets while `all` is empty; empty otherwise.
     few: Few,
 }
 
-/// The buckets in use, as two lists of equal length in ascending order of places: 10 bytes each.
+/// The used buckets, as two lists of equal length in ascending order of places: 10 bytes each.
 #[derive(Default)]
 struct Few {
     places: Vec<u16>,
@@ -97,7 +95,7 @@ struct Few {
 const _: () = assert!(LENGTH <= 1 << u16::BITS, "a place fits into 16 bits");
 
 impl Buckets {
-    /// Empty buckets with an array of all, so that counting takes no memory later.
+    /// Empty buckets with an array of all, so that counting does not allocate.
     pub(crate) fn new() -> Self {
         Self {
             all: vec![0; LENGTH].into_boxed_slice(),
@@ -105,7 +103,7 @@ impl Buckets {
         }
     }
 
-    /// Empty buckets that take no memory at first and grow with the number of those in use.
+    /// Empty buckets that take no memory at first and grow with the number of used ones.
     pub(crate) fn small() -> Self {
         Self {
             all: Box::default(),
@@ -113,14 +111,14 @@ impl Buckets {
         }
     }
 
-    /// Empties them and makes them small; a list keeps its memory, an array gives it back.
+    /// Empties the buckets and makes them small; a list keeps its memory, an array is freed.
     pub(crate) fn restart(&mut self) {
         self.all = Box::default();
         self.few.places.clear();
         self.few.counts.clear();
     }
 
-    /// Empty buckets that take their memory as these did.
+    /// Empty buckets in the same form.
     pub(crate) fn empty_like(&self) -> Self {
         if self.all.is_empty() {
             Self::small()
@@ -129,13 +127,13 @@ impl Buckets {
         }
     }
 
-    /// The count to which a value belongs; `None` above [`HIGHEST`], and while there is no array.
+    /// The count for a value; `None` above [`HIGHEST`], and if there is no array.
     #[inline]
     pub(crate) fn slot(&mut self, value: u64) -> Option<&mut u64> {
         self.all.get_mut(place(value))
     }
 
-    /// The count to which a value belongs; above [`HIGHEST`] the last one.
+    /// The count for a value; above [`HIGHEST`] the last count.
     pub(crate) fn nearest(&mut self, value: u64) -> &mut u64 {
         self.count_mut(place(value.min(HIGHEST)))
     }
@@ -171,8 +169,7 @@ impl Buckets {
         list
     }
 
-    /// Moves the counts from the list into an array of all; does nothing where they are in one
-    /// already.
+    /// Moves the counts from the list into an array of all; does nothing if there is an array.
     fn spread(&mut self) {
         if self.all.is_empty() {
             let few = std::mem::replace(self, Self::new()).few;
@@ -182,17 +179,17 @@ impl Buckets {
         }
     }
 
-    /// Takes memory for this many buckets more, to buckets that were made small.
+    /// Reserves memory for `length` more buckets; the buckets must be small.
     pub(crate) fn reserve(&mut self, length: usize) {
         self.few.places.reserve(length);
         self.few.counts.reserve(length);
     }
 
-    /// Appends a bucket behind all others, to buckets that were made small: for decoders, whose
-    /// places ascend.
+    /// Appends a bucket after all others, for decoders, whose places ascend; the buckets must be
+    /// small.
     ///
-    /// The list may grow beyond [`FEW`] in this way. Its memory is in proportion to the bytes that
-    /// were decoded, whereas an array would take 264 KiB for a histogram of one byte.
+    /// The list may grow beyond [`FEW`] in this way. Its memory is proportional to the decoded
+    /// bytes, whereas an array would take 264 KiB for a histogram of one byte.
     pub(crate) fn push(&mut self, place: usize, count: u64) {
         debug_assert!(self.all.is_empty(), "a list");
         self.few.push((place, count));
@@ -204,7 +201,7 @@ impl Buckets {
         count.map_or(0, |(_, count)| count)
     }
 
-    /// The buckets in use at these places, with their counts.
+    /// The used buckets at these places, with their counts.
     pub(crate) fn used(
         &self,
         places: RangeInclusive<usize>,
@@ -217,12 +214,13 @@ impl Buckets {
         all.filter(|(_, count)| *count > 0).chain(few)
     }
 
-    /// Changes the counts at these places by those of `other`, by addition or subtraction.
+    /// Changes the counts at these places by the counts of `other`, with `change` as addition or
+    /// subtraction.
     ///
-    /// A list stays one while both together have few ([`MANY`]).
+    /// A list stays a list while both together are short ([`MANY`]).
     ///
-    /// Where `other` has a whole page of zeros, this one's page is not touched: a rare long time
-    /// must not make everything resident that lies between it and the usual ones.
+    /// A page that is zero in `other` is not touched here: a rare long time must not make everything
+    /// between it and the usual times resident.
     pub(crate) fn change(
         &mut self,
         other: &Self,
@@ -254,8 +252,8 @@ impl Buckets {
         }
     }
 
-    /// Sets the counts at these places to 0, which are all that are in use; pages that are so are
-    /// not touched.
+    /// Sets the counts at these places to 0; no others are in use. Pages that are already 0 are not
+    /// touched.
     pub(crate) fn clear(&mut self, places: RangeInclusive<usize>) {
         self.few.places.clear();
         self.few.counts.clear();
@@ -272,14 +270,14 @@ impl Buckets {
 }
 
 impl Few {
-    /// Adds a count behind all others.
+    /// Adds a count after all others.
     fn push(&mut self, (place, count): (usize, u64)) {
         self.places.push(place as u16);
         self.counts.push(count);
     }
 
-    /// Changes the counts by those of another list, in one pass over both. Into an empty list, as in
-    /// a histogram's clone, the other one moves as it is.
+    /// Changes the counts by another list, in one pass over both. If this list is empty, as in a
+    /// histogram's clone, the other list is moved here unchanged.
     fn join(&mut self, theirs: Self, change: impl Fn(u64, u64) -> u64) {
         if self.places.is_empty() {
             *self = theirs;
@@ -316,8 +314,8 @@ impl Few {
         self.places.into_iter().map(usize::from).zip(self.counts)
     }
 
-    /// The index of a place's count, which is inserted as zero where there is none. `None` where
-    /// the list is full.
+    /// The index of a place's count, which is inserted as zero if it is missing. `None` if the list
+    /// is full.
     fn find_or_insert(&mut self, place: usize) -> Option<usize> {
         let place = place as u16;
         match self.places.binary_search(&place) {
@@ -331,7 +329,8 @@ impl Few {
         }
     }
 
-    /// The places in this range whose counts are above zero. Subtraction leaves zeros in the list.
+    /// The used places in this range, with their counts. Subtraction leaves zeros in the list, which
+    /// are skipped.
     fn within(&self, places: RangeInclusive<usize>) -> impl Iterator<Item = (usize, u64)> + '_ {
         let held = self.held(places);
         let counts = self.counts[held.clone()].iter().copied();
@@ -357,7 +356,7 @@ impl Few {
     }
 }
 
-/// The range cut where pages of memory end, so that each part is one page of the array or less.
+/// The range, split at page boundaries of the array.
 fn pages(places: RangeInclusive<usize>) -> impl Iterator<Item = Range<usize>> {
     let end = places.end() + 1;
     let starts = std::iter::successors(Some(*places.start()), |from| {
@@ -479,7 +478,7 @@ mod tests {
     fn lists_join_until_an_array_is_smaller() {
         let add = |mine: u64, theirs: u64| mine + theirs;
         let all = 0..=LENGTH - 1;
-        // Both have every third place.
+        // Each list has every second of the places that are multiples of three.
         let lists = [0, 1].map(|first| {
             let mut list = Buckets::small();
             (0..MANY / 2).for_each(|n| list.push(3 * (2 * n + first), 1));

@@ -1,14 +1,14 @@
-//! Whether the tail of an interval is of another order than that of the intervals before it.
+//! Whether the tail of an interval differs by orders of magnitude from the previous tails.
 //!
-//! A person who watches a run sees the mark beside the interval in which a tail grew tenfold. The
-//! drift of a whole run is judged elsewhere, with statistics; this needs five numbers.
+//! The mark shows a person who watches a run the interval in which a tail grew tenfold. The drift
+//! of a whole run is judged elsewhere, with statistics; this needs only five numbers.
 
-/// The number of earlier tails that a tail is compared with.
+/// The number of earlier tails for the comparison.
 const EARLIER: usize = 5;
-/// The most signs that a change has.
+/// The maximum number of signs of a change.
 const ORDERS_MAX: f64 = 3.0;
 
-/// The change of a tail, in whole orders of magnitude: from −3 to 3, and 0 for none.
+/// The change of a tail, in whole orders of magnitude: from −3 to 3, and 0 for no change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Change(i8);
 
@@ -36,9 +36,9 @@ impl Change {
 
 /// The tails of the last five intervals, in a ring.
 ///
-/// A tail is compared with the mean of the five before it. Each sign stands for a whole order of
-/// magnitude, so that noise has none; a change that is slower than that shows in no mark. Fewer
-/// than five earlier tails are compared as they are.
+/// A tail is compared with the mean of the previous five. Each sign stands for a whole order of
+/// magnitude, so noise produces no signs, and neither do slower changes. With fewer than five
+/// earlier tails, the existing ones are used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tails {
     last: [u64; EARLIER],
@@ -49,7 +49,7 @@ pub struct Tails {
 }
 
 impl Tails {
-    /// Tails as if five of 0 had come before: with them the first tail above 0 is a rise.
+    /// Tails as if five tails of 0 had come before: the first tail above 0 is then a rise.
     #[must_use]
     pub const fn of_zeros() -> Self {
         Self {
@@ -59,10 +59,9 @@ impl Tails {
         }
     }
 
-    /// Takes the next tail, in any unit, and compares it with those before it; the first has no
-    /// change.
+    /// Compares the next tail, in any unit, with the previous ones; the first tail has no change.
     ///
-    /// A tail of 0 has no logarithm: from 0 to anything is one order up, from anything to 0 one
+    /// A tail of 0 has no logarithm: from 0 to any value is one order up, from any value to 0 one
     /// order down.
     pub fn compare(&mut self, tail: u64) -> Change {
         let change = self.change(tail);

@@ -1,10 +1,10 @@
 //! A change of a run by a command: the parts that a summary needs.
 //!
-//! [`Changed::by`] makes one from the command when it holds, and [`Changed::of`] one with its note.
-//! A [`Reading`](crate::Reading) takes it before the interval within which it holds. The store
-//! writes the command between the same two intervals, so that a run that is read back cuts its
-//! stages as they were cut. Its times count from the start of its part of the run:
-//! [`Changed::after`] moves them where a part began later.
+//! [`Changed::by`] makes a change from the command when it takes effect, and [`Changed::of`] one
+//! with its note. A [`Reading`](crate::Reading) takes the change before the interval within which it
+//! takes effect. The store writes the command between the same two intervals, so that a run that is
+//! read back has the same stages. Times count from the start of the change's part of the run;
+//! [`Changed::after`] moves them if the part began later.
 
 use crate::RunInfo;
 use drumfire_plan::{Change, ChangeKind, Command, Stage};
@@ -13,20 +13,20 @@ use drumfire_units::Nanos;
 /// A change of a run: the parts of a command that a summary needs, and its note.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Changed {
-    /// The number of the pool that changed, from 0; `None` stands for all of them.
+    /// The number of the pool that changed, from 0; `None` means all pools.
     pub pool: Option<u16>,
     /// The kind of the change.
     pub kind: ChangeKind,
-    /// The time from which the change held, from the start of its part of the run.
+    /// The time at which the change took effect, from the start of its part of the run.
     pub at: Nanos,
     /// The stages of the law that began then, in the law's own time; empty if the change has no law.
     pub law: Vec<Stage>,
-    /// Its sentence in the notes on the run.
+    /// The change's sentence in the notes on the run.
     pub note: String,
 }
 
 impl Changed {
-    /// The change that a command made in a run of these facts, with its note.
+    /// The change by a command in a run with these facts, with its note.
     #[must_use]
     pub fn of(command: &Command, info: &RunInfo) -> Self {
         Self {
@@ -35,7 +35,7 @@ impl Changed {
         }
     }
 
-    /// The change that a command made, without a note.
+    /// The change by a command, without a note.
     #[must_use]
     pub fn by(command: &Command) -> Self {
         Self {
@@ -55,8 +55,8 @@ impl Changed {
     }
 }
 
-/// A report's note on a command that changed a run of these facts. A report of a stored run makes
-/// the same words of the stored command.
+/// A report's note on a command in a run with these facts. A report of a stored run produces the
+/// same text from the stored command.
 #[must_use]
 pub fn command_note(command: &Command, info: &RunInfo) -> String {
     let at = command.at;

@@ -1,16 +1,15 @@
-//! The ends of connections: how many were opened, why each was closed, and the work that each did.
+//! Connections: how many were opened, why each was closed, and how many requests each carried.
 //!
-//! A worker calls [`Connections::record_opened`] once for a connection that was opened and
-//! [`Connections::record_closed`] once when that one ends; one that could not be opened appears in
-//! neither, but as the outcome of the requests that waited for it. A connection that is not
-//! closed is open at the end, so that [`Connections::known`] less the sum of `closed` is the number
-//! of open ones at any time.
+//! A worker calls [`Connections::record_opened`] once for each opened connection and
+//! [`Connections::record_closed`] once when it ends. A connection that could not be opened appears
+//! in neither; it appears as the outcome of the requests that waited for it. [`Connections::known`]
+//! less the sum of `closed` is the number of open connections at any time.
 //!
-//! Counts and distributions are of the connections that a worker opened, and the rows of
-//! [`Addresses`] spread them over the addresses of a name.
+//! Counts and distributions belong to the connections that a worker opened; the rows of
+//! [`Addresses`] divide them among the addresses of a name.
 //!
-//! Whatever lies in the warm-up is left out ([`Connections::leave_out`]), but for the number of
-//! connections that are open when it ends: they are counted once more when they close.
+//! Connections of the warm-up are left out ([`Connections::leave_out`]), except for the number that
+//! are open at its end: these are counted when they close.
 
 use crate::form;
 use crate::form::{ByName, Named};
@@ -68,25 +67,26 @@ closings! {
 pub struct Connections {
     /// Connections that were opened.
     pub opened: u64,
-    /// Connections that were opened in the warm-up, less those that were closed in it: over a whole
-    /// run, those that were open at its end.
+    /// Connections opened in the warm-up, less those closed in it: over a whole run, the number that
+    /// were open at its end.
     pub open_before: i64,
     /// Connections closed for each reason, by its index in [`Closing::ALL`].
     pub closed: [u64; Closing::ALL.len()],
-    /// Time to open one, without its TLS handshake.
+    /// The time to open a connection, without its TLS handshake.
     pub connect: Histogram,
-    /// Time for a TLS handshake.
+    /// The time for a TLS handshake.
     pub tls_handshake: Histogram,
-    /// Handshakes among these that resumed an earlier session.
+    /// The number of handshakes that resumed an earlier session.
     pub tls_resumed: u64,
-    /// Pauses before another dial, each after a connection that could not be opened or that failed
+    /// Pauses before another dial, after a connection that could not be opened or that failed
     /// without a response.
     pub pauses: u64,
-    /// The ages of those that were closed.
+    /// The ages of closed connections.
     pub lifetime: Histogram,
-    /// The exchanges that each closed one had carried: counts in place of nanoseconds.
+    /// The number of exchanges that each closed connection had carried, as counts instead of
+    /// nanoseconds.
     pub carried: Histogram,
-    /// The connections and their requests by address.
+    /// Connections and their requests by address.
     pub addresses: Addresses,
 }
 
@@ -106,14 +106,14 @@ form! {
 }
 
 impl Connections {
-    /// Records the time that it took to open a connection, and counts the connection.
+    /// Records the time to open a connection, and counts the connection.
     pub fn record_opened(&mut self, time: Nanos) {
         self.opened += 1;
         self.connect.record(time);
     }
 
-    /// Records an open connection's end: why, how long it was open, and how many exchanges it
-    /// carried.
+    /// Records the end of an open connection: the reason, how long it was open, and the number of
+    /// exchanges it carried.
     pub fn record_closed(&mut self, why: Closing, lifetime: Nanos, carried: u64) {
         self.closed[why as usize] += 1;
         self.lifetime.record(lifetime);
@@ -126,20 +126,20 @@ impl Connections {
         self.closed[why as usize]
     }
 
-    /// The number of all connections: those that were opened, and those that were open before.
+    /// The number of all connections: opened ones, and ones that were open before.
     #[must_use]
     pub const fn known(&self) -> u64 {
         self.opened.saturating_add_signed(self.open_before)
     }
 
-    /// Connections that were still open when the load ended: closed for no other reason than that.
+    /// Connections that were still open when the load ended, and closed only for that reason.
     #[must_use]
     pub fn open_at_end(&self) -> u64 {
         let before: u64 = self.closed.iter().sum::<u64>() - self.closed_by(Closing::Ended);
         self.known().saturating_sub(before)
     }
 
-    /// Makes what was recorded part of the warm-up, in which nothing is measured.
+    /// Turns the recorded values into the warm-up's, which is not measured.
     pub fn leave_out(&mut self) {
         let signed = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
         let closed = signed(self.closed.iter().sum());
@@ -148,9 +148,9 @@ impl Connections {
         self.open_before = open;
     }
 
-    /// Connections whose place was taken when the load ended: those that were open, and those that
-    /// had ended as announced or planned, which the next request that needs them opens anew. The
-    /// places that are missing could not be opened, or failed.
+    /// The number of connections in place when the load ended: open ones, and ones that had ended as
+    /// announced or planned, which the next request would open again. The missing ones could not be
+    /// opened, or failed.
     #[must_use]
     pub fn in_place_at_end(&self) -> u64 {
         let renewed = [
@@ -167,8 +167,8 @@ impl Connections {
         self.open_at_end().saturating_add(renewed.sum())
     }
 
-    /// Whether any connection was ready for a request, at any time: whether any did not end as
-    /// [`Closing::Unready`] or [`Closing::Failed`], or has carried a request.
+    /// Whether any connection was ever ready for a request: whether any ended for a reason other
+    /// than [`Closing::Unready`] and [`Closing::Failed`], or has carried a request.
     #[must_use]
     pub fn was_any_ready(&self) -> bool {
         let never = self.closed_by(Closing::Unready) + self.closed_by(Closing::Failed);
@@ -190,7 +190,7 @@ impl Connections {
         self.addresses.merge(&other.addresses);
     }
 
-    /// Forgets everything and keeps the memory.
+    /// Resets all values and keeps the memory.
     pub fn reset(&mut self) {
         self.opened = 0;
         self.open_before = 0;
@@ -265,7 +265,7 @@ mod tests {
         };
         assert_eq!(first, left);
         assert_eq!((first.known(), first.open_at_end()), (4, 4));
-        // Two more intervals: one of the warm-up, in which more close than open, and a measured one.
+        // Two more intervals: one in the warm-up, with more closed than opened, and a measured one.
         let mut second = Connections::default();
         second.record_closed(Closing::Reset, Nanos(800), 9);
         second.leave_out();

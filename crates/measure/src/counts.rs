@@ -1,34 +1,35 @@
-//! Plain counts: of requests, of bytes, of outcomes. All of them merge by addition.
+//! Counts of requests, bytes and outcomes. All merge by addition.
 //!
-//! A request is counted as intended when it becomes due, by the pool; its end, by the worker that
-//! saw it. Between the two it is pending, in flight or dropped, and [`Counts::conservation`] holds
-//! after every merge: intended = sent + dropped + pending, and sent = ok + failed + in flight.
+//! The pool counts a request as intended when it becomes due; the worker that sees its end counts
+//! the end. In between it is pending, in flight or dropped, and [`Counts::conservation`] holds
+//! after every merge of a whole run: intended = sent + dropped + pending, and sent = ok + failed +
+//! in flight.
 
 use crate::Outcome;
 use crate::form;
 use crate::form::ByName;
 
-/// Requests, by their fate: the parts add up to those that were intended.
+/// Requests by their result: the parts add up to the intended requests.
 ///
-/// Always `sent = ok + failed + in_flight`, for an exchange is counted when it ends, or when the
-/// run's drain ends. Over a whole run also `intended = sent + dropped + pending`.
+/// Always `sent = ok + failed + in_flight`, because an exchange is counted when it ends, or when
+/// the run's drain ends. Over a whole run also `intended = sent + dropped + pending`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Requests that the schedule called for.
+    /// Requests that the schedule made due.
     pub intended: u64,
     /// Requests that were sent.
     pub sent: u64,
     /// Exchanges that met the plan's expectation.
     pub ok: u64,
-    /// Exchanges that did not, in any way.
+    /// Exchanges that ended in any other way.
     pub failed: u64,
-    /// Requests due but never sent, by the late policy.
+    /// Requests that were due and not sent because of the late policy.
     pub dropped: u64,
-    /// The requests of `failed` whose time was up.
+    /// The requests of `failed` that timed out.
     pub timed_out: u64,
-    /// Requests due, and neither sent nor dropped when the run ended.
+    /// Requests that were due, and neither sent nor dropped when the run ended.
     pub pending: u64,
-    /// Exchanges sent, and not ended when the run's drain did.
+    /// Exchanges that were sent, and had not ended at the end of the drain.
     pub in_flight: u64,
 }
 
@@ -49,7 +50,7 @@ impl Counts {
         }
     }
 
-    /// Counts one exchange that was under way when the drain ended.
+    /// Counts one exchange that was running at the end of the drain.
     pub(crate) fn record_in_flight(&mut self) {
         self.sent += 1;
         self.in_flight += 1;
@@ -77,7 +78,7 @@ impl Counts {
         ]
     }
 
-    /// The same, to be set.
+    /// All counts, mutable, in the order of [`Self::all`].
     pub(crate) const fn all_mut(&mut self) -> [&mut u64; 8] {
         [
             &mut self.intended,
@@ -91,8 +92,8 @@ impl Counts {
         ]
     }
 
-    /// The counts of a series that a decoder read: all of them follow from its outcomes, its
-    /// pending requests and those in flight.
+    /// The counts of a decoded series, which follow from its outcomes, its pending requests and its
+    /// requests in flight.
     pub(crate) fn of_series(outcomes: &OutcomeCounts, pending: u64, in_flight: u64) -> Self {
         let add = |sum: u64, (_, count): (Outcome, u64)| sum.saturating_add(count);
         let failed = outcomes.failures().fold(0, add);
@@ -112,8 +113,8 @@ impl Counts {
         }
     }
 
-    /// Accounts for requests that were due and of which nothing is recorded: as many as
-    /// `under_way` are in flight, the rest is pending.
+    /// Accounts for due requests without a record: at most `under_way` of them count as in flight,
+    /// the others as pending.
     pub(crate) fn break_off(&mut self, under_way: u64) {
         let accounted = self.sent.saturating_add(self.dropped);
         let accounted = accounted.saturating_add(self.pending);
@@ -124,14 +125,14 @@ impl Counts {
         self.pending = self.pending.saturating_add(missing - in_flight);
     }
 
-    /// Checks that every request of a run is accounted for, exactly. The sums are 128 bits wide,
-    /// since counts may saturate.
+    /// Checks that every request of a run is accounted for exactly. The sums are 128 bits wide,
+    /// because counts may saturate.
     ///
-    /// Over a span within a run it need not hold: a request becomes due in one interval and ends in
-    /// another.
+    /// This need not hold for a span within a run: a request may become due in one interval and end
+    /// in another.
     ///
     /// # Errors
-    /// The counts that don't add up.
+    /// The counts that do not add up.
     pub fn conservation(&self) -> Result<(), String> {
         let Self {
             intended,
@@ -157,14 +158,14 @@ impl Counts {
         Ok(())
     }
 
-    /// Exchanges that ended, in any way.
+    /// Exchanges that ended, with any outcome.
     #[must_use]
     pub const fn finished(&self) -> u64 {
         self.ok.saturating_add(self.failed)
     }
 }
 
-/// Bytes on the wire, as written to and read from connections (within TLS).
+/// Bytes on the wire, written to and read from connections (inside TLS).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bytes {
     /// Written.
@@ -183,7 +184,7 @@ impl Bytes {
     }
 }
 
-/// The exchanges of each [`Outcome`], by its index: recording is one addition.
+/// The number of exchanges with each [`Outcome`], by its index: recording is one addition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutcomeCounts([u64; Outcome::COUNT]);
 
@@ -196,7 +197,7 @@ impl Default for OutcomeCounts {
 }
 
 impl OutcomeCounts {
-    /// Counts one.
+    /// Counts one exchange.
     #[inline]
     pub(crate) fn record(&mut self, outcome: Outcome) {
         self.0[outcome as usize] += 1;
@@ -208,7 +209,7 @@ impl OutcomeCounts {
         self.0[outcome as usize]
     }
 
-    /// Every failure that was seen at least once, in the order of [`Outcome::ALL`].
+    /// Every failure with a count above 0, in the order of [`Outcome::ALL`].
     pub fn failures(&self) -> impl Iterator<Item = (Outcome, u64)> + '_ {
         Outcome::ALL
             .iter()

@@ -1,13 +1,13 @@
-//! The part of a run that its record has.
+//! The part of a run that its record covers.
 
 /// The part of a run that its record covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coverage {
     /// All of it.
     Whole,
-    /// All of it up to its end, but for what was lost where it was cut off and resumed.
+    /// The whole run up to its end, except for losses where it was interrupted and resumed.
     Resumed,
-    /// No more than its beginning: it was cut off, or goes on.
+    /// Only the beginning: the run was interrupted, or is still running.
     Begun,
 }
 
@@ -15,7 +15,7 @@ impl Coverage {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Whole, Self::Resumed, Self::Begun];
 
-    /// The word for it, as programs read it.
+    /// The stable name, for programs.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -25,7 +25,7 @@ impl Coverage {
         }
     }
 
-    /// Whether it reaches to the run's end.
+    /// Whether the record reaches the run's end.
     #[must_use]
     pub const fn has_end(self) -> bool {
         !matches!(self, Self::Begun)

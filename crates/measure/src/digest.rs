@@ -1,9 +1,9 @@
 //! The figures of a run that fit into one row of a list of runs.
 //!
-//! A list of hundreds of runs can't read each run's log: the store keeps the digest of each in an
-//! index, which can be made anew from the logs. So a digest has no figure that the summary lacks,
-//! and it is taken of a summary whose books are closed. An exit code depends on the same figures,
-//! for a run that has just ended and for one that is listed.
+//! A list of hundreds of runs cannot read each run's log. The store keeps the digest of each in an
+//! index, which can be rebuilt from the logs. So a digest contains only figures of the summary, and is
+//! taken from a closed summary. An exit code depends on the same figures, for a run that has just ended
+//! and for a stored one.
 
 use crate::form::{self, put_text};
 use crate::{ArrivalClock, Asked, Coverage, Histogram, Model, Summary, TargetState, Validity};
@@ -16,11 +16,12 @@ use twox_hash::XxHash3_64;
 pub struct DigestTime {
     /// The time.
     pub time: Nanos,
-    /// Whether that is only a lower bound: requests that timed out or were not sent reach up to it.
+    /// Whether the time is only a lower bound, because it includes requests that timed out or were not
+    /// sent.
     pub is_at_least: bool,
 }
 
-/// The quantiles of the latency of a run's model, each where the samples support it.
+/// Quantiles of the latency of a run's model, each only if there are enough samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DigestLatency {
     /// The median.
@@ -31,8 +32,8 @@ pub struct DigestLatency {
     pub p99: Option<DigestTime>,
 }
 
-/// A number that runs of one plan share, timed by one clock: of the names, models and facts of its pools
-/// ([`crate::Asked`]), and so neither of its outputs and thresholds nor of its seed.
+/// A number that runs of one plan, timed by one clock, have in common. Computed from the names, models
+/// and facts of the pools ([`crate::Asked`]), so it does not depend on outputs, thresholds and seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PlanKey(pub u64);
 
@@ -44,40 +45,40 @@ pub struct Digest {
     pub started_at_unix_ns: u64,
     /// The measured span.
     pub duration: Nanos,
-    /// The target as the user named it.
+    /// The target in the user's words.
     pub target: String,
-    /// The answer on the measurement.
+    /// The verdict on the measurement.
     pub validity: Validity,
     /// Whether the load was kept.
     pub load_kept: bool,
-    /// The share of the load that was sent, 0 to 1.
+    /// The share of the load that was sent, from 0 to 1.
     pub sent_share: f64,
-    /// The answer on the target.
+    /// The verdict on the target.
     pub target_state: TargetState,
-    /// Thresholds that were judged.
+    /// The number of judged thresholds.
     pub thresholds: u64,
-    /// The thresholds among them that failed.
+    /// The number of failed thresholds.
     pub thresholds_failed: u64,
     /// Requests that ended, per second of the measured span.
     pub achieved_per_s: f64,
-    /// The quantiles of its latency.
+    /// The quantiles of the run's latency.
     pub latency: DigestLatency,
     /// Requests that were sent.
     pub requests: u64,
-    /// The requests among them that ended as the plan expects.
+    /// Sent requests that ended as the plan expects.
     pub ok: u64,
-    /// The requests among them that failed.
+    /// Sent requests that failed.
     pub failed: u64,
-    /// Whether a signal or a command ended it before its plan did.
+    /// Whether a signal or a command ended the run early.
     pub is_cut_short: bool,
-    /// Whether all processes that sent its load were lost before its plan ended.
+    /// Whether all processes that sent its load were lost before the end of its plan.
     pub is_lost: bool,
-    /// Whether its load is not the planned one for another reason: a rule ended it, a command changed
-    /// it, or a share of it is unaccounted for.
+    /// Whether its load differs from the plan for another reason: a rule ended it, a command changed it,
+    /// or a share of it is unaccounted for.
     pub is_altered: bool,
-    /// The part of it that its record covers.
+    /// The part of the run that its record covers.
     pub coverage: Coverage,
-    /// The plan that it has in common with other runs; `None` where its facts are not known.
+    /// The key of its plan; `None` if the facts of the plan are unknown.
     pub plan: Option<PlanKey>,
 }
 
@@ -116,7 +117,7 @@ impl Digest {
         }
     }
 
-    /// The share of the requests that ended which failed; `None` where none ended.
+    /// The failed share of the requests that ended; `None` if none ended.
     #[must_use]
     pub fn failed_share(&self) -> Option<f64> {
         let ended = self.ok + self.failed;
@@ -141,8 +142,8 @@ impl DigestLatency {
 }
 
 impl PlanKey {
-    /// The key of a plan with these pools, by the name of each, its model and its facts, whose runs
-    /// were timed by this clock: a change of clock would look like one of the target.
+    /// The key of a plan with these pools, from the name, the model and the facts of each, and of the
+    /// clock, because a change of clock would look like a change of the target.
     pub fn of<'a>(
         pools: impl IntoIterator<Item = (&'a str, Model, &'a Asked)>,
         clock: ArrivalClock,
@@ -153,7 +154,7 @@ impl PlanKey {
             put_text(&mut bytes, model.name());
             form::write(asked, &mut bytes);
         }
-        // Runs of before there were clocks have the program's, and the key that they had.
+        // Runs recorded before there were clocks used the program's, and keep their key.
         if clock != ArrivalClock::Program {
             put_text(&mut bytes, clock.name());
         }

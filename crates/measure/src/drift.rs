@@ -1,15 +1,14 @@
-//! Whether a long run got worse or better while it went on.
+//! Whether a long run became worse or better over time.
 //!
-//! Each figure of a run over time becomes a [`Track`], is put to two tests ([`Blocks`]), and where
-//! they find a movement, its form is looked for ([`Shape`]). The order matters: a form is fitted
-//! only to a figure whose movement is no chance, for a form can be fitted to noise too.
-//! docs/design/07-store-and-runs.md#drift has the statistics and the reasons; what is found has a
-//! probability of at most [`DRIFT_LEVEL`] of being chance, over all figures together.
+//! Each figure of a run over time becomes a [`Track`] and is tested twice ([`Blocks`]); if the
+//! tests find a movement, its form is determined ([`Shape`]). The order matters: a form is fitted
+//! only if the movement is not chance, because a form can also be fitted to noise.
+//! docs/design/07-store-and-runs.md#drift has the statistics and the reasons. The probability that
+//! a finding is chance is at most [`DRIFT_LEVEL`], over all figures together.
 //!
 //! The judgement is a pure function of the cells of a run's timeline: the permutations have a fixed
-//! seed, so that a run has the same sentence each time it is shown. Its cost is bounded by the 300
-//! cells of a timeline and the number of permutations, and it is paid once, when the books are
-//! closed.
+//! seed, so that a run always has the same text. The 300 cells of a timeline and the number of
+//! permutations bound its cost, which is incurred once, when the summary is closed.
 
 #[cfg(test)]
 mod alarms;
@@ -27,22 +26,22 @@ use shape::Shape;
 use std::ops::Range;
 use tracks::{Track, tracks};
 
-/// The probability up to which a movement is taken for real.
+/// The maximum probability of chance at which a movement is reported.
 pub const DRIFT_LEVEL: f64 = 0.01;
-/// The number of tests that each figure is put to: for a trend and for a change. Its chance is
-/// multiplied by it (Bonferroni), since the better of both counts.
+/// The number of tests per figure: for a trend and for a change. The probability is multiplied by
+/// it (Bonferroni), because the better result counts.
 const TESTS: f64 = 2.0;
-/// Fewer points than this are not judged.
+/// The minimum number of points.
 const POINTS_MIN: usize = 50;
-/// Nor is a shorter span.
+/// The minimum span.
 const SPAN_MIN: Nanos = Nanos(50_000_000_000);
-/// The depth to which a figure is cut in two: there are at most 2ⁿ − 1 changes.
+/// The maximum depth of cuts into two parts: there are at most 2ⁿ − 1 changes.
 const CUTS: u32 = 3;
-/// A movement over fewer points is no trend, but a change.
+/// A movement over fewer points is a change, not a trend.
 const TREND_POINTS_MIN: usize = 10;
-/// One over less than this part of the points neither.
+/// A movement over less than this part of the points is a change, too.
 const TREND_PART: usize = 10;
-/// Nanoseconds of an hour.
+/// Nanoseconds per hour.
 const HOUR: f64 = 3.6e12;
 
 /// A figure of a run that may drift.
@@ -50,9 +49,9 @@ const HOUR: f64 = 3.6e12;
 pub enum DriftFigure {
     /// The median of *the* latency of the run's model, in nanoseconds.
     P50,
-    /// Its 99th percentile.
+    /// The 99th percentile of *the* latency, in nanoseconds.
     P99,
-    /// The share of exchanges that failed or were not what the plan expects, from 0 to 1.
+    /// The share of exchanges that failed, from 0 to 1.
     Failed,
     /// Exchanges that ended, per second.
     Rate,
@@ -61,7 +60,7 @@ pub enum DriftFigure {
 }
 
 impl DriftFigure {
-    /// All of them, in the order of a report.
+    /// All figures, in the order of a report.
     pub const ALL: [Self; 5] = [Self::P50, Self::P99, Self::Failed, Self::Rate, Self::Memory];
 
     /// The name in JSON.
@@ -76,15 +75,14 @@ impl DriftFigure {
         }
     }
 
-    /// Whether its movements are shares of itself; otherwise they are differences.
+    /// Whether movements are shares of the figure; otherwise they are differences.
     #[must_use]
     pub const fn is_relative(self) -> bool {
         !matches!(self, Self::Failed)
     }
 
-    /// Whether a movement from one value to another is large enough to matter to anyone. With
-    /// enough samples a test finds movements of a tenth of a percent, for which no reader would
-    /// change anything.
+    /// Whether a movement from one value to another is large enough to matter. With enough samples
+    /// a test finds movements of a tenth of a percent, which are irrelevant in practice.
     fn matters(self, from: f64, to: f64) -> bool {
         let difference = (to - from).abs();
         let share = difference / from.abs().min(to.abs()).max(f64::MIN_POSITIVE);
@@ -96,46 +94,45 @@ impl DriftFigure {
     }
 }
 
-/// The drift of a figure over a run: which part was judged, how it moved, and how likely chance
-/// alone moves it so.
+/// The drift of a figure over a run: the judged part, the movement, and the probability of chance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drift {
     /// The figure.
     pub figure: DriftFigure,
     /// The part of the run that was judged.
     pub span: Range<Nanos>,
-    /// The probability that a steady figure moves as this one did, or more: corrected for the
-    /// number of figures and tests, at most 1.
+    /// The probability that a steady figure moves at least as much: corrected for the number of
+    /// figures and tests, at most 1.
     pub p: f64,
-    /// The movement that was found, [`Movement::Steady`] included.
+    /// The movement, which may be [`Movement::Steady`].
     pub movement: Movement,
 }
 
-/// The movement of a figure. A series that changes abruptly also has a trend, so that the form
-/// which fits best is given; a trend over few points counts as a change.
+/// The movement of a figure. A series that changes abruptly also has a trend, so only the form with
+/// the best fit is reported; a trend over few points counts as a change.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Movement {
-    /// The figure moved no more than chance explains, or than matters.
+    /// The figure moved no more than chance explains, or too little to matter.
     Steady,
-    /// It grew or fell all the while from one time to another.
+    /// The figure grew or fell steadily from one time to another.
     Trend(Trend),
-    /// It changed at these times, at least one, and was steady between them.
+    /// The figure changed at these times, at least one, and was steady in between.
     Changes(Vec<ChangePoint>),
 }
 
 /// A steady growth or fall.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trend {
-    /// The growth in an hour: of a relative figure ([`DriftFigure::is_relative`]) as a share of its
-    /// value at the beginning, 0.01 for 1 %; of another in the figure's unit.
+    /// The growth per hour: for a relative figure ([`DriftFigure::is_relative`]) as a share of its
+    /// value at the beginning, 0.01 for 1 %; otherwise in the figure's unit.
     pub per_hour: f64,
     /// The beginning of the trend.
     pub since: Nanos,
     /// The end of the trend.
     pub until: Nanos,
-    /// The figure where it begins.
+    /// The figure at the beginning of the trend.
     pub from: f64,
-    /// The figure where it ends.
+    /// The figure at the end of the trend.
     pub to: f64,
 }
 
@@ -144,25 +141,24 @@ pub struct Trend {
 pub struct ChangePoint {
     /// The time of the change, between two intervals of the judged series.
     pub at: Nanos,
-    /// The median of the figure since the change before.
+    /// The median of the figure from the previous change to this one.
     pub before: f64,
-    /// The same until the change behind it.
+    /// The median of the figure from this change to the next one.
     pub after: f64,
 }
 
 impl Drift {
-    /// Judges each figure of a run from a time on, as far as it can be judged.
+    /// Judges each figure of a run from a time on.
     ///
-    /// There are no figures where the run is too short (fewer than 50 cells, or 50 s), or where its
-    /// load is not one and the same for long enough: a figure moves with the load, which is the
-    /// plan's doing.
+    /// The result is empty if the run is too short (fewer than 50 cells, or 50 s), or if its load
+    /// is not constant for long enough: figures move with the load, which is the plan's choice.
     #[must_use]
     pub fn of_run(info: &RunInfo, timeline: &Timeline<Overview>, from: Nanos) -> Vec<Self> {
         judge(&tracks(info, timeline, from))
     }
 }
 
-/// Tests every track, and corrects for their number by Holm's method.
+/// Tests every track, and corrects for their number with Holm's method.
 fn judge(tracks: &[Track]) -> Vec<Drift> {
     let tested: Vec<f64> = tracks.iter().map(|track| chance(&track.values())).collect();
     let corrected = holm(&tested);
@@ -178,16 +174,16 @@ fn judge(tracks: &[Track]) -> Vec<Drift> {
     judged.collect()
 }
 
-/// The probability of the more telling of the tests.
+/// The probability of chance from the stronger of the tests.
 fn chance(values: &[f64]) -> f64 {
     let chances = Blocks::of(values).chances();
     (chances.trend.min(chances.change) * TESTS).min(1.0)
 }
 
-/// The form of a movement that is no chance; `of` is the number of figures that are judged.
+/// The form of a movement that is not chance; `of` is the number of judged figures.
 ///
-/// A trend over few points is reported as a change: a slope that is carried on to an hour from a
-/// few points claims more than was seen. A movement that does not matter counts as none.
+/// A trend over few points is reported as a change, because a slope that is extrapolated from few
+/// points to an hour claims too much. A movement that does not matter counts as steady.
 fn movement(track: &Track, of: usize) -> Movement {
     let values = track.values();
     let found = match Shape::of(&values) {
@@ -217,8 +213,8 @@ fn movement(track: &Track, of: usize) -> Movement {
     }
 }
 
-/// Cuts a part of a series at its step, and goes on with both sides (binary segmentation: Scott and
-/// Knott 1974). Each part is tested by itself, and parts that are too short to be tested stay
+/// Cuts a part of a series at its step, and continues with both sides (binary segmentation: Scott
+/// and Knott 1974). Each part is tested separately, and parts that are too short to be tested stay
 /// whole.
 fn cut(values: &[f64], part: Range<usize>, of: usize, depth: u32, cuts: &mut Vec<usize>) {
     let within = &values[part.clone()];
@@ -234,8 +230,8 @@ fn cut(values: &[f64], part: Range<usize>, of: usize, depth: u32, cuts: &mut Vec
     }
 }
 
-/// The changes at these cuts, as far as they matter: the levels are medians between neighbouring
-/// cuts, and a step between two levels that hardly differ is left out.
+/// The changes at these cuts, as far as they matter: levels are medians between neighbouring cuts,
+/// and a step between two nearly equal levels is left out.
 fn changes(track: &Track, cuts: &[usize]) -> Movement {
     let edges = |at: usize| cuts.get(at).copied().unwrap_or(track.points.len());
     let mut points: Vec<ChangePoint> = Vec::new();

@@ -1,10 +1,10 @@
 //! HdrHistogram's V2 interchange encoding, compressed: the form that other tools read.
 //!
-//! It has the buckets and no more. Exact extremes, the sum, counts beyond the range and lower
-//! bounds are lost, so that our own records use `histogram/form`, and this is an output. Reading is
-//! bounded in three steps, for the bytes are anyone's: the length of the inflated form, its
-//! header's length and layout, and only then the crate's own decoder, which would take memory as
-//! the header asks.
+//! The encoding contains only the buckets. Exact extremes, the sum, counts beyond the range and
+//! lower bounds are lost, so our own records use `histogram/form`, and this is only an output.
+//! Reading is bounded in three steps, because the bytes are untrusted: the length of the inflated
+//! form, its header's length and layout, and then the external crate's decoder, which would
+//! allocate as much as the header requests.
 
 use crate::Histogram;
 use crate::buckets::{HIGHEST, HOUR};
@@ -21,20 +21,20 @@ const DIGITS: u8 = 3;
 /// The first four bytes of the compressed V2 encoding.
 const COMPRESSED_COOKIE: u32 = 0x1c84_9314;
 
-/// The header of the encoding without compression.
+/// The length of the header of the uncompressed encoding.
 const HEADER_BYTES: usize = 40;
 
-/// The most bytes of the encoding without compression: a header, and nine bytes (the longest
-/// number) for each of the buckets up to the next power of two, 2048 for the first 11 bits and 1024
-/// for each of the 31 above.
+/// The maximum length of the uncompressed encoding: a header, and nine bytes (the longest number)
+/// for each of the buckets up to the next power of two, 2048 for the first 11 bits and 1024 for
+/// each of the 31 above.
 const ENCODED_BYTES: usize = HEADER_BYTES + 9 * (2048 + 31 * 1024);
 
-/// The reason for which bytes are not a histogram of ours.
+/// The reason why bytes are not one of our histograms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DecodeError {
     /// The bytes are not the V2 encoding, or are cut short.
     Malformed(String),
-    /// A histogram with other bounds or precision, which cannot be merged without loss.
+    /// A histogram with another range or precision, which cannot be merged without loss.
     OtherBuckets,
 }
 
@@ -60,9 +60,8 @@ pub(crate) fn reference() -> Hdr<u64> {
     Hdr::new_with_bounds(1, HOUR, DIGITS).expect("1 ns to 1 h, 3 digits")
 }
 
-/// The buckets in the V2 encoding, deflated, as `decodeFromCompressedBase64` and its like
-/// expect (after base64). The exact extremes and sum are not part of that format, nor are lower
-/// bounds.
+/// The buckets in the V2 encoding, deflated, as `decodeFromCompressedBase64` and similar functions
+/// expect (after base64). The format does not contain exact extremes, the sum, or lower bounds.
 #[must_use]
 #[expect(
     clippy::expect_used,
@@ -81,12 +80,12 @@ pub fn encode_v2(histogram: &Histogram) -> Vec<u8> {
     bytes
 }
 
-/// The histogram that [`encode_v2`] wrote, bucket for bucket. Figures that the format
-/// lacks become estimates: the extremes are the bounds of their buckets, the sum is that of the
-/// buckets' middles, and nothing is known of samples beyond the range.
+/// The histogram that [`encode_v2`] wrote, bucket for bucket. Figures that the format lacks become
+/// estimates: the extremes are the bounds of their buckets, the sum is computed from the middles of
+/// the buckets, and no samples beyond the range are known.
 ///
 /// # Errors
-/// When the bytes are not in that encoding or describe other buckets.
+/// If the bytes are not in that encoding or have other buckets.
 pub fn decode_v2(bytes: &[u8]) -> Result<Histogram, DecodeError> {
     let inner = inflate(bytes)?;
     check_layout(&inner)?;
@@ -102,21 +101,21 @@ pub fn decode_v2(bytes: &[u8]) -> Result<Histogram, DecodeError> {
     Ok(decoded)
 }
 
-/// What the format lacks of a histogram, where it is known from elsewhere.
+/// The figures that the format lacks, if they are known from another source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Beside {
-    /// The exact extremes: the least time and the greatest.
+    /// The exact minimum and maximum.
     pub extremes: (Nanos, Nanos),
-    /// The least time that is only a lower bound; `None` where every time is known.
+    /// The minimum of the times that are only lower bounds; `None` if every time is exact.
     pub at_least_from: Option<Nanos>,
 }
 
-/// The histogram of [`decode_v2`] with what is known beside it. How many times from the least lower
-/// bound on are bounds is not known: all of them are taken for some, so that no quantile passes for
+/// The histogram of [`decode_v2`], completed with `beside`. The number of lower bounds is unknown,
+/// so all times from the smallest lower bound on count as lower bounds. No quantile then appears
 /// exact that is not.
 ///
 /// # Errors
-/// As [`decode_v2`].
+/// As for [`decode_v2`].
 pub fn decode_v2_beside(bytes: &[u8], beside: Beside) -> Result<Histogram, DecodeError> {
     let decoded = decode_v2(bytes)?;
     let from = beside.at_least_from.map_or(u64::MAX, |from| from.0);
@@ -131,7 +130,7 @@ pub fn decode_v2_beside(bytes: &[u8], beside: Beside) -> Result<Histogram, Decod
     let mut buckets = decoded.buckets();
     if let Some((low, high, _)) = buckets.next() {
         let (low_last, high_last, _) = buckets.last().unwrap_or((low, high, 0));
-        // Extremes that are none of these buckets' are not believed.
+        // Extremes outside their buckets are ignored.
         let holds_min = (low..=high).contains(&min.0);
         let holds_max = low_last <= max.0 && (max.0 <= high_last || high_last >= HIGHEST);
         if holds_min && holds_max && min <= max {
@@ -171,9 +170,9 @@ fn inflate(bytes: &[u8]) -> Result<Vec<u8>, DecodeError> {
     Ok(inner)
 }
 
-/// Checks the header before memory is allocated by it. The header is eight fields of four bytes and
-/// one of eight: cookie, length of the counts, offset, digits, the bounds (two fields each) and a
-/// ratio.
+/// Checks the header before memory is allocated for it. The header has eight fields of four bytes
+/// and one of eight: cookie, length of the counts, offset, digits, the bounds (two fields each) and
+/// a ratio.
 fn check_layout(inner: &[u8]) -> Result<(), DecodeError> {
     let Some((header, counts)) = inner.split_first_chunk::<HEADER_BYTES>() else {
         return malformed("its header is truncated");

@@ -1,9 +1,9 @@
-//! The part of a run's summary that does not follow from the merge of its intervals.
+//! The part of a run's summary that does not follow from its merged intervals.
 //!
-//! A run is stored, and sent to others, as its facts, its intervals and this. [`Summary::ending`]
-//! takes it from a summary whose books are closed, and [`Reading::restore`] closes the books of a
-//! reading of the same intervals with it: both give the same summary, so that a stored run is
-//! shown, compared and judged as it was on the day.
+//! A run is stored, and sent to others, as its facts, its intervals and its ending.
+//! [`Summary::ending`] takes the ending from a closed summary, and [`Reading::restore`] closes a
+//! reading of the same intervals with it. Both produce the same summary, so that a stored run is
+//! shown, compared and judged as it was originally.
 //!
 //! [`Summary::ending`]: crate::Summary::ending
 //! [`Reading::restore`]: crate::Reading::restore
@@ -13,30 +13,31 @@ use crate::{FailedBodies, Slowest, ThresholdResult};
 use drumfire_plan::StopReason;
 use drumfire_units::Nanos;
 
-/// The end of a run's load, behind which it drains.
+/// The end of a run's load; the drain follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LoadEnd {
-    /// The first reason for it; `None` while the load goes on, and where the record of the run does
-    /// not have it.
+    /// The first reason for the end; `None` while the load is running, and if the record of the run
+    /// lacks it.
     pub reason: Option<StopReason>,
-    /// Its time from the run's start; `None` where the load used itself up, or where the record of
-    /// the run does not have it.
+    /// The time from the run's start; `None` if the load ended by itself, or if the record of the
+    /// run lacks it.
     pub at: Option<Nanos>,
 }
 
-/// The facts of a run's end that do not follow from its intervals. With them and the facts of its
-/// start, it makes the same summary again.
+/// The facts of a run's end that do not follow from its intervals. Together with the facts of its
+/// start and the intervals, they reproduce the summary.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ending {
     /// The measured span.
     pub duration: Nanos,
     /// The share of CPU time that the hypervisor took from this machine, 0 to 1.
     pub steal_share: f64,
-    /// The most connections that the process could have; `None` is no limit. Remedies depend on it.
+    /// The maximum number of connections of the process; `None` means unlimited. Remedies depend on
+    /// it.
     pub connections_max: Option<u64>,
     /// The results of the thresholds, in the plan's order.
     pub thresholds: Vec<ThresholdResult>,
-    /// The notes on the run, in the place of those of its start.
+    /// The notes on the run, which replace the notes of its start.
     pub notes: Vec<String>,
     /// The first body of each kind of failure.
     pub failed_bodies: FailedBodies,
@@ -44,18 +45,18 @@ pub struct Ending {
     pub slowest: Slowest,
     /// The end of the load.
     pub load_end: LoadEnd,
-    /// Reasons against the run that no interval shows.
+    /// Reasons for doubt that no interval shows.
     pub doubts: Vec<Doubt>,
 }
 
-/// A reason for which a run is suspect that its intervals do not show, such as the loss of a machine
-/// that had a share of it.
+/// A reason to suspect a run that its intervals do not show, such as the loss of a machine with a
+/// share of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Doubt {
     /// The reason, in a sentence.
     pub text: String,
-    /// The share of what the run was asked for that has no account, 0 to 1. Above 0 the load was
-    /// not kept, as far as is known.
+    /// The share of the run's load that is unaccounted for, from 0 to 1. If it is above 0, the load
+    /// counts as not kept.
     pub unknown: f64,
 }
 
@@ -75,9 +76,9 @@ form! {
 }
 
 impl Ending {
-    /// The ending with every text replaced by what `rewrite` returns for it. Bodies of failures
-    /// that are no text are rewritten as text only where that changes them, so that binary bodies
-    /// stay as they are.
+    /// The ending with every text replaced by the result of `rewrite`. Bodies of failures that are
+    /// not text are rewritten as text only if that changes them, so that binary bodies stay
+    /// unchanged.
     #[must_use]
     pub fn with_texts(mut self, rewrite: &dyn Fn(&str) -> String) -> Self {
         for threshold in &mut self.thresholds {

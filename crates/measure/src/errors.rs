@@ -1,7 +1,7 @@
 //! Failures and their details: counts are exact, texts are bounded.
 //!
-//! A table has at most [`MESSAGES`] texts, since a server could fill any other. A failure whose
-//! text finds no room counts with its outcome all the same, under the outcome's own words.
+//! A table has at most [`MESSAGES`] texts, because a server could fill an unbounded one. A failure
+//! whose text does not fit still counts with its outcome, under the outcome's description.
 
 use crate::form;
 use crate::{Blame, Outcome, OutcomeCounts};
@@ -10,21 +10,21 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The most distinct messages that are kept, over all outcomes.
+/// The maximum number of distinct messages, over all outcomes.
 pub const MESSAGES: usize = 64;
 
-/// The most bytes of a message that are kept.
+/// The maximum length of a message in bytes.
 pub const MESSAGE_BYTES: usize = 200;
 
-/// A cause of a failure that its outcome leaves open. Its remedy differs from that of the outcome.
+/// A cause of a failure that its outcome does not determine, and that needs a different remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cause {
     /// drumfire itself found the mistake in a reply: the outcome has the name of a code that the
     /// server did not send.
     Found,
-    /// The server requested a client certificate, and there was none.
+    /// The server requested a client certificate, and none was sent.
     NoCertificate,
-    /// TLS ended without the alert that alone ends a body without a length.
+    /// TLS ended without close_notify, which is required to end a body without a length.
     NoCloseNotify,
     /// Redialing was paused after another failure.
     Paused,
@@ -37,7 +37,7 @@ form! {
 }
 
 impl Cause {
-    /// The cause of a failure that another one with this cause led to.
+    /// The cause for a failure that resulted from a failure with this cause.
     #[must_use]
     pub const fn inherited(self) -> Option<Self> {
         match self {
@@ -49,26 +49,26 @@ impl Cause {
 
 /// The detail of a failure, in addition to its outcome.
 ///
-/// It prints as reports show it: after the finder, if that was drumfire.
+/// Prints as reports show it: prefixed with the finder, if drumfire found it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Detail {
-    /// The words, which may be a server's.
+    /// The text, which may be a server's.
     pub text: String,
-    /// The cause, if drumfire knows it.
+    /// The cause, if it is known.
     pub cause: Option<Cause>,
 }
 
 form! { struct Detail { text, cause } }
 
 impl Detail {
-    /// Words with their cause.
+    /// A text with its cause.
     #[must_use]
     pub fn new(text: impl Into<String>, cause: Option<Cause>) -> Self {
         let text = text.into();
         Self { text, cause }
     }
 
-    /// The detail with its text replaced by what `rewrite` returns for it.
+    /// The detail with its text replaced by the result of `rewrite`.
     #[must_use]
     pub fn with_text(&self, rewrite: &dyn Fn(&str) -> String) -> Self {
         Self::new(rewrite(&self.text), self.cause)
@@ -101,9 +101,9 @@ impl fmt::Display for Detail {
 pub struct ErrorRow {
     /// The party to blame.
     pub blame: Blame,
-    /// Their kind; its name is stable.
+    /// The kind of the failures; its name is stable.
     pub outcome: Outcome,
-    /// The detail, or [`Outcome::words`] for all that had none or whose detail was over the bound.
+    /// The detail, or [`Outcome::words`] for all failures without a detail or beyond the bound.
     pub detail: Detail,
     /// The failures with this message.
     pub count: u64,
@@ -118,11 +118,11 @@ const LAST: Option<Cause> = Some(Cause::Remedied);
 /// The distinct messages of failures, at most [`MESSAGES`], each with its exact count.
 ///
 /// The kept messages must not depend on the order in which parts are merged, so they are a function
-/// of the set of messages alone. Rank the messages of each kind (outcome and cause) alphabetically,
-/// take all first ones, then all second ones and so on (within a round by kind) and stop at the
-/// bound. A
-/// message that makes it in the whole also makes it in every part, where fewer compete with it: it
-/// was never evicted, so its count is exact. One that does not is counted by its outcome only.
+/// of the set of messages alone: sort the messages of each kind (outcome and cause) alphabetically,
+/// take all first ones, then all second ones and so on (by kind within a round), and stop at the
+/// bound. A message that is kept in the whole is also kept in every part, where fewer compete with
+/// it: it was never evicted, so its count is exact. Any other message is counted only by its
+/// outcome.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ErrorTable {
     messages: BTreeMap<Kind, BTreeMap<Box<str>, u64>>,
@@ -130,7 +130,7 @@ pub(crate) struct ErrorTable {
 }
 
 impl ErrorTable {
-    /// Counts one failure's detail. Allocates for a new message only.
+    /// Counts one failure's detail. Allocates only for a new message.
     pub(crate) fn record(&mut self, kind: Kind, text: &str) {
         self.add(kind, &printable(text), 1);
     }
@@ -148,8 +148,8 @@ impl ErrorTable {
         }
     }
 
-    /// Removes the last message by the order above: the alphabetically last one of the last kind
-    /// with the most messages.
+    /// Removes the last message in the order above: the alphabetically last message of the last
+    /// kind with the most messages.
     fn evict(&mut self) {
         let fullest = self
             .messages
@@ -161,7 +161,8 @@ impl ErrorTable {
         messages.pop_last();
         self.len -= 1;
         if messages.is_empty() {
-            // A part that never had the kind has no entry for it: the order would show.
+            // Otherwise a part that never had the kind would differ, and the order of merges would
+            // show.
             let kind = *kind;
             self.messages.remove(&kind);
         }
@@ -184,8 +185,8 @@ impl ErrorTable {
         })
     }
 
-    /// Appends a message after all others, for decoders. Returns `false`, and takes nothing, for a
-    /// message that recording and merging can't have left there: one out of order, too long, not
+    /// Appends a decoded message after all others. Returns `false`, and changes nothing, for a
+    /// message that recording and merging cannot have produced: one out of order, too long, not
     /// printable, without a count, or beyond the bound.
     pub(crate) fn push(&mut self, kind: Kind, message: &str, count: u64) -> bool {
         let last = self.messages.last_key_value();
@@ -202,8 +203,7 @@ impl ErrorTable {
         is_next && is_kept
     }
 
-    /// Replaces each message by what `rewrite` returns for it. Messages that become the same are
-    /// counted together.
+    /// Replaces each message by the result of `rewrite`. Equal results are counted together.
     pub(crate) fn rewrite(&mut self, rewrite: &dyn Fn(&str) -> String) {
         let before = std::mem::take(self);
         for (kind, message, count) in before.messages() {
@@ -216,8 +216,8 @@ impl ErrorTable {
         self.len = 0;
     }
 
-    /// One row per message, and one per outcome for its failures without a message of their own;
-    /// the most frequent first, equals by outcome and message.
+    /// One row per message, and one per outcome for its failures without a message; the most
+    /// frequent first, rows with equal counts by outcome and message.
     pub(crate) fn rows(&self, outcomes: &OutcomeCounts) -> Vec<ErrorRow> {
         let mut rows = Vec::new();
         for (outcome, count) in outcomes.failures() {
@@ -241,17 +241,17 @@ impl ErrorTable {
                 rows.push(row(outcome.words(), None, rest));
             }
         }
-        // A stable sort: equals keep the order of the loop above.
+        // The sort is stable: equal counts keep the order of the loop above.
         rows.sort_by_key(|row| Reverse(row.count));
         rows
     }
 }
 
 /// The first [`MESSAGE_BYTES`] bytes of a text that a server may have chosen, with control
-/// characters escaped, so that it can stand in a table and can't move a terminal's cursor.
+/// characters escaped, so that it fits into a table and cannot move a terminal's cursor.
 ///
-/// It is applied before a message is counted, not when it is shown: then two parts that saw the
-/// same message count it under the same text.
+/// Applied before a message is counted, so that two parts with the same message count it under the
+/// same text.
 fn printable(detail: &str) -> Cow<'_, str> {
     let cut = &detail[..detail.floor_char_boundary(MESSAGE_BYTES)];
     if !cut.contains(char::is_control) {

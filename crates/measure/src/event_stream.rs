@@ -1,17 +1,17 @@
 //! The stream of a run's events as bytes, for another process or another machine.
 //!
-//! Each event is one byte string, which the caller frames: [`encode_event`] makes it, and one
-//! [`EventReader`] reads the events of one run, in the order in which they were published. The
-//! first is [`RunEvent::Started`]; the intervals after it can be read only with its pools. After
+//! Each event is one byte string, which the caller frames. [`encode_event`] writes it, and one
+//! [`EventReader`] reads the events of one run, in the order in which they were published. The first
+//! is [`RunEvent::Started`]; later intervals can be read only with its pools. After
 //! [`RunEvent::Finished`] the reader accepts nothing.
 //!
-//! An event is the version, the number of its kind and its value in the form that the value has in
-//! the log of a run and on the control socket.
+//! An event is the version, the number of its kind and its value, in the same form as in a run's log
+//! and on the control socket.
 //!
-//! A summary is large, and nearly all of it follows from events that were sent before. Therefore
-//! the end of a run travels as its [`Ending`], and the reader keeps a [`Reading`] of the events from
-//! which it makes the same summary again. Its memory is bounded as that of any reading; a stream
-//! whose intervals were merged on the way gives the same sums in coarser rows.
+//! A summary is large, and nearly all of it follows from earlier events. Therefore the end of a run
+//! is sent as its [`Ending`], and the reader keeps a [`Reading`] of the events, from which it
+//! rebuilds the summary. Its memory is bounded like any reading's; a stream with merged intervals
+//! gives the same sums in coarser rows.
 
 use crate::form::{self, Form, FormError, Input, VERSION, put};
 use crate::sample::form::KeptForm;
@@ -28,10 +28,10 @@ const STOPPING: u64 = 5;
 const FINISHED: u64 = 6;
 const FAILED: u64 = 7;
 
-/// The bytes of one event: lossless. An interval must be summed up, as published ones are.
+/// The bytes of one event, without loss. Intervals must be summed up, as published ones are.
 ///
-/// Of [`RunEvent::Finished`] only the ending is written, without the number of connections that the
-/// process could have, which no summary depends on.
+/// Of [`RunEvent::Finished`] only the ending is written, without the maximum number of connections of
+/// the process, because no summary depends on it.
 #[must_use]
 pub fn encode_event(event: &RunEvent) -> Vec<u8> {
     let mut out = Vec::new();
@@ -67,30 +67,30 @@ pub struct EventReader {
     phase: Phase,
 }
 
-/// The place in the stream, by which events that can't come next are refused.
+/// The position in the stream, by which events that cannot come next are refused.
 #[derive(Debug, Default)]
 enum Phase {
-    /// The reader has read no event.
+    /// No event has been read.
     #[default]
     Unstarted,
-    /// The events since the start, as far as they were read.
+    /// The accumulated events since the start.
     Running(Box<Reading>),
     /// The last event was read.
     Finished,
 }
 
 impl EventReader {
-    /// A reader of a run none of whose events was read.
+    /// A reader before the first event of a run.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The next event, of the bytes that [`encode_event`] made of it. An error leaves the reader as
-    /// it was.
+    /// Reads the next event from the bytes of [`encode_event`]. An error leaves the reader unchanged.
     ///
     /// # Errors
-    /// When the bytes are not an event, of a later version, or of an event that can't come next.
+    /// If the bytes are not an event, have a later version, or contain an event that cannot come
+    /// next.
     pub fn read(&mut self, bytes: &[u8]) -> Result<RunEvent, FormError> {
         let mut input = Input::new(bytes);
         input.version(VERSION)?;
@@ -118,8 +118,8 @@ impl EventReader {
         }
     }
 
-    /// The last event: the summary of all that was read, with this ending. The reading is consumed,
-    /// so that nothing can be read behind it.
+    /// The last event: the summary of all earlier events, with this ending. Consumes the reading, so
+    /// that nothing can be read afterwards.
     fn finish(&mut self, ending: Ending) -> Result<RunEvent, FormError> {
         match std::mem::replace(&mut self.phase, Phase::Finished) {
             Phase::Running(reading) => Ok(RunEvent::Finished(Arc::new(reading.restore(ending)))),
@@ -128,11 +128,11 @@ impl EventReader {
     }
 }
 
-/// An event between the first and the last, of a run with these facts, of the bytes that
-/// [`encode_event`] made of it: for a reader that accumulates the events itself.
+/// Decodes an event between the first and the last, of a run with these facts, from the bytes of
+/// [`encode_event`]. For readers that accumulate the events themselves.
 ///
 /// # Errors
-/// When the bytes are not such an event, or of a later version.
+/// If the bytes are not such an event, or have a later version.
 pub fn decode_event(bytes: &[u8], info: &RunInfo) -> Result<RunEvent, FormError> {
     let mut input = Input::new(bytes);
     input.version(VERSION)?;
@@ -140,11 +140,11 @@ pub fn decode_event(bytes: &[u8], info: &RunInfo) -> Result<RunEvent, FormError>
     middle(kind, input, info)
 }
 
-/// The bytes of the interval, for [`Interval::decode`], where an event of [`encode_event`] is that of
-/// a closed one: for a reader that keeps the memory of intervals.
+/// The bytes for [`Interval::decode`], if the bytes of [`encode_event`] are a closed interval's
+/// event. For readers that keep the memory of intervals.
 ///
 /// # Errors
-/// When the bytes are no event, or of a later version.
+/// If the bytes are not an event, or have a later version.
 pub fn interval_of_event(bytes: &[u8]) -> Result<Option<&[u8]>, FormError> {
     let mut input = Input::new(bytes);
     input.version(VERSION)?;

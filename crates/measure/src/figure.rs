@@ -1,9 +1,9 @@
-//! The figure that a threshold compares, and what it says of the threshold.
+//! The figure that a threshold compares, and its judgement.
 //!
-//! Requests whose end was not seen are in the latency as "at least this long", so that a quantile
-//! they reach is a lower bound: the true figure is somewhere above it. A lower bound can break a
-//! rule such as `p99<50ms`, and can never let it pass. A quantile of too few samples is no figure
-//! at all, but lies below its bound where even the greatest sample does.
+//! Requests whose end was not seen are in the latency as "at least this long", so a quantile that
+//! includes them is a lower bound of the true figure. A lower bound can fail a rule such as
+//! `p99<50ms`, but can never pass it. A quantile of too few samples is not a figure; but it passes
+//! a bound from above if even the largest sample does.
 
 use crate::form;
 use crate::words::{quantile_text, share_text_to};
@@ -16,28 +16,28 @@ pub enum Certainty {
     /// The figure itself.
     #[default]
     Exact,
-    /// A lower bound of it: the figure is this or greater.
+    /// A lower bound: the figure is this or larger.
     AtLeast,
-    /// An upper bound of it, the greatest of too few samples for a quantile.
+    /// An upper bound: the largest of too few samples for a quantile.
     AtMost,
 }
 
 form! { enum Certainty { 0 => Exact, 1 => AtLeast, 2 => AtMost } }
 
-/// The judgement of a figure on a threshold, the worst last.
+/// The judgement of a threshold; the worst is last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Judgement {
-    /// A rule holds, a condition does not.
+    /// The rule is true, or the condition false.
     Passes,
     /// Both are possible.
     Undecided,
-    /// A rule does not hold, a condition does.
+    /// The rule is false, or the condition true.
     Fails,
 }
 
 impl Judgement {
-    /// Whether a run passes that was judged so. A rule must be seen to hold; a condition that was
-    /// never seen to hold has not ended the run.
+    /// Whether a run passes with this judgement. A rule must be certain to pass; a condition that
+    /// was never certain has not ended the run.
     pub(crate) const fn passes(self, threshold: &Threshold) -> bool {
         match self {
             Self::Passes => true,
@@ -52,19 +52,19 @@ impl Judgement {
 pub(crate) enum Figure {
     /// The figure itself.
     Exact(f64),
-    /// It is this or greater.
+    /// The figure is this or larger.
     AtLeast(f64),
-    /// A quantile of too few samples, for which there is no figure.
+    /// A quantile of too few samples, which has no figure.
     Scarce {
-        /// The greatest of them.
+        /// The largest sample.
         most: f64,
-        /// The number of samples that it takes, in words.
+        /// A text with the number of samples that are needed.
         why: String,
     },
 }
 
 impl Figure {
-    /// A figure that requests without an end may have made too small, or one that is exact.
+    /// A figure that is exact, or a lower bound because of requests without an end.
     pub(crate) const fn bounded(value: f64, is_at_least: bool) -> Self {
         match is_at_least {
             true => Self::AtLeast(value),
@@ -72,7 +72,7 @@ impl Figure {
         }
     }
 
-    /// A quantile of `count` samples, the greatest of which is `most`, where it takes `needed`.
+    /// A quantile of `count` samples, the largest of which is `most`; `needed` are necessary.
     pub(crate) fn scarce(q: f64, needed: u64, count: u64, most: f64) -> Self {
         Self::Scarce {
             most,
@@ -94,14 +94,14 @@ impl Figure {
         }
     }
 
-    /// Its judgement on `threshold`.
+    /// The judgement of `threshold`.
     pub(crate) fn judge(&self, threshold: &Threshold) -> Judgement {
         let value = self.value();
         let passes = threshold.passes(value);
         let is_decided = match self {
             Self::Exact(_) => true,
-            // The true figure is anything from the bound on: all of it passes, or fails, where the
-            // two ends do, and the value that the rule names if it lies between them.
+            // The true figure is at or above the bound. The judgement is certain if both ends
+            // agree, and also the threshold's value if it is between them.
             Self::AtLeast(_) => {
                 passes == threshold.passes(f64::INFINITY)
                     && passes == threshold.passes(value.max(threshold.bound))
@@ -115,8 +115,8 @@ impl Figure {
         }
     }
 
-    /// The figure with its unit, and with a sign where it is only a bound. It has three digits, or
-    /// as many more as tell it from the value that `threshold` names.
+    /// The figure with its unit, and with a sign if it is only a bound. Has three digits, or as
+    /// many more as are needed to distinguish it from the threshold's value.
     pub(crate) fn text(&self, threshold: &Threshold) -> String {
         let text = value_text(threshold, self.value());
         match self {
@@ -127,17 +127,17 @@ impl Figure {
     }
 }
 
-/// Whether a rule, and no condition, asks that a figure is small.
+/// Whether the threshold is a rule, not a condition, with an upper bound.
 fn bounds_from_above(threshold: &Threshold) -> bool {
     let is_above = matches!(threshold.comparison, Comparison::Less | Comparison::AtMost);
     is_above && !threshold.is_condition()
 }
 
-/// The most digits beyond the usual three that are tried to tell two values apart.
+/// The maximum number of digits, beyond the usual three, for distinguishing two values.
 const DIGITS_MORE: usize = 9;
 
-/// A value in the threshold's unit. `rate>=200/s` failed by 199.68/s, which three digits would show
-/// as the 200/s that it is not.
+/// A value in the threshold's unit. If `rate>=200/s` failed with 199.68/s, three digits would show
+/// 200/s.
 fn value_text(threshold: &Threshold, value: f64) -> String {
     let text = |value, more| text_to(&threshold.metric, value, more);
     let is_told_apart = |more: &usize| {
@@ -148,7 +148,7 @@ fn value_text(threshold: &Threshold, value: f64) -> String {
 }
 
 /// A value with the unit of its metric, with `more` digits beyond the usual three. Counts are whole
-/// and have all their digits.
+/// numbers with all digits.
 fn text_to(metric: &Metric, value: f64, more: usize) -> String {
     match metric {
         Metric::Quantile(_) | Metric::Mean | Metric::Min | Metric::Max | Metric::Of(..) => {
@@ -167,7 +167,7 @@ fn text_to(metric: &Metric, value: f64, more: usize) -> String {
     }
 }
 
-/// A quantile that has too few samples, in words.
+/// Describes a quantile with too few samples.
 fn scarce_text(q: f64, needed: u64, count: u64) -> String {
     let (needed, count) = (rounded::count(needed), rounded::count(count));
     format!(
@@ -182,9 +182,9 @@ mod tests {
 
     /// Judges a threshold by this figure.
     ///
-    /// An exact figure decides. A lower bound decides where every figure from it upwards gives the
-    /// same answer, and a quantile of too few samples only that a rule from above holds, by the
-    /// greatest of them.
+    /// An exact figure decides. A lower bound decides if every larger figure gives the same answer.
+    /// A quantile of too few samples decides only that a rule with an upper bound passes, by its
+    /// largest sample.
     fn judged(rule: &str, figure: &Figure) -> Judgement {
         figure.judge(&rule.parse().expect("a rule"))
     }

@@ -1,21 +1,20 @@
-//! Everything that was counted and timed of a pool.
+//! All counts and times of a pool.
 //!
-//! Two sides use it, one after the other. A worker records with the `record` methods and nothing
-//! else, each on one condition: [`Figures::record`] for a sample whose intended start is measured
-//! and [`Figures::record_warmup`] for any other; [`Figures::record_error_detail`] at most once
-//! beside the former; `record_intended`, `record_dropped` and `record_pending` for arrivals rather
-//! than exchanges; [`Figures::record_in_flight`] in place of `record` for what the drain's end cut
-//! off. Of these only the text of a new failure, the first status of a page and the first lower
-//! bound of a histogram take memory.
+//! Two sides use the figures, one after the other. First a worker calls only the `record` methods,
+//! under these conditions: [`Figures::record`] for a sample whose intended start is measured and
+//! [`Figures::record_warmup`] for any other; [`Figures::record_error_detail`] at most once after the
+//! former; `record_intended`, `record_dropped` and `record_pending` for arrivals instead of
+//! exchanges; [`Figures::record_in_flight`] instead of `record` for exchanges that the end of the
+//! drain cut off. Only the text of a new failure, the first status of a page and the first lower
+//! bound of a histogram allocate memory.
 //!
-//! The control plane then calls [`Figures::sum_up`] on an interval that a worker has closed; only
-//! from then on are the sums of several steps those of their series, and may be read.
-//! [`Figures::merge`] adds the figures of the same pool, steps included, before that call (then the
-//! result must be summed up) or after it. [`Figures::merge_sums`] adds a pool's sums into those of
-//! a run, which has no steps. [`Figures::reset`] gives the memory back to a worker.
+//! Then the control plane calls [`Figures::sum_up`] on a closed interval; the sums of several steps
+//! are valid only after that. [`Figures::merge`] adds the figures of the same pool, including steps,
+//! before that call (then the result must be summed up) or after it. [`Figures::merge_sums`] adds a
+//! pool's sums to the run's, which has no steps. [`Figures::reset`] returns the memory to a worker.
 //!
-//! After both halves of a request are in, `counts` add up ([`Counts::conservation`]); within a
-//! single interval they need not.
+//! After the beginning and the end of all requests are recorded, `counts` add up
+//! ([`Counts::conservation`]); within a single interval they need not.
 
 pub(crate) mod form;
 
@@ -29,57 +28,57 @@ use crate::{
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
-/// The figures of a pool in one span of time, of one worker or of many; of a run, the sum of its
+/// The figures of a pool in one span of time, of one worker or of many; for a run, the sum of its
 /// pools.
 ///
-/// Nothing in it is an average or a quantile, so it merges by addition: a worker, a machine and a
-/// minute are merged by one operation, in any order, losslessly.
+/// Figures contain no averages and no quantiles, so they merge by addition: workers, machines and
+/// minutes are merged by one operation, in any order, without loss.
 ///
-/// A sample is recorded into one series: that of its step, or the sums themselves where the pool
-/// has a single step. [`Self::sum_up`] makes the sums of several steps, on the control plane,
-/// before they are read: `counts` (but for what was intended and dropped, which is of the pool),
-/// `bytes`, outcomes, statuses, response time and service time.
+/// A sample is recorded into one series: its step's, or the sums if the pool has a single step.
+/// [`Self::sum_up`] computes the sums of several steps, on the control plane, before they are read:
+/// `counts` (except intended and dropped, which belong to the pool), `bytes`, outcomes, statuses,
+/// response time and service time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figures {
-    /// Requests, by what became of them.
+    /// Requests by their result.
     pub counts: Counts,
     /// Bytes of all samples.
     pub bytes: Bytes,
     /// Times of all samples.
     pub latency: Latency,
-    /// Samples that the warm-up left out of everything above; all its samples were intended.
+    /// Samples of the warm-up, which are left out of everything above; all of them were intended.
     pub warmup: Counts,
-    /// Grants of each leniency, by its index in [`Leniency::ALL`].
+    /// The number of times each leniency was granted, by its index in [`Leniency::ALL`].
     pub leniencies: [u64; Leniency::ALL.len()],
-    /// Exchanges under way at the end of the span less those at its beginning:
-    /// over all spans up to a time they add up to those under way then.
+    /// The number of running exchanges at the end of the span less the number at its beginning. Over
+    /// all spans up to a time, the sum is the number running then.
     pub under_way: i64,
     /// Interim (1xx) responses.
     pub interim: u64,
-    /// Requests that a connection took a second time, after the first one had given them back.
+    /// Requests that were sent again after a failure.
     pub retried: u64,
-    /// Requests that waited for streams which servers did not allow.
+    /// Requests that waited because servers did not allow more streams.
     pub held_back: HeldBack,
-    /// Iterations, where one may be more than a request. `None` where each is one request, so that
-    /// they would be the same counts.
+    /// Iterations, if one may contain several requests. `None` if each is one request, so that the
+    /// counts are equal.
     pub iterations: Option<Iterations>,
     /// One entry for each scenario of a pool with several: its iterations that ended or were in
     /// flight. Arrivals that became due, were dropped or are pending have no scenario yet and are
     /// counted for the pool.
     pub scenarios: Vec<Iterations>,
-    /// Messages, where exchanges have such parts.
+    /// Messages, if exchanges have messages.
     pub messages: Messages,
     /// The connections of the pool, opened or closed in the span.
     pub connections: Connections,
-    /// One entry for each step, or none where there is a single step, whose figures these are.
+    /// One entry for each step; empty if there is a single step, whose figures are the sums.
     pub steps: Vec<Step>,
     outcomes: OutcomeCounts,
     status: StatusCounts,
     errors: ErrorTable,
 }
 
-/// The surplus of arrivals over ends in a part of a run that is left out of it: requests that
-/// became due there and ended behind it. Negative where more ended than became due.
+/// The difference of arrivals and ends in a part of a run that is left out: requests that became due
+/// in it and ended after it. Negative if more ended than became due.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Carried {
     requests: i64,
@@ -106,14 +105,14 @@ fn signed(count: u64) -> i64 {
 }
 
 impl Figures {
-    /// Nothing yet, of a pool with these steps, whose iterations are single requests. Takes all the
-    /// memory that recording needs.
+    /// Empty figures of a pool with these steps, whose iterations are single requests. Allocates all
+    /// the memory that recording needs.
     #[must_use]
     pub fn new(steps: &[Arc<str>]) -> Self {
         Self::of_series(steps.into(), StepMemory::of(steps.len()))
     }
 
-    /// The same of a pool's sums alone, to which [`Self::merge_sums`] adds.
+    /// Empty sums of a pool without steps, for [`Self::merge_sums`].
     #[must_use]
     pub fn of_sums(pool: &PoolInfo) -> Self {
         let sums = PoolSeries {
@@ -124,7 +123,7 @@ impl Figures {
         Self::of_series(sums, StepMemory::Ready)
     }
 
-    /// The same of a pool with these series.
+    /// Empty figures of a pool with these series.
     pub(crate) fn of_series(series: PoolSeries<'_>, memory: StepMemory) -> Self {
         Self {
             counts: Counts::default(),
@@ -137,7 +136,7 @@ impl Figures {
             retried: 0,
             held_back: HeldBack::default(),
             iterations: series.iterations.then(Iterations::default),
-            // Each is made for recording, which a clone is not.
+            // Each entry is made for recording; a clone would not be.
             scenarios: std::iter::repeat_with(Iterations::default)
                 .take(series.scenarios.len())
                 .collect(),
@@ -150,8 +149,8 @@ impl Figures {
         }
     }
 
-    /// Empties them and keeps the memory, to be recorded again. Clearing the buckets takes up to
-    /// 10 µs a histogram in use, so this is work for the control plane.
+    /// Empties the figures and keeps the memory for further recording. Clearing the buckets takes up
+    /// to 10 µs per used histogram, so the control plane should do it.
     pub fn reset(&mut self) {
         self.counts = Counts::default();
         self.bytes = Bytes::default();
@@ -172,17 +171,17 @@ impl Figures {
         self.errors.reset();
     }
 
-    /// Makes the measurements of a span part of the warm-up, but for exchanges under way and for the
-    /// number of open connections. Returns the surplus of arrivals over ends, which [`Self::carry`]
-    /// adds to the next span that is measured: there these requests end.
+    /// Turns the measurements of a span into the warm-up's, except for running exchanges and the
+    /// number of open connections. Returns the difference of arrivals and ends, which
+    /// [`Self::carry`] adds to the next measured span, because these requests end there.
     ///
-    /// Only [`Summary`](crate::Summary) calls it, when it has found where the run settled.
+    /// Called only by [`Summary`](crate::Summary), after it has determined when the run settled.
     pub(crate) fn leave_out(&mut self) -> Carried {
         let mut carried = Carried {
             requests: balance(&self.counts),
             iterations: self.iterations.as_ref().map_or(0, |of| balance(&of.counts)),
         };
-        // What never ends is of the run's end, and is measured there.
+        // Requests that never end belong to the run's end, and are measured there.
         carried.requests -= signed(self.counts.in_flight + self.counts.pending);
         let mut warmup = self.warmup;
         warmup.merge(&Counts {
@@ -201,7 +200,7 @@ impl Figures {
         carried
     }
 
-    /// Counts as due the arrivals that became due in a part that was left out, and end in this one.
+    /// Counts the arrivals that became due in an omitted part, and end in this one, as due here.
     pub(crate) fn carry(&mut self, carried: Carried) {
         let add = |count: &mut u64, more: i64| *count = count.saturating_add_signed(more);
         add(&mut self.counts.intended, carried.requests);
@@ -223,7 +222,7 @@ impl Figures {
         }
     }
 
-    /// The sums, where they are the only series.
+    /// The sums, if they are the only series.
     #[inline]
     fn sums_mut(&mut self) -> SeriesMut<'_> {
         SeriesMut {
@@ -244,27 +243,27 @@ impl Figures {
         }
     }
 
-    /// Counts a finished exchange whose intended start lies in the warm-up, and nothing else of
-    /// it.
+    /// Counts a finished exchange whose intended start is in the warm-up; nothing else of it is
+    /// recorded.
     #[inline]
     pub fn record_warmup(&mut self, sample: &Sample) {
         self.warmup.record(sample.outcome);
     }
 
-    /// Counts arrivals that became due in the warm-up: requests, or iterations where these are more
-    /// than one.
+    /// Counts arrivals that became due in the warm-up: requests, or iterations if these may contain
+    /// several requests.
     pub const fn record_warmup_due(&mut self, count: u64) {
         self.warmup.intended = self.warmup.intended.saturating_add(count);
     }
 
-    /// Keeps the words and the cause of a failure, beyond [`Outcome::words`]. Call it after
-    /// [`Self::record`], at most once for each failed sample, and not for one of the warm-up.
+    /// Keeps the text and the cause of a failure, in addition to [`Outcome::words`]. Call it after
+    /// [`Self::record`], at most once for each failed sample, and not for samples of the warm-up.
     #[cold]
     pub fn record_error_detail(&mut self, outcome: Outcome, cause: Option<Cause>, text: &str) {
         self.errors.record((outcome, cause), text);
     }
 
-    /// Counts requests that were due and will never be sent.
+    /// Counts requests that were due and will not be sent.
     #[inline]
     pub fn record_dropped(&mut self, n: u64) {
         self.counts.dropped += n;
@@ -277,8 +276,8 @@ impl Figures {
     }
 
     /// Records `count` requests of a step that were due and neither sent nor dropped when starting
-    /// ended: each had waited for at least `waited` by then. They stand in response time and
-    /// waiting as "at least this long".
+    /// ended: each had waited for at least `waited`. They count in response time and waiting as "at
+    /// least this long".
     pub fn record_pending(&mut self, step: u16, waited: Nanos, count: u64) {
         self.latency.waiting.record_at_least_of(waited, count);
         match self.step_mut(step) {
@@ -287,8 +286,8 @@ impl Figures {
         }
     }
 
-    /// Records an exchange that was under way when the drain ended, which is its sample's end. It
-    /// stands in response time and service time as "at least this long".
+    /// Records an exchange that was running at the end of the drain, which is its sample's end. The
+    /// exchange counts in response time and service time as "at least this long".
     pub fn record_in_flight(&mut self, sample: &Sample) {
         self.latency.record_in_flight(sample);
         match self.step_mut(sample.step) {
@@ -297,7 +296,7 @@ impl Figures {
         }
     }
 
-    /// Counts iterations as they become due. This and its like do nothing where iterations are
+    /// Counts iterations as they become due. All methods for iterations do nothing if iterations are
     /// single requests.
     #[inline]
     pub fn record_iterations_intended(&mut self, n: u64) {
@@ -314,16 +313,16 @@ impl Figures {
         }
     }
 
-    /// Records `count` iterations that were due and neither started nor dropped when starting
-    /// ended: each had waited for at least `waited` by then.
+    /// Records `count` iterations that were due and neither started nor dropped when starting ended:
+    /// each had waited for at least `waited`.
     pub fn record_iterations_pending(&mut self, waited: Nanos, count: u64) {
         if let Some(iterations) = &mut self.iterations {
             iterations.record_pending(waited, count);
         }
     }
 
-    /// Records one iteration that has ended: no allocation. One whose intended start lies in the
-    /// warm-up is not recorded, nor as intended.
+    /// Records one iteration that has ended; does not allocate. An iteration with an intended start
+    /// in the warm-up is neither recorded nor counted as intended.
     #[inline]
     pub fn record_iteration(&mut self, sample: &IterationSample) {
         if let Some(iterations) = &mut self.iterations {
@@ -334,7 +333,7 @@ impl Figures {
         }
     }
 
-    /// Records one iteration that was under way, or in a pause, when the drain ended, which is its
+    /// Records one iteration that was running, or in a pause, at the end of the drain, which is its
     /// sample's end.
     pub fn record_iteration_in_flight(&mut self, sample: &IterationSample) {
         if let Some(iterations) = &mut self.iterations {
@@ -345,9 +344,9 @@ impl Figures {
         }
     }
 
-    /// Makes the sums from the steps, and adds to the distribution of waiting the requests that did
-    /// not wait: recording leaves these zeros out, since they are most. Done twice, it changes
-    /// nothing.
+    /// Computes the sums from the steps, and adds the requests that did not wait to the distribution
+    /// of waiting: recording leaves these zeros out, because they are the majority. Calling it twice
+    /// has no further effect.
     pub fn sum_up(&mut self) {
         if !self.steps.is_empty() {
             self.sum_up_steps();
@@ -358,7 +357,7 @@ impl Figures {
             .fill_with_zeros(sent.saturating_add(pending));
     }
 
-    /// Makes the counts alone from those of the steps.
+    /// Computes only the counts from the steps' counts.
     fn sum_up_counts(&mut self) {
         if self.steps.is_empty() {
             return;
@@ -389,8 +388,8 @@ impl Figures {
         }
     }
 
-    /// The series of a step, where steps have series of their own; indexes from
-    /// [`STEPS`](crate::STEPS) on share the last one.
+    /// The series of a step, if steps have separate series; indexes from [`STEPS`](crate::STEPS) on
+    /// share the last one.
     #[inline]
     fn step_mut(&mut self, step: u16) -> Option<&mut Step> {
         let last = self.steps.len().checked_sub(1)?;
@@ -398,7 +397,7 @@ impl Figures {
     }
 
     /// Adds `other`, of the same pool: associative, commutative and lossless. Both have the same
-    /// steps in the same order, since both come of one plan.
+    /// steps in the same order, because both come from one plan.
     pub fn merge(&mut self, other: &Self) {
         debug_assert_eq!(self.steps.len(), other.steps.len(), "one plan, one list");
         for (mine, theirs) in self.steps.iter_mut().zip(&other.steps) {
@@ -411,7 +410,7 @@ impl Figures {
         self.merge_sums(other);
     }
 
-    /// Adds `other`, of whatever pool, without its steps and scenarios.
+    /// Adds `other`, of any pool, without its steps and scenarios.
     pub fn merge_sums(&mut self, other: &Self) {
         self.counts.merge(&other.counts);
         self.bytes.merge(&other.bytes);
@@ -436,26 +435,26 @@ impl Figures {
         self.errors.merge(&other.errors);
     }
 
-    /// Accounts for exchanges that were under way where the record breaks off: they become in
-    /// flight, other arrivals without an end become pending. None are under way from then on.
+    /// Accounts for running exchanges at the end of an incomplete record: they become in flight, and
+    /// other arrivals without an end become pending. The number of running exchanges is then 0.
     pub(crate) fn break_off(&mut self) {
         let under_way = u64::try_from(self.under_way).unwrap_or(0);
         self.counts.break_off(under_way);
         if let Some(iterations) = &mut self.iterations {
-            // How many of them had begun is not recorded.
+            // The number of iterations that had begun is not recorded.
             iterations.counts.break_off(u64::MAX);
         }
         self.under_way = 0;
     }
 
-    /// The failed requests that were not sent, since there was no data to make them of.
+    /// The failed requests that were not sent because their data could not be rendered.
     #[must_use]
     pub fn without_data(&self) -> u64 {
         self.outcomes.get(Outcome::BadData)
     }
 
-    /// The requests that no distribution of times has, not even as "at least", though each should:
-    /// those that were under way, or due, where the record of a run breaks off.
+    /// The requests that should be in a distribution of times, even as "at least", but are not:
+    /// those that were running or due at the end of an incomplete record.
     #[must_use]
     pub fn untimed(&self) -> u64 {
         let Counts {
@@ -471,7 +470,7 @@ impl Figures {
         all.saturating_sub(self.latency.response_time.count())
     }
 
-    /// Makes the counts those of these pools together.
+    /// Sets the counts to the sum over these pools.
     pub(crate) fn sum_counts(&mut self, pools: &[Self]) {
         let mut counts = Counts::default();
         let mut iterations = Counts::default();
@@ -499,7 +498,7 @@ impl Figures {
         self.errors.rows(&self.outcomes)
     }
 
-    /// Gives each message of a failure as `rewrite` has it; those that become the same count
+    /// Replaces each message of a failure by the result of `rewrite`; equal results are counted
     /// together.
     pub(crate) fn rewrite_messages(&mut self, rewrite: &dyn Fn(&str) -> String) {
         self.errors.rewrite(rewrite);
@@ -513,26 +512,25 @@ impl Figures {
         &mut self.errors
     }
 
-    /// Every status that was seen, ascending, with its count.
+    /// Every status that occurred, ascending, with its count.
     pub fn status(&self) -> impl Iterator<Item = (u16, u64)> + '_ {
         self.status.iter()
     }
 
-    /// The same counts as [`Self::status`], to look one up.
+    /// The counts of all statuses, to look one up.
     #[must_use]
     pub fn status_counts(&self) -> &StatusCounts {
         &self.status
     }
 
-    /// The steps of this pool, whose figures these are. Of a pool with one step, they are the
-    /// pool's sums under the step's name.
+    /// The steps of this pool. For a pool with one step, the pool's sums under the step's name.
     #[must_use]
     pub fn steps_of(&self, pool: &PoolInfo) -> Vec<Step> {
         let first = pool.steps.first();
         first.map_or_else(Vec::new, |first| self.steps_named(first))
     }
 
-    /// The steps by name. Where there is one step, `only` names it and the sums are its figures.
+    /// The steps by name. With a single step, `only` is its name and the sums are its figures.
     fn steps_named(&self, only: &Arc<str>) -> Vec<Step> {
         if !self.steps.is_empty() {
             return self.steps.clone();

@@ -23,8 +23,8 @@
 //!
 //! - The order of a table is the order of the bytes. The table must list all fields of the type:
 //!   the compiler refuses a missing one.
-//! - `name as T` writes a field in the form `T` instead of its own: a shorter bound, or a form for
-//!   a type of another crate (`struct Shares for SharesForm { .. }`).
+//! - `name as T` writes a field in the form `T` instead of the default form: with a shorter bound,
+//!   or for a type of another crate (`struct Shares for SharesForm { .. }`).
 //! - `check` is a condition that every decoded value meets. A decoder refuses what an encoder could
 //!   not have written.
 //! - A variant's number is never given to another variant. Kinds that grow, such as outcomes, are

@@ -1,44 +1,44 @@
 //! The generator's own health: measurements of its threads.
 //!
 //! A worker measures its own thread at the end of each interval ([`WorkerHealth`]). Merged over the
-//! run they become the generator's account ([`GeneratorHealth`]), which [`crate::Verdict`] judges.
+//! run, these become the generator's health ([`GeneratorHealth`]), which [`crate::Verdict`] judges.
 //!
-//! The kernel's figures are read once an interval and never per request. They come in ticks of up
-//! to 10 ms on some machines, so that figures of short spans are noise; the verdict knows which
-//! spans are too short.
+//! The kernel's figures are read once per interval and never per request. On some machines they have
+//! a resolution of 10 ms, so figures of short spans are noise; the verdict excludes spans that are
+//! too short.
 
 use crate::form;
 use crate::near_p99::near_p99;
 use crate::{ArrivalClock, Blame, Departures, Figures, Histogram, Outcome, Stamps};
 use drumfire_units::Nanos;
 
-/// A worker thread's measurements of itself, and of the whole process (`memory`). Merges by
-/// addition, the busiest share and the memory by maximum.
+/// A worker thread's measurements of itself, and of the whole process (`memory`). Merges by addition,
+/// except the busiest share and the memory, which merge by maximum.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WorkerHealth {
     /// CPU time used, user and system.
     pub cpu: Nanos,
-    /// Time that passed; of merged ones, summed over the workers.
+    /// The elapsed time; in merged figures, the sum over the workers.
     pub wall: Nanos,
-    /// Time that the thread was ready to run and did not, since another had its core.
+    /// The time in which the thread was ready to run but another thread had its core.
     pub run_queue_delay: Nanos,
     /// Time from one wait of the event loop to the next.
     pub loop_turn: Histogram,
-    /// The time by which a wait for a due time returned too late.
+    /// How late the wait for a due time returned.
     pub wake_lateness: Histogram,
-    /// The time from the end of a response, by the kernel's clock, to the hand of the worker; nothing
-    /// where ends are timed by the program's clock.
+    /// The time from the end of a response, by the kernel's clock, until the worker handled it; empty
+    /// if ends are timed by the program's clock.
     pub handling: Histogram,
-    /// The kernel's stamps of what was received.
+    /// The kernel's time stamps of received bytes.
     pub stamps: Stamps,
-    /// The time from the hand-over of a request to its departure, by the kernel's clock; nothing
-    /// where departures have no stamps.
+    /// The time from passing a request to the kernel to its departure, by the kernel's clock; empty
+    /// without time stamps of departures.
     pub leaving: Histogram,
-    /// The kernel's stamps of requests that left.
+    /// The kernel's time stamps of departed requests.
     pub departures: Departures,
-    /// The greatest CPU share of a worker, in millionths.
+    /// The maximum CPU share of a worker, in millionths.
     pub busiest_share_ppm: u32,
-    /// The most resident memory of the whole program, in bytes; 0 where it is not known.
+    /// The maximum resident memory of the program, in bytes; 0 if it is unknown.
     pub memory: u64,
 }
 
@@ -65,7 +65,7 @@ impl WorkerHealth {
         self.memory = self.memory.max(other.memory);
     }
 
-    /// Forgets everything and keeps the memory.
+    /// Resets all values and keeps the memory.
     pub fn reset(&mut self) {
         self.cpu = Nanos::ZERO;
         self.wall = Nanos::ZERO;
@@ -84,49 +84,50 @@ impl WorkerHealth {
 /// The generator's health over a whole run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GeneratorHealth {
-    /// Worker threads.
+    /// The number of worker threads.
     pub threads: u32,
-    /// The greatest CPU share of a worker thread, 0 to 1.
+    /// The maximum CPU share of a worker thread, from 0 to 1.
     pub cpu_share_max: f64,
-    /// The 99th percentile of an event loop's turn; where there are too few turns for it, the
-    /// strictest percentile that they support.
+    /// The 99th percentile of an event loop's turn; with too few turns, the highest percentile that
+    /// they support.
     pub loop_turn_p99: Nanos,
-    /// The same of how late a wait returned.
+    /// The 99th percentile of how late a wait returned; with few waits, as for
+    /// [`Self::loop_turn_p99`].
     pub wake_lateness_p99: Nanos,
-    /// The clock by which exchanges were timed.
+    /// The clock with which exchanges were timed.
     pub clock: ArrivalClock,
-    /// The median and the 99th percentile of the time from the end of a response by the kernel's
-    /// clock to the hand of the worker, the latter as [`Self::loop_turn_p99`]; 0 by the program's.
+    /// The median of the time from the end of a response, by the kernel's clock, until the worker
+    /// handled it; 0 by the program's clock.
     pub handling_p50: Nanos,
-    /// See [`Self::handling_p50`].
+    /// The 99th percentile for [`Self::handling_p50`]; with few responses, as for
+    /// [`Self::loop_turn_p99`].
     pub handling_p99: Nanos,
-    /// The kernel's stamps.
+    /// The kernel's time stamps of received bytes.
     pub stamps: Stamps,
-    /// The median and the 99th percentile of the time from the hand-over of a request to its
-    /// departure, as [`Self::handling_p99`].
+    /// The median of the time from passing a request to the kernel to its departure.
     pub leaving_p50: Nanos,
-    /// See [`Self::leaving_p50`].
+    /// The 99th percentile for [`Self::leaving_p50`]; with few requests, as for
+    /// [`Self::loop_turn_p99`].
     pub leaving_p99: Nanos,
-    /// The kernel's stamps of requests that left.
+    /// The kernel's time stamps of departed requests.
     pub departures: Departures,
-    /// Time that workers were ready to run and did not, summed.
+    /// The time in which workers were ready to run but did not, summed.
     pub run_queue_delay: Nanos,
-    /// The share of CPU time that the hypervisor took from this machine, 0 to 1.
+    /// The share of CPU time that the hypervisor took from this machine, from 0 to 1.
     pub steal_share: f64,
-    /// The most resident memory of this program, in bytes; 0 where it is not known.
+    /// The maximum resident memory of this program, in bytes; 0 if it is unknown.
     pub memory_max: u64,
     /// Connections that were opened.
     pub connections_opened: u64,
     /// Whether workers spin before a due time, which makes their CPU share meaningless.
     pub spin: bool,
-    /// The exhausted resources of this program or its machine: the outcomes `local:*` that were
-    /// seen.
+    /// The exhausted resources of this program or its machine: the `local:*` outcomes that occurred.
     pub limited_by: Vec<Outcome>,
 }
 
 impl GeneratorHealth {
     /// The generator's health, from a run's figures and its workers' measurements. The share of
-    /// stolen time and the use of spinning do not follow from them: the caller sets both.
+    /// stolen time and the use of spinning do not follow from them; the caller must set both.
     #[must_use]
     pub fn of(total: &Figures, health: &WorkerHealth, threads: u32) -> Self {
         Self {
@@ -151,14 +152,14 @@ impl GeneratorHealth {
     }
 }
 
-/// The strictest percentile that there are samples for; the greatest time where there are hardly
+/// The highest percentile for which there are enough samples; the maximum if there are too few for
 /// any.
 fn shown(times: &Histogram) -> Nanos {
     near_p99(times).map_or_else(|| times.max(), |(_, time)| time)
 }
 
-/// The generator's own failures, as kinds. An exchange that the end of the run cut off is the
-/// generator's doing but no limit of it.
+/// The generator's own failures, by kind. An exchange that the end of the run cut off is the
+/// generator's doing, but not a limit.
 fn limits_reached(figures: &Figures) -> Vec<Outcome> {
     figures
         .outcomes()

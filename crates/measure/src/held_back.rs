@@ -1,26 +1,24 @@
-//! Requests that waited because a server allows fewer streams than the plan has places.
+//! Requests that waited because a server allows fewer streams than the plan.
 //!
-//! An HTTP/2 server sets SETTINGS_MAX_CONCURRENT_STREAMS (RFC 9113 section 6.5.2). Where that is
-//! less than the plan's streams, requests wait on an open connection for a reason that more
-//! connections would mend; the answer on the load names it.
+//! An HTTP/2 server sets SETTINGS_MAX_CONCURRENT_STREAMS (RFC 9113 section 6.5.2). If that is less
+//! than the plan's streams, requests wait on an open connection, which more connections would
+//! prevent; the verdict on the load gives this reason.
 
 use crate::form;
 
-/// Requests that waited for a stream, and the bound that held them.
+/// Requests that waited for a stream, and the server's limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HeldBack {
     /// Requests that waited for a stream on an open connection.
     pub requests: u64,
-    /// The least number of streams at a time that a server allowed when one did; `None` when none
-    /// did.
+    /// The lowest limit of streams that a server had at such a time; `None` if no request waited.
     pub allowed: Option<u32>,
 }
 
 form! { struct HeldBack { requests, allowed } }
 
 impl HeldBack {
-    /// Counts a request that waits on a connection of a server that allows `allowed` streams at a
-    /// time.
+    /// Counts a request that waits on a connection whose server allows `allowed` streams at a time.
     pub fn record(&mut self, allowed: u32) {
         self.merge(&Self {
             requests: 1,

@@ -1,14 +1,14 @@
-//! A distribution of times: HdrHistogram's buckets, with the exact extremes and sum beside them.
+//! A distribution of times: HdrHistogram's buckets, with the exact extremes and sum.
 //!
-//! The buckets answer quantiles to three significant digits. The count, the extremes and the sum
-//! are exact whatever the times, also beyond the last bucket, so that a mean and a maximum never
-//! suffer from the buckets' width.
+//! The buckets give quantiles to three significant digits. The count, the extremes and the sum are
+//! always exact, even beyond the last bucket, so the width of buckets never affects a mean or a
+//! maximum.
 //!
-//! Some times are known only from below: the request of a timeout, or one under way when the run
-//! ended, took at least as long as it was watched. Such a time is recorded like any other and once
-//! more among the lower bounds ([`Histogram::record_at_least`]). Leaving it out would hide the
-//! slowest requests; counting it as exact would claim an end that was not seen. With both, a
-//! quantile says by [`Histogram::is_at_least`] whether it depends on any of them.
+//! Some times are only known to be at least so long: a request that timed out, or was running when
+//! the run ended, took at least the observed time. Such a time is recorded like any other and
+//! additionally among the lower bounds ([`Histogram::record_at_least`]). Leaving it out would hide
+//! the slowest requests; counting it as exact would claim an end that was not seen.
+//! [`Histogram::is_at_least`] shows whether a quantile depends on lower bounds.
 
 pub(crate) mod form;
 mod lower_bounds;
@@ -21,29 +21,29 @@ use std::ops::RangeInclusive;
 
 /// A distribution of times from 0 ns to 1 h, to three significant digits.
 ///
-/// A worker records into it (`record`), which counts into a bucket and updates the exact figures
-/// beside it; everything else is for the control plane. `merge` and `subtract` add and take away
-/// whole histograms, `reset` empties one and keeps its memory.
+/// A worker records into a histogram (`record`), which increments a bucket and updates the exact
+/// figures; everything else is for the control plane. `merge` and `subtract` add and subtract whole
+/// histograms, `reset` empties one and keeps its memory.
 ///
-/// The memory (264 KiB, resident as far as it is touched) is taken at construction, and as much
-/// again with the first time that is only a lower bound; other recording takes none. One that is
-/// made [small](Self::small) takes its memory as it needs it. Two histograms merge by addition, so
-/// that any partition of the samples gives the same histogram in any order.
+/// The memory (264 KiB, resident as far as it is touched) is allocated by the constructor, and the
+/// same amount again with the first lower bound; other recording does not allocate. A
+/// [small](Self::small) histogram allocates as needed. Histograms merge by addition, so that any
+/// partition of the samples gives the same histogram in any order.
 ///
-/// Some of the times may be known only from below: see [`Self::record_at_least`].
+/// Some of the times may be lower bounds; see [`Self::record_at_least`].
 #[derive(Debug)]
 pub struct Histogram {
     buckets: Buckets,
-    /// The part of the counts that are of lower bounds.
+    /// The part of the counts that are lower bounds.
     bounds: LowerBounds,
     count: u64,
-    /// The exact least value; `u64::MAX` when there is none.
+    /// The exact minimum; `u64::MAX` if the histogram is empty.
     min: u64,
-    /// The exact greatest value; 0 when there is none.
+    /// The exact maximum; 0 if the histogram is empty.
     max: u64,
     /// The exact sum.
     sum: u128,
-    /// Values beyond the last bucket.
+    /// The number of values beyond the last bucket.
     beyond: u64,
 }
 
@@ -53,8 +53,7 @@ impl Default for Histogram {
     }
 }
 
-/// The clone is a small one: it takes memory for the times that were seen, and none for those to
-/// come.
+/// The clone is small: it allocates only for the recorded times.
 impl Clone for Histogram {
     fn clone(&self) -> Self {
         let mut clone = Self::small();
@@ -80,9 +79,9 @@ impl Histogram {
         Self::with(Buckets::new())
     }
 
-    /// An empty histogram that takes no memory yet: some 10 bytes for each bucket that comes into
-    /// use, up to 5 KiB, and only then the whole array. For one of thousands, most of which see few
-    /// times. Recording into it may allocate.
+    /// An empty histogram that has no memory yet: it takes some 10 bytes for each used bucket, up
+    /// to 5 KiB, and only then the whole array. For thousands of histograms with few times each.
+    /// Recording into it may allocate.
     #[must_use]
     pub fn small() -> Self {
         Self::with(Buckets::small())
@@ -120,21 +119,21 @@ impl Histogram {
         }
     }
 
-    /// Records a time that is known only from below. It counts as this long, and the figures that
-    /// depend on its end are lower bounds; see [`Self::is_at_least`].
+    /// Records a time that is a lower bound. It counts with this length, and figures that depend on
+    /// its end are lower bounds; see [`Self::is_at_least`].
     ///
-    /// The first such time takes as much memory as the histogram itself; it comes from a timeout or
-    /// at a run's end.
+    /// The first such time allocates as much memory as the histogram itself; this happens after a
+    /// timeout or at a run's end.
     pub fn record_at_least(&mut self, time: Nanos) {
         self.record_at_least_of(time, 1);
     }
 
-    /// The same for `count` times with one lower bound.
+    /// Records `count` times with one lower bound, as [`Self::record_at_least`] does.
     pub fn record_at_least_of(&mut self, time: Nanos, count: u64) {
         if count == 0 {
             return;
         }
-        // The greatest number stands for "no lower bound".
+        // The maximum means "no lower bound".
         let time = time.min(Nanos(u64::MAX - 1));
         if time.0 > HIGHEST {
             self.beyond = self.beyond.saturating_add(count);
@@ -149,7 +148,8 @@ impl Histogram {
         self.max = self.max.max(time.0);
     }
 
-    /// Counts what has no place in an array: times beyond the range, and those of a small one.
+    /// Counts a value without a slot in an array: a time beyond the range, or any time of a small
+    /// histogram.
     #[cold]
     #[inline(never)]
     fn count_apart(&mut self, value: u64) {
@@ -162,7 +162,7 @@ impl Histogram {
     fn note(&mut self, value: u64) {
         self.count += 1;
         self.sum += u128::from(value);
-        // Both are settled soon, and a branch that is never taken costs less than a store.
+        // Both settle soon, and a branch that is never taken costs less than a store.
         if value < self.min {
             self.min = value;
         }
@@ -171,8 +171,8 @@ impl Histogram {
         }
     }
 
-    /// Adds `count` times of which only the bounds of their bucket are known, as other tools'
-    /// encodings have them. Extremes and sum become estimates.
+    /// Adds `count` times of which only the bounds of their bucket are known, as in other tools'
+    /// encodings. Extremes and sum become estimates.
     pub(crate) fn record_bucket(&mut self, low: u64, high: u64, count: u64) {
         if low > HIGHEST {
             self.beyond = self.beyond.saturating_add(count);
@@ -185,14 +185,14 @@ impl Histogram {
         self.sum += u128::from(low + (high - low) / 2) * u128::from(count);
     }
 
-    /// The places that may be in use; there must be a sample.
+    /// The places that may be in use; the histogram must not be empty.
     fn places(&self) -> RangeInclusive<usize> {
         places(self.min, self.max)
     }
 
-    /// The places in use, with their counts.
+    /// The used places, with their counts.
     fn used(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
-        // There is nothing in the first bucket of an empty one either.
+        // The first bucket of an empty histogram is also empty.
         let places = if self.is_empty() {
             0..=0
         } else {
@@ -201,8 +201,8 @@ impl Histogram {
         self.buckets.used(places)
     }
 
-    /// Every bucket that holds a lower bound, from the shortest: its least and greatest time in
-    /// nanoseconds (both inclusive) and how many of its samples are lower bounds.
+    /// Every bucket with lower bounds, from the shortest: its minimum and maximum in nanoseconds
+    /// (both inclusive) and the number of its lower bounds.
     pub fn lower_bounds(&self) -> impl Iterator<Item = (u64, u64, u64)> + '_ {
         self.bounds.used(self.max).map(|(place, count)| {
             let (low, high) = bounds(place);
@@ -210,16 +210,16 @@ impl Histogram {
         })
     }
 
-    /// The longest time that is known exactly, to its bucket's upper bound; `None` where there is
-    /// none.
+    /// The longest exact time, rounded up to its bucket's upper bound; `None` if all times are
+    /// lower bounds.
     #[must_use]
     pub fn longest_exact(&self) -> Option<Nanos> {
         let exact = self.exact_buckets().last();
         exact.map(|(high, _)| Nanos(high.min(self.max)))
     }
 
-    /// The buckets of times that are known exactly, from the shortest: upper bound and count. Both
-    /// lists ascend, so that one pass takes the lower bounds out of the counts.
+    /// The buckets of exact times, from the shortest: upper bound and count. Both lists ascend, so
+    /// one pass subtracts the lower bounds from the counts.
     fn exact_buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let mut bounds = self.bounds.used(self.max).peekable();
         let exact = self.buckets().map(move |(low, high, count)| {
@@ -232,7 +232,7 @@ impl Histogram {
         exact.filter(|(_, count)| *count > 0)
     }
 
-    /// Adds every sample of `other`: associative, commutative and lossless. Its cost depends on the
+    /// Adds every sample of `other`: associative, commutative and lossless. The cost depends on the
     /// distance between the extremes of `other`.
     pub fn merge(&mut self, other: &Self) {
         if other.is_empty() {
@@ -251,9 +251,9 @@ impl Histogram {
     /// Subtracts a histogram that was merged before, as a window does with an interval that leaves
     /// it.
     ///
-    /// The least and the greatest value that remain are not known exactly afterwards: they become
-    /// the bounds of their buckets, and so does the least lower bound. `other` must be part of
-    /// `self`; anything else is a mistake of the caller, which a debug build reports.
+    /// Afterwards the minimum and the maximum are not exact: they become the bounds of their
+    /// buckets, and so does the smallest lower bound. `other` must be part of `self`; otherwise a
+    /// debug build panics.
     pub fn subtract(&mut self, other: &Self) {
         if other.is_empty() {
             return;
@@ -279,14 +279,14 @@ impl Histogram {
         }
     }
 
-    /// Restores the exact extremes, which [`Self::subtract`] lost, from those of what is left.
+    /// Restores the exact extremes, which [`Self::subtract`] lost, from the remaining parts.
     pub(crate) fn restore_extremes(&mut self, min: Nanos, max: Nanos) {
         if !self.is_empty() {
             (self.min, self.max) = (min.0, max.0);
         }
     }
 
-    /// The lower bound of the first bucket in use and the upper bound of the last.
+    /// The lower bound of the first used bucket and the upper bound of the last.
     fn bucket_bounds(&self) -> Option<(u64, u64)> {
         let mut used = self.buckets.used(self.places());
         let (first, _) = used.next()?;
@@ -294,7 +294,7 @@ impl Histogram {
         Some((bounds(first).0, bounds(last).1))
     }
 
-    /// Forgets every sample and keeps the memory. Touches only pages that were in use.
+    /// Removes every sample and keeps the memory. Touches only pages that were in use.
     pub fn reset(&mut self) {
         if self.is_empty() {
             return;
@@ -308,7 +308,7 @@ impl Histogram {
         self.sum = 0;
     }
 
-    /// Forgets every sample and becomes a [small](Self::small) one, for a decoder.
+    /// Removes every sample and makes the histogram [small](Self::small), for a decoder.
     fn restart(&mut self) {
         self.buckets.restart();
         *self = Self::with(std::mem::replace(&mut self.buckets, Buckets::small()));
@@ -320,19 +320,19 @@ impl Histogram {
         self.count
     }
 
-    /// Whether nothing was recorded.
+    /// Whether the histogram has no samples.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The least time, exactly; zero when there is none.
+    /// The exact minimum; zero if the histogram is empty.
     #[must_use]
     pub fn min(&self) -> Nanos {
         Nanos(if self.is_empty() { 0 } else { self.min })
     }
 
-    /// The greatest time, exactly, also above an hour; zero when there is none.
+    /// The exact maximum, even above an hour; zero if the histogram is empty.
     #[must_use]
     pub fn max(&self) -> Nanos {
         Nanos(self.max)
@@ -344,8 +344,8 @@ impl Histogram {
         self.sum
     }
 
-    /// The mean in nanoseconds, from the exact sum; 0 when empty. A lower bound where
-    /// [`Self::at_least_from`] is some.
+    /// The mean in nanoseconds, from the exact sum; 0 if the histogram is empty. A lower bound if
+    /// [`Self::at_least_from`] is `Some`.
     #[must_use]
     pub fn mean(&self) -> f64 {
         if self.is_empty() {
@@ -354,8 +354,8 @@ impl Histogram {
         self.sum as f64 / self.count as f64
     }
 
-    /// The standard deviation in nanoseconds, of the population, from the middle of each bucket
-    /// around the exact mean; 0 when empty.
+    /// The population's standard deviation in nanoseconds, from the middle of each bucket around
+    /// the exact mean; 0 if the histogram is empty.
     #[must_use]
     pub fn stddev(&self) -> f64 {
         if self.is_empty() || self.min == self.max {
@@ -372,21 +372,21 @@ impl Histogram {
         (squares / self.count as f64).sqrt()
     }
 
-    /// The number of samples that were longer than [`HIGHEST`]. They stand in its
-    /// bucket, as "at least this long"; the greatest time and the sum hold their exact values.
+    /// The number of samples longer than [`HIGHEST`]. They are in its bucket, as "at least this
+    /// long"; the maximum and the sum include their exact values.
     #[must_use]
     pub fn beyond(&self) -> u64 {
         self.beyond
     }
 
-    /// The least time that was recorded as a lower bound, if any was.
+    /// The shortest time that was recorded as a lower bound, if any was.
     #[must_use]
     pub fn at_least_from(&self) -> Option<Nanos> {
         self.bounds.from()
     }
 
-    /// Every bucket that holds a sample, from the shortest: its least and greatest time in
-    /// nanoseconds (both inclusive) and its count.
+    /// Every bucket with samples, from the shortest: its minimum and maximum in nanoseconds (both
+    /// inclusive) and its count.
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64, u64)> + '_ {
         self.used().map(|(place, count)| {
             let (low, high) = bounds(place);
@@ -394,8 +394,8 @@ impl Histogram {
         })
     }
 
-    /// The number of times that are not known to be below a bound: a bucket counts by its greatest
-    /// time, as in a quantile.
+    /// The number of times that are not certain to be below a bound: a bucket counts with its
+    /// maximum, as in a quantile.
     #[must_use]
     pub fn count_from(&self, bound: Nanos) -> u64 {
         if self.max() < bound {
@@ -405,8 +405,8 @@ impl Histogram {
         beyond.map(|(.., count)| count).sum()
     }
 
-    /// The quantile `q` (0 to 1): the least recorded time with at least ⌈q·n⌉ samples at or below
-    /// it. `None` when the count cannot [support](crate::count_needed) it.
+    /// The quantile `q` (0 to 1): the smallest recorded time that at least ⌈q·n⌉ samples do not
+    /// exceed. `None` if the count does not [support](crate::count_needed) it.
     ///
     /// The value is its bucket's upper bound, but never outside the exact extremes.
     #[must_use]
@@ -414,7 +414,7 @@ impl Histogram {
         supports(self.count(), q).then(|| self.quantile_unchecked(q))
     }
 
-    /// The quantile `q`, however few samples there are; zero when there are none.
+    /// The quantile `q` for any number of samples; zero if the histogram is empty.
     #[must_use]
     pub fn quantile_unchecked(&self, q: f64) -> Nanos {
         let count = self.count();
@@ -434,16 +434,16 @@ impl Histogram {
         Nanos(self.quantile_by_rank(rank))
     }
 
-    /// The upper bound of the bucket that holds the rank, but never outside the extremes.
+    /// The upper bound of the bucket with this rank, but never outside the extremes.
     fn quantile_by_rank(&self, rank: u64) -> u64 {
         let reached = bucket_at(rank, self.buckets().map(|(_, high, count)| (high, count)));
         let value = reached.unwrap_or(self.max);
         value.clamp(self.min, self.max)
     }
 
-    /// Whether the quantile `q` is only a lower bound: whether it would be another if the times
-    /// that are lower bounds ([`Self::record_at_least`]) had no end. Their true ends lie between
-    /// both, so that a quantile on which both agree is exact.
+    /// Whether the quantile `q` is only a lower bound: whether it would change if all lower bounds
+    /// ([`Self::record_at_least`]) were infinite. The true ends are between both cases, so a
+    /// quantile on which both agree is exact.
     #[must_use]
     pub fn is_at_least(&self, q: f64) -> bool {
         if self.at_least_from().is_none() || self.is_empty() {

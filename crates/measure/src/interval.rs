@@ -1,15 +1,16 @@
 //! The measurements of one span of time, and their merge.
 //!
-//! A worker owns an interval while it records, and gives it away when its span is over; from there
-//! it is shared and no longer changed. Worker and minute are merged by the same operation.
+//! A worker owns an interval while it records, and gives it away when its span is over; after that
+//! the interval is shared and read-only. Intervals of workers and of minutes are merged by the same
+//! operation.
 //!
-//! Its life: [`Interval::of_pools`] takes all memory; the worker records through
-//! [`Interval::pool_mut`], sets `end` and sends it to the collector, which merges those of one
-//! number, calls [`Interval::sum_up`] once and publishes the result. When no observer holds it any
-//! more, [`Interval::reset`] empties it, on the collector's time, and a worker uses it again.
-//! `total` and the sums of pools may be read only after `sum_up`.
+//! The life of an interval: [`Interval::of_pools`] allocates all memory; the worker records through
+//! [`Interval::pool_mut`], sets `end` and sends the interval to the collector, which merges
+//! intervals with the same number, calls [`Interval::sum_up`] once and publishes the result. When
+//! all observers have dropped it, [`Interval::reset`] empties it, on the collector's thread, and a
+//! worker reuses it. `total` and the sums of pools are valid only after `sum_up`.
 //!
-//! An interval that is stored or sent has no sums ([`Interval::encode`]): they are made again when
+//! A stored or sent interval contains no sums ([`Interval::encode`]): they are computed again when
 //! it is read.
 
 mod form;
@@ -22,46 +23,45 @@ use drumfire_units::Nanos;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The measurements of one worker in one span of time, or of many workers, or of a run in many
-/// spans.
+/// The measurements of one worker in one span of time, of many workers, or of a run in many spans.
 ///
-/// Each pool has figures of its own; the figures of the run are their sum. A worker records into
-/// the series of the pools only: [`Self::sum_up`] makes the sums, on the control plane, before they
-/// are read.
+/// Each pool has separate figures; the run's figures are their sum. A worker records only into the
+/// series of the pools; [`Self::sum_up`] computes the sums, on the control plane, before they are
+/// read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interval {
-    /// Its number, from 0; of a merged one, the least.
+    /// The number, from 0; of a merged interval, the smallest.
     pub index: u64,
-    /// Its beginning, from the run's start.
+    /// The beginning, from the run's start.
     pub start: Nanos,
-    /// Its end; not after `start` while it is being recorded.
+    /// The end; not after `start` while the interval is being recorded.
     pub end: Nanos,
     /// The figures of all pools together.
     pub total: Figures,
-    /// The health of the workers themselves.
+    /// The health of the workers.
     pub health: WorkerHealth,
-    /// The figures of each pool, or none where there is a single pool, whose figures are the sum.
+    /// The figures of each pool; empty with a single pool, whose figures are the total.
     pools: Vec<Figures>,
 }
 
 impl Interval {
-    /// Its length, unless the end of the run has cut it short of that of the run's intervals:
-    /// counts of a few milliseconds are no rate.
+    /// The length, unless the interval is shorter than the run's intervals because the run ended:
+    /// counts of a few milliseconds are not a rate.
     #[must_use]
     pub fn whole_length(&self, info: &RunInfo) -> Option<Nanos> {
         let length = self.end - self.start;
         (length > Nanos::ZERO && length >= info.interval).then_some(length)
     }
 
-    /// An empty interval of a run with one pool that has these steps. Takes all the memory that
+    /// An empty interval of a run with one pool that has these steps. Allocates all the memory that
     /// recording needs.
     #[must_use]
     pub fn new(steps: &[Arc<str>]) -> Self {
         Self::of_pools([steps])
     }
 
-    /// An empty interval of a run with these pools, at least one: each given by its facts, by its
-    /// series, or by its steps where its iterations are single requests.
+    /// An empty interval of a run with these pools, at least one. A pool is given by its facts, by
+    /// its series, or, if its iterations are single requests, by its steps.
     #[must_use]
     pub fn of_pools<'a, S: Into<PoolSeries<'a>>>(pools: impl IntoIterator<Item = S>) -> Self {
         let pools: Vec<PoolSeries<'_>> = pools.into_iter().map(Into::into).collect();
@@ -69,7 +69,7 @@ impl Interval {
         Self::with(pools, StepMemory::of(steps))
     }
 
-    /// An empty interval to be decoded into, of a run with these pools, at least one.
+    /// An empty interval for decoding, of a run with these pools, at least one.
     fn to_decode(pools: &[PoolInfo]) -> Self {
         Self::with(pools.iter().map(Into::into), StepMemory::AsNeeded)
     }
@@ -88,7 +88,7 @@ impl Interval {
         }
     }
 
-    /// Empties it and keeps the memory, to be recorded again.
+    /// Empties the interval and keeps the memory for further recording.
     pub fn reset(&mut self, index: u64, start: Nanos) {
         self.index = index;
         self.start = start;
@@ -98,7 +98,7 @@ impl Interval {
         self.pools.iter_mut().for_each(Figures::reset);
     }
 
-    /// The sum, the health and the figures of each pool, or none where there is a single pool.
+    /// The total, the health and the figures of each pool; the last is empty with a single pool.
     pub(crate) fn into_parts(self) -> (Figures, WorkerHealth, Vec<Figures>) {
         (self.total, self.health, self.pools)
     }
@@ -113,10 +113,10 @@ impl Interval {
         }
     }
 
-    /// The figures of a pool, to be recorded into.
+    /// The figures of a pool, for recording.
     ///
     /// # Panics
-    /// When the run has no such pool.
+    /// If the run has no such pool.
     #[inline]
     pub fn pool_mut(&mut self, pool: usize) -> &mut Figures {
         if self.pools.is_empty() {
@@ -127,8 +127,8 @@ impl Interval {
         }
     }
 
-    /// Makes the figures of each pool from those of its steps, and the figures of the run from
-    /// those of its pools. Done twice, it changes nothing.
+    /// Computes the figures of each pool from its steps' figures, and the figures of the run from
+    /// its pools'. Calling it twice has no further effect.
     pub fn sum_up(&mut self) {
         if self.pools.is_empty() {
             return self.total.sum_up();
@@ -151,7 +151,7 @@ impl Interval {
         }
     }
 
-    /// Makes the connections of each pool part of the warm-up.
+    /// Turns the connections of each pool into the warm-up's.
     pub fn leave_out_connections(&mut self) {
         if self.pools.is_empty() {
             return self.total.connections.leave_out();
@@ -161,8 +161,8 @@ impl Interval {
         }
     }
 
-    /// Makes the figures of each pool part of the warm-up, and returns the surplus of each
-    /// ([`Figures::leave_out`]).
+    /// Turns the figures of each pool into the warm-up's, and returns the difference of arrivals
+    /// and ends of each ([`Figures::leave_out`]).
     pub(crate) fn leave_out(&mut self) -> Vec<Carried> {
         let carried = match self.pools.is_empty() {
             true => vec![self.total.leave_out()],
@@ -172,7 +172,7 @@ impl Interval {
         carried
     }
 
-    /// Counts in each pool the arrivals that became due in a part that was left out.
+    /// Counts in each pool the arrivals that became due in an omitted part.
     pub(crate) fn carry(&mut self, carried: &[Carried]) {
         for (pool, carried) in carried.iter().enumerate() {
             self.pool_mut(pool).carry(*carried);
@@ -180,15 +180,15 @@ impl Interval {
         self.sum_up();
     }
 
-    /// The interval, summed up, in our own binary form: a byte or two for each distinct time, and
-    /// no sums.
+    /// The summed-up interval in our own binary form: a byte or two for each distinct time, without
+    /// sums.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         form::encode(self)
     }
 
     /// The interval that [`Self::encode`] wrote, of a run with these pools, at least one, summed
-    /// up. Its memory is bounded by the length of the bytes and the number of steps.
+    /// up. The length of the bytes and the number of steps bound its memory.
     pub fn decode(bytes: &[u8], pools: &[PoolInfo]) -> Result<Self, FormError> {
         let mut decoded = Self::to_decode(pools);
         form::read(&mut decoded, bytes, pools)?;
@@ -196,12 +196,13 @@ impl Interval {
         Ok(decoded)
     }
 
-    /// The same into an interval that this made before, of the same pools, or into none yet: a
-    /// reader of many takes the memory of one. Only the counts of each pool are summed up, so that
-    /// it can be merged into another, which is summed up then.
+    /// Decodes into an interval that an earlier call made, of the same pools, or into a new one: a
+    /// reader of many intervals then uses the memory of one. Only the counts of each pool are
+    /// summed up, which suffices for merging the interval into another one that is summed up
+    /// afterwards.
     ///
     /// # Errors
-    /// When the bytes are none, as [`Self::decode`]; there is no interval then.
+    /// If the bytes are not an interval, as for [`Self::decode`]; `kept` is then empty.
     pub fn decode_into<'a>(
         kept: &'a mut Option<Self>,
         bytes: &[u8],
@@ -213,13 +214,13 @@ impl Interval {
     }
 
     /// The span of the interval that [`Self::encode`] wrote, from the first bytes; the rest is not
-    /// looked at. A store that makes old intervals coarser sorts them by it without decoding.
+    /// read. A store that merges old intervals sorts them by it without decoding.
     pub fn encoded_span(bytes: &[u8]) -> Result<Range<Nanos>, FormError> {
         form::span(bytes)
     }
 
-    /// Replaces each message of a failure by what `rewrite` returns for it. Messages that become
-    /// the same are counted together.
+    /// Replaces each message of a failure by the result of `rewrite`. Equal results are counted
+    /// together.
     pub fn rewrite_messages(&mut self, rewrite: &dyn Fn(&str) -> String) {
         self.total.rewrite_messages(rewrite);
         for pool in &mut self.pools {
@@ -227,7 +228,8 @@ impl Interval {
         }
     }
 
-    /// The least span that holds both, with the number of the first interval that has one.
+    /// Extends the span to include `other`'s, and takes the number of the first interval with a
+    /// span.
     fn merge_span(&mut self, other: &Self) {
         let (mine, theirs) = (self.start..self.end, other.start..other.end);
         self.index = match (mine.is_empty(), theirs.is_empty()) {
@@ -240,7 +242,7 @@ impl Interval {
     }
 }
 
-/// The least span that holds both. What has no length has no span.
+/// The smallest span that includes both. An empty span is ignored.
 pub(crate) fn hull(one: Range<Nanos>, other: Range<Nanos>) -> Range<Nanos> {
     let start = one.start.min(other.start);
     match (one.is_empty(), other.is_empty()) {
@@ -251,8 +253,8 @@ pub(crate) fn hull(one: Range<Nanos>, other: Range<Nanos>) -> Range<Nanos> {
     }
 }
 
-/// The figures of the run, and those of its pools. A single pool's are the run's, so that its
-/// samples are recorded once and nothing is kept twice.
+/// The figures of the run, and of its pools. A single pool's figures are the run's, so that its
+/// samples are recorded and stored once.
 fn total_and_pools(mut pools: Vec<Figures>) -> (Figures, Vec<Figures>) {
     if pools.len() == 1
         && let Some(only) = pools.pop()

@@ -1,62 +1,61 @@
-//! The figures of one closed interval, as a line or a row of any output has them.
+//! The figures of one closed interval for a line or a row of any output.
 //!
-//! Live line, text, CSV, JSON and the dialects all show rows, so that one interval has one rate and
-//! one tail wherever it is looked at. [`Rows`] makes them and must be given the intervals of one
-//! run in order of time, each once: a row has the exchanges under way at its end, which are the sum
-//! of all changes before, and its mark compares its tail with those of the rows before.
+//! The live line, text, CSV, JSON and the dialects all show rows, so that an interval has the same
+//! rate and tail in every output. [`Rows`] makes them and must receive the intervals of one run in
+//! order of time, each once: a row has the number of exchanges running at its end, which is the sum
+//! of all earlier changes, and its mark compares its tail with earlier rows' tails.
 //!
-//! A row is a few hundred bytes and owns no histogram, so that outputs may keep rows where they
-//! could not keep intervals.
+//! A row is a few hundred bytes and has no histogram, so outputs can keep many rows.
 
 use crate::overview::Tally;
 use crate::{Change, Histogram, Interval, Model, Overview, RunInfo, Tails};
 use drumfire_units::Nanos;
 use std::ops::Range;
 
-/// The figures of an interval: of one, or of several that were merged.
+/// The figures of one interval, or of several merged ones.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IntervalRow {
-    /// Its beginning, from the run's start.
+    /// The beginning, from the run's start.
     pub start: Nanos,
-    /// Its end.
+    /// The end, from the run's start.
     pub end: Nanos,
-    /// When it began, in nanoseconds since 1970-01-01 00:00 UTC, by the run's own clock: a step of
-    /// the machine's does not show.
+    /// The beginning, in nanoseconds since 1970-01-01 00:00 UTC, by the run's own clock, which
+    /// ignores steps of the machine's.
     pub started_at_unix_ns: u64,
     /// Exchanges that met the plan's expectation.
     pub good: u64,
-    /// Exchanges that were answered, by an answer that does not meet it: its status, a check.
+    /// Exchanges with an answer that does not meet the expectation: its status, or a check.
     pub bad: u64,
-    /// Exchanges without an answer that can be used: refused, timed out, malformed.
+    /// Exchanges without a usable answer: refused, timed out, malformed.
     pub failed: u64,
     /// The exchanges of `bad` whose headers, body or time did not pass a check.
     pub checks_failed: u64,
-    /// Exchanges that the warm-up left out of everything else.
+    /// Exchanges of the warm-up, which are left out of everything else.
     pub warmup: u64,
-    /// Requests that became due; `None` in a closed model, where users decide when a request is
+    /// Requests that became due; `None` in a closed model, where users determine when a request is
     /// due.
     pub goal: Option<u64>,
-    /// Requests that were due and will never be sent.
+    /// Requests that were due and will not be sent.
     pub dropped: u64,
-    /// Requests under way at its end.
+    /// Requests running at the end.
     pub in_flight: u64,
-    /// *The* latency of the run's model: of good exchanges, and as "at least this long" of those
-    /// whose end was not seen.
+    /// *The* latency of the run's model: of good exchanges, and as "at least this long" of
+    /// exchanges whose end was not seen.
     pub latency: Spread,
-    /// The 99th percentile of our own lateness.
+    /// The 99th percentile of the generator's lag.
     pub lag_p99: Option<Nanos>,
-    /// The tail of the latency compared with those of the intervals before.
+    /// The change of the tail of the latency relative to earlier intervals.
     pub change: Change,
 }
 
 impl IntervalRow {
-    /// Its length.
+    /// The length of the interval.
     #[must_use]
     pub fn length(&self) -> Nanos {
         self.end - self.start
     }
 
-    /// Whether it is the short rest of a run whose intervals have this length, in which nothing
+    /// Whether this is the short rest of a run with intervals of this length, in which nothing
     /// happened. No output shows such a row.
     #[must_use]
     pub fn is_remnant(&self, interval: Nanos) -> bool {
@@ -67,22 +66,22 @@ impl IntervalRow {
             && self.in_flight == 0
     }
 
-    /// Exchanges that were answered, per request that became due; above 1 where earlier ones were
-    /// answered too. `None` where nothing was due.
+    /// Exchanges that were answered, per request that became due; above 1 if earlier requests were
+    /// answered too. `None` if no request was due.
     #[must_use]
     pub fn goal_share(&self) -> Option<f64> {
         let goal = self.goal.filter(|goal| *goal > 0)?;
         Some(self.good.saturating_add(self.bad) as f64 / goal as f64)
     }
 
-    /// Exchanges that ended, in any way.
+    /// Exchanges that ended, with any outcome.
     #[must_use]
     pub fn ended(&self) -> u64 {
         let answered = self.good.saturating_add(self.bad);
         answered.saturating_add(self.failed)
     }
 
-    /// Exchanges that ended, in any way, per second; 0 of an interval without length.
+    /// Exchanges that ended, with any outcome, per second; 0 for an interval without length.
     #[must_use]
     pub fn ended_per_s(&self) -> f64 {
         match self.length() {
@@ -92,10 +91,10 @@ impl IntervalRow {
     }
 }
 
-/// A distribution in a few figures; a quantile that the count can't support is absent.
+/// A distribution in a few figures; a quantile that the count does not support is absent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spread {
-    /// The least time.
+    /// The minimum.
     pub min: Option<SpreadTime>,
     /// The median.
     pub p50: Option<SpreadTime>,
@@ -107,7 +106,7 @@ pub struct Spread {
     pub p99: Option<SpreadTime>,
     /// The 99.9th percentile.
     pub p999: Option<SpreadTime>,
-    /// The greatest time.
+    /// The maximum.
     pub max: Option<SpreadTime>,
 }
 
@@ -132,7 +131,7 @@ impl Spread {
         }
     }
 
-    /// Each figure with its name in outputs, from the least to the greatest.
+    /// Each figure with its name in outputs, in ascending order.
     #[must_use]
     pub const fn named(&self) -> [(&'static str, Option<SpreadTime>); 7] {
         [
@@ -152,7 +151,7 @@ impl Spread {
 pub struct SpreadTime {
     /// The time.
     pub time: Nanos,
-    /// Whether it is known only from below.
+    /// Whether the time is only a lower bound.
     pub is_at_least: bool,
 }
 
@@ -167,7 +166,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// The rows of a run, of all its pools together. There is a goal where all of them have one.
+    /// The rows of a run, over all its pools. There is a goal if all of them have one.
     #[must_use]
     pub fn new(info: &RunInfo) -> Self {
         let mut pools = info.pools.iter();
@@ -191,7 +190,7 @@ impl Rows {
         }
     }
 
-    /// The row of the next interval, which is summed up.
+    /// The row of the next interval, which must be summed up.
     pub fn next_row(&mut self, interval: &Interval) -> IntervalRow {
         let latency = &interval.total.latency;
         let times = self.model.latency(latency);
@@ -199,7 +198,7 @@ impl Rows {
         self.row(interval.start..interval.end, &tally, times, &latency.lag)
     }
 
-    /// The row of the next cell of a run over time. A cell of several intervals gives one row.
+    /// The row of the next cell of a timeline. A cell of several intervals gives one row.
     pub fn next_row_of(&mut self, cell: &Overview) -> IntervalRow {
         self.row(cell.start..cell.end, &cell.tally, &cell.latency, &cell.lag)
     }
@@ -212,7 +211,7 @@ impl Rows {
         lag: &Histogram,
     ) -> IntervalRow {
         self.under_way = self.under_way.saturating_add(tally.under_way);
-        // A mark says no more than the line does, which has a p99 where the count supports one.
+        // The mark is based only on the p99 that the line also shows, if the count supports it.
         let tail = times.quantile(0.99);
         let change = tail.map_or_else(Change::default, |tail| self.tails.compare(tail.0));
         IntervalRow {

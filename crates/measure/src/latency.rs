@@ -8,45 +8,45 @@
 //!      │───────────────────────── response time ─────────────────────────│
 //! ```
 //!
-//! Response time counts from the intended start, service time from the moment of sending: what lies
-//! between is waiting for a connection, which the target causes, and lag, which is our own. All are
-//! recorded for every model; the model decides which of the first two is *the* latency, and in the
-//! closed model the waiting does, too ([`crate::Model::latency_kind`]). Failures have a distribution
-//! of their own, so that a fast refusal does not make a target look fast.
+//! Response time counts from the intended start, service time from the moment of sending. In between
+//! is waiting for a connection, which the target causes, and lag, which is our own. All are recorded
+//! for every model; the model decides which of the first two is *the* latency, and in the closed
+//! model the waiting does, too ([`crate::Model::latency_kind`]). Failures have a separate
+//! distribution, so that a fast refusal does not make a target look fast.
 //!
-//! Response and service times are recorded by the series of steps and only summed up here; the
-//! other distributions are of the pool alone, since no report shows them by step and each takes 264
-//! KiB.
+//! Response and service times are recorded by the series of steps and only summed up here. The other
+//! distributions exist only per pool, because no report shows them by step and each takes 264 KiB.
 
 use crate::{Histogram, Outcome, Sample};
 use drumfire_units::Nanos;
 
-/// The part of the requests that wait at least where users share connections: of a hundred, one.
+/// Waiting matters from one request in this number on, if users share connections.
 const WAITING_PART: u64 = 100;
 
-/// The distributions of time. Those of ok and of failed exchanges are kept apart, except that a
-/// request whose end was not seen stays among the ok ones as "at least this long": one that timed
-/// out, that was in flight or that was due and not sent when the run ended. Left out, it would make
-/// a target that drops requests or stalls look fast.
+/// The distributions of time. Ok and failed exchanges are separate, except that a request whose end
+/// was not seen stays among the ok ones as "at least this long": a request that timed out, was in
+/// flight, or was due and not sent when the run ended. Without these, a target that drops requests
+/// or stalls would look fast.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Latency {
-    /// Intended start to end, of ok samples and of all whose end was not seen: the latency of an
-    /// open-model run.
+    /// From the intended start to the end, of ok samples and of all whose end was not seen: the
+    /// latency of an open-model run.
     pub response_time: Histogram,
-    /// Sent to end, of ok samples and of those sent whose end was not seen: the latency of a
+    /// From sent to the end, of ok samples and of sent ones whose end was not seen: the latency of a
     /// closed-model run.
     pub service_time: Histogram,
-    /// Sent to the response's first byte, of ok samples.
+    /// From sent to the response's first byte, of ok samples.
     pub first_byte: Histogram,
-    /// The same of samples that failed by their answer: its status, or a check.
+    /// From sent to the response's first byte, of samples that failed by their answer: its status,
+    /// or a check.
     pub first_byte_bad: Histogram,
-    /// Due to sent, of all that was sent: our own lateness.
+    /// From due to sent, of all sent requests: our own lateness.
     pub lag: Histogram,
-    /// Intended start to due, of all requests that began, and as "at least this long" of those due
-    /// and not sent and of those whose time was up before their connection was open: the wait for
-    /// a free connection.
+    /// From the intended start to due, of all requests that began, and as "at least this long" of
+    /// requests that were due and not sent and of those that timed out before their connection was
+    /// open: the wait for a free connection.
     pub waiting: Histogram,
-    /// Intended start to end, of failed samples, those that timed out included.
+    /// From the intended start to the end, of failed samples, including those that timed out.
     pub failed: Histogram,
 }
 
@@ -75,9 +75,8 @@ impl Latency {
         ]
     }
 
-    /// Records the times that are kept of a pool and not of its steps. A request that did not wait
-    /// is left out of `waiting` for now, since nearly all are such: their zeros are added when the
-    /// figures are summed up.
+    /// Records the times that exist only per pool. A request that did not wait is not yet added to
+    /// `waiting`, because nearly all are such: their zeros are added when the figures are summed up.
     #[inline]
     pub(crate) fn record(&mut self, sample: &Sample) {
         self.lag.record(sample.lag());
@@ -91,7 +90,7 @@ impl Latency {
         }
     }
 
-    /// Records the wait for a connection: a lower bound, where time was up before one was open. A
+    /// Records the wait for a connection: a lower bound if the time was up before one was open. A
     /// request that failed otherwise has waited exactly this long.
     #[inline]
     fn record_waiting(&mut self, sample: &Sample) {
@@ -101,8 +100,8 @@ impl Latency {
         }
     }
 
-    /// Records the times of an exchange that was under way when the drain ended. It may still have
-    /// waited for its connection then, which makes its waiting a lower bound.
+    /// Records the times of an exchange that was running at the end of the drain. If it still waited
+    /// for its connection, its waiting is a lower bound.
     pub(crate) fn record_in_flight(&mut self, sample: &Sample) {
         self.lag.record(sample.lag());
         match sample.was_sent() {
@@ -125,7 +124,7 @@ impl Latency {
     }
 
     /// Whether at least one request in a hundred waited for a connection or a stream. Fewer, such as
-    /// those behind the few connections that a server closes, change no quantile up to p99.
+    /// requests after the few connections that a server closes, change no quantile up to p99.
     pub(crate) fn waits(&self) -> bool {
         let first = self.waiting.buckets().next();
         let zeros = first.map_or(0, |(_, greatest, count)| match greatest {
@@ -143,7 +142,7 @@ impl Latency {
         }
     }
 
-    /// Forgets everything and keeps the memory.
+    /// Resets all values and keeps the memory.
     pub fn reset(&mut self) {
         for histogram in self.all_mut() {
             histogram.reset();

@@ -1,18 +1,18 @@
-//! Departures from the letter of the RFC that a response was forgiven: each named and counted.
+//! Violations of the RFC that were accepted in a response: each has a name and a count.
 //!
 //! A client that refuses such a response would measure its own strictness, and one that accepts it
-//! in silence would hide a server's mistake; so the response stays ok and the leniency is counted
-//! beside it. A new one goes to the end of the table: its index is a bit of [`Leniencies`], and its
-//! name a key in outputs and stored runs.
+//! silently would hide a server's mistake. So the response stays ok and the leniency is counted.
+//! New ones are added at the end of the table: the index is a bit of [`Leniencies`], and the name a
+//! key in outputs and stored runs.
 
 use crate::form;
 use crate::form::Named;
 
-/// Declares [`Leniency`] from one table: variant, stable name, description, and its effect for the
-/// manual, if it has one that the description lacks.
+/// Declares [`Leniency`] from one table: variant, stable name, description, and, if the description
+/// needs it, its effect for the manual.
 macro_rules! leniencies {
     ($($variant:ident $name:literal $words:literal $($details:literal)?,)*) => {
-        /// One thing that a response was forgiven; the response stays ok.
+        /// A violation that was accepted in a response; the response stays ok.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u8)]
         pub enum Leniency {
@@ -29,14 +29,14 @@ macro_rules! leniencies {
                 match self { $(Self::$variant => $name,)* }
             }
 
-            /// The forgiven mistake, in words of the report.
+            /// A description of the violation, for the report.
             #[must_use]
             pub const fn words(self) -> &'static str {
                 match self { $(Self::$variant => $words,)* }
             }
 
-            /// The sentence that follows the words in the manual: its effect on the response; empty
-            /// if the words are enough.
+            /// The sentence that follows the description in the manual: the effect on the response;
+            /// empty if the description is enough.
             #[must_use]
             pub const fn details(self) -> &'static str {
                 match self { $(Self::$variant => concat!($($details)?),)* }
@@ -80,12 +80,12 @@ impl Named for Leniency {
 }
 
 impl Leniencies {
-    /// Adds one.
+    /// Adds a leniency.
     pub fn insert(&mut self, leniency: Leniency) {
         self.0 |= 1 << leniency as u8;
     }
 
-    /// Whether it is in the set.
+    /// Whether the set contains a leniency.
     #[must_use]
     pub fn contains(self, leniency: Leniency) -> bool {
         self.0 & (1 << leniency as u8) != 0

@@ -4,22 +4,22 @@
 //! Start reading at [`Sample`], then [`Figures`] and [`Interval`], then [`Reading`] and
 //! [`Summary`].
 //!
-//! The way of a number, and which thread is on it:
+//! The path of a number, with the thread at each step:
 //!
 //! 1. A worker makes a [`Sample`] when an exchange has ended, and records it into the [`Figures`]
-//!    of its pool within the [`Interval`] that it owns. Nothing on this way locks, and only a text
-//!    of a failure that was not seen before, or the first status of its page, takes memory.
+//!    of its pool within the [`Interval`] that it owns. No step on this path locks, and only the
+//!    text of a new failure, or the first status of its page, allocates memory.
 //! 2. At the end of each span the worker closes its interval and gives it away. The collector
-//!    merges the intervals of one number over all workers and calls [`Interval::sum_up`] once,
-//!    after which the sums may be read and nothing in the interval changes any more.
-//! 3. A [`Reading`] absorbs closed intervals in order of time: the collector's to make the
-//!    [`Summary`], those of observers, and that of a run which is read back from a store. All three
-//!    are the same code, so that they show the same numbers.
-//! 4. The reading closes the books: [`Drift`], [`LoadAnswer`], [`TargetAnswer`] and [`Verdict`]
-//!    judge what was merged, each without looking at what the others found.
+//!    merges the intervals with the same number over all workers and calls [`Interval::sum_up`]
+//!    once. After that the sums are valid and the interval is read-only.
+//! 3. A [`Reading`] absorbs closed intervals in order of time. The collector's reading makes the
+//!    [`Summary`]; observers and the reader of a stored run have their own. All use the same code,
+//!    so that they show the same numbers.
+//! 4. The reading closes the summary: [`Drift`], [`LoadAnswer`], [`TargetAnswer`] and [`Verdict`]
+//!    judge the merged figures, each independently of the others.
 //!
-//! Everything up to the third step merges by addition. Quantiles, rates and judgements are made
-//! when a number is shown and are never stored in place of what they follow from.
+//! Everything up to the third step merges by addition. Quantiles, rates and judgements are computed
+//! when a number is shown, and are never stored instead of the data.
 
 mod addresses;
 mod ages;

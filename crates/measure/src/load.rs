@@ -1,11 +1,10 @@
-//! Whether the load that was asked for was put on the target.
+//! Whether the target received the requested load.
 //!
-//! The question is the second of three that a report answers, before the target's figures: a target
-//! that got half of its load may look better than it is. Arrivals that became due are laid beside
-//! those that were sent; where more than one in a hundred is missing, the reason names the thing
-//! that was scarce, connections, streams or users, and Little's law says how many the rate would
-//! have taken. The remedy names more than that: as many as are busy on average keep no load in
-//! which anything is random.
+//! This is the second of three questions that a report answers, before the target's figures: a target
+//! that received half of its load may look better than it is. Arrivals that became due are compared
+//! with arrivals that were sent. If more than one in a hundred is missing, the reason is the scarce
+//! resource, connections, streams or users, with the number that the rate needs by Little's law. The
+//! remedy is a larger number: as many as are busy on average cannot keep a load with any randomness.
 
 use crate::words::share_text;
 use crate::{Counts, Figures, Model, PoolInfo, Reason, Remedy};
@@ -14,29 +13,30 @@ use drumfire_units::{Nanos, rounded::count as grouped};
 
 /// The part of the requests that were due of which one may be left unsent: of a hundred, one.
 const UNSENT_PART: u64 = 100;
-/// One address has ports for about this many connections to one other: those that Linux chooses
-/// from by itself.
+/// The approximate number of ports for connections from one address to another: the default range of
+/// Linux.
 const PORTS: u64 = 28_000;
 
-/// The answer, with its reasons.
+/// The verdict on the load, with its reasons.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadAnswer {
-    /// Whether at least 99 % of the arrivals that became due were sent; of few, all but one. A
-    /// closed model's users ask for no more than they send, and a request without data is not sent.
+    /// Whether at least 99 % of the arrivals that became due were sent; with few arrivals, all but
+    /// one. A closed model's users always send what they request, and a request without data is not
+    /// sent.
     pub kept: bool,
-    /// The share of what was due that was sent, 0 to 1; 1 where nothing was due. Requests that had no
-    /// data are not in it.
+    /// The share of due arrivals that were sent, from 0 to 1; 1 if none were due. Requests without
+    /// data are excluded.
     pub sent_share: f64,
-    /// The reasons for which it was not kept, one or two for each pool whose load was not; of a closed
-    /// model whose users waited, what they waited for.
+    /// The reasons why the load was not kept, one or two for each pool concerned; for a closed model
+    /// whose users waited, the resource they waited for.
     pub reasons: Vec<Reason>,
-    /// The number of connections that the load takes at the service time that was seen, by Little's
-    /// law; of a single pool with an open model, or one whose users waited for connections.
+    /// The number of connections that the load needs at the measured service time, by Little's law;
+    /// for a single pool with an open model, or one whose users waited for connections.
     pub connections_needed: Option<u64>,
 }
 
 impl LoadAnswer {
-    /// The answer where nothing was asked for.
+    /// The verdict if nothing was requested.
     pub(crate) const NONE: Self = Self {
         kept: true,
         sent_share: 1.0,
@@ -44,7 +44,7 @@ impl LoadAnswer {
         connections_needed: None,
     };
 
-    /// Takes away a share of what was asked for, 0 to 1, of which nothing is known.
+    /// Subtracts a share of the requested load, from 0 to 1, that is unaccounted for.
     pub(crate) fn miss(&mut self, share: f64) {
         if share <= 0.0 {
             return;
@@ -56,15 +56,15 @@ impl LoadAnswer {
         self.reasons.push(Reason::new(text, &[]));
     }
 
-    /// Takes it that nothing was left to send the rest of the plan. What was due until then may have
-    /// been sent.
+    /// Notes that all agents were lost before the rest of the plan was sent. The requests due until
+    /// then may have been sent.
     pub(crate) fn lose(&mut self) {
         self.kept = false;
         let text = "all agents were lost before the plan ended";
         self.reasons.push(Reason::new(text, &[]));
     }
 
-    /// The answer for one pool over a span.
+    /// The verdict for one pool over a span.
     #[must_use]
     pub fn of(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Self {
         let counts = asked_for(figures);
@@ -98,7 +98,7 @@ impl LoadAnswer {
         }
     }
 
-    /// The answer for all pools of a run.
+    /// The verdict for all pools of a run.
     pub(crate) fn of_run(pools: &[(&PoolInfo, &Figures)], span: Nanos) -> Self {
         let mut answers = pools.iter().map(|(pool, figures)| {
             let answer = Self::of(pool, figures, span);
@@ -131,8 +131,8 @@ impl LoadAnswer {
     }
 }
 
-/// The counts of the arrivals that the schedule asks for: iterations, which are the requests where
-/// each iteration is one of them.
+/// The counts of the arrivals of the schedule: iterations, or requests if each iteration is one
+/// request.
 fn asked_for(figures: &Figures) -> &Counts {
     match &figures.iterations {
         Some(iterations) => &iterations.counts,
@@ -140,8 +140,8 @@ fn asked_for(figures: &Figures) -> &Counts {
     }
 }
 
-/// The arrivals that were begun and of which nothing was sent, for lack of data. An iteration of
-/// several requests was begun all the same.
+/// The arrivals that began but sent nothing, because data was missing. An iteration of several
+/// requests counts as begun.
 fn unmade(figures: &Figures) -> u64 {
     match figures.iterations {
         Some(_) => 0,
@@ -149,12 +149,12 @@ fn unmade(figures: &Figures) -> u64 {
     }
 }
 
-/// The arrivals that were put on the target, or at least on the way to it.
+/// The arrivals that were sent to the target, or at least begun.
 fn reached(figures: &Figures) -> u64 {
     asked_for(figures).sent.saturating_sub(unmade(figures))
 }
 
-/// Arrivals per second, and the requests of each, of an open model that has sent any.
+/// The arrivals per second, and the requests per arrival, of an open model that has sent any.
 struct Demand {
     arrivals_per_s: f64,
     requests_each: f64,
@@ -177,22 +177,22 @@ impl Demand {
         })
     }
 
-    /// With λ arrivals per second, each of n requests with a mean service time of W seconds, λ·n·W
-    /// requests are under way at a time (Little's law).
+    /// With λ arrivals per second, each with n requests and a mean service time of W seconds, λ·n·W
+    /// requests are running at a time (Little's law).
     fn requests_at_a_time(&self, figures: &Figures) -> f64 {
         let service = figures.latency.service_time.mean() / 1e9;
         self.arrivals_per_s * self.requests_each * service
     }
 
-    /// The number of users that are busy at a time, on average. A user is held for a whole
-    /// iteration, pauses included, and not while an arrival waits for one. Where all of `users`
-    /// were busy all the time, their time divided by the iterations that they started bounds it.
+    /// The average number of busy users. A user is busy for a whole iteration, including pauses, but
+    /// not while an arrival waits for a user. If all `users` were always busy, their total time
+    /// divided by the iterations they started is an upper bound.
     fn users_at_a_time(&self, users: u64, figures: &Figures) -> f64 {
         let requests = self.requests_at_a_time(figures);
         let Some(iterations) = &figures.iterations else {
             return requests;
         };
-        // Iterations that were due and not started stand in both sums with the same time.
+        // Iterations that were due and not started are in both sums with the same time.
         let held = iterations.time.sum() as f64 - figures.latency.waiting.sum() as f64;
         let seen = iterations.time.count();
         let started = seen.saturating_sub(iterations.counts.pending).max(1);
@@ -203,42 +203,42 @@ impl Demand {
     }
 }
 
-/// The requests that a connection carries at a time: the plan's streams, or as many as its server
+/// The number of simultaneous requests on a connection: the plan's streams, or as many as its server
 /// allows.
 fn streams(pool: &PoolInfo, figures: &Figures) -> f64 {
     let allowed = figures.held_back.allowed.unwrap_or(u32::MAX);
     f64::from(pool.streams.min(allowed).max(1))
 }
 
-/// The connections that the rate takes at the service time that was seen. With a connection too few
-/// the service time is still the target's own, so that the estimate holds for the load that was
-/// asked for and not only for the one that was put on it.
+/// The number of connections that the rate needs at the measured service time. With too few
+/// connections the service time is still the target's own, so the estimate is valid for the requested
+/// load, not only for the one that was sent.
 fn connections_needed(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Option<u64> {
     let demand = Demand::of(pool, figures, span)?;
     whole(demand.requests_at_a_time(figures) / streams(pool, figures))
 }
 
-/// An estimate as a number of things, at least one.
+/// An estimate as a whole number, at least one.
 fn whole(estimate: f64) -> Option<u64> {
     let needed = estimate.ceil();
     (needed.is_finite() && needed < 1e15).then_some((needed as u64).max(1))
 }
 
-/// Standard deviations of a Poisson number by which a remedy exceeds its mean: with as many servers
-/// as are busy on average, or a few more, any randomness makes a queue that never ends
+/// The number of standard deviations of a Poisson number by which a remedy exceeds its mean: with as
+/// many servers as are busy on average, or a few more, any randomness makes an endless queue
 /// (square-root staffing; Halfin and Whitt 1981).
 const ROOM: f64 = 2.0;
-/// Where a smaller part of a thing was busy on average, more of it is no remedy: it was all busy
-/// while the target stood still.
+/// If a smaller part of a resource was busy on average, more of it is not a remedy: it was all busy
+/// only while the target was stopped.
 const BUSY_PART: f64 = 0.8;
 
-/// The thing of which there were too few: users, or connections with their streams.
+/// The scarce resource: users, or connections with their streams.
 struct Scarce {
     count: u64,
     noun: &'static str,
-    /// The number that are busy at a time, on average, where all of the load is kept.
+    /// The average number that are busy if the whole load is kept.
     busy: Option<f64>,
-    /// The requests that one carries at a time.
+    /// The number of simultaneous requests on one.
     carries: f64,
     remedy: fn(u64) -> Remedy,
 }
@@ -248,7 +248,7 @@ impl Scarce {
         let connections = u64::from(pool.connections);
         let demand = Demand::of(pool, figures, span);
         let room = connections * streams(pool, figures) as u64;
-        // Users beside a rate bound the connections that it needs.
+        // Users of an open model bound the connections that it needs.
         let by_users = pool.growth == Growth::AsNeeded;
         let users = pool.users.map(u64::from);
         let users = users.filter(|users| *users < room || by_users && *users == room);
@@ -270,9 +270,8 @@ impl Scarce {
         }
     }
 
-    /// The number that is needed at least, and the number that keeps the load with room for
-    /// randomness. `None` where more of them are no remedy: they were not busy on average, or there
-    /// are enough.
+    /// The minimum number that is needed, and a number with room for randomness. `None` if more are
+    /// not a remedy: they were not busy on average, or there are enough.
     fn wanted(&self) -> Option<(u64, u64)> {
         let busy = self.busy?;
         if busy < self.count as f64 * self.carries * BUSY_PART {
@@ -284,8 +283,8 @@ impl Scarce {
     }
 }
 
-/// The reason for which a pool's load was not kept: the thing that a request needs and that was not
-/// free, and the number of them that it would take.
+/// The reason why a pool's load was not kept: the resource that was not free, and the number of it
+/// that is needed.
 fn reason(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Reason {
     let scarce = Scarce::of(pool, figures, span);
     let open = figures.connections.in_place_at_end();
@@ -306,8 +305,8 @@ fn reason(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Reason {
         ),
         None => format!("{} busy", all(scarce.count, scarce.noun)),
     };
-    // More connections do not help where the others could not be opened. Users that pause share
-    // connections, so that fewer are open than there are users.
+    // More connections do not help if the others could not be opened. Users that pause share
+    // connections, so fewer are open than there are users.
     let is_open = !is_connection || open >= scarce.count;
     let Some((least, ample)) = scarce.wanted().filter(|_| is_open) else {
         return Reason::new(text, &[]);
@@ -318,7 +317,7 @@ fn reason(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Reason {
         true => format!(" {}s", scarce.noun),
         false => String::new(),
     };
-    // A user's time is that of an iteration, which the plan's pauses make longer.
+    // A user's time is an iteration's, which includes the plan's pauses.
     let at = match (is_connection, &figures.iterations) {
         (false, Some(_)) => "at this iteration time",
         _ => "at this service time",
@@ -334,15 +333,15 @@ fn reason(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Reason {
     Reason::new(text, &[(scarce.remedy)(ample)])
 }
 
-/// The users of a closed model who waited for connections, or for the streams that servers allow.
+/// The users of a closed model who waited for connections, or for streams.
 struct Shared {
     users: u64,
-    /// The requests that are under way at a time, on average, where none of them waits.
+    /// The average number of running requests if none waits.
     busy: f64,
 }
 
 impl Shared {
-    /// `None` where users did not wait, or not for lack of connections.
+    /// `None` if users did not wait, or waited for another reason.
     fn of(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Option<Self> {
         let latency = &figures.latency;
         let users = u64::from(pool.users?);
@@ -350,13 +349,14 @@ impl Shared {
         if pool.model == Model::Open || !latency.waits() || users as f64 <= room {
             return None;
         }
-        // The time of all users without their waits, of which they spend this share on requests.
+        // The time of all users without their waits, and the share of it in which requests are
+        // running.
         let free = users as f64 * span.0 as f64 - latency.waiting.sum() as f64;
         let share = latency.service_time.sum() as f64 / free.max(1.0);
         Some(Self {
             users,
-            // Users who do nothing else are busy all the time, but for the end of the run. And all
-            // connections were busy while anybody waited.
+            // Users without other steps are always busy, except at the end of the run. And all
+            // connections were busy while any user waited.
             busy: match share >= BUSY_PART {
                 true => users as f64,
                 false => (users as f64 * share).max(room),
@@ -364,7 +364,7 @@ impl Shared {
         })
     }
 
-    /// The thing that users waited for, and how many of it would do.
+    /// The resource that users waited for, and the number that is needed.
     fn reason(&self, pool: &PoolInfo, figures: &Figures) -> Reason {
         let (users, count) = (self.users, u64::from(pool.connections));
         let carries = streams(pool, figures);
@@ -405,9 +405,9 @@ impl Shared {
     }
 }
 
-/// The clause for arrivals that the plan's own rule for late ones dropped although nothing was
-/// scarce: more connections could have been opened and none failed to be, so that the next arrival
-/// was due before a thread came to the one before it, or a connection was open.
+/// The clause for arrivals that the late policy dropped although nothing was scarce: more connections
+/// could have been opened and none failed to open, so the next arrival was due before a thread handled
+/// the previous one, or before a connection was open.
 fn late(pool: &PoolInfo, figures: &Figures, open: u64) -> Option<String> {
     let late = pool.asked.as_ref()?.load.late()?;
     let counts = asked_for(figures);
@@ -423,7 +423,7 @@ fn late(pool: &PoolInfo, figures: &Figures, open: u64) -> Option<String> {
     ))
 }
 
-/// An estimate with no more digits than it is worth: two, from a thousand on.
+/// An estimate with only as many digits as are significant: two, from a thousand on.
 fn rounded_up(estimate: u64) -> u64 {
     let mut unit = 1;
     while estimate / unit >= 1_000 {
@@ -443,7 +443,7 @@ fn requests(count: u64) -> String {
     }
 }
 
-/// All of `count` things, as the subject of a clause.
+/// All of `count` items, as the subject of a clause.
 fn all(count: u64, what: &str) -> String {
     match count {
         1 => format!("the only {what} was"),

@@ -1,29 +1,29 @@
-//! Messages of exchanges that carry more than one each way: their numbers, and the times between
+//! Messages of exchanges that may carry several in a direction: their counts, and the times between
 //! them.
 //!
-//! Which exchanges have messages is their protocol's business: the engine counts a message when it
-//! was handed whole to its connection or came whole from it. The times are of server-streamed
-//! messages only, for of a single reply the response time says the same.
+//! The protocol determines which exchanges have messages: the engine counts a message when its
+//! connection has taken it completely, or when it has arrived completely. Times exist only for
+//! server-streamed messages, because for a single reply the response time is the same.
 
 use crate::Histogram;
 use crate::form;
 use drumfire_units::Nanos;
 
-/// The messages of exchanges, of one worker or of many: the parts of a request or of a response that
-/// its protocol frames one by one, such as the messages of a gRPC call or the events of a stream. An
-/// exchange with one message each way counts here too; one without framed messages does not.
+/// The messages of exchanges: the parts of a request or a response that its protocol frames
+/// individually, such as the messages of a gRPC call or the events of a stream. An exchange with one
+/// message in each direction counts too; one without framed messages does not.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Messages {
-    /// Messages sent: handed whole to their connections.
+    /// Messages sent, that is, taken completely by their connections.
     pub sent: u64,
     /// Messages that were planned but not sent when their exchange ended.
     pub unsent: u64,
     /// Messages received.
     pub received: u64,
-    /// The times from an exchange's first write to its first message, where the server streams its
+    /// The times from an exchange's first write to its first message, if the server streams its
     /// messages.
     pub first: Histogram,
-    /// The times from one received message of an exchange to its next, where the server streams its
+    /// The times from one received message of an exchange to the next, if the server streams its
     /// messages.
     pub gap: Histogram,
 }
@@ -31,8 +31,8 @@ pub struct Messages {
 form! { struct Messages { sent, unsent, received, first, gap } }
 
 impl Messages {
-    /// Records the time since `before` of a message that a server streams and that has come whole
-    /// now; `before` is when the last one of its exchange came, or the exchange's first write.
+    /// Records a server-streamed message that is now complete; `before` is the time of the previous
+    /// message of its exchange, or of the exchange's first write.
     pub fn record_streamed(&mut self, is_first: IsFirst, before: Nanos, now: Nanos) {
         match is_first {
             IsFirst::Yes => self.first.record(now - before),
@@ -40,14 +40,14 @@ impl Messages {
         }
     }
 
-    /// Records an exchange that has ended, in any way, with `count` of its planned messages not sent.
-    /// Where the number of messages is known before an exchange begins, planned = sent + unsent.
+    /// Records an exchange that has ended, with any outcome, with `count` of its planned messages not
+    /// sent. If the number of messages is known before an exchange begins, planned = sent + unsent.
     pub fn record_unsent(&mut self, count: u64) {
-        // A plan may ask for as many messages as there are numbers.
+        // A plan may request as many messages as the type can count.
         self.unsent = self.unsent.saturating_add(count);
     }
 
-    /// Whether there were any messages at all.
+    /// Whether there were any messages.
     #[must_use]
     pub const fn any(&self) -> bool {
         self.sent > 0 || self.unsent > 0 || self.received > 0
@@ -62,7 +62,7 @@ impl Messages {
         self.gap.merge(&other.gap);
     }
 
-    /// Forgets everything and keeps the memory.
+    /// Resets all values and keeps the memory.
     pub fn reset(&mut self) {
         self.sent = 0;
         self.unsent = 0;
@@ -75,9 +75,9 @@ impl Messages {
 /// Whether a message is the first of its exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IsFirst {
-    /// It is.
+    /// The first message of its exchange.
     Yes,
-    /// Others came before it.
+    /// A later message.
     No,
 }
 

@@ -1,23 +1,23 @@
-//! The quantile near p99 by which a judgement compares times: the strictest that the count
+//! The quantile near p99 with which a judgement compares times: the highest that the count
 //! supports, so that a short run is judged by its p90 or its median.
 //!
 //! Judgements of the generator compare tails with each other. A p99 of a hundred samples would be a
-//! guess, and leaving a short run unjudged would pass exactly the runs that are started by mistake.
+//! guess, and not judging short runs would pass exactly those that were started by mistake.
 
 use crate::Histogram;
 use drumfire_units::Nanos;
 
-/// The strictest of p99, p90 and p50 that the count supports, with its name; `None` where it
-/// supports none.
+/// The highest of p99, p90 and p50 that the count supports, with its name; `None` if it supports
+/// none.
 pub(crate) fn near_p99(times: &Histogram) -> Option<(&'static str, Nanos)> {
     strictest(times, |_| true)
 }
 
-/// The strictest of these quantiles that is no lower bound.
+/// The highest of these quantiles that is not a lower bound.
 ///
-/// Where all that the count supports are lower bounds, it is zero: the length of a timeout was the
-/// plan's choice and says nothing of the target. Where the count supports none, it is the greatest
-/// time.
+/// If all supported ones are lower bounds, the result is zero: the length of a timeout is the
+/// plan's choice and shows nothing of the target. If the count supports none, the result is the
+/// maximum.
 pub(crate) fn near_p99_measured(times: &Histogram) -> Nanos {
     match strictest(times, |q| !times.is_at_least(q)) {
         Some((_, time)) => time,

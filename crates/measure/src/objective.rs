@@ -1,9 +1,9 @@
-//! Service level objectives: rules of which each request keeps its part or not, so that a span has
-//! a share of requests beyond.
+//! Service level objectives: rules that each single request meets or violates, so that a span has a
+//! share of violating requests.
 //!
-//! A quantile below a bound says that at most the rest of the requests may be beyond it: `p99<50ms`
-//! that 1 % may take 50 ms or longer. A share below a bound says it of failures. Other rules have no
-//! such share: of a mean or a rate no request keeps a part.
+//! A quantile below a bound allows the rest of the requests to exceed it: `p99<50ms` allows 1 % to
+//! take 50 ms or longer. A share below a bound does the same for failures. Other rules have no such
+//! share: no single request meets a mean or a rate.
 
 use crate::threshold::{Aim, View};
 use crate::{Interval, Model, RunInfo};
@@ -15,12 +15,12 @@ use drumfire_units::Nanos;
 pub struct Objective {
     /// As the user wrote it.
     pub expression: String,
-    /// The share of the requests that may be beyond its bound, above 0 and below 1.
+    /// The share of the requests that may violate the bound, above 0 and below 1.
     pub share: f64,
-    /// Its bound, where it is one of times.
+    /// The bound, if it is a time.
     pub bound: Option<Nanos>,
-    /// Whether the times count from the intended start of requests that the schedule knows: those
-    /// that have not ended are beyond, too, once they are older than the bound.
+    /// Whether times count from the intended start of requests that the schedule knows: unfinished
+    /// requests then also violate the bound once they are older than it.
     pub is_of_response: bool,
     aim: Aim,
 }
@@ -28,20 +28,20 @@ pub struct Objective {
 /// The requests of a span, by an objective.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Objected {
-    /// Those beyond the bound.
+    /// Requests beyond the bound.
     pub beyond: u64,
-    /// Those beyond three quarters of it, where it is one of times; the same as `beyond` else.
+    /// Requests beyond three quarters of the bound, if it is a time; otherwise equal to `beyond`.
     pub near: u64,
-    /// All of them.
+    /// All requests.
     pub of: u64,
 }
 
 impl Objective {
-    /// The objective that a rule is in a run.
+    /// The objective for a rule in a run.
     ///
     /// # Errors
-    /// When the rule has no share of requests, or the run has no such pool or step; the text says
-    /// what would be right.
+    /// If the rule has no share of requests, or the run has no such pool or step; the text contains
+    /// the correction.
     pub fn of(rule: &Threshold, info: &RunInfo) -> Result<Self, String> {
         if rule.role != Role::Rule {
             return Err("an objective can't end a run; remove `abort`".to_owned());
@@ -80,7 +80,7 @@ impl Objective {
         })
     }
 
-    /// Whether the objective is about the arrivals of this pool alone.
+    /// Whether the objective applies only to the arrivals of this pool.
     #[must_use]
     pub fn is_of_pool(&self, pool: usize, info: &RunInfo) -> bool {
         self.aim
@@ -88,12 +88,12 @@ impl Objective {
             .map_or(info.pools.len() == 1, |only| only == pool)
     }
 
-    /// The requests of an interval that is summed up.
+    /// The requests of an interval, which must be summed up.
     #[must_use]
     pub fn tally(&self, interval: &Interval) -> Objected {
         let span = interval.end - interval.start;
         let Ok(view) = View::of(&self.aim, &interval.total, interval.pools(), span) else {
-            // A step that no request of the interval had.
+            // No request of the interval belongs to the step.
             return Objected::default();
         };
         match (self.bound, view.times) {
@@ -120,7 +120,7 @@ impl Objective {
     }
 }
 
-/// The share that may be beyond, and the bound of times.
+/// The share that may violate the bound, and the bound if it is a time.
 fn share_and_bound(metric: &Metric, bound: f64) -> Result<(f64, Option<Nanos>), String> {
     match metric {
         Metric::Iteration(inner) => share_and_bound(inner, bound),
@@ -145,7 +145,7 @@ fn share_and_bound(metric: &Metric, bound: f64) -> Result<(f64, Option<Nanos>), 
     }
 }
 
-/// The metric without the words that say of what it is.
+/// The metric without its qualifiers.
 fn innermost(metric: &Metric) -> &Metric {
     match metric {
         Metric::Iteration(inner) => innermost(inner),
@@ -189,7 +189,7 @@ mod tests {
         }
     }
 
-    /// The requests of a scenario are due as they come, and its iterations by the schedule.
+    /// The requests of a scenario are due when a user reaches them, its iterations by the schedule.
     #[test]
     fn the_schedule_knows_the_arrivals_of_its_own_pool() {
         let pool = |name| PoolInfo::new(name, Model::Open, ["GET /"]);

@@ -1,13 +1,13 @@
-//! The end of an exchange: exactly one outcome each, by a closed list whose names are stable.
+//! The end of an exchange: exactly one outcome, from a closed list with stable names.
 //!
-//! One table declares the list, so that no outcome can lack a name, a party to blame or words.
-//! Everything that counts by outcome is an array by its index, and everything that is stored or
-//! shown has its name: a new row changes indexes freely, and a name is never changed or used again.
-//! The tables of docs/manual/outcomes.md are generated from this one (`make reference`).
+//! One table declares the list, so that every outcome has a name, a party to blame and a
+//! description. All counts by outcome are arrays by its index, and all stored and shown data have
+//! its name: a new row may change indexes, but a name is never changed or reused. The tables of
+//! docs/manual/outcomes.md are generated from this one (`make reference`).
 //!
-//! Blame decides who has to act: failures of the target count against it, those of the network are
-//! shown beside it, those of the plan are the user's to mend, and those of the generator make the
-//! run invalid ([`crate::Verdict`]).
+//! The blame shows who has to act: failures of the target count against it, failures of the network
+//! are shown separately, failures of the plan must be fixed by the user, and failures of the
+//! generator make the run invalid ([`crate::Verdict`]).
 
 use crate::form::{Form, FormError, Input, Named, put_text};
 
@@ -16,7 +16,7 @@ use crate::form::{Form, FormError, Input, Named, put_text};
 pub enum Blame {
     /// The target: its status, or a violation of the protocol.
     Target,
-    /// The way between: refused, reset, timeout, DNS.
+    /// The network: refused, reset, timeout, DNS.
     Network,
     /// The plan: a bad template, missing data, a redirect that it forbids.
     Plan,
@@ -37,10 +37,10 @@ impl Blame {
     }
 }
 
-/// What outcomes have in common: the sections in which the manual explains them.
+/// A group of outcomes: a section of the manual.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum OutcomeGroup {
-    /// A whole and valid response came.
+    /// A complete and valid response arrived.
     Answered,
     /// The plan's data.
     Data,
@@ -56,7 +56,7 @@ pub enum OutcomeGroup {
     Timeouts,
     /// Responses that violate HTTP/1.1 or their encoding.
     Invalid,
-    /// Limits of what a server can fill.
+    /// Limits on what a server can fill.
     Limits,
     /// Redirects.
     Redirects,
@@ -89,7 +89,7 @@ impl OutcomeGroup {
         Self::Grpc,
     ];
 
-    /// Its name, by which the manual's page requests its table.
+    /// The name of the group, with which the manual's page includes its table.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -111,8 +111,8 @@ impl OutcomeGroup {
     }
 }
 
-/// Declares [`Outcome`] from one table: variant, stable name, group, blame, what happened in words,
-/// and more sentences for the manual, if it has any.
+/// Declares [`Outcome`] from one table: variant, stable name, group, blame, description, and
+/// optional further sentences for the manual.
 macro_rules! outcomes {
     ($($variant:ident $name:literal $group:ident $blame:ident $words:literal $($details:literal)?,)*) => {
         /// The end of an exchange. The names are a stable interface: JSON, metrics, thresholds.
@@ -132,7 +132,7 @@ macro_rules! outcomes {
     }
 }
 
-/// The stable name: outcomes are added without another version.
+/// The stable name, so that outcomes can be added without a new version.
 impl Form for Outcome {
     fn write(value: &Self, out: &mut Vec<u8>) {
         put_text(out, value.name());
@@ -163,7 +163,7 @@ impl Outcome {
                 match self { Self::Ok => None, $(Self::$variant => Some(Blame::$blame),)* }
             }
 
-            /// The section of the manual that explains it.
+            /// The section of the manual that explains the outcome.
             #[must_use]
             pub const fn group(self) -> OutcomeGroup {
                 match self { Self::Ok => OutcomeGroup::Answered, $(Self::$variant => OutcomeGroup::$group,)* }
@@ -175,8 +175,8 @@ impl Outcome {
                 match self { Self::Ok => "the response was as expected", $(Self::$variant => $words,)* }
             }
 
-            /// The sentences that follow the words in the manual, such as causes and remedies; empty
-            /// if the words are enough.
+            /// The sentences that follow the description in the manual, such as causes and remedies;
+            /// empty if the description is enough.
             #[must_use]
             pub const fn details(self) -> &'static str {
                 match self {
@@ -367,14 +367,15 @@ impl Outcome {
         by_error_code!(code, H2StreamNoError H2StreamProtocolError H2StreamInternalError H2StreamFlowControlError H2StreamSettingsTimeout H2StreamStreamClosed H2StreamFrameSizeError H2StreamRefusedStream H2StreamCancel H2StreamCompressionError H2StreamConnectError H2StreamEnhanceYourCalm H2StreamInadequateSecurity H2StreamHttp11Required)
     }
 
-    /// The outcome of an exchange whose connection ended with this error code, by the same rule.
+    /// The outcome of an exchange whose connection ended with this error code. Codes beyond the list
+    /// are INTERNAL_ERROR (RFC 9113 section 7).
     #[must_use]
     pub const fn h2_connection(code: u32) -> Self {
         by_error_code!(code, H2ConnectionNoError H2ConnectionProtocolError H2ConnectionInternalError H2ConnectionFlowControlError H2ConnectionSettingsTimeout H2ConnectionStreamClosed H2ConnectionFrameSizeError H2ConnectionRefusedStream H2ConnectionCancel H2ConnectionCompressionError H2ConnectionConnectError H2ConnectionEnhanceYourCalm H2ConnectionInadequateSecurity H2ConnectionHttp11Required)
     }
 
     /// The outcome of a call that ended with this gRPC status; codes beyond the list are UNKNOWN.
-    /// Status 0 is [`Outcome::Ok`], though a plan may expect another.
+    /// Status 0 is [`Outcome::Ok`], even if a plan expects another status.
     #[must_use]
     pub const fn grpc(code: u8) -> Self {
         const ALL: &[Outcome] = &[
@@ -405,15 +406,15 @@ impl Outcome {
     /// The number of outcomes.
     pub const COUNT: usize = Self::ALL.len();
 
-    /// Whether the exchange was ended from our side before its answer was complete, so that its
-    /// times are lower bounds: its time was up, or the run ended.
+    /// Whether drumfire ended the exchange before its answer was complete, so that its times are
+    /// lower bounds: it timed out, or the run ended.
     #[must_use]
     pub const fn is_cut_off(self) -> bool {
         self.is_timeout() || matches!(self, Self::LocalCancelled)
     }
 
-    /// Whether a response came that one of the plan's checks refused: of its header, its body, its
-    /// time, or a value that is taken from it.
+    /// Whether one of the plan's checks refused the response: its header, its body, its time, or a
+    /// value taken from it.
     #[must_use]
     pub const fn is_check(self) -> bool {
         matches!(
@@ -426,8 +427,8 @@ impl Outcome {
         )
     }
 
-    /// Whether the exchange failed by its response, which came whole: by its status, or by a check.
-    /// Such a failure has a service time that says something of the target.
+    /// Whether the exchange failed by its complete response: by its status, or by a check. The
+    /// service time of such a failure is a meaningful figure of the target.
     #[must_use]
     pub const fn is_answered(self) -> bool {
         let is_status = matches!(self, Self::HttpStatus | Self::InvalidStatus);

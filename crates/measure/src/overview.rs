@@ -1,8 +1,8 @@
-//! The part of an interval that a run over time is made of: counts, *the* latency, and the lag.
+//! The part of an interval for a run over time: counts, *the* latency, and the lag.
 //!
 //! A whole interval has some ten distributions, and a run over time has hundreds of cells. An
-//! overview has the two that rows and the test for drift read, so that a run's own account of
-//! itself stays small however long it lasts.
+//! overview has the two distributions that rows and the drift test need, so that the timeline stays
+//! small for runs of any length.
 
 use crate::form;
 use crate::interval::hull;
@@ -10,7 +10,7 @@ use crate::{Figures, Histogram, Interval, Model, Outcome, OutcomeCounts, RunInfo
 use drumfire_units::Nanos;
 use std::ops::Range;
 
-/// Counts that rows and the test for drift are made of. They merge by addition.
+/// Counts for rows and the drift test. They merge by addition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     /// Exchanges that met the plan's expectation.
@@ -19,17 +19,17 @@ pub(crate) struct Tally {
     pub(crate) bad: u64,
     /// Exchanges that failed in any other way.
     pub(crate) failed: u64,
-    /// The exchanges of `bad` that a check did not pass.
+    /// The exchanges of `bad` that failed a check.
     pub(crate) checks_failed: u64,
     /// Exchanges of the warm-up.
     pub(crate) warmup: u64,
     /// Requests that became due.
     pub(crate) intended: u64,
-    /// Iterations that did; where they are single requests, `intended`.
+    /// Iterations that became due; equal to `intended` if iterations are single requests.
     pub(crate) iterations_intended: u64,
-    /// Requests that were due and will never be sent.
+    /// Requests that were due and will not be sent.
     pub(crate) dropped: u64,
-    /// Exchanges under way at the end less those at the beginning.
+    /// Exchanges running at the end less those at the beginning.
     pub(crate) under_way: i64,
 }
 
@@ -57,8 +57,7 @@ impl Tally {
         }
     }
 
-    /// The counts of one step. Arrivals are dropped, and left out as the warm-up, before their step
-    /// is known or without it.
+    /// The counts of one step. Dropped arrivals and the warm-up are not counted by step.
     fn of_step(step: &Step) -> Self {
         let counts = &step.counts;
         let bad = failures(&step.errors, Outcome::is_answered);
@@ -73,7 +72,7 @@ impl Tally {
         }
     }
 
-    /// Exchanges that ended, but for those of the warm-up.
+    /// Exchanges that ended, except those of the warm-up.
     pub(crate) fn ended(&self) -> u64 {
         self.good.saturating_add(self.unsuccessful())
     }
@@ -117,21 +116,21 @@ impl Tally {
     }
 }
 
-/// The failures whose outcome is of some kind.
+/// The number of failures whose outcome is of some kind.
 fn failures(outcomes: &OutcomeCounts, of_kind: fn(Outcome) -> bool) -> u64 {
     let counted = outcomes.failures();
     let counted = counted.filter(|(outcome, _)| of_kind(*outcome));
     counted.fold(0, |sum: u64, (_, count)| sum.saturating_add(count))
 }
 
-/// The part of a run that an overview is of: all pools together, one pool, or one of its steps; and
-/// the model that chooses *the* latency.
+/// The part of a run that an overview covers: all pools, one pool, or one of its steps; and the model
+/// that chooses *the* latency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Aspect {
     pub(crate) model: Model,
-    /// The pool's number; `None` of all together.
+    /// The pool's number; `None` for all pools.
     pub(crate) pool: Option<usize>,
-    /// The step's number in a pool of several.
+    /// The step's number, in a pool of several.
     pub(crate) step: Option<usize>,
 }
 
@@ -169,7 +168,7 @@ impl Aspect {
     }
 }
 
-/// The figures of an interval, or of several that were merged, that rows and the test for drift read.
+/// The figures of an interval, or of several merged ones, that rows and the drift test need.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Overview {
     pub(crate) start: Nanos,
@@ -177,17 +176,17 @@ pub struct Overview {
     pub(crate) tally: Tally,
     /// *The* latency of the model.
     pub(crate) latency: Histogram,
-    /// Our own lateness.
+    /// The generator's lag.
     pub(crate) lag: Histogram,
-    /// The most resident memory of the generator, in bytes; 0 where it is not known.
+    /// The maximum resident memory of the generator, in bytes; 0 if it is unknown.
     pub(crate) memory: u64,
 }
 
 form! { struct Overview { start, end, tally, memory, latency, lag } }
 
 impl Overview {
-    /// An empty overview. It takes its memory as it needs it: there may be many, and most are of a
-    /// single interval.
+    /// An empty overview. It allocates as needed: there may be many, and most contain a single
+    /// interval.
     pub(crate) fn new() -> Self {
         Self {
             start: Nanos::ZERO,
@@ -199,13 +198,13 @@ impl Overview {
         }
     }
 
-    /// Its beginning, from the run's start.
+    /// The beginning, from the run's start.
     #[must_use]
     pub const fn start(&self) -> Nanos {
         self.start
     }
 
-    /// Its end.
+    /// The end, from the run's start.
     #[must_use]
     pub const fn end(&self) -> Nanos {
         self.end
@@ -217,13 +216,13 @@ impl Overview {
         &self.latency
     }
 
-    /// The most resident memory of the generator, in bytes; 0 where it is not known.
+    /// The maximum resident memory of the generator, in bytes; 0 if it is unknown.
     #[must_use]
     pub const fn memory(&self) -> u64 {
         self.memory
     }
 
-    /// Empties it and keeps the memory.
+    /// Empties the overview and keeps the memory.
     pub(crate) fn reset(&mut self, start: Nanos) {
         (self.start, self.end) = (start, start);
         self.tally = Tally::default();
@@ -232,8 +231,8 @@ impl Overview {
         self.memory = 0;
     }
 
-    /// Adds an interval that is summed up, as far as this aspect reads it. A step has no lag and no
-    /// memory of its own.
+    /// Adds an interval, which must be summed up, as far as this aspect covers it. A step has neither
+    /// lag nor memory.
     pub(crate) fn add(&mut self, interval: &Interval, aspect: Aspect) {
         self.cover(interval.start..interval.end);
         let figures = aspect.figures(interval);

@@ -1,20 +1,19 @@
-//! The series of which a pool's figures consist: for each, the figures take their memory before
-//! recording begins.
+//! The series of a pool's figures, for which memory is allocated before recording begins.
 //!
-//! The engine gives them from the plan, a decoder from the facts of a run; both come to the same
-//! [`crate::Figures`], which is why intervals can be read only with those facts.
+//! The engine takes the series from the plan, a decoder from the facts of a run. Both produce the
+//! same [`crate::Figures`], which is why intervals can be read only with those facts.
 
 use crate::PoolInfo;
 use std::sync::Arc;
 
-/// The series of one pool, for which its figures take memory.
+/// The series of one pool, for which its figures allocate memory.
 #[derive(Clone, Copy, Debug)]
 pub struct PoolSeries<'a> {
     /// The distinct names of its steps.
     pub steps: &'a [Arc<str>],
-    /// Whether iterations are counted and timed apart from requests.
+    /// Whether iterations are counted and timed separately from requests.
     pub iterations: bool,
-    /// The names of its scenarios, where there are several.
+    /// The names of its scenarios, if there are several.
     pub scenarios: &'a [Arc<str>],
 }
 
@@ -28,7 +27,7 @@ impl<'a> From<&'a PoolInfo> for PoolSeries<'a> {
     }
 }
 
-/// These steps, each iteration of which is one request.
+/// The series of these steps, for iterations of one request.
 impl<'a> From<&'a [Arc<str>]> for PoolSeries<'a> {
     fn from(steps: &'a [Arc<str>]) -> Self {
         Self {

@@ -1,17 +1,17 @@
-//! The protocols that a pool speaks, and what follows from them: how its exchanges can end, and
-//! which statuses their responses can have.
+//! The protocols of a pool, and their consequences: how its exchanges can end, and which statuses their
+//! responses can have.
 //!
-//! Metrics ask, so that every series that can count anything exists from a run's start with a value
-//! of 0. A monitoring system computes rates from differences, and a series that begins at 1 has
-//! lost its first.
+//! Metrics use them to create every series that can count anything at the run's start, with a value of
+//! 0. A monitoring system computes rates from differences, and loses the first count of a series that
+//! begins at 1.
 
 use crate::status::GRPC_STATUSES;
 use crate::{GRPC_STATUS, Outcome, PoolInfo};
 use drumfire_plan::HttpVersion;
 use std::ops::RangeInclusive;
 
-/// The statuses that final responses of HTTP have: those of IANA's registry, and those that servers and
-/// content networks give beside it.
+/// The statuses of final HTTP responses: those in IANA's registry, and some that servers and content
+/// networks use in addition.
 const OF_HTTP: [RangeInclusive<u16>; 13] = [
     200..=208,
     226..=226,
@@ -28,31 +28,31 @@ const OF_HTTP: [RangeInclusive<u16>; 13] = [
     599..=599,
 ];
 
-/// Outcomes that only HTTP/2 has, beside those whose names begin with `h2:`.
+/// Outcomes of HTTP/2 only, in addition to those whose names begin with `h2:`.
 const OF_HTTP2: [Outcome; 3] = [
     Outcome::ProtoNotHttp2,
     Outcome::TlsAlpn,
     Outcome::LimitFrames,
 ];
 
-/// The protocols that a pool speaks.
+/// The protocols of a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Protocols {
     has_http2: bool,
     calls: Calls,
 }
 
-/// The requests of a pool that are gRPC calls.
+/// Which of a pool's requests are gRPC calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Calls {
     None,
-    /// Some, or it is not known whether there are any.
+    /// Some, or unknown.
     Some,
     All,
 }
 
 impl Protocols {
-    /// The protocols of a pool; all of them where its facts are not known.
+    /// The protocols of a pool; all of them if its facts are unknown.
     #[must_use]
     pub fn of(pool: &PoolInfo) -> Self {
         let Some(asked) = &pool.asked else {
@@ -74,8 +74,8 @@ impl Protocols {
         Self { has_http2, calls }
     }
 
-    /// Whether an exchange can have this outcome: those of HTTP/2 and of gRPC need their protocol,
-    /// all others are possible in any.
+    /// Whether an exchange can have this outcome: HTTP/2 and gRPC outcomes need their protocol, others
+    /// are always possible.
     #[must_use]
     pub fn may_end_by(self, outcome: Outcome) -> bool {
         let name = outcome.name();
@@ -83,8 +83,8 @@ impl Protocols {
         (self.has_http2 || !is_http2) && (self.calls != Calls::None || !name.starts_with("grpc:"))
     }
 
-    /// The statuses that final responses usually have, ascending. A server may give others, which
-    /// are counted all the same.
+    /// The usual statuses of final responses, ascending. A server may use others, which are counted as
+    /// well.
     pub fn statuses(self) -> impl Iterator<Item = u16> {
         let http = OF_HTTP.into_iter().flatten();
         let http = http.filter(move |_| self.calls != Calls::All);

@@ -1,18 +1,18 @@
-//! Quantiles: nearest rank, and only where the count supports them.
+//! Quantiles: nearest rank, and only if there are enough samples.
 //!
 //! A quantile of too few samples is the maximum under another name, and differs from run to run
-//! without cause. The rule is distribution-free: order statistics of n samples give the quantile a
-//! confidence interval of 95 % with both ends, or the quantile is not shown (David and Nagaraja,
-//! *Order Statistics*, section 7.1).
+//! without cause. The rule is distribution-free: a quantile is shown only if the order statistics
+//! of n samples give it a two-sided 95 % confidence interval (David and Nagaraja, *Order
+//! Statistics*, section 7.1).
 
 /// Half of the probability outside a 95 % confidence interval.
 const TAIL: f64 = 0.025;
 
 /// The nearest rank ⌈q·n⌉, from 1 to `n`; `n` must not be 0.
 ///
-/// A decimal such as 0.999 has no exact binary form, so the product of 0.999 and 1000 may come
-/// out a hair above 999. A product within four units in the last place of an integer is that
-/// integer.
+/// A decimal such as 0.999 has no exact binary form, so the product of 0.999 and 1000 may be
+/// slightly above 999. A product within four units in the last place of an integer is treated as
+/// that integer.
 pub(crate) fn rank(count: u64, q: f64) -> u64 {
     let product = q.clamp(0.0, 1.0) * count as f64;
     let nearest = product.round();
@@ -24,16 +24,16 @@ pub(crate) fn rank(count: u64, q: f64) -> u64 {
     (whole as u64).clamp(1, count)
 }
 
-/// The least number of samples that supports the quantile `q`: whose order statistics give it a
-/// 95 % confidence interval with both ends.
+/// The minimum number of samples that supports the quantile `q`: their order statistics give it a
+/// two-sided 95 % confidence interval.
 #[must_use]
 pub fn count_needed(q: f64) -> u64 {
     let extreme = q.max(1.0 - q);
     if extreme >= 1.0 {
-        return 1; // the least or the greatest value itself
+        return 1; // the minimum or the maximum itself
     }
     let estimate = (TAIL.ln() / extreme.ln()).ceil();
-    // Settle the last step by the rule itself rather than by the rounding of logarithms.
+    // Determine the last step by the rule itself, not by rounded logarithms.
     let mut count = (estimate as u64).max(1);
     while count > 1 && extreme.powf((count - 1) as f64) <= TAIL {
         count -= 1;
@@ -45,21 +45,21 @@ pub fn count_needed(q: f64) -> u64 {
 }
 
 /// Whether `count` samples support the quantile `q`: whether the order statistics give it a
-/// 95 % confidence interval with both ends.
+/// two-sided 95 % confidence interval.
 ///
-/// All `n` independent samples lie at or below the true quantile with probability qⁿ. The
-/// greatest sample bounds the quantile from above, with half of the 5 % on that side, when
-/// qⁿ ≤ 0.025; below the median the least sample is the scarce end, with (1 − q)ⁿ. Hence 6
-/// samples for the median, 36 for p90, 368 for p99, 3,688 for p99.9, 36,887 for p99.99. The
-/// least and the greatest value (`q` 0 and 1) need one sample.
+/// All `n` independent samples are at or below the true quantile with probability qⁿ. The maximum
+/// is an upper bound of the quantile, with half of the 5 % on that side, if qⁿ ≤ 0.025; below the
+/// median the minimum is decisive, with (1 − q)ⁿ. Hence 6 samples for the median, 36 for p90, 368
+/// for p99, 3,688 for p99.9, 36,887 for p99.99. The minimum and the maximum (`q` 0 and 1) need one
+/// sample.
 #[must_use]
 pub(crate) fn supports(count: u64, q: f64) -> bool {
     let extreme = q.max(1.0 - q);
     count > 0 && (extreme >= 1.0 || extreme.powf(count as f64) <= TAIL)
 }
 
-/// The upper bound of the bucket that holds this rank, of buckets with their upper bounds and
-/// counts from the shortest; `None` where they count fewer.
+/// The upper bound of the bucket with this rank, from buckets with their upper bounds and counts in
+/// ascending order; `None` if their total count is lower.
 pub(crate) fn bucket_at(rank: u64, mut buckets: impl Iterator<Item = (u64, u64)>) -> Option<u64> {
     let mut below = 0_u64;
     let reached = buckets.find(|(_, count)| {

@@ -1,16 +1,15 @@
-//! The reading of a run under way: the one accumulation of its intervals, and the one place where
-//! its books are closed.
+//! The reading of an active run: accumulates its intervals, and closes its summary.
 //!
-//! A run has a reading with everything, from which its summary is made; each of its observers may
-//! have one of sums, which is small, and which [`Reading::observe`] keeps from the run's events.
+//! A run has one complete reading, which makes its summary. Each observer may have a small reading of
+//! sums, which [`Reading::observe`] updates from the run's events.
 //!
-//! In order of time, a reading takes the intervals by [`Reading::absorb`], and before the interval
-//! within which they hold the changes of the load by [`Reading::note_change`] and the further parts
-//! of a run that was resumed by [`Reading::begin_part`]. Between two of these calls
-//! [`Reading::so_far`] is the run's summary up to now, in which nothing is judged yet, and
-//! [`Reading::ends_run`] says once whether a threshold ends the run. The books are closed by
-//! [`Reading::close`] for a run that was seen to its end, with what the machine adds to it, and by
-//! [`Reading::restore`] for one whose ending was stored; either consumes the reading.
+//! A reading receives, in order of time, the intervals ([`Reading::absorb`]), and, before the interval
+//! within which they take effect, the changes of the load ([`Reading::note_change`]) and the further
+//! parts of a resumed run ([`Reading::begin_part`]). Between these calls [`Reading::so_far`] is the
+//! run's summary up to now, without judgements, and [`Reading::ends_run`] returns once whether a
+//! threshold ends the run. [`Reading::close`] closes the summary of a run that was observed to its end,
+//! with the machine's data, and [`Reading::restore`] closes it for a run whose ending was stored; both
+//! consume the reading.
 
 use crate::figure::{Figure, Judgement};
 use crate::overview::Aspect;
@@ -23,32 +22,32 @@ use drumfire_plan::{StopReason, Threshold, Warmup};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
-/// The reading of a run under way; the head of this file has its protocol.
+/// The reading of an active run; the module documentation has its protocol.
 ///
-/// Its cost for each interval is a merge of histograms: of every step for a reading with
-/// everything, of each pool for one of sums. It takes no time from workers, since it lives on the
-/// collector's thread or on an observer's. Its memory does not grow with the length of the run, but
-/// for thresholds with windows, which hold the intervals of one window.
+/// Each interval costs a merge of histograms: of every step for a complete reading, of each pool for
+/// one of sums. Workers are not delayed, because a reading is on the collector's thread or on an
+/// observer's. Its memory does not grow with the length of the run, except for thresholds with windows,
+/// which keep the intervals of one window.
 #[derive(Clone, Debug)]
 pub struct Reading {
     detail: Detail,
     summary: Summary,
-    /// The figures since the last window was taken, where windows are.
+    /// The figures since the last window was taken, if windows are used.
     window: Option<Window>,
     /// The first kind of failure.
     failure: Option<Outcome>,
     state: RunState,
-    /// The plan's thresholds, in its order; none in a reading of sums.
+    /// The plan's thresholds, in order; empty in a reading of sums.
     thresholds: Vec<Threshold>,
-    /// The thresholds among them that have a window, with the data of the newest one.
+    /// The thresholds with a window, with the data of the newest one.
     windows: WindowedThresholds,
-    /// The threshold that ended the run, if one did.
+    /// The threshold that ended the run, if any.
     ended_by: Option<EndedBy>,
-    /// Exchanges that were to be written down in full, and for which there was no room.
+    /// The number of exchanges that were to be transcribed, but did not fit.
     lost_transcripts: u64,
 }
 
-/// The part of each interval that is kept, of which the summary is made.
+/// The part of each interval that is kept for the summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Detail {
     Everything,
@@ -56,12 +55,12 @@ enum Detail {
     Sums,
 }
 
-/// The phase that a run has reached.
+/// The current phase of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunState {
     /// Requests start.
     Load,
-    /// No request starts any more, for this reason; a signal counts more than what came before.
+    /// No further request starts, for this reason; a signal replaces an earlier reason.
     Drain(StopReason),
     /// The run is over.
     Over,
@@ -78,14 +77,14 @@ struct Window {
 /// The threshold that ended a run.
 #[derive(Clone, Debug, PartialEq)]
 struct EndedBy {
-    /// Its place in the plan.
+    /// The index of the threshold in the plan.
     index: usize,
-    /// Its result at that moment: what is in flight then ends later, and may better it.
+    /// The result at that moment: exchanges in flight end later, and may improve it.
     result: ThresholdResult,
 }
 
 impl Reading {
-    /// The reading of a run that begins, with the thresholds of its plan.
+    /// The reading of a new run, with the thresholds of its plan.
     #[must_use]
     pub fn new(info: Arc<RunInfo>, thresholds: &[Threshold]) -> Self {
         let windows = WindowedThresholds::new(thresholds, &info);
@@ -96,7 +95,7 @@ impl Reading {
         }
     }
 
-    /// The reading of a run that begins, of its sums alone: without steps, rows and thresholds.
+    /// The reading of a new run, of its sums only: without steps, rows and thresholds.
     #[must_use]
     pub fn of_sums(info: Arc<RunInfo>) -> Self {
         Self::with(Detail::Sums, Summary::of_sums(info))
@@ -117,8 +116,8 @@ impl Reading {
         }
     }
 
-    /// Takes the moment at which the run's load begins, in nanoseconds since 1970-01-01 00:00 UTC:
-    /// the facts were put together before that.
+    /// Sets the beginning of the run's load, in nanoseconds since 1970-01-01 00:00 UTC, which is later
+    /// than the collection of the facts.
     pub fn start_at(&mut self, unix_ns: u64) {
         let info = Arc::make_mut(&mut self.summary.info);
         info.started_at_unix_ns = unix_ns;
@@ -127,7 +126,7 @@ impl Reading {
         }
     }
 
-    /// The same with the windows that [`Self::take_window`] takes.
+    /// This reading with windows, for [`Self::take_window`].
     #[must_use]
     pub fn with_windows(self) -> Self {
         let window = Window {
@@ -141,9 +140,9 @@ impl Reading {
         }
     }
 
-    /// Takes an event of the run, in the order in which the run published it: intervals, changes,
-    /// the bodies of failures, and the phases that it reaches. Samples and transcripts are passed over, for every figure is
-    /// in the intervals.
+    /// Adds an event of the run, in the order of publication: intervals, changes, the bodies of
+    /// failures, and phases. Samples and transcripts are ignored, because every figure is in the
+    /// intervals.
     pub fn observe(&mut self, event: &RunEvent) {
         match event {
             RunEvent::IntervalClosed(interval) => self.absorb(interval),
@@ -157,14 +156,14 @@ impl Reading {
         }
     }
 
-    /// Takes the time at which the load ended, from the run's start.
+    /// Sets the time at which the load ended, from the run's start.
     pub const fn end_load(&mut self, at: Nanos) {
         self.summary.load_end.at = Some(at);
     }
 
-    /// Takes the reason for which the load ends. The first one is the run's, unless everything that
-    /// carried it out is lost later: then the load did not end as it was asked to. A later signal means
-    /// that the drain is cut short; both are shown as the state.
+    /// Sets the reason why the load ends. The first reason is kept, unless all processes that carry the
+    /// run out are lost later: then the load did not end as requested. A later signal means that the
+    /// drain is cut short; the state shows both.
     pub fn note_stop(&mut self, reason: StopReason) {
         match reason {
             StopReason::Lost => self.summary.load_end.reason = Some(reason),
@@ -180,17 +179,17 @@ impl Reading {
         }
     }
 
-    /// The summary of the run so far: its sums, its rows and its stages. Nothing is judged yet.
+    /// The summary of the run so far: its sums, its rows and its stages, without judgements.
     #[must_use]
     pub const fn so_far(&self) -> &Summary {
         &self.summary
     }
 
-    /// Merges one interval that is summed up.
+    /// Merges one interval, which must be summed up.
     ///
     /// Sums, rows and stages do not depend on the order of intervals. The figures of windows,
-    /// [`Self::take_window`] and the first kind of failure do: give the intervals in order of time
-    /// where any of them is read.
+    /// [`Self::take_window`] and the first kind of failure do: pass the intervals in order of time if
+    /// any of these is read.
     pub fn absorb(&mut self, interval: &Interval) {
         match self.detail {
             Detail::Everything => self.summary.absorb(interval),
@@ -205,8 +204,8 @@ impl Reading {
         self.failure = self.failure.or_else(|| first.map(|(outcome, _)| outcome));
     }
 
-    /// The same of an interval that comes behind later ones, as the record of a lost machine may:
-    /// sums, rows and stages have it, and windows do not, for they have gone by.
+    /// Merges an interval that arrives after later ones, as the record of a lost machine may. Sums,
+    /// rows and stages include it; windows do not, because they have passed.
     pub fn absorb_late(&mut self, interval: &Interval) {
         match self.detail {
             Detail::Everything => self.summary.absorb(interval),
@@ -214,7 +213,7 @@ impl Reading {
         }
     }
 
-    /// The phase that the run has reached.
+    /// The current phase of the run.
     #[must_use]
     pub const fn state(&self) -> RunState {
         self.state
@@ -226,8 +225,8 @@ impl Reading {
         self.failure
     }
 
-    /// The first kind of failure of a run in which no exchange has met the plan's expectation so
-    /// far, not even in its warm-up: what a person who watches it should be shown.
+    /// The first kind of failure, if no exchange has met the plan's expectation so far, not even in the
+    /// warm-up: shown to a person who watches the run.
     #[must_use]
     pub fn trouble(&self) -> Option<Outcome> {
         let total = &self.summary.total;
@@ -241,7 +240,7 @@ impl Reading {
         self.summary.total.under_way.max(0).cast_unsigned()
     }
 
-    /// Requests that were sent, those of the warm-up included.
+    /// Requests that were sent, including the warm-up's.
     #[must_use]
     pub fn sent(&self) -> u64 {
         let total = &self.summary.total;
@@ -249,9 +248,9 @@ impl Reading {
         ended.saturating_add(self.in_flight())
     }
 
-    /// Arrivals that are due and were not sent or dropped, at the end of the newest interval. In a
-    /// pool whose iterations are several requests, only requests that are due count, not the ones
-    /// that an iteration will send later.
+    /// Arrivals that are due and were not sent or dropped, at the end of the newest interval. In a pool
+    /// whose iterations contain several requests, only due requests count, not those that an iteration
+    /// will send later.
     #[must_use]
     pub fn waiting(&self) -> u64 {
         let counts = &self.summary.total.counts;
@@ -260,26 +259,26 @@ impl Reading {
         due.saturating_sub(self.in_flight())
     }
 
-    /// The figures of all pools together since the last call, as one row; `None` where no interval
-    /// was absorbed since, and of a reading without windows. Each caller needs a reading of its own,
-    /// for the window is emptied.
+    /// The figures of all pools together since the last call, as one row; `None` if no interval was
+    /// absorbed since, or the reading has no windows. Each caller needs a separate reading, because the
+    /// call empties the window.
     pub fn take_window(&mut self) -> Option<IntervalRow> {
         self.window.as_mut()?.take()
     }
 
-    /// Takes a change of one pool's load, or of all, before the interval within which it holds.
+    /// Notes a change of the load of one pool or of all, before the interval within which it takes
+    /// effect.
     pub fn note_change(&mut self, changed: &Changed) {
         self.summary.note_change(changed);
     }
 
-    /// Goes on with a further part of the run, which began at this time with these pools. What was
-    /// under way in the part before is accounted for.
+    /// Begins a further part of the run, at this time with these pools. Running exchanges of the
+    /// previous part are accounted for.
     pub fn begin_part(&mut self, at: Nanos, info: &RunInfo) {
         self.summary.begin_part(at, info);
     }
 
-    /// Takes the number of further exchanges that were to be written down in full, and for which a
-    /// worker had no room.
+    /// Adds the number of further exchanges that were to be transcribed, but did not fit.
     pub const fn note_lost_transcripts(&mut self, count: u64) {
         self.lost_transcripts = self.lost_transcripts.saturating_add(count);
     }
@@ -294,12 +293,12 @@ impl Reading {
         self.summary.slowest.add(&request);
     }
 
-    /// Adds a reason against the run that no interval shows.
+    /// Adds a reason for doubt that no interval shows.
     pub fn doubt(&mut self, doubt: Doubt) {
         self.summary.verdict.doubts.push(doubt);
     }
 
-    /// What has no account has no end in any interval either.
+    /// Unaccounted requests also have no end in any interval.
     fn settle_unknown(&mut self) {
         let doubts = &self.summary.verdict.doubts;
         if doubts.iter().any(|doubt| doubt.unknown > 0.0) {
@@ -307,19 +306,18 @@ impl Reading {
         }
     }
 
-    /// Accounts for what was under way where the record of a run breaks off: of the requests that
-    /// were due and of which nothing is recorded, those under way then are in flight, and the rest
-    /// is pending. It has no times.
+    /// Accounts for running requests at the end of an incomplete record: of the due requests without a
+    /// record, those running then are in flight, and the others are pending. They have no times.
     pub fn break_off(&mut self) {
         self.summary.break_off();
     }
 
-    /// Whether a threshold that may end the run does so now, at the end of the interval that was
-    /// absorbed last; `true` at most once.
+    /// Whether a threshold ends the run now, at the end of the last absorbed interval; `true` at most
+    /// once.
     ///
-    /// Its result stays as it is at this moment, so that exchanges that end during the drain can't
-    /// turn a rule that ended the run into one that held. A rule that can't be evaluated yet ends
-    /// nothing.
+    /// The result of the threshold stays unchanged from this moment, so that exchanges that end during
+    /// the drain cannot turn a rule that ended the run into one that passed. A rule that cannot be
+    /// evaluated yet ends nothing.
     pub fn ends_run(&mut self, now: Nanos) -> bool {
         if self.ended_by.is_some() {
             return false;
@@ -347,19 +345,19 @@ impl Reading {
         self.ended_by.is_some()
     }
 
-    /// Closes the books of a run that was seen to its end.
+    /// Closes the summary of a run that was observed to its end.
     ///
-    /// `duration` spans from the end of the warm-up to the last end or the stop, `steal_share` is
-    /// the share of this machine's CPU time that the hypervisor took, 0 to 1. Of a run whose
-    /// warm-up is found, `duration` spans the whole run and is shortened here.
+    /// `duration` is the time from the end of the warm-up to the last end or the stop, `steal_share`
+    /// the share of this machine's CPU time that the hypervisor took, from 0 to 1. If the warm-up is
+    /// determined automatically, `duration` is the whole run's and is shortened here.
     #[must_use]
     pub fn close(self, duration: Nanos, steal_share: f64) -> Summary {
         let generator = self.generator(steal_share);
         self.close_with(duration, generator)
     }
 
-    /// [`Self::close`] with another account of the generator, as tests and programs have it that
-    /// measure without our workers.
+    /// [`Self::close`] with other health data of the generator, for tests and for programs that measure
+    /// without our workers.
     #[must_use]
     pub fn close_with(mut self, duration: Nanos, generator: GeneratorHealth) -> Summary {
         self.settle_unknown();
@@ -383,11 +381,11 @@ impl Reading {
         self.summary.close(duration, generator, results)
     }
 
-    /// Closes the books as [`Self::close`] did for the summary whose ending this is. All its
-    /// intervals must have been absorbed, and all changes and parts noted between them.
+    /// Closes the summary as [`Self::close`] did for the run with this ending. All its intervals must
+    /// have been absorbed, and all changes and parts noted in between.
     ///
-    /// Thresholds are not evaluated again: their results are those that the run reported. The
-    /// verdict is judged again, by today's rules.
+    /// Thresholds are not evaluated again: the run's results are kept. The verdict is judged again, by
+    /// the current rules.
     #[must_use]
     pub fn restore(mut self, ending: Ending) -> Summary {
         self.summary.verdict.doubts = ending.doubts;
@@ -402,8 +400,7 @@ impl Reading {
         summary.close(ending.duration, generator, ending.thresholds)
     }
 
-    /// The generator's health: merged from the workers' measurements, with the facts that are not
-    /// in them.
+    /// The generator's health: merged from the workers' measurements, with the facts that these lack.
     fn generator(&self, steal_share: f64) -> GeneratorHealth {
         let Summary {
             total,
@@ -418,7 +415,7 @@ impl Reading {
         }
     }
 
-    /// A threshold's result on what was absorbed, which spans this long.
+    /// A threshold's result for the absorbed intervals, which cover this span.
     fn evaluate(&self, index: usize, threshold: &Threshold, span: Nanos) -> ThresholdResult {
         match threshold.window {
             Some(_) => self.windows.result(index, threshold),
@@ -426,7 +423,7 @@ impl Reading {
         }
     }
 
-    /// The figure of a threshold without a window, or why there is none.
+    /// The figure of a threshold without a window, or why it has none.
     fn figure(&self, threshold: &Threshold, span: Nanos) -> Result<Figure, String> {
         let summary = &self.summary;
         let aim = Aim::of(&threshold.metric, &summary.info)?;

@@ -1,21 +1,21 @@
 //! The findings against a run, its load or its target, and their remedies.
 //!
-//! A reason is a sentence in the words of a report, made where the finding is. Its remedies are
-//! values: whether a flag or a key of a plan is named is decided where the text is printed.
+//! A reason is a sentence for a report, made at its finding. Its remedies are values: the code that
+//! prints them decides whether to use the name of a flag or of a plan key.
 
 use crate::{Cause, Outcome};
 
-/// Something to try. Its words, with the flags of a command line or the keys of a plan, are a front
-/// end's affair: a dialect's user must not read of flags that only drumfire has.
+/// A suggestion. The front end chooses its words, with the flags of a command line or the keys of a
+/// plan: a dialect's user must not read about flags that only drumfire has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remedy {
-    /// Ask for less: a lower rate.
+    /// Reduce the load: a lower rate.
     LowerRate,
-    /// Ask for less: fewer users.
+    /// Reduce the load: fewer users.
     FewerUsers,
     /// Use more worker threads.
     AddThreads,
-    /// Give the generator processor cores on which nothing else runs.
+    /// Reserve processor cores for the generator.
     OwnCores,
     /// Use a machine whose processor is not shared with others.
     OwnMachine,
@@ -28,20 +28,20 @@ pub enum Remedy {
     Descriptors {
         /// The connections.
         connections: u64,
-        /// The descriptors that they take, with those of the program itself.
+        /// The descriptors that they need, including the program's own.
         descriptors: u64,
     },
     /// Allow this many users.
     Users(u64),
     /// Let the run last longer.
     LastLonger,
-    /// See to the proxy, to which no connection could be opened.
+    /// Check the proxy, to which no connection could be opened.
     Proxy,
     /// The remedy for failures of this kind.
     Against(Outcome),
     /// The remedy for failures with this cause.
     Remove(Cause),
-    /// Report a mistake of this program.
+    /// Report a bug of this program.
     Report,
 }
 
@@ -50,7 +50,7 @@ pub enum Remedy {
 pub struct Reason {
     /// The finding, as a clause without a full stop.
     pub text: String,
-    /// Its remedies; of several, any may help.
+    /// The remedies; if there are several, any of them may help.
     pub remedies: Vec<Remedy>,
 }
 
@@ -62,7 +62,7 @@ impl Reason {
         }
     }
 
-    /// The reason, with the name of the pool before it, of a run with several.
+    /// The reason, prefixed with the name of its pool, for a run with several.
     pub(crate) fn of_pool(mut self, name: &str) -> Self {
         self.text = format!("{name}: {}", self.text);
         self

@@ -1,10 +1,10 @@
 //! The facts of a run that are known before its end.
 //!
-//! They are made when the run is prepared, published as its first event and shared from then on.
-//! Everything that shows a run needs them: outputs for the names of pools and steps, decoders for
-//! the series that an interval has (the facts travel before the intervals), and
-//! judgements for the model and the limits that the plan set. A summary has its own copy, in which
-//! changes of the load are noted.
+//! The facts are collected when the run is prepared, published as its first event and shared from
+//! then on. Everything that shows a run needs them: outputs for the names of pools and steps,
+//! decoders for the series of intervals (the facts come before the intervals), and judgements for
+//! the model and the limits of the plan. A summary has its own copy, which includes changes of the
+//! load.
 
 use crate::form;
 use crate::{ArrivalClock, Asked, Histogram, Latency, Step};
@@ -12,7 +12,7 @@ use drumfire_plan::{Growth, Stage, Threshold, Warmup};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
-/// The rule by which the requests of a pool are triggered.
+/// The rule by which the requests of a pool start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Model {
     /// Arrivals do not depend on completions.
@@ -32,8 +32,8 @@ impl Model {
     }
 
     /// The time that is *the* latency of requests with these times: in the open model the response
-    /// time; in the closed model that, too, if one in a hundred waited for a connection or a stream,
-    /// for its user waited then, and otherwise the service time.
+    /// time. In the closed model also the response time if one request in a hundred waited for a
+    /// connection or a stream, because its user waited then; otherwise the service time.
     #[must_use]
     pub fn latency_kind(self, of: &Latency) -> LatencyKind {
         match self {
@@ -62,7 +62,7 @@ impl LatencyKind {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Response, Self::Service];
 
-    /// The words used in reports.
+    /// The name for reports.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -71,7 +71,7 @@ impl LatencyKind {
         }
     }
 
-    /// The key used in JSON.
+    /// The key for JSON.
     #[must_use]
     pub const fn key(self) -> &'static str {
         match self {
@@ -80,7 +80,7 @@ impl LatencyKind {
         }
     }
 
-    /// This time of all requests.
+    /// This time, of all requests.
     #[must_use]
     pub const fn of(self, of: &Latency) -> &Histogram {
         match self {
@@ -89,7 +89,7 @@ impl LatencyKind {
         }
     }
 
-    /// This time of a step's requests.
+    /// This time, of a step's requests.
     #[must_use]
     pub const fn of_step(self, of: &Step) -> &Histogram {
         match self {
@@ -102,31 +102,31 @@ impl LatencyKind {
 /// The facts of a pool that are known when a run starts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PoolInfo {
-    /// Its name in the plan.
+    /// The name in the plan.
     pub name: String,
     /// Open or closed.
     pub model: Model,
     /// The distinct names of its steps; a sample's `step` is an index into them.
     pub steps: Vec<Arc<str>>,
-    /// The rate that the schedule asks for, per second, where it is one number.
+    /// The rate of the schedule, per second, if it is one number.
     pub intended_rate: Option<f64>,
-    /// Connections that may be open at a time.
+    /// The maximum number of open connections.
     pub connections: u32,
-    /// Whether all of them were opened ahead, or only those that were needed.
+    /// Whether all connections were opened in advance, or only as needed.
     pub growth: Growth,
-    /// The most requests that a connection carries at a time.
+    /// The maximum number of simultaneous requests on a connection.
     pub streams: u32,
-    /// The most users at a time; `None` where their number limits nothing.
+    /// The maximum number of simultaneous users; `None` if it has no effect.
     pub users: Option<u32>,
-    /// Whether an iteration may be more than one request, so that iterations are counted and timed
-    /// apart from requests.
+    /// Whether an iteration may contain several requests, so that iterations are counted and timed
+    /// separately.
     pub iterations: bool,
-    /// The names of its scenarios, where there are several: their iterations are counted and timed
-    /// apart, too.
+    /// The names of its scenarios, if there are several: their iterations are also counted and timed
+    /// separately.
     pub scenarios: Vec<Arc<str>>,
-    /// The stages of its load: those of its plan's law, and in a summary as changed by orders.
+    /// The stages of its load: the plan's, or, in a summary, as changed by orders.
     pub stages: Vec<Stage>,
-    /// The facts of its plan; `None` where they are not known, as of a run without one.
+    /// The facts of its plan; `None` if they are unknown, as for a run without a plan.
     pub asked: Option<Asked>,
 }
 
@@ -153,7 +153,7 @@ form! {
 }
 
 impl PoolInfo {
-    /// The facts of a pool of one connection with these steps, of which nothing else is known.
+    /// The facts of a pool with one connection and these steps; everything else is unknown.
     #[must_use]
     pub fn new<S: Into<Arc<str>>>(
         name: &str,
@@ -180,16 +180,16 @@ impl PoolInfo {
 /// The facts of a run that are known when it starts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunInfo {
-    /// The run's name, unique on this machine; stores have a directory of this name.
+    /// The run's name, unique on this machine; also the name of its directory in a store.
     pub id: String,
     /// The start of its load, in nanoseconds since 1970-01-01 00:00 UTC; before
-    /// [`crate::RunEvent::Started`] the time at which the facts were put together.
+    /// [`crate::RunEvent::Started`] the time at which the facts were collected.
     pub started_at_unix_ns: u64,
     /// The seed of every random number.
     pub seed: u64,
     /// The version of the program that ran.
     pub version: String,
-    /// Worker threads that ran.
+    /// The number of worker threads that ran.
     pub threads: u32,
     /// Worker threads that the plan asks for, or the machine's cores where it asks for as many as
     /// there are. Fewer ran where there were fewer connections or users to divide.
@@ -198,25 +198,25 @@ pub struct RunInfo {
     pub pools: Vec<PoolInfo>,
     /// The length of an interval; never zero.
     pub interval: Nanos,
-    /// The beginning that is not measured, as it was asked for.
+    /// The beginning that is not measured, as the plan defines it.
     pub warmup: Warmup,
     /// Whether certificates are verified; `None` without TLS.
     pub tls_verified: Option<bool>,
     /// Whether workers spin before a due time.
     pub spin: bool,
-    /// The clock that the plan asks for; a run has the program's where the kernel gives no stamps.
+    /// The clock in the plan; a run uses the program's if the kernel provides no stamps.
     pub clock: ArrivalClock,
     /// The rules that the result must satisfy, and the conditions that end the run.
     pub thresholds: Vec<Threshold>,
     /// Notes that qualify the numbers, such as "TLS verification is off".
     pub notes: Vec<String>,
-    /// The target of the load, as the user named it.
+    /// The target of the load, in the user's words.
     pub target: String,
 }
 
 impl RunInfo {
-    /// The facts of a run of one thread with these pools, at least one, and with intervals of a
-    /// second, of which nothing else is known: neither its name nor its target.
+    /// The facts of a run with one thread, these pools, at least one, and intervals of a second;
+    /// everything else, such as its name and its target, is unknown.
     #[must_use]
     pub fn new(pools: Vec<PoolInfo>) -> Self {
         Self {
@@ -238,17 +238,17 @@ impl RunInfo {
         }
     }
 
-    /// The first pool, of which a report speaks where there is no other.
+    /// The first pool, which reports use if there is only one.
     ///
     /// # Panics
-    /// When there is no pool at all, which no plan allows.
+    /// If there are no pools, which no plan allows.
     #[must_use]
     pub fn pool(&self) -> &PoolInfo {
         &self.pools[0]
     }
 
-    /// The model that the figures of the whole run are looked at by: open where any pool's is, for
-    /// response time is defined in both.
+    /// The model for the figures of the whole run: open if any pool's is, because response time is
+    /// defined in both.
     #[must_use]
     pub fn model(&self) -> Model {
         let is_open = |pool: &PoolInfo| pool.model == Model::Open;
@@ -258,8 +258,8 @@ impl RunInfo {
         }
     }
 
-    /// The facts with every text that a person wrote replaced by what `rewrite` returns for it. The
-    /// names of pools stay, since thresholds and commands refer to them.
+    /// The facts with every text that a person wrote replaced by the result of `rewrite`. The names
+    /// of pools stay, because thresholds and commands refer to them.
     #[must_use]
     pub fn with_texts(mut self, rewrite: &dyn Fn(&str) -> String) -> Self {
         let shared = |text: &mut Arc<str>| *text = rewrite(text).into();

@@ -1,10 +1,10 @@
 //! The record of one finished exchange.
 //!
-//! The engine makes exactly one sample for each exchange, whatever its end, and every figure of a
-//! run follows from samples and from arrivals that never became one. Its times are ordered:
-//! intended ≤ due ≤ sent ≤ end, so that the differences below are never negative. A sample has no
-//! text and no reference, and fits a cache line; what outputs of every sample need beyond it stands
-//! in [`Kept`], which only plans that ask for it pay for.
+//! The engine makes exactly one sample per exchange, for any end, and every figure of a run follows
+//! from samples and from arrivals that never became one. Its times are ordered: intended ≤ due ≤
+//! sent ≤ end, so the differences below are never negative. A sample has no text and no reference,
+//! and fits in a cache line. Additional data for outputs of every sample is in [`Kept`], which
+//! costs nothing for other plans.
 //!
 //! docs/design/01-time-and-blame.md#lag-and-waiting has the reason why `due` separates waiting from
 //! lag.
@@ -14,60 +14,60 @@ pub(crate) mod form;
 use crate::{Detail, Leniencies, Outcome};
 use drumfire_units::Nanos;
 
-/// One exchange, made once, when it has ended in any way. Times count from the run's start.
+/// One exchange, recorded once, after it has ended. Times count from the run's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// The request's start by the schedule.
+    /// The request's intended start.
     pub intended: Nanos,
-    /// The later of `intended` and the moment a connection was free to take the request. What lies
-    /// between is waiting that the target caused; what follows until `sent` is our own lag.
+    /// The later of `intended` and the moment when a connection was free to take the request. The
+    /// time before is waiting, caused by the target; the time until `sent` is our own lag.
     pub due: Nanos,
     /// Just before the first write was handed to the kernel. Where nothing was written since no
     /// connection could be opened for it, its end: all of its time is waiting and lag.
     pub sent: Nanos,
-    /// The arrival of the response's first byte; [`Nanos::MAX`] where none came.
+    /// The arrival of the response's first byte; [`Nanos::MAX`] if none arrived.
     pub first_byte: Nanos,
-    /// The end of the exchange, in whichever way.
+    /// The end of the exchange, with any outcome.
     pub end: Nanos,
     /// Bytes written to the connection.
     pub bytes_sent: u32,
     /// The outcome of the exchange.
     pub outcome: Outcome,
-    /// The forgiven mistakes of the response.
+    /// The accepted violations in the response.
     pub leniencies: Leniencies,
     /// Bytes read from the connection.
     pub bytes_received: u64,
-    /// The final status; 0 where none came.
+    /// The final status; 0 if none arrived.
     pub status: u16,
-    /// Its step: an index into the plan's distinct step names.
+    /// The step: an index into the plan's distinct step names.
     pub step: u16,
 }
 
-/// Facts of an exchange that no figure is made of, for outputs that have a row for every sample.
+/// Facts of an exchange that no figure uses, for outputs with a row for every sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Particulars {
-    /// The number of its iteration's arrival within the run, from 0.
+    /// The number of the iteration's arrival within the run, from 0.
     pub arrival: u64,
-    /// The time at which it was given to a connection, or began to wait for one that was to be
+    /// The time at which the exchange was given to a connection, or began to wait for one to be
     /// opened.
     pub began: Nanos,
-    /// The time at which the last byte of the request was handed to the kernel; [`Nanos::MAX`]
-    /// where it was not.
+    /// The time at which the last byte of the request was passed to the kernel; [`Nanos::MAX`] if
+    /// it was not.
     pub written: Nanos,
 }
 
-/// A sample that is handed on as it is, where the plan asks for every one. It goes beside the
-/// intervals on a channel of its own, and is in no interval.
+/// A sample that is passed on individually, if the plan keeps every sample. It has a separate
+/// channel, and is not in the intervals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
     /// The sample.
     pub sample: Sample,
-    /// Facts of the exchange beside it.
+    /// Further facts of the exchange.
     pub particulars: Particulars,
-    /// The detail of a failure, beyond its outcome: bounded, but otherwise as the server or the
-    /// system gave it.
+    /// The detail of a failure, in addition to its outcome: bounded, but otherwise as received from
+    /// the server or the system.
     pub detail: Option<Box<Detail>>,
-    /// The number of its pool in the plan, from 0.
+    /// The number of the pool in the plan, from 0.
     pub pool: u16,
 }
 
@@ -95,8 +95,8 @@ impl Sample {
         self.due - self.intended
     }
 
-    /// Whether the exchange came to a connection. One that ended while its connection was opened
-    /// did not, and has no service time.
+    /// Whether the exchange was given to a connection. If not, it ended while its connection was
+    /// opened, and has no service time.
     #[inline]
     #[must_use]
     pub fn was_sent(&self) -> bool {

@@ -1,19 +1,19 @@
-//! The one way in which a sample is recorded into a series.
+//! The recording of a sample into a series.
 //!
-//! Steps and the sums of a pool with a single step keep the same figures, in types of different
-//! layout; [`SeriesMut`] borrows the parts of either, so that what a sample counts for is decided
-//! in one place.
+//! Steps, and the sums of a pool with a single step, have the same figures in types of different
+//! layout. [`SeriesMut`] borrows the parts of either, so that one place decides what a sample
+//! counts for.
 //!
 //! A time whose end was not seen, because of a timeout, a pending request or the end of the drain,
-//! is recorded as a lower bound. Left out, the slowest requests would be missing from the
+//! is recorded as a lower bound. Otherwise the slowest requests would be missing from the
 //! distribution, and a target that stops answering would look better than one that answers slowly.
 //! A failure of another kind has no time here: a refusal in a millisecond is not a fast answer.
 
 use crate::{Bytes, Counts, Histogram, Outcome, OutcomeCounts, Sample, StatusCounts};
 use drumfire_units::Nanos;
 
-/// A series to be recorded into. Requests are counted as intended by the caller: a pool counts them
-/// as they become due, a step as they end.
+/// A series for recording. The caller counts requests as intended: a pool as they become due, a
+/// step as they end.
 pub(crate) struct SeriesMut<'a> {
     pub(crate) counts: &'a mut Counts,
     pub(crate) bytes: &'a mut Bytes,
@@ -48,8 +48,8 @@ impl SeriesMut<'_> {
         }
     }
 
-    /// Records the times of an exchange whose end was not seen. Where it never came to a
-    /// connection, there is no service time.
+    /// Records the times of an exchange whose end was not seen. Without a connection, there is no
+    /// service time.
     fn record_unfinished(&mut self, sample: &Sample) {
         self.response_time.record_at_least(sample.response_time());
         if sample.was_sent() {
@@ -63,7 +63,7 @@ impl SeriesMut<'_> {
         self.response_time.record_at_least_of(waited, count);
     }
 
-    /// Records an exchange that was under way when the drain ended.
+    /// Records an exchange that was running at the end of the drain.
     pub(crate) fn record_in_flight(&mut self, sample: &Sample) {
         self.counts.record_in_flight();
         self.record_unfinished(sample);

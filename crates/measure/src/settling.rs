@@ -1,40 +1,41 @@
-//! The time from which the figures of a run are steady, so that the warm-up need not be guessed.
+//! Determines the time from which the figures of a run are steady, so that the warm-up need not be
+//! guessed.
 //!
-//! MSER-5 (White 1997): of all places at which the beginning could be cut off, the one behind which
-//! the mean of the rest has the least standard error. Batches of five intervals take away noise; a
-//! best place in the second half says that the run did not settle. The rule has no threshold that
-//! would suit one service and not another.
+//! MSER-5 (White 1997): of all positions at which the beginning could be cut off, choose the one
+//! for which the mean of the rest has the smallest standard error. Batches of five intervals reduce
+//! noise; a best position in the second half means that the run did not settle. The rule has no
+//! threshold that would suit only some services.
 //!
-//! It is evaluated once, when the run has ended, on p50 and p99 of the model's latency: the median
-//! shows warm caches, the tail shows connections and compilers that are not ready yet. The later of
-//! both cuts counts.
+//! The rule is evaluated once, when the run has ended, on p50 and p99 of the model's latency: the
+//! median shows warming caches, the tail shows connections and compilers that are not ready yet.
+//! The later of both positions counts.
 
 use crate::{Interval, Model, Timeline};
 use drumfire_stats::{median, without_spikes};
 use drumfire_units::Nanos;
 
-/// The fewest intervals from which anything is concluded.
+/// The minimum number of intervals.
 const CELLS_MIN: usize = 20;
-/// The intervals of a batch in a long run.
+/// The number of intervals of a batch in a long run.
 const BATCH: usize = 5;
-/// The fewest batches that are judged.
+/// The minimum number of batches.
 const BATCHES_MIN: usize = 20;
 
 /// The time from which the figures of a run are steady.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settling {
-    /// The figures are steady from this time on; zero where they did not move from the start on.
+    /// The figures are steady from this time on; zero if they were steady from the start.
     At(Nanos),
-    /// It did not settle within the first half; nothing is left out then.
+    /// The figures did not settle within the first half; then nothing is left out.
     Never,
-    /// There are too few intervals to tell.
+    /// There are too few intervals.
     TooShort,
 }
 
 impl Settling {
     /// The time at which p50 and p99 of the model's latency are both steady.
     pub(crate) fn of(timeline: &Timeline<Interval>, model: Model) -> Self {
-        // The last one has the drain.
+        // The last interval contains the drain.
         let count = timeline.len().saturating_sub(1);
         let times = |interval: &Interval| {
             let times = model.latency(&interval.total.latency);
@@ -60,10 +61,10 @@ impl Settling {
     }
 }
 
-/// The number of values at the beginning to be left out; `None` where they are more than half.
+/// The number of values to leave out at the beginning; `None` if it is more than half.
 ///
-/// The standard error at a place is the squares around the mean of the rest, divided by the square
-/// of its number of batches: MSER's statistic.
+/// The standard error at a position is the sum of squares around the mean of the rest, divided by
+/// the square of the number of its batches: MSER's statistic.
 fn cut(values: &[f64]) -> Option<usize> {
     let values = without_spikes(values);
     let batch = (values.len() / BATCHES_MIN).clamp(1, BATCH);
@@ -74,7 +75,7 @@ fn cut(values: &[f64]) -> Option<usize> {
         let squares: f64 = rest.iter().map(|value| (value - mean).powi(2)).sum();
         squares / (rest.len() as f64).powi(2)
     };
-    // The last few batches may be alike by chance.
+    // The last few batches may be similar by chance.
     let places = 0..batches.len().saturating_sub(BATCH);
     let errors: Vec<f64> = places.map(error).collect();
     let best = (0..errors.len()).min_by(|a, b| errors[*a].total_cmp(&errors[*b]))?;
@@ -85,7 +86,7 @@ fn cut(values: &[f64]) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// A hundred values of some noise around a level.
+    /// A hundred values with some noise around a level.
     fn series(level: impl Fn(f64) -> f64) -> Vec<f64> {
         let noise = |at: usize| (at * 7_919 % 101) as f64 / 101.0 - 0.5;
         (0..100).map(|at| level(at as f64) + noise(at)).collect()

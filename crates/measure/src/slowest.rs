@@ -1,12 +1,12 @@
 //! The slowest requests of a run, by response time and by service time.
 //!
-//! Which of the two times is *the* latency is known at the end only ([`crate::Model::latency_kind`]),
-//! so that both lists are kept. A worker compares the times of a request with [`Slowest::bounds`]
-//! first, which nearly all stay below; only then is anything of the request looked up. Each worker
-//! keeps its own, and the collector adds all of them to the run's: since every worker has kept its
-//! ten slowest, the ten slowest of all are among them.
+//! Which of the two times is *the* latency is known only at the end ([`crate::Model::latency_kind`]),
+//! so both lists are kept. A worker first compares the times of a request with [`Slowest::bounds`],
+//! which nearly all do not exceed; only then are details of the request read. Each worker keeps its
+//! own lists, and the collector adds them to the run's: every worker has kept its ten slowest, so the
+//! ten slowest of all are among them.
 //!
-//! A request that carried a trace has its id, by which its target's own records can be searched.
+//! The trace id of a request, if it has one, can be searched in the target's own records.
 
 use crate::form;
 use crate::form::{Form, FormError, Input};
@@ -14,27 +14,27 @@ use crate::{LatencyKind, Outcome};
 use drumfire_units::Nanos;
 use std::cmp::Reverse;
 
-/// The greatest number of requests that are kept, by either time.
+/// The maximum number of requests that are kept, by each time.
 pub const SLOWEST: usize = 10;
 
-/// One of the slowest requests, once it has ended.
+/// One of the slowest requests, after its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlowRequest {
-    /// The id of its trace, 32 hexadecimal digits; empty where it carried none.
+    /// The trace id, 32 hexadecimal digits; empty if the request carried none.
     pub trace: String,
-    /// The number of its pool in the plan.
+    /// The number of the pool in the plan.
     pub pool: u16,
-    /// The number of its step in the pool.
+    /// The number of the step in the pool.
     pub step: u16,
-    /// The outcome of its exchange.
+    /// The outcome of the exchange.
     pub outcome: Outcome,
-    /// The response's status; 0 for none.
+    /// The response's status; 0 without a response.
     pub status: u16,
-    /// Its start by the schedule.
+    /// The intended start.
     pub intended: Nanos,
-    /// Intended start to end.
+    /// The time from the intended start to the end.
     pub response_time: Nanos,
-    /// Sent to end; `None` where it was not sent.
+    /// The time from sent to the end; `None` if the request was not sent.
     pub service_time: Option<Nanos>,
 }
 
@@ -43,7 +43,7 @@ form! {
 }
 
 impl SlowRequest {
-    /// A time of the request, if it has it.
+    /// A time of the request, if it has one.
     #[must_use]
     pub const fn time(&self, kind: LatencyKind) -> Option<Nanos> {
         match kind {
@@ -53,14 +53,14 @@ impl SlowRequest {
     }
 }
 
-/// The slowest requests by either time, the slowest first; at most [`SLOWEST`] each.
+/// The slowest requests by each time, slowest first; at most [`SLOWEST`] each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Slowest {
     by_response: Vec<SlowRequest>,
     by_service: Vec<SlowRequest>,
 }
 
-/// The lists in their order, which adding their requests again must reproduce.
+/// The lists in their order; adding their requests again must reproduce them.
 impl Form for Slowest {
     fn write(value: &Self, out: &mut Vec<u8>) {
         form::write(&value.by_response, out);
@@ -82,7 +82,7 @@ impl Form for Slowest {
 }
 
 impl Slowest {
-    /// The times that a further request must exceed, either of them, to be among them: response
+    /// The times that a further request must exceed, at least one of them, to be included: response
     /// time, service time; zero while there are fewer than [`SLOWEST`].
     #[must_use]
     pub fn bounds(&self) -> [Nanos; 2] {
@@ -92,8 +92,8 @@ impl Slowest {
         })
     }
 
-    /// Adds a request to the lists in which it is slow enough. The order in which requests are added
-    /// makes no difference: equal times are ordered by intended start and trace.
+    /// Adds a request to the lists in which it is slow enough. The order of additions has no effect:
+    /// equal times are ordered by intended start and trace.
     pub fn add(&mut self, request: &SlowRequest) {
         for kind in LatencyKind::ALL {
             if request.time(kind).is_some() {
@@ -102,12 +102,12 @@ impl Slowest {
         }
     }
 
-    /// The requests that are slowest by a time, the slowest first.
+    /// The slowest requests by a time, slowest first.
     pub fn by(&self, kind: LatencyKind) -> impl Iterator<Item = &SlowRequest> {
         self.list(kind).iter()
     }
 
-    /// Takes all of them out, each once.
+    /// Removes and returns all requests, each once.
     #[must_use]
     pub fn take(&mut self) -> Vec<SlowRequest> {
         let Self {

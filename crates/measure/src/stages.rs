@@ -1,7 +1,7 @@
-//! The stages of a pool's load as it ran: those of its plan's law, cut anew by each order.
+//! The stages of a pool's load as it ran: the stages of its plan's law, changed by each order.
 //!
-//! [`Stages::change`] and [`Stages::begin_part`] take what changes the load, in order of time, each
-//! before the interval within which it holds is absorbed. [`Stages::absorb`] takes the intervals.
+//! [`Stages::change`] and [`Stages::begin_part`] receive the changes of the load, in order of time,
+//! each before the interval within which it takes effect. [`Stages::absorb`] receives the intervals.
 //! [`Stages::cells`] may be read at any time: it has the stages that ran so far.
 //!
 //! ```text
@@ -12,35 +12,35 @@
 //!   ran      50/s · 80/s from 1.6 s · paused from 2.1 s · 80/s from 2.9 s
 //! ```
 //!
-//! An interval belongs to the stage in which it begins, for intervals are not divided. So a stage
-//! that takes no time would have none: it has the interval in which it lies, and the stage behind
-//! it begins with the next one. The interval within which a pause ends is the next stage's, so that
-//! a pause has nothing that became due behind it; the time in which the load stood still is no
-//! measured time of its neighbours.
+//! An interval belongs to the stage in which it begins, because intervals are not divided. A stage
+//! without a length gets the interval that contains it, and the following stage begins with the next
+//! one. The interval within which a pause ends belongs to the following stage, so that requests that
+//! become due after a pause do not count in it; the time of a pause is not measured time of its
+//! neighbours.
 //!
-//! A person may give orders as often as they like: the list is bounded by [`STAGES_MAX`], and
-//! stages behind that are one.
+//! A person may give any number of orders: [`STAGES_MAX`] bounds the list, and further stages are
+//! combined.
 
 use crate::{Changed, Interval, Overview, PoolInfo, Resolution, RunInfo, Timeline};
 use drumfire_plan::{ChangeKind, Stage};
 use drumfire_units::Nanos;
 
-/// The most stages of a pool's load, those that orders began included.
+/// The maximum number of stages of a pool's load, including stages that orders began.
 const STAGES_MAX: usize = 200;
-/// The most stages whose names stand in the name of a joint row.
+/// The maximum number of stage names in the name of a joint row.
 const NAMES_MAX: usize = 4;
 
 const PAUSED: &str = "paused";
-/// The name of all stages behind [`STAGES_MAX`].
+/// The name of all stages beyond [`STAGES_MAX`].
 const LATER: &str = "later stages";
-/// The name of a load of which no stage was stored.
+/// The name of a load without stored stages.
 const UNKNOWN: &str = "the plan's load";
 
-/// The stages of a pool's load, and what was measured in each.
+/// The stages of a pool's load, with the measurements of each.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Stages {
     law: Law,
-    /// The stages that ran, and those of the law that are to come.
+    /// The stages that ran, and the law's future stages.
     list: Vec<Stage>,
     /// The length of the run's intervals.
     interval: Nanos,
@@ -48,14 +48,14 @@ pub(crate) struct Stages {
     orders: LoadOrders,
 }
 
-/// The law that holds, and its time.
+/// The current law, and its time.
 #[derive(Clone, Debug, PartialEq)]
 struct Law {
-    /// Its stages, in its own time.
+    /// The stages, in the law's own time.
     stages: Vec<Stage>,
-    /// The run's time at which its own was 0, with all its pauses added.
+    /// The run's time at which the law's time was 0, plus the length of all pauses.
     origin: Nanos,
-    /// The time since which the law's own stands; `None` while it goes on.
+    /// The time at which the law's time stopped; `None` while the load is not paused.
     paused_at: Option<Nanos>,
 }
 
@@ -64,21 +64,21 @@ struct Law {
 pub struct LoadOrders {
     /// The number of orders.
     pub count: u64,
-    /// The time from which the first one held.
+    /// The time at which the first one took effect.
     pub first: Nanos,
 }
 
-/// The figures of a stage, or of neighbours that are too short for an interval of their own.
+/// The figures of a stage, or of neighbours that are too short for separate intervals.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct StageCell {
     pub(crate) stage: Stage,
     pub(crate) cell: Overview,
-    /// The time within the cell in which the load stood still, unless it is a pause alone.
+    /// The length of the pauses within the cell, unless it is a pause itself.
     pub(crate) paused: Nanos,
 }
 
 impl Stages {
-    /// The stages of a run's pool, by its number.
+    /// The stages of the run's pool with this number.
     pub(crate) fn new(info: &RunInfo, number: usize) -> Self {
         let list = info.pools[number].stages.clone();
         let edges = Resolution::Edges(edges(&list, info.interval));
@@ -95,7 +95,7 @@ impl Stages {
         }
     }
 
-    /// The stages that ran, and those that are to come.
+    /// The stages that ran, and the future ones.
     pub(crate) fn list(&self) -> &[Stage] {
         &self.list
     }
@@ -105,8 +105,8 @@ impl Stages {
         self.orders
     }
 
-    /// Takes an order, whose time is from the run's start. A pause of a load that stands still, and
-    /// a resume of one that does not, change nothing.
+    /// Applies an order, whose time is from the run's start. Pausing a paused load, and resuming a
+    /// running one, has no effect.
     pub(crate) fn change(&mut self, changed: &Changed) {
         let (at, law) = (changed.at, &changed.law[..]);
         if changed.kind.is_of_load() {
@@ -135,10 +135,10 @@ impl Stages {
         }
     }
 
-    /// Takes the beginning of a further part of the run, with the load of this pool.
+    /// Begins a further part of the run, with the load of this pool.
     ///
-    /// Stages that were to come when the part before ended never came. A stage that goes on in the
-    /// new part stays one, by its name.
+    /// Future stages of the previous part are removed. A stage that continues in the new part stays
+    /// one stage, by its name.
     pub(crate) fn begin_part(&mut self, at: Nanos, pool: &PoolInfo) {
         self.law = Law {
             stages: pool.stages.clone(),
@@ -146,7 +146,7 @@ impl Stages {
             paused_at: None,
         };
         let mut rest = self.law.from(at);
-        // What was to come when the part before ended never came.
+        // Future stages of the previous part did not run.
         let ended = self.timeline.end();
         self.list.retain(|stage| stage.start < ended);
         let goes_on = match (self.list.last(), rest.first()) {
@@ -160,24 +160,25 @@ impl Stages {
         self.cut(at, rest);
     }
 
-    /// Adds an interval that is summed up.
+    /// Adds an interval, which must be summed up.
     pub(crate) fn absorb(&mut self, interval: &Interval) {
         self.timeline.absorb(interval);
     }
 
-    /// Forgets what was measured, and keeps the stages.
+    /// Removes the measurements, and keeps the stages.
     pub(crate) fn reset(&mut self) {
         self.timeline.clear();
     }
 
     /// The stages that ran, in order of time, each with its figures. Neighbours that are too short
-    /// for an interval of their own are one cell, under the names of all.
+    /// for separate intervals are one cell, with the names of all.
     pub(crate) fn cells(&self) -> Vec<StageCell> {
         let edges = edges(&self.list, self.interval);
         let place = |at: Nanos| edges.partition_point(|edge| *edge <= at).saturating_sub(1);
         let cells = self.timeline.cells().map(|cell| (place(cell.start), cell));
         let mut cells: Vec<(usize, Overview)> = cells.collect();
-        // What ended behind a stage without a length, when nothing was due any more, is that stage's.
+        // Requests that ended after a stage without a length, when none were due any more, belong to
+        // that stage.
         if let [.., (before, whole), (_, drain)] = &mut cells[..]
             && self.is_instant(*before)
             && drain.tally.intended == 0
@@ -206,7 +207,7 @@ impl Stages {
         cells.collect()
     }
 
-    /// The time between two in which the load stood still.
+    /// The total time of pauses between two times.
     fn paused_within(&self, from: Nanos, until: Nanos) -> Nanos {
         let ends = self.list.iter().skip(1).map(|next| next.start);
         let stages = self.list.iter().zip(ends.chain([Nanos::MAX]));
@@ -215,25 +216,25 @@ impl Stages {
         within.fold(Nanos::ZERO, |sum, time| sum + time)
     }
 
-    /// Whether the stage at this index takes no time, as `once(N)` does.
+    /// Whether the stage at this index has no length, as `once(N)`.
     fn is_instant(&self, place: usize) -> bool {
         let next = self.list.get(place + 1);
         next.is_some_and(|next| next.start == self.list[place].start)
     }
 
-    /// Changes the law at a time. If the load is paused, the new law begins when the load resumes.
+    /// Changes the law at a time. If the load is paused, the new law begins when it resumes.
     fn follow(&mut self, at: Nanos, stages: &[Stage]) {
         self.law.stages = stages.to_vec();
         self.law.origin = at;
         match &mut self.law.paused_at {
-            // The law begins when the load goes on.
+            // The law begins when the load resumes.
             Some(paused_at) => *paused_at = at,
             None => self.cut(at, self.law.from(at)),
         }
     }
 
-    /// Replaces the stages from a time on by these. Edges up to the newest interval stay as they
-    /// are, as the timeline requires.
+    /// Replaces the stages from a time on by these. Edges up to the newest interval stay unchanged,
+    /// as the timeline requires.
     fn cut(&mut self, at: Nanos, stages: Vec<Stage>) {
         if self.list.is_empty() && !stages.is_empty() {
             self.list.push(Stage {
@@ -259,7 +260,7 @@ impl Stages {
 }
 
 impl Law {
-    /// The stages from a time on, in the run's time; the one that holds then is the first.
+    /// The stages from a time on, in the run's time; the current one is first.
     fn from(&self, at: Nanos) -> Vec<Stage> {
         let begins = |stage: &Stage| self.origin + stage.start;
         let passed = self.stages.partition_point(|stage| begins(stage) < at);

@@ -1,7 +1,7 @@
 //! The law of a load, with the times of a trace only counted.
 //!
-//! A law may be a trace of a million times, and the facts of a run travel with every copy of it: of
-//! a trace only the number of its times is kept.
+//! A law may be a trace of a million times, and the facts of a run are copied often. Therefore only
+//! the number of a trace's times is kept.
 
 use crate::form;
 use drumfire_plan::{Law, Sequence};
@@ -10,20 +10,20 @@ use std::fmt;
 /// A piece of a load's law.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AskedLaw {
-    /// A law as the plan has it; never a [`Law::Trace`].
+    /// A law in the plan's form; never a [`Law::Trace`].
     Law(Law),
-    /// A trace, as the number of its times: a trace has one for each request, which the facts of a
-    /// run could not carry.
+    /// A trace, as the number of its times. A trace has one time for each request, too many for the
+    /// facts of a run.
     Trace {
         /// The number of times.
         times: u64,
     },
 }
 
-/// The pieces of a load's law, one after the other.
+/// The consecutive pieces of a load's law.
 ///
-/// It prints as plans have the law, so that a reader can put it into a plan again; only a trace,
-/// which prints as `trace(N times)`, can't be read back from that.
+/// Prints in the form of plans, so that a reader can use the text in a plan again; only a trace,
+/// which prints as `trace(N times)`, cannot be read back.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AskedSequence(pub Vec<AskedLaw>);
 
@@ -58,7 +58,7 @@ impl fmt::Display for AskedLaw {
 }
 
 impl fmt::Display for AskedSequence {
-    /// Prints the form in which plans have the law, with a trace as the number of its times.
+    /// Prints in the form of plans, with a trace as the number of its times.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (k, law) in self.0.iter().enumerate() {
             let space = if k == 0 { "" } else { " " };

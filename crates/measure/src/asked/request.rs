@@ -1,8 +1,8 @@
-//! The facts of a request: where it goes and what it carries, without secrets.
+//! The facts of a request: its destination and its content, without secrets.
 //!
-//! Of a body there is only its length, or that each request renders its own: bodies may be large,
-//! and most secrets that no rule can recognize stand in bodies. The names of fields are kept as
-//! they are, for a name is a token in which nothing is masked.
+//! Of a body, only the length is kept, or that each request renders its own: bodies may be large,
+//! and most secrets that no rule can recognize are in bodies. The names of fields are kept
+//! unchanged, because a name is a token in which nothing is masked.
 
 use crate::form;
 use drumfire_plan::{Body, Call, Header, HttpRequest, Streaming, secret};
@@ -11,48 +11,48 @@ use drumfire_units::Nanos;
 /// The facts of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AskedRequest {
-    /// Its URL, with secrets masked.
+    /// The URL, with secrets masked.
     pub url: String,
-    /// Its method.
+    /// The method.
     pub method: String,
-    /// Its fields, in the order given.
+    /// The fields, in the given order.
     pub headers: Vec<AskedHeader>,
-    /// The gRPC call that it makes.
+    /// The gRPC call of the request, if it is one.
     pub call: Option<AskedCall>,
-    /// Its body.
+    /// The body.
     pub body: AskedBody,
 }
 
 /// A field of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AskedHeader {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its value, with secrets masked.
+    /// The value, with secrets masked.
     pub value: String,
 }
 
 /// The body of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AskedBody {
-    /// None.
+    /// No body.
     None,
-    /// The same bytes each time; their number.
+    /// The same bytes each time; the number of bytes.
     Bytes(u64),
-    /// Rendered for each request, so that its length is not known.
+    /// Rendered for each request, so the length is unknown.
     Template,
 }
 
-/// The facts of a gRPC call: its method, and how its streams go.
+/// The facts of a gRPC call: its method and its streams.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AskedCall {
     /// `package.Service`.
     pub service: String,
-    /// The method's own name.
+    /// The method's name.
     pub method: String,
-    /// The deadline that the server is given with the call; `None` where none is sent.
+    /// The deadline that is sent to the server with the call; `None` if none is sent.
     pub deadline: Option<Nanos>,
-    /// The course of its streams.
+    /// The numbers and intervals of its messages.
     pub streaming: Streaming,
 }
 

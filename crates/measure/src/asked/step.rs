@@ -1,14 +1,14 @@
 //! The facts of a step of a scenario.
 //!
-//! They mirror [`drumfire_plan::Step`] without the parts that only a run needs: templates,
-//! conditions and rules are left out, and places of steps and requests stay the numbers that they
-//! are in the plan. Reports therefore show the form of a scenario and not its texts.
+//! These facts correspond to [`drumfire_plan::Step`] without the parts that only a run needs:
+//! templates, conditions and rules are left out, and steps and requests are given by their numbers
+//! in the plan. Reports therefore show the structure of a scenario, not its texts.
 
 use crate::form;
 use drumfire_plan::{Passes, Pause, Step, VariableId};
 use drumfire_units::Nanos;
 
-/// The facts of a step. Places of other steps are their numbers, from 0.
+/// The facts of a step. Other steps are given by their numbers, from 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AskedStep {
     /// Sends the request with this number.
@@ -21,11 +21,11 @@ pub enum AskedStep {
     AtLeast(Nanos),
     /// Keeps a value in this variable.
     Set(VariableId),
-    /// Goes on at this step where a condition does not hold.
+    /// Continues at this step if a condition is false.
     If(u32),
-    /// Goes on at this step.
+    /// Continues at this step.
     Jump(u32),
-    /// Repeats the steps behind it this number of times; `None` where a template says how often.
+    /// Repeats the steps after it this number of times; `None` if a template determines the number.
     Repeat(Option<u32>),
     /// Ends a pass of the loop that begins at this step.
     Again(u32),

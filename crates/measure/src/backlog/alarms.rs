@@ -1,5 +1,5 @@
-//! False alarms about targets that keep up, and overloads that are found: queues are simulated, first
-//! come, first served, with the histograms of a real run.
+//! False alarms for targets that keep up, and detected overloads: queues are simulated, first come,
+//! first served, with the histograms of a real run.
 
 use super::Backlog;
 use crate::Overview;
@@ -9,10 +9,10 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-/// The times of a server.
+/// The distribution of a server's times.
 #[derive(Clone, Copy)]
 enum Law {
-    /// Always the same, in seconds.
+    /// Constant, in seconds.
     Constant(f64),
     /// Exponentially distributed, with this mean.
     Exponential(f64),
@@ -34,17 +34,17 @@ impl Law {
 #[derive(Clone)]
 struct Case {
     name: &'static str,
-    /// The length of the load, and that of an interval, in seconds.
+    /// The length of the load and of an interval, in seconds.
     length: f64,
     interval: f64,
     /// The rate at a time.
     rate: fn(f64) -> f64,
-    /// At random moments, or evenly.
+    /// Whether arrivals are random; otherwise they are even.
     is_poisson: bool,
-    /// How many requests are served at a time.
+    /// The number of requests served at a time.
     places: usize,
     law: Law,
-    /// When the server begins with nothing.
+    /// The time in which the server begins no request.
     stop: Range<f64>,
 }
 
@@ -120,7 +120,7 @@ impl Case {
         cells
     }
 
-    /// In how many of so many runs the target falls behind.
+    /// The number of runs, of `runs`, in which the target falls behind.
     fn alarms(&self, runs: u64) -> usize {
         let falls_behind = |seed: &u64| Backlog::of(&self.run(*seed)).is_some();
         (0..runs).filter(falls_behind).count()
@@ -151,7 +151,7 @@ fn steady() -> Vec<Case> {
     ]
 }
 
-/// Targets that have many places, and whose answers come late.
+/// Targets that serve many requests at a time, and answer late.
 fn filling() -> Vec<Case> {
     let filling = |name, length: f64, law: Law| Case {
         name,
@@ -174,7 +174,7 @@ fn filling() -> Vec<Case> {
     ]
 }
 
-/// Targets that keep up with what changes, or catch up.
+/// Targets that keep up with a changing load, or catch up.
 fn changing() -> Vec<Case> {
     let loads = |name, rate, places, mean| Case {
         name,
@@ -199,12 +199,12 @@ fn changing() -> Vec<Case> {
     ]
 }
 
-/// All of them.
+/// All targets that keep up.
 fn kept() -> impl Iterator<Item = Case> {
     [steady(), filling(), changing()].into_iter().flatten()
 }
 
-/// Targets that do not.
+/// Targets that fall behind.
 fn overloads() -> Vec<Case> {
     let by_a_tenth = |name, is_poisson, law: Law| Case {
         name,

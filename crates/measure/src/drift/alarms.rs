@@ -1,7 +1,7 @@
-//! The rates of false alarms of steady runs, and of small drifts that are found.
+//! The rates of false alarms for steady runs, and of detected small drifts.
 //!
-//! Hundreds of runs are simulated: each interval has a real histogram of exchanges, whose level
-//! moves by noise that depends on what it was before, as that of a real server does.
+//! Hundreds of runs are simulated: each interval has a real histogram of exchanges, whose level has
+//! correlated noise, like a real server's.
 
 use super::tracks::{Point, Track};
 use super::{DriftFigure, Movement, judge};
@@ -10,9 +10,9 @@ use drumfire_plan::Random;
 use drumfire_units::Nanos;
 
 const MINUTE: u64 = 60_000_000_000;
-/// Exchanges of an interval.
+/// The number of exchanges of an interval.
 const EXCHANGES: u64 = 400;
-/// A time in the middle of an interval's, in nanoseconds.
+/// A typical time of an exchange, in nanoseconds.
 const USUAL: f64 = 5e6;
 /// The share of exchanges that fail.
 const FAILED: f64 = 0.002;
@@ -52,8 +52,8 @@ const NOISES: [Noise; 4] = [
     },
 ];
 
-/// The figures of a run of `minutes` intervals in which times grow by `per_hour` of themselves in
-/// an hour.
+/// The figures of a run of `minutes` intervals in which times grow by the share `per_hour` per
+/// hour.
 fn run(minutes: u64, noise: Noise, per_hour: f64, seed: u64) -> Vec<Track> {
     let mut random = Random::new(seed, 1, 2, 3);
     let innovation = noise.deviation * (1.0 - noise.correlation * noise.correlation).sqrt();
@@ -72,7 +72,7 @@ fn run(minutes: u64, noise: Noise, per_hour: f64, seed: u64) -> Vec<Track> {
         histogram.reset();
         let mut failed = 0;
         for number in 0..EXCHANGES {
-            // The times of an interval are spread as an exponential distribution's are.
+            // The times of an interval have an exponential distribution.
             let share = (number as f64 + random.unit()) / EXCHANGES as f64;
             let pause = match pauses && random.below(20) == 0 {
                 true => 10.0,
@@ -102,8 +102,8 @@ fn run(minutes: u64, noise: Noise, per_hour: f64, seed: u64) -> Vec<Track> {
     tracks.into()
 }
 
-/// The number of runs, of `runs` with one kind of noise in which nothing moves, that have any
-/// figure with a movement.
+/// The number of runs, of `runs` steady ones with one kind of noise, in which any figure is
+/// reported to move.
 fn alarms(runs: u64, minutes: u64, noise: Noise) -> usize {
     let alarm = |seed: &u64| {
         let judged = judge(&run(minutes, noise, 0.0, *seed));
@@ -114,7 +114,7 @@ fn alarms(runs: u64, minutes: u64, noise: Noise) -> usize {
     (0..runs).filter(alarm).count()
 }
 
-/// The number of runs, of `runs` in which times grow, of which p50 or p99 is reported to grow.
+/// The number of runs, of `runs` with growing times, in which p50 or p99 is reported to grow.
 fn found(runs: u64, minutes: u64, noise: Noise, per_hour: f64) -> usize {
     let is_found = |seed: &u64| {
         let judged = judge(&run(minutes, noise, per_hour, *seed));
@@ -129,7 +129,7 @@ fn found(runs: u64, minutes: u64, noise: Noise, per_hour: f64) -> usize {
     (0..runs).filter(is_found).count()
 }
 
-/// Of 200 runs in which nothing moves, at most 5 % may be said to drift, whatever the noise.
+/// Of 200 steady runs, at most 5 % may be reported to drift, with any noise.
 #[test]
 fn steady_runs_raise_no_alarm() {
     let alarms: usize = NOISES.iter().map(|noise| alarms(50, 240, *noise)).sum();

@@ -1,51 +1,50 @@
-//! Tests for a trend and for a change in a series whose values depend on those before them.
+//! Tests for a trend and for a change in a series whose values depend on the previous ones.
 //!
-//! Every plain test supposes independent values, and takes the dependence of real figures for a
-//! trend. So the series becomes blocks of equal length, by their means: the dependence that is left
-//! between neighbouring blocks is estimated, and fewer, longer blocks are taken while there is too
-//! much of it. Both tests are permutation tests of the blocks, so that they suppose no distribution
-//! and include the search for a step's place; the statistic of the series is divided by the factor
-//! by which the rest of the dependence inflates it.
+//! Simple tests assume independent values, and take the dependence of real figures for a trend. So
+//! the series is divided into blocks of equal length, represented by their means. The remaining
+//! dependence between neighbouring blocks is estimated, and while it is too high, fewer and longer
+//! blocks are used. Both tests are permutation tests of the blocks, so they assume no distribution
+//! and include the search for the position of a step. The statistic of the series is divided by the
+//! factor by which the remaining dependence inflates it.
 
 use super::shape;
 use drumfire_plan::Random;
 use drumfire_stats::{mean, without_spikes};
 
-/// The most blocks.
+/// The maximum number of blocks.
 const BLOCKS: usize = 40;
-/// The fewest blocks: of fewer, permutations can't make an improbable one.
+/// The minimum number of blocks: with fewer, permutations cannot show a low probability.
 const BLOCKS_MIN: usize = 20;
-/// More correlation between neighbours than this calls for longer blocks.
+/// With more correlation between neighbours than this, longer blocks are used.
 const CORRELATION: f64 = 0.2;
-/// The highest correlation that an estimate may have; beyond it the correction would swallow any
-/// movement.
+/// The maximum estimate of the correlation; a larger correction would hide any movement.
 const CORRELATION_MAX: f64 = 0.9;
-/// The permutations that a series is compared with.
+/// The number of permutations with which a series is compared.
 const PERMUTATIONS: u32 = 1_999;
-/// Permutations that look as the series does after which no more are made: it is nothing special.
+/// The number of permutations with an equal or larger statistic after which the comparison stops.
 const ENOUGH: u32 = 40;
-/// Statistics of a series and of a permutation that equals it differ by rounding; the former is
-/// lowered by this much.
+/// The statistic of a series and of an equal permutation differ by rounding; the former is
+/// multiplied by this.
 const ROUNDING: f64 = 1.0 - 1e-6;
 
 /// A series in blocks.
 #[derive(Clone, Debug)]
 pub(super) struct Blocks {
     means: Vec<f64>,
-    /// The factor by which a squared statistic of them is too large.
+    /// The factor by which a squared statistic of the means is too large.
     inflation: f64,
 }
 
-/// The probabilities that a steady series looks as this one does.
+/// The probabilities that a steady series looks like this one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chances {
-    /// The probability that it has as strong a trend.
+    /// The probability of an equally strong trend.
     pub(super) trend: f64,
-    /// The probability that it has as strong a change.
+    /// The probability of an equally strong change.
     pub(super) change: f64,
 }
 
-/// The squared t, or F, statistics of both tests.
+/// The squared t, or the F, of both tests.
 #[derive(Clone, Copy, Debug)]
 struct Statistics {
     trend: f64,
@@ -53,8 +52,8 @@ struct Statistics {
 }
 
 impl Blocks {
-    /// The blocks of a series of at least [`BLOCKS_MIN`] values, which is longer by far where
-    /// [`judge`](super::judge) calls it.
+    /// The blocks of a series of at least [`BLOCKS_MIN`] values; series from
+    /// [`judge`](super::judge) are much longer.
     pub(super) fn of(values: &[f64]) -> Self {
         let values = without_spikes(values);
         let mut count = BLOCKS.min(values.len());
@@ -63,7 +62,8 @@ impl Blocks {
             let correlation = correlation(&means);
             let fewer = count * 3 / 4;
             if correlation <= CORRELATION || fewer < BLOCKS_MIN {
-                // The variance of a mean of a first-order autoregression, against independence.
+                // The variance of the mean of a first-order autoregression, relative to independent
+                // values.
                 let inflation = (1.0 + correlation) / (1.0 - correlation);
                 return Self { means, inflation };
             }
@@ -71,8 +71,8 @@ impl Blocks {
         }
     }
 
-    /// Compares the series with permutations of itself, with fewer of them where it soon shows that
-    /// it is nothing special (Besag and Clifford 1991).
+    /// Compares the series with permutations of itself. Stops early if the series soon proves
+    /// ordinary (Besag and Clifford 1991).
     pub(super) fn chances(&self) -> Chances {
         let found = Statistics::of(&self.means);
         let trend = found.trend / self.inflation * ROUNDING;
@@ -96,8 +96,8 @@ impl Blocks {
 }
 
 impl Statistics {
-    /// The statistics of a line's slope, and of the best cut into levels: with one step, or with
-    /// two, whichever explains more for its number of parameters.
+    /// The statistics of a line's slope, and of the best cut into levels: with one step or two,
+    /// whichever explains more for its number of parameters.
     fn of(means: &[f64]) -> Self {
         let n = means.len() as f64;
         let middle = (n - 1.0) / 2.0;
@@ -120,9 +120,9 @@ impl Statistics {
     }
 }
 
-/// The correlation between neighbours that no shape explains: what is left by the one that leaves
-/// least, at least 0. The residuals of a fit are less correlated than the noise, by some
-/// (parameters) / n (Kendall 1954; Marriott and Pope 1954), which is added again.
+/// The correlation between neighbours that no shape explains: the minimum over the residuals of all
+/// shapes, at least 0. The residuals of a fit are less correlated than the noise, by about
+/// (parameters) / n (Kendall 1954; Marriott and Pope 1954), which is added.
 fn correlation(means: &[f64]) -> f64 {
     let n = means.len() as f64;
     let rests = shape::rests(means).map(|rest| {
@@ -143,7 +143,7 @@ fn neighbours(rests: &[f64]) -> f64 {
     }
 }
 
-/// Fisher and Yates's shuffle.
+/// The shuffle of Fisher and Yates.
 fn shuffle(values: &mut [f64], random: &mut Random) {
     for last in (1..values.len()).rev() {
         let other = random.below(last as u64 + 1) as usize;

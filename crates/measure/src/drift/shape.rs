@@ -1,39 +1,39 @@
 //! The form of a movement: a line, a line over a part of the time, or a step.
 //!
-//! [`Shape::of`] is called for a series that moves ([`super::blocks`] decides that); it compares
-//! forms by the squares that each leaves, and a form with a place in time must be better by far,
-//! since the search for the place alone gains something. [`rests`] are the residuals behind each
-//! form, from which the dependence of values is estimated: with a form's movement in them, a real
-//! movement would look like dependence and hide itself.
+//! [`Shape::of`] is called for a series that moves, which [`super::blocks`] decides. It compares
+//! forms by their residual squares. A form with a position in time must be much better, because the
+//! search for the position already reduces the squares. [`rests`] are the residuals of each form,
+//! from which the dependence of values is estimated: if they contained a movement, the movement would
+//! look like dependence and hide itself.
 //!
-//! All fits are by least squares and exhaustive over places, on at most [`PARTS`] parts of the
-//! series: [`steps`] takes each pair of places in constant time from prefix sums, the rest is
-//! linear in each place.
+//! All fits are by least squares and exhaustive over positions, on at most [`PARTS`] parts of the
+//! series. [`steps`] handles each pair of positions in constant time with prefix sums; the rest is
+//! linear in the number of positions.
 
 use drumfire_stats::{mean, median};
 
-/// The number of parts to which a series is summed up before forms are fitted to it.
+/// The number of parts to which a series is reduced before forms are fitted.
 const PARTS: usize = 60;
-/// The least number of parts on each side of a bend or a step.
+/// The minimum number of parts on each side of a bend or a step.
 const SIDE: usize = 2;
-/// By how much the logarithm of the likelihood ratio must favour a form with a place in time over
-/// one without, and one with two places over one with one. The search for a place alone gains some
-/// 4, that for two some 7.
+/// The minimum logarithm of the likelihood ratio in favour of a form with a position in time over one
+/// without, and of one with two positions over one with one. The search for one position alone gains
+/// some 4, for two some 7.
 const BETTER: f64 = 6.0;
 
-/// The form of a movement, with places in its series.
+/// The form of a movement, with positions in its series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
     /// A trend from the first value to the last.
     Line,
-    /// A trend that begins behind the first value.
+    /// A trend that begins after the first value.
     LineFrom {
         /// The first value of the trend.
         at: usize,
     },
     /// A trend that ends before the last value.
     LineUntil {
-        /// The first value behind the trend.
+        /// The first value after the trend.
         at: usize,
     },
     /// Two levels.
@@ -43,28 +43,28 @@ pub(super) enum Shape {
     },
 }
 
-/// The residuals of a series behind one fitted form.
+/// The residuals of a series for one fitted form.
 pub(super) struct Rest {
     pub(super) values: Vec<f64>,
-    /// The shortfall of n times their correlation against that of the noise: residuals are less
-    /// correlated than what they were taken from (Kendall 1954; Marriott and Pope 1954).
+    /// The shortfall of n times their correlation relative to the noise: residuals are less
+    /// correlated than their series (Kendall 1954; Marriott and Pope 1954).
     pub(super) bias: f64,
 }
 
-/// The biases of forms without a place, with one, and with two, as found by simulation of
-/// independent values and rounded up.
+/// The biases of forms with no position, one, and two, found by simulation of independent values and
+/// rounded up.
 const LINE_BIAS: f64 = 2.0;
 const CURVE_BIAS: f64 = 4.0;
 const PLACE_BIAS: f64 = 4.0;
 const PLACES_BIAS: f64 = 9.0;
-/// The share of the slope behind a bend up to which the part before it is level.
+/// The maximum share of the slope after a bend at which the part before it counts as level.
 const LEVEL: f64 = 0.25;
 
 impl Shape {
-    /// The form that fits a series best. One with a place in time must fit much better than a line
+    /// The form with the best fit. A form with a position in time must fit much better than a line
     /// ([`BETTER`]).
     ///
-    /// The place is found among the parts and then, for a step, refined to a value of the series.
+    /// The position is found among the parts and then, for a step, refined to a value of the series.
     pub(super) fn of(values: &[f64]) -> Self {
         let count = PARTS.min(values.len());
         let levels = parts(values, count, median);
@@ -91,14 +91,14 @@ impl Shape {
     }
 }
 
-/// A series as `count` parts of nearly equal length, each summed up by `of`.
+/// A series as `count` parts of nearly equal length, each reduced by `of`.
 pub(super) fn parts(values: &[f64], count: usize, of: fn(&[f64]) -> f64) -> Vec<f64> {
     let edge = |number: usize| number * values.len() / count.max(1);
     let part = |number| of(&values[edge(number)..edge(number + 1)]);
     (0..count).map(part).collect()
 }
 
-/// The residuals of a series behind the best fit of each form: a line, a curve, a bent line, one step
+/// The residuals of a series for the best fit of each form: a line, a curve, a bent line, one step
 /// and two.
 pub(super) fn rests(values: &[f64]) -> [Rest; 6] {
     let bend = |bend| {
@@ -131,7 +131,7 @@ pub(super) fn rests(values: &[f64]) -> [Rest; 6] {
     ]
 }
 
-/// A form with a place in time, and the squares that it leaves.
+/// A form with a position in time, and its residual squares.
 #[derive(Clone, Copy)]
 struct Fit {
     place: usize,
@@ -139,7 +139,7 @@ struct Fit {
 }
 
 impl Fit {
-    /// The better one of two.
+    /// The better of two fits.
     fn or(self, other: Self) -> Self {
         match other.squares < self.squares {
             true => other,
@@ -153,7 +153,7 @@ impl Fit {
     };
 }
 
-/// The side of a bend on which the line lies; the other side is level.
+/// The side of a bend with the line; the other side is level.
 #[derive(Clone, Copy)]
 enum Bend {
     From,
@@ -161,8 +161,8 @@ enum Bend {
 }
 
 impl Bend {
-    /// The times to which a line is fitted, at each of `n` values: distances from `place` on the
-    /// line's side of it, and 0 on the level side.
+    /// The times to which a line is fitted, for `n` values: distances from `place` on the line's
+    /// side, and 0 on the level side.
     fn times(self, place: usize, n: usize) -> Vec<f64> {
         let from_place = |at: usize| at as f64 - place as f64;
         let counts = |at: usize| match self {
@@ -173,16 +173,16 @@ impl Bend {
     }
 }
 
-/// Whether a form that leaves `squares` is better by [`BETTER`] than one that leaves `than`, for
-/// normal residuals: (n / 2)·ln(than / squares) is the logarithm of their likelihood ratio.
+/// Whether a form with the residual squares `squares` is better by [`BETTER`] than one with `than`,
+/// for normal residuals: (n / 2)·ln(than / squares) is the logarithm of their likelihood ratio.
 fn is_better(squares: f64, than: f64, values: usize) -> bool {
     let tiny = f64::MIN_POSITIVE;
     let ratio = than.max(tiny) / squares.max(tiny);
     values as f64 / 2.0 * ratio.ln() >= BETTER
 }
 
-/// The step of the best levels. Where two steps fit much better than one, it is the higher of them;
-/// the other one is found when its side is cut again.
+/// The step between the best levels. If two steps fit much better than one, the result is the higher
+/// of them; the other one is found when its side is cut again.
 fn best_step(values: &[f64]) -> Fit {
     let total = total_squares(values);
     let [one, two] = steps(values);
@@ -214,7 +214,7 @@ fn best_bend(values: &[f64], bend: Bend) -> Fit {
     fits.fold(Fit::NONE, Fit::or)
 }
 
-/// The squares around the mean.
+/// The sum of squared differences from the mean.
 pub(super) fn total_squares(values: &[f64]) -> f64 {
     let centre = mean(values);
     values.iter().map(|value| (value - centre).powi(2)).sum()
@@ -223,17 +223,17 @@ pub(super) fn total_squares(values: &[f64]) -> f64 {
 /// The cut of a series into levels that explains it best.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Steps {
-    /// The squares that they explain.
+    /// The squares that the levels explain.
     pub(super) explained: f64,
-    /// The first value of the second level and of the third. With a single step both are the same.
+    /// The first value of the second level and of the third. With a single step both are equal.
     places: [usize; 2],
 }
 
 /// The best cut with one step, and with two.
 ///
 /// A level over values from `a` to `b` explains (sum of the values less the mean)² / (b − a) of the
-/// squares around the mean. Prefix sums give each such sum in constant time, so that all pairs of
-/// places take n² / 2 steps.
+/// squares around the mean. Prefix sums give each such sum in constant time, so all pairs of
+/// positions take n² / 2 steps.
 pub(super) fn steps(values: &[f64]) -> [Steps; 2] {
     let centre = mean(values);
     let n = values.len();
@@ -270,8 +270,8 @@ pub(super) fn steps(values: &[f64]) -> [Steps; 2] {
     [one, two]
 }
 
-/// The residuals of a level for each part between these places. The level is the part's median,
-/// which a block that lies on both sides of a step does not shift.
+/// The residuals of a level for each part between these positions. The level is the part's median,
+/// which a block that overlaps a step does not shift.
 fn levels_rest(values: &[f64], places: &[usize]) -> Vec<f64> {
     let mut rest = Vec::with_capacity(values.len());
     let mut start = 0;
@@ -293,8 +293,8 @@ fn curve_rest(values: &[f64]) -> Vec<f64> {
     rest_on(&line_rest(values), &squared)
 }
 
-/// The best bend between a line and a level; [`Fit::NONE`] where the level part has a slope of its
-/// own, for then the whole is a curve or a line.
+/// The best bend between a line and a level; [`Fit::NONE`] if the level part also has a slope,
+/// because then the whole is a curve or a line.
 fn level_bend(values: &[f64], bend: Bend) -> Fit {
     let fit = best_bend(values, bend);
     let (before, after) = values.split_at(fit.place);
@@ -308,7 +308,7 @@ fn level_bend(values: &[f64], bend: Bend) -> Fit {
     }
 }
 
-/// The slope of the least-squares line, for each value.
+/// The slope of the least-squares line, per value.
 fn slope(values: &[f64]) -> f64 {
     let times = Bend::From.times(0, values.len());
     slope_on(values, &times)
@@ -345,8 +345,8 @@ fn squares(rests: &[f64]) -> f64 {
     rests.iter().map(|rest| rest * rest).sum()
 }
 
-/// The place within `around` at which two levels fit the series best, by absolute deviations from
-/// their medians, so that spikes have no say.
+/// The position within `around` at which two levels fit the series best, by absolute deviations from
+/// their medians, so that spikes have no influence.
 fn refined(values: &[f64], around: std::ops::Range<usize>) -> usize {
     let first = around.start.max(1);
     let last = around.end.min(values.len().saturating_sub(1)).max(first);
@@ -381,7 +381,7 @@ mod tests {
         }
     }
 
-    /// A series of 200 values with some noise that repeats itself.
+    /// A series of 200 values with some repeating noise.
     fn series(of: impl Fn(f64) -> f64) -> Vec<f64> {
         let noise = |at: usize| (at * 7_919 % 101) as f64 / 101.0 - 0.5;
         (0..200).map(|at| of(at as f64) + noise(at)).collect()

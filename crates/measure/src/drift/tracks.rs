@@ -1,10 +1,10 @@
-//! The figures of a run over time, as they are tested for drift.
+//! The figures of a run over time, in the form for the drift tests.
 //!
-//! A track has only points that can be compared with each other. So the cells of the timeline are
-//! narrowed before any statistic sees them: to the longest stage of the load, from the warm-up's
-//! end on, without the first and the last cell, and without cells that a resumed run cut short.
-//! Then the run is judged only if its load was steady there, by what became due and not by what the
-//! plan says, so that a rate that was changed by hand shows as well.
+//! A track contains only comparable points. So the cells of the timeline are selected before the
+//! statistics: the longest stage of the load, from the end of the warm-up on, without the first and
+//! the last cell, and without cells that a resumed run cut short. Then the run is judged only if
+//! its load was steady there. This is measured by the arrivals that became due, not by the plan, so
+//! that a rate changed by hand shows as well.
 
 use super::{DriftFigure, HOUR, POINTS_MIN, SPAN_MIN, Trend};
 use crate::quantile::count_needed;
@@ -13,17 +13,16 @@ use drumfire_stats::median;
 use drumfire_units::Nanos;
 use std::ops::Range;
 
-/// The share by which the two halves of a span may differ in arrivals that became due, beyond
-/// chance.
+/// The share by which the two halves of a span may differ in due arrivals, in addition to chance.
 const HALVES: f64 = 0.005;
-/// The same of the tenth of a span with the most arrivals and the one with the fewest.
+/// The share by which the tenths of a span with the most and the fewest arrivals may differ.
 const PARTS: f64 = 0.02;
 /// The number of standard deviations of a Poisson process up to which a difference counts as
 /// chance.
 const DEVIATIONS: f64 = 6.0;
 
-/// The time from the run's start in which the generator's memory is not judged: its threads, the
-/// buckets of its histograms and the buffers of its observers come into use.
+/// The time from the run's start in which the generator's memory is not judged, while its threads,
+/// histograms and observers' buffers start to be used.
 const START_UP: Nanos = Nanos::from_secs(30);
 
 /// One figure over time.
@@ -59,8 +58,7 @@ impl Track {
     }
 
     /// The line through some points: the median of the slopes between any two (Theil 1950, Sen
-    /// 1968), through the median of the offsets that it leaves. Takes n² / 2 slopes, of at most 300
-    /// points.
+    /// 1968), through the median of the offsets. Takes n² / 2 slopes, for at most 300 points.
     pub(super) fn trend(&self, range: Range<usize>) -> Trend {
         let values = self.values();
         let values = &values[range.clone()];
@@ -97,16 +95,15 @@ impl Track {
     }
 }
 
-/// The figures of one cell of a timeline, or of neighbours together, from which the points of all
-/// tracks are made.
+/// The figures of one cell of a timeline, or of merged neighbours, for the points of all tracks.
 #[derive(Clone, Debug)]
 struct Sight {
     start: Nanos,
     end: Nanos,
-    /// Exchanges that ended.
+    /// The number of exchanges that ended.
     ended: u64,
     failed: u64,
-    /// Requests that became due.
+    /// The number of requests that became due.
     due: u64,
     p50: Option<Nanos>,
     p99: Option<Nanos>,
@@ -131,8 +128,8 @@ impl Sight {
         self.end - self.start
     }
 
-    /// A figure, where it is known: a quantile only where the samples support it, the share of
-    /// failures where any exchange ended.
+    /// A figure, if it is known: a quantile only with enough samples, the share of failures only if
+    /// any exchange ended.
     fn figure(&self, figure: DriftFigure) -> Option<f64> {
         match figure {
             DriftFigure::P50 => self.p50.map(|time| time.0.max(1) as f64),
@@ -147,8 +144,8 @@ impl Sight {
 
 /// The tracks of a run's figures that can be judged.
 ///
-/// A p99 needs 368 samples, so its points are of as many neighbouring cells together as hold those;
-/// the other figures have a point for each cell.
+/// A p99 needs 368 samples, so each of its points merges as many neighbouring cells as have enough;
+/// the other figures have one point per cell.
 pub(super) fn tracks(info: &RunInfo, timeline: &Timeline<Overview>, from: Nanos) -> Vec<Track> {
     if timeline.len() < POINTS_MIN {
         return Vec::new();
@@ -178,7 +175,7 @@ fn after_start_up(sights: &[Sight]) -> &[Sight] {
     &sights[first..]
 }
 
-/// The track of a figure that is known nearly everywhere: nine points of ten, and at least
+/// The track of a figure that is known nearly everywhere: for nine points of ten, and at least
 /// [`POINTS_MIN`].
 fn track(figure: DriftFigure, sights: &[Sight]) -> Option<Track> {
     let points = sights.iter().filter_map(|sight| {
@@ -193,8 +190,8 @@ fn track(figure: DriftFigure, sights: &[Sight]) -> Option<Track> {
     is_known.then_some(Track { figure, points })
 }
 
-/// The number of neighbouring cells that have enough samples for a 99th percentile together, with a
-/// quarter more, as far as [`POINTS_MIN`] points are left.
+/// The number of neighbouring cells that together have enough samples for a 99th percentile, plus a
+/// quarter, as long as [`POINTS_MIN`] points remain.
 fn neighbours_needed(sights: &[Sight]) -> usize {
     let ended: Vec<f64> = sights
         .iter()
@@ -205,8 +202,8 @@ fn neighbours_needed(sights: &[Sight]) -> usize {
     (needed.ceil() as usize).clamp(1, most)
 }
 
-/// The cells within the span of one load, each with `together` neighbours merged. The first and the
-/// last of a run are left out: they have its start and its drain.
+/// The cells within the span of one load, merged in groups of `together`. The first and the last
+/// cell of a run are left out, because they contain its start and its drain.
 fn sights(
     info: &RunInfo,
     timeline: &Timeline<Overview>,
@@ -231,14 +228,14 @@ fn sights(
             within = 0;
         }
     }
-    // Where a run was resumed, a cell may be short.
+    // A cell may be short if a run was resumed.
     let lengths: Vec<f64> = sights.iter().map(|sight| sight.length().0 as f64).collect();
     let usual = median(&lengths);
     sights.retain(|sight| sight.length().0 as f64 * 2.0 > usual);
     sights
 }
 
-/// The longest span in which no pool goes from one stage of its load to another.
+/// The longest span in which no pool changes from one stage of its load to another.
 fn steady_span(info: &RunInfo, timeline: &Timeline<Overview>, from: Nanos) -> Range<Nanos> {
     let stages = info.pools.iter().flat_map(|pool| &pool.stages);
     let mut edges: Vec<Nanos> = stages.map(|stage| stage.start).collect();
@@ -251,8 +248,8 @@ fn steady_span(info: &RunInfo, timeline: &Timeline<Overview>, from: Nanos) -> Ra
     longest.unwrap_or(Nanos::ZERO..Nanos::ZERO)
 }
 
-/// Whether there are enough points and the load was the same all the while. A closed model's load
-/// follows the target's speed, so that nothing of it is compared.
+/// Whether there are enough points and the load was constant. A closed model's load follows the
+/// target's speed, so it is not compared.
 fn is_judged(info: &RunInfo, sights: &[Sight]) -> bool {
     let (Some(first), Some(last)) = (sights.first(), sights.last()) else {
         return false;
@@ -261,7 +258,7 @@ fn is_judged(info: &RunInfo, sights: &[Sight]) -> bool {
         return false;
     }
     let is_open = |pool: &PoolInfo| pool.model == Model::Open;
-    // A law of one piece that is no constant rate.
+    // A law with one piece but without a constant rate.
     let varies = |pool: &PoolInfo| pool.intended_rate.is_none() && pool.stages.len() < 2;
     if info.pools.iter().any(|pool| is_open(pool) && varies(pool)) {
         return false;
@@ -269,8 +266,8 @@ fn is_judged(info: &RunInfo, sights: &[Sight]) -> bool {
     !info.pools.iter().all(is_open) || is_load_steady(sights)
 }
 
-/// Whether arrivals became due at one rate in all parts of a span, but for chance: in its halves,
-/// where a slow growth shows, and in its tenths, where a wave does.
+/// Whether arrivals became due at one rate in all parts of a span, except for chance: in its
+/// halves, which show slow growth, and in its tenths, which show waves.
 fn is_load_steady(sights: &[Sight]) -> bool {
     let rate = |part: &[Sight]| {
         let due: u64 = part.iter().map(|sight| sight.due).sum();
@@ -319,7 +316,7 @@ mod tests {
             assert_close(trend.per_hour, case.slope);
             assert_close(trend.from, case.offset);
             assert_close(trend.to, case.offset + case.slope * count as f64 / 60.0);
-            // As a share of its beginning.
+            // As a share of the value at the beginning.
             let figure = DriftFigure::P50;
             let trend = Track { figure, ..track }.trend(0..count);
             assert_close(trend.per_hour, case.slope / case.offset);

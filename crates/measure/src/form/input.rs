@@ -101,7 +101,7 @@ impl<'a> Input<'a> {
     /// If the bytes end early or the number is longer than necessary.
     #[inline]
     pub(crate) fn wide(&mut self) -> Result<u128, FormError> {
-        // Nearly all numbers of a histogram are of one byte.
+        // Nearly all numbers of a histogram have one byte.
         if let [byte @ ..0x80, left @ ..] = self.left {
             self.left = left;
             return Ok(u128::from(*byte));
@@ -164,7 +164,7 @@ impl<'a> Input<'a> {
     /// Reads the version, the first number of a value that travels alone.
     ///
     /// # Errors
-    /// If it is not this one.
+    /// If the version is another one.
     pub fn version(&mut self, known: u64) -> Result<(), FormError> {
         match self.number()? {
             version if version == known => Ok(()),
@@ -178,7 +178,7 @@ impl<'a> Input<'a> {
         self.left
     }
 
-    /// The next byte string, after its length.
+    /// The next byte string, which follows its length.
     ///
     /// # Errors
     /// If there are fewer bytes than its length.
@@ -192,13 +192,13 @@ impl<'a> Input<'a> {
     /// The next text.
     ///
     /// # Errors
-    /// As [`Self::bytes`], or if it is not UTF-8.
+    /// As for [`Self::bytes`], or if the text is not UTF-8.
     pub fn text(&mut self) -> Result<&'a str, FormError> {
         let text = self.bytes()?;
         std::str::from_utf8(text).map_err(|_| FormError::Malformed("a text is not UTF-8"))
     }
 
-    /// The next bytes, of a fixed number.
+    /// The next `N` bytes.
     pub(super) fn array<const N: usize>(&mut self) -> Result<[u8; N], FormError> {
         let (array, rest) = self.left.split_first_chunk().ok_or(FormError::Short)?;
         self.left = rest;
@@ -222,7 +222,7 @@ impl<'a> Input<'a> {
     /// Checks that no bytes are left.
     ///
     /// # Errors
-    /// If there are some.
+    /// If bytes are left.
     pub fn end(self) -> Result<(), FormError> {
         match self.left.is_empty() {
             true => Ok(()),

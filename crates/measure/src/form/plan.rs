@@ -1,4 +1,4 @@
-//! The forms of what a plan has: laws, pauses, limits, rules and commands.
+//! The forms of a plan's contents: laws, pauses, limits, rules and commands.
 //!
 //! A decoder accepts only what a plan can contain: times in order, no rate with a period of zero,
 //! by which later code divides, and no pause that cannot be drawn.
@@ -77,8 +77,8 @@ form! { struct VariableId(number) }
 form! { enum Warmup { 0 => Span(span), 1 => Auto } }
 form! { struct Finding { rule, variable, result } }
 
-// The text of a threshold as the user wrote it, and the rule that was parsed from it, so that a
-// later version with another grammar reads the same rule.
+// The text of a threshold as the user wrote it, and the parsed rule, so that a later version with
+// another grammar reads the same rule.
 form! {
     struct Threshold { expression, metric, comparison, bound, window, role }
     check |rule| rule.bound.is_finite(), "a bound that is not a number";
@@ -123,7 +123,7 @@ impl Form<u8> for Class {
     }
 }
 
-// A command keeps every time of a trace, so that another machine obeys it exactly.
+// A command keeps every time of a trace, so that another machine can carry it out exactly.
 form! { struct Command { at, pool, change } }
 form! {
     enum Change {

@@ -1,4 +1,4 @@
-//! The forms of the standard types: numbers, texts, lists, pairs and values that may be missing.
+//! The forms of the standard types: numbers, texts, lists, pairs and optional values.
 
 use super::input::{put, put_bytes, put_signed, put_text, put_wide};
 use super::{Form, FormError, Input};
@@ -240,7 +240,7 @@ impl<K: Named, const N: usize> Form<[u64; N]> for ByName<K> {
             let name = input.text()?;
             let mut kinds = K::KINDS.iter().take(N);
             let place = kinds.position(|kind| kind.stable_name() == name);
-            // A count without its kind would be lost.
+            // A count without a known kind would be lost.
             let place = place.ok_or(FormError::Malformed("a count has an unknown name"))?;
             let count = input.number()?;
             if place < next || count == 0 {

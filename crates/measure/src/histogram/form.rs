@@ -5,16 +5,16 @@
 //! | count | a number; if it is 0, nothing follows |
 //! | min, max, beyond | numbers |
 //! | sum | a number of up to 128 bits |
-//! | least lower bound | 0 if there is none, otherwise the bound plus 1 |
+//! | smallest lower bound | 0 if there are no lower bounds, otherwise the bound plus 1 |
 //! | counts | the number of used buckets, then for each its count less 1, doubled; plus 1 if unused buckets precede it, whose number less 1 follows |
 //! | lower bounds | like the counts; only if there is a lower bound |
 //!
 //! Nearly all used buckets follow another used one and have a count below 64: one byte each.
 //!
-//! A decoded histogram is a [small](Histogram::small) one, whose memory is in proportion to its
-//! bytes. The decoder checks what recording guarantees, because quantiles and subtraction rely on
-//! it: the counts add up to the count, the extremes lie in the first and the last used bucket,
-//! times beyond the range are in the last bucket, and lower bounds are a part of the counts.
+//! A decoded histogram is [small](Histogram::small): its memory is proportional to its bytes. The
+//! decoder checks what recording guarantees, because quantiles and subtraction rely on it: the
+//! counts add up to the count, the extremes are in the first and the last used bucket, times beyond
+//! the range are in the last bucket, and lower bounds are a part of the counts.
 
 use super::{Histogram, LowerBounds};
 use crate::buckets::{Buckets, HIGHEST, LENGTH, place};
@@ -72,8 +72,8 @@ impl Form for Histogram {
     }
 }
 
-/// Reads the lower bounds, the least of which is `from`. They must be a part of the counts that
-/// were decoded.
+/// Reads the lower bounds, the smallest of which is `from`. They must be a part of the decoded
+/// counts.
 fn decode_bounds(
     from: u64,
     decoded: &Histogram,
@@ -95,8 +95,8 @@ fn decode_bounds(
     }
 }
 
-/// Appends used buckets with their counts, in ascending order. Their number goes first, so they are
-/// collected before anything is written.
+/// Appends used buckets with their counts, in ascending order. Their number comes first, so they
+/// are collected before anything is written.
 fn encode_counts(used: impl Iterator<Item = (usize, u64)>, out: &mut Vec<u8>) {
     let mut marked = Vec::new();
     let (mut next, mut length) = (0, 0);
@@ -116,7 +116,7 @@ fn encode_counts(used: impl Iterator<Item = (usize, u64)>, out: &mut Vec<u8>) {
     out.extend_from_slice(&marked);
 }
 
-/// A summary of counts: the first and the last place used, and the sum.
+/// A summary of counts: the first and the last used place, and the sum.
 struct Counted {
     first: usize,
     last: usize,
@@ -124,7 +124,7 @@ struct Counted {
 }
 
 impl Counted {
-    /// Whether the extremes lie in the first and the last bucket.
+    /// Whether the extremes are in the first and the last bucket.
     fn spans(&self, min: u64, max: u64) -> bool {
         let lies = |value: u64, at: usize| place(value.min(HIGHEST)) == at;
         min <= max && lies(min, self.first) && lies(max, self.last)
@@ -135,7 +135,7 @@ impl Counted {
 fn decode_counts(buckets: &mut Buckets, input: &mut Input<'_>) -> Result<Counted, FormError> {
     const MALFORMED: FormError = FormError::Malformed("a histogram's buckets");
     let length = input.length()?;
-    // A bucket has a byte at least, so that a false number makes no large allocation.
+    // A bucket has at least one byte, so a false number causes no large allocation.
     buckets.reserve(length);
     let mut counted: Option<Counted> = None;
     let mut next = 0_usize;
@@ -160,7 +160,7 @@ fn decode_counts(buckets: &mut Buckets, input: &mut Input<'_>) -> Result<Counted
     counted.ok_or(MALFORMED)
 }
 
-/// Reads a count: how many unused buckets are before it, and the count less one.
+/// Reads a count: the number of unused buckets before it, and the count less one.
 fn decode_count(input: &mut Input<'_>) -> Result<(u64, u64), FormError> {
     const MALFORMED: FormError = FormError::Malformed("a histogram's count");
     let marked = input.wide()?;

@@ -1,20 +1,20 @@
-//! The times of a histogram of which only a lower bound is known, as those of requests that were
-//! under way when a run ended.
+//! The times of a histogram that are only lower bounds, such as the times of requests that were
+//! running when a run ended.
 //!
-//! They are counted among all times, and here once more. The histogram passes its greatest time
-//! with each call, since that ends the range of places that may be in use.
-//! [`LowerBounds::subtract`] leaves the least one stale: [`LowerBounds::narrow`] must follow, or
-//! [`LowerBounds::forget`] where nothing is left.
+//! Lower bounds are counted among all times, and here in addition. The histogram passes its maximum
+//! with each call, because it limits the range of places that may be in use.
+//! [`LowerBounds::subtract`] leaves the smallest bound outdated: [`LowerBounds::narrow`] must follow,
+//! or [`LowerBounds::forget`] if nothing is left.
 
 use crate::buckets::{Buckets, bounds, places};
 use drumfire_units::Nanos;
 use std::ops::RangeInclusive;
 
-/// The lower bounds among a histogram's times; they take memory with the first of them.
+/// The lower bounds among a histogram's times; the first one allocates memory.
 #[derive(Debug)]
 pub(super) struct LowerBounds {
     buckets: Option<Buckets>,
-    /// The least of them; `u64::MAX` when there is none.
+    /// The smallest lower bound; `u64::MAX` without lower bounds.
     from: u64,
 }
 
@@ -26,7 +26,7 @@ impl LowerBounds {
         }
     }
 
-    /// These counts, whose least time is `from`, as a decoder has them.
+    /// Decoded counts, whose smallest time is `from`.
     pub(super) const fn of(buckets: Buckets, from: u64) -> Self {
         Self {
             buckets: Some(buckets),
@@ -34,13 +34,13 @@ impl LowerBounds {
         }
     }
 
-    /// The least lower bound.
+    /// The smallest lower bound.
     pub(super) fn from(&self) -> Option<Nanos> {
         (self.from < u64::MAX).then_some(Nanos(self.from))
     }
 
-    /// Counts a time. The memory is taken with the first one, in the form of `like`, the
-    /// histogram's own buckets.
+    /// Counts a time. The first one allocates memory in the form of `like`, the histogram's own
+    /// buckets.
     pub(super) fn record(&mut self, time: u64, count: u64, like: &Buckets) {
         let buckets = self.buckets.get_or_insert_with(|| like.empty_like());
         let slot = buckets.nearest(time);
@@ -52,13 +52,13 @@ impl LowerBounds {
         places(self.from.min(max), max)
     }
 
-    /// The places in use, with their counts.
+    /// The used places, with their counts.
     pub(super) fn used(&self, max: u64) -> impl Iterator<Item = (usize, u64)> + '_ {
         let buckets = self.buckets.iter().filter(|_| self.from < u64::MAX);
         buckets.flat_map(move |buckets| buckets.used(self.places(max)))
     }
 
-    /// Adds those of another histogram, whose greatest time is `max`.
+    /// Adds the lower bounds of another histogram, whose maximum is `max`.
     pub(super) fn merge(&mut self, other: &Self, max: u64, like: &Buckets) {
         if let Some(theirs) = &other.buckets {
             let mine = self.buckets.get_or_insert_with(|| like.empty_like());
@@ -67,8 +67,8 @@ impl LowerBounds {
         self.from = self.from.min(other.from);
     }
 
-    /// Subtracts those of a histogram that was merged before, whose greatest time is `max`. The least
-    /// that is left is found by [`Self::narrow`].
+    /// Subtracts the lower bounds of a histogram that was merged before, whose maximum is `max`. Call
+    /// [`Self::narrow`] afterwards.
     pub(super) fn subtract(&mut self, other: &Self, max: u64) {
         let less = |mine: u64, theirs: u64| {
             debug_assert!(mine >= theirs, "only merged values can be subtracted");
@@ -79,8 +79,8 @@ impl LowerBounds {
         }
     }
 
-    /// Finds the least lower bound anew after some were subtracted: that of its bucket, where the
-    /// exact one is gone.
+    /// Updates the smallest lower bound after a subtraction; if the exact one was subtracted, the
+    /// bound of its bucket is used.
     pub(super) fn narrow(&mut self, max: u64) {
         let least = self.used(max).next();
         self.from = match least {
@@ -89,12 +89,12 @@ impl LowerBounds {
         };
     }
 
-    /// Sets that there is no lower bound any more; the counts must be zero.
+    /// Notes that no lower bound is left; the counts must be zero.
     pub(super) const fn forget(&mut self) {
         self.from = u64::MAX;
     }
 
-    /// Empties them and keeps the memory.
+    /// Empties the counts and keeps the memory.
     pub(super) fn clear(&mut self, max: u64) {
         let places = self.places(max);
         if let (Some(buckets), true) = (&mut self.buckets, self.from < u64::MAX) {

@@ -1,7 +1,7 @@
 //! The stored form of an interval: version, number, span, health, and the figures of each pool.
 //!
-//! The number and the span come first, so that a log can be sorted and made coarser without
-//! decoding the rest ([`span`]). Sums are not stored but computed again.
+//! The number and the span come first, so that a log can be sorted and merged without decoding the
+//! rest ([`span`]). Sums are not stored but computed again.
 
 use crate::figures::form as figures;
 use crate::form::{self, FormError, Input, VERSION, put};
@@ -9,7 +9,7 @@ use crate::{Interval, PoolInfo};
 use drumfire_units::Nanos;
 use std::ops::Range;
 
-/// The bytes of an interval that is summed up.
+/// The bytes of an interval, which must be summed up.
 pub(crate) fn encode(interval: &Interval) -> Vec<u8> {
     let mut out = Vec::new();
     put(&mut out, VERSION);

@@ -8,7 +8,7 @@
 //! | outcome | its name; in a list of kept samples, its number among the outcomes so far, and after a new number its name |
 //!
 //! Distances are small because the times follow each other, except for a first byte that never
-//! came.
+//! arrived.
 
 use super::{Kept, Particulars, Sample};
 use crate::Outcome;
@@ -107,7 +107,7 @@ impl Outcomes {
     }
 }
 
-/// Appends all of a sample but its outcome.
+/// Appends a sample without its outcome.
 fn write_times(sample: &Sample, out: &mut Vec<u8>) {
     let Sample {
         intended,
@@ -156,8 +156,8 @@ fn read_sample(
     })
 }
 
-/// Appends a time as its distance from an earlier one. The distance is taken modulo 2^64, because
-/// the earlier one may be the later one all the same.
+/// Appends a time as its distance from another one, modulo 2^64, because the other one may be
+/// later.
 fn put_distance(out: &mut Vec<u8>, from: Nanos, to: Nanos) {
     put(out, to.0.wrapping_sub(from.0));
 }
