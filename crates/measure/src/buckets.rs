@@ -127,7 +127,7 @@ impl Buckets {
         }
     }
 
-    /// The count for a value; `None` above [`HIGHEST`], and if there is no array.
+    /// The count for a value; `None` above [`HIGHEST`], and for a list.
     #[inline]
     pub(crate) fn slot(&mut self, value: u64) -> Option<&mut u64> {
         self.all.get_mut(place(value))

@@ -36,9 +36,9 @@ impl Change {
 
 /// The tails of the last five intervals, in a ring.
 ///
-/// A tail is compared with the mean of the previous five. Each sign stands for a whole order of
-/// magnitude, so noise produces no signs, and neither do slower changes. With fewer than five
-/// earlier tails, the existing ones are used.
+/// A tail is compared with the mean of the previous five. Each sign is a whole order of magnitude,
+/// so noise produces no signs, and neither do slower changes. With fewer than five earlier tails,
+/// the existing ones are used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tails {
     last: [u64; EARLIER],

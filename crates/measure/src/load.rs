@@ -11,7 +11,7 @@ use crate::{Counts, Figures, Model, PoolInfo, Reason, Remedy};
 use drumfire_plan::{Growth, LatePolicy};
 use drumfire_units::{Nanos, rounded::count as grouped};
 
-/// The part of the requests that were due of which one may be left unsent: of a hundred, one.
+/// One in this number of due requests may be left unsent.
 const UNSENT_PART: u64 = 100;
 /// The approximate number of ports for connections from one address to another: the default range of
 /// Linux.

@@ -13,7 +13,7 @@ use drumfire_units::Nanos;
 /// An objective in a run.
 #[derive(Clone, Debug)]
 pub struct Objective {
-    /// As the user wrote it.
+    /// The objective in the user's words.
     pub expression: String,
     /// The share of the requests that may violate the bound, above 0 and below 1.
     pub share: f64,

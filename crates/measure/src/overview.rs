@@ -72,7 +72,7 @@ impl Tally {
         }
     }
 
-    /// Exchanges that ended, except those of the warm-up.
+    /// Exchanges that ended, without the warm-up.
     pub(crate) fn ended(&self) -> u64 {
         self.good.saturating_add(self.unsuccessful())
     }

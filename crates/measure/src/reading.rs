@@ -423,7 +423,7 @@ impl Reading {
         }
     }
 
-    /// The figure of a threshold without a window, or why it has none.
+    /// The figure of a threshold without a window, or the reason why it cannot be computed.
     fn figure(&self, threshold: &Threshold, span: Nanos) -> Result<Figure, String> {
         let summary = &self.summary;
         let aim = Aim::of(&threshold.metric, &summary.info)?;

@@ -191,8 +191,8 @@ pub struct RunInfo {
     pub version: String,
     /// The number of worker threads that ran.
     pub threads: u32,
-    /// Worker threads that the plan asks for, or the machine's cores where it asks for as many as
-    /// there are. Fewer ran where there were fewer connections or users to divide.
+    /// The number of worker threads in the plan, or of the machine's cores if the plan uses all.
+    /// Fewer ran if there were fewer connections or users to divide.
     pub threads_planned: u32,
     /// The pools, at least one, in the plan's order.
     pub pools: Vec<PoolInfo>,

@@ -22,8 +22,8 @@ pub struct Sample {
     /// The later of `intended` and the moment when a connection was free to take the request. The
     /// time before is waiting, caused by the target; the time until `sent` is our own lag.
     pub due: Nanos,
-    /// Just before the first write was handed to the kernel. Where nothing was written since no
-    /// connection could be opened for it, its end: all of its time is waiting and lag.
+    /// The time just before the first write was passed to the kernel. If nothing was written
+    /// because no connection could be opened, the end: all of the time is then waiting and lag.
     pub sent: Nanos,
     /// The arrival of the response's first byte; [`Nanos::MAX`] if none arrived.
     pub first_byte: Nanos,

@@ -277,11 +277,11 @@ impl Law {
     }
 }
 
-/// The time, for each stage, from which on an interval belongs to it by its beginning.
+/// For each stage, the time from which on an interval that begins belongs to it.
 ///
-/// Edges ascend strictly. A stage without length has the interval of the grid in which it lies, and
-/// so has one behind a pause; workers may close an interval a little late, so half an interval
-/// passes before the next stage can begin.
+/// Edges ascend strictly. A stage without a length gets the interval of the grid that contains it,
+/// and so does a stage after a pause. Workers may close an interval slightly late, so half an
+/// interval passes before the next stage can begin.
 fn edges(stages: &[Stage], interval: Nanos) -> Vec<Nanos> {
     let mut edges: Vec<Nanos> = Vec::with_capacity(stages.len());
     let starts = stages.iter().map(|stage| stage.start);
@@ -298,7 +298,7 @@ fn edges(stages: &[Stage], interval: Nanos) -> Vec<Nanos> {
         is_behind_pause = stage.name == PAUSED;
         let edge = begins.max(soonest);
         edges.push(edge);
-        // A worker may close an interval a little late.
+        // A worker may close an interval slightly late.
         soonest = match is_instant {
             true => edge + Nanos(interval.0.div_ceil(2)),
             false => edge + Nanos(1),

@@ -1,17 +1,17 @@
-//! The kernel's stamps of what was received and sent, and the clock that a run had by them.
+//! The kernel's time stamps of received and sent bytes, and the clock that results for a run.
 
 use crate::form;
 
-/// The receives that brought bytes while the kernel's stamps of them were asked for. All are 0 where
-/// they were not, or where no socket gives them. Merges by addition.
+/// Receives with bytes while the kernel's time stamps were requested. All counts are 0 if they were
+/// not requested, or if no socket provides them. Merges by addition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stamps {
-    /// With a stamp that was taken.
+    /// Receives whose stamp was used.
     pub taken: u64,
-    /// Without one: the program's clock stood in.
+    /// Receives without a stamp: the program's clock was used.
     pub missing: u64,
-    /// With one that can't be right, since it lies before the request or beyond the present: the
-    /// program's clock stood in.
+    /// Receives with an impossible stamp, before the request or in the future: the program's clock
+    /// was used.
     pub refused: u64,
 }
 
@@ -22,7 +22,7 @@ impl Stamps {
         self.refused = self.refused.saturating_add(other.refused);
     }
 
-    /// The receives for which the program's clock stood in.
+    /// Receives for which the program's clock was used.
     #[must_use]
     pub const fn lost(self) -> u64 {
         self.missing.saturating_add(self.refused)
@@ -34,20 +34,19 @@ impl Stamps {
     }
 }
 
-/// The writes that began requests and whose departures were to have the kernel's stamps: one for each
-/// request over HTTP/1.1, one for all requests that a connection of HTTP/2 wrote at once. All are 0
-/// where no departures were asked for, or where no socket gives them. Merges by addition.
+/// Writes that began requests and whose departures were to get the kernel's time stamps: one for each
+/// request over HTTP/1.1, one for all requests that an HTTP/2 connection wrote at once. All counts
+/// are 0 if departures were not requested, or if no socket provides them. Merges by addition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Departures {
-    /// With a stamp that was taken.
+    /// Writes whose stamp was used.
     pub taken: u64,
-    /// Without one when their response came: the program's clock stood in.
+    /// Writes without a stamp when the response arrived: the program's clock was used.
     pub missing: u64,
-    /// With one that can't be right, since it lies before the hand-over or behind the response: the
-    /// program's clock stood in.
+    /// Writes with an impossible stamp, before the write or after the response: the program's clock
+    /// was used.
     pub refused: u64,
-    /// Passed over, where more requests were made than are asked for: they count from their
-    /// hand-over.
+    /// Writes without a requested stamp, because there were too many: they count from the write.
     pub passed: u64,
 }
 
@@ -59,32 +58,33 @@ impl Departures {
         self.passed = self.passed.saturating_add(other.passed);
     }
 
-    /// The requests that were asked for, and for which the program's clock stood in.
+    /// Requests with a requested stamp for which the program's clock was used.
     #[must_use]
     pub const fn lost(self) -> u64 {
         self.missing.saturating_add(self.refused)
     }
 
-    /// The requests that were asked for.
+    /// Requests with a requested stamp.
     #[must_use]
     pub const fn asked(self) -> u64 {
         self.taken + self.lost()
     }
 
-    /// Whether most of those have a stamp.
+    /// Whether most of these requests have a stamp.
     const fn holds(self) -> bool {
         self.taken > self.lost()
     }
 }
 
-/// The clock by which the times of exchanges were taken.
+/// The clock for the times of exchanges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ArrivalClock {
-    /// The kernel's for requests too: when their bytes left, and those of responses arrived.
+    /// The kernel's clock, also for requests: when their bytes left, and when bytes of responses
+    /// arrived.
     Wire,
-    /// The kernel's for responses, first byte and end: when their bytes arrived.
+    /// The kernel's clock for the first byte and the end of responses: when their bytes arrived.
     Kernel,
-    /// The program's: when it had read them.
+    /// The program's clock: when the program had read the bytes.
     #[default]
     Program,
 }
@@ -97,7 +97,7 @@ impl ArrivalClock {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Wire, Self::Kernel, Self::Program];
 
-    /// The clock that held by the stamps of a run: the kernel's where most have one.
+    /// The clock that results from the stamps of a run: the kernel's if most have one.
     #[must_use]
     pub const fn of(stamps: Stamps, departures: Departures) -> Self {
         match (stamps.holds(), departures.holds()) {

@@ -1,19 +1,19 @@
 //! Counts of responses by status.
 //!
-//! Statuses of HTTP and of gRPC share one table; those of gRPC lie above [`GRPC_STATUS`], so that a
-//! sample has one number. A server may send any three digits, so that the table covers all of them
-//! and is bounded by that. Pages of 64 are taken as statuses come: most runs see one or two.
+//! HTTP and gRPC statuses share one table; gRPC statuses are above [`GRPC_STATUS`], so that a
+//! sample has one number. A server may send any three digits, so the table covers all of them and
+//! is thereby bounded. Pages of 64 are allocated when statuses occur: most runs use one or two.
 
 use crate::form::{Form, FormError, Input, put};
 use std::borrow::Cow;
 
-/// A gRPC status `c` is counted as `GRPC_STATUS + c`: an HTTP status has three digits.
+/// A gRPC status `c` is counted as `GRPC_STATUS + c`, because an HTTP status has three digits.
 pub const GRPC_STATUS: u16 = 1000;
 
-/// HTTP's status 000 is counted as this one: 0 counts exchanges that brought no status.
+/// The HTTP status 000 is counted as this one, because 0 counts exchanges without a status.
 pub const STATUS_ZERO: u16 = GRPC_STATUS + GRPC_NAMES.len() as u16;
 
-/// HTTP's three digits, gRPC's 17 codes behind them, and 000.
+/// HTTP's three digits, then gRPC's 17 codes, and 000.
 const STATUSES: usize = STATUS_ZERO as usize + 1;
 
 /// The number of gRPC's codes.
@@ -40,7 +40,7 @@ const GRPC_NAMES: [&str; 17] = [
     "UNAUTHENTICATED",
 ];
 
-/// A status as reports name it: three digits, or gRPC's word.
+/// A status as reports show it: three digits, or gRPC's name.
 #[must_use]
 pub fn status_name(status: u16) -> Cow<'static, str> {
     let code = usize::from(status).checked_sub(usize::from(GRPC_STATUS));
@@ -51,14 +51,15 @@ pub fn status_name(status: u16) -> Cow<'static, str> {
     }
 }
 
-/// The statuses that share a page of counts.
+/// The number of statuses that share a page of counts.
 const PAGE: usize = 64;
 
-/// The counts of [`PAGE`] statuses in a row.
+/// The counts of [`PAGE`] consecutive statuses.
 type Page = Box<[u64; PAGE]>;
 
 /// A count for each status from 1 to 999 and each of gRPC's, so that counting is one addition. The
-/// first status of 64 in a row takes memory for all of them; most targets give two or three.
+/// first status of 64 consecutive ones allocates memory for all of them; most targets use two or
+/// three statuses.
 #[derive(Clone, Debug, Default)]
 pub struct StatusCounts([Option<Page>; STATUSES.div_ceil(PAGE)]);
 
@@ -70,7 +71,7 @@ impl PartialEq for StatusCounts {
 
 impl Eq for StatusCounts {}
 
-/// The number of statuses that were seen, then each as its distance after the one before, and its
+/// The number of statuses that occurred, then for each its distance from the previous one, and its
 /// count.
 impl Form for StatusCounts {
     fn write(value: &Self, out: &mut Vec<u8>) {
@@ -109,8 +110,8 @@ impl Form for StatusCounts {
 }
 
 impl StatusCounts {
-    /// Counts one response. 0 stands for exchanges that brought no status, to which impossible
-    /// numbers are added too.
+    /// Counts one response. 0 counts exchanges without a status; impossible numbers are added to
+    /// it.
     #[inline]
     pub(crate) fn record(&mut self, status: u16) {
         let status = usize::from(status);
@@ -120,8 +121,7 @@ impl StatusCounts {
         }
     }
 
-    /// Adds to a count, and takes the page's memory where there is none: at most once for each of
-    /// 16 pages.
+    /// Adds to a count, and allocates the page if it is missing: at most once for each of 16 pages.
     #[cold]
     #[inline(never)]
     fn add(&mut self, status: usize, count: u64) {
@@ -131,7 +131,7 @@ impl StatusCounts {
         *mine = mine.saturating_add(count);
     }
 
-    /// Responses with this status; of 0, exchanges that brought none.
+    /// Responses with this status; for 0, exchanges without a status.
     #[must_use]
     pub fn get(&self, status: u16) -> u64 {
         let status = usize::from(status);
@@ -149,12 +149,12 @@ impl StatusCounts {
         class.fold(0, |sum: u64, status| sum.saturating_add(self.get(status)))
     }
 
-    /// Every status that was seen, ascending, with its count; exchanges without one left out.
+    /// Every status that occurred, ascending, with its count, without 0.
     pub fn iter(&self) -> impl Iterator<Item = (u16, u64)> + '_ {
         self.all().filter(|(status, _)| *status > 0)
     }
 
-    /// Every status that was seen, ascending, with its count; 0 where exchanges brought none.
+    /// Every status that occurred, ascending, with its count; 0 means exchanges without a status.
     pub(crate) fn all(&self) -> impl Iterator<Item = (u16, u64)> + '_ {
         let pages = (0u16..).step_by(PAGE).zip(&self.0);
         let counts = pages.filter_map(|(from, page)| Some((from, page.as_ref()?)));
@@ -169,7 +169,7 @@ impl StatusCounts {
         }
     }
 
-    /// Forgets everything and keeps the memory.
+    /// Resets all counts and keeps the memory.
     pub fn reset(&mut self) {
         for page in self.0.iter_mut().flatten() {
             page.fill(0);

@@ -1,32 +1,33 @@
 //! The figures of one step: one tag, scenario step or URL.
 //!
-//! A pool of one step has no list of them: its figures are the step's. With several, a sample goes
-//! into its step alone, and the pool's sums are made on the control plane, so that recording
-//! touches one series whatever the plan.
+//! A pool with one step has no list of them: its figures are the step's. With several, a sample is
+//! recorded only into its step, and the pool's sums are computed on the control plane, so that
+//! recording touches one series in every plan.
 
 use crate::series::SeriesMut;
 use crate::{Bytes, Counts, Histogram, OutcomeCounts, Sample, StatusCounts};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
-/// The most steps of a pool that have figures of their own; the rest is summed under `other`.
+/// The maximum number of steps of a pool with separate figures; the others are summed under
+/// `other`.
 pub const STEPS: usize = 10_000;
 
-/// The number of steps of a run up to which each has all the memory that recording needs from the
-/// start.
+/// The maximum number of steps of a run with which each step gets all the memory for recording at
+/// the start.
 const STEPS_READY: usize = 64;
 
-/// The moment at which the histograms of steps take their memory.
+/// When the histograms of steps allocate their memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StepMemory {
-    /// All of it at once: nothing is taken while samples are recorded.
+    /// All of it at once: recording does not allocate.
     Ready,
-    /// Each histogram takes some when it needs it, so that a step that is rarely seen costs little.
+    /// Each histogram as needed, so that a rare step costs little.
     AsNeeded,
 }
 
 impl StepMemory {
-    /// The rule for a run whose pools have this many steps together: each has them on every thread.
+    /// The rule for a run whose pools have this many steps together; every thread has all of them.
     pub(crate) const fn of(steps: usize) -> Self {
         match steps > STEPS_READY {
             true => Self::AsNeeded,
@@ -35,10 +36,10 @@ impl StepMemory {
     }
 }
 
-/// One step's share of an interval or of a run: the series that its samples are recorded into.
+/// One step's share of an interval or of a run: the series for its samples.
 ///
-/// Nothing is dropped by step, so `counts.intended` is the sum of sent and pending; of a pool with
-/// one step they are the pool's.
+/// Requests are not dropped by step, so `counts.intended` is the sum of sent and pending; for a
+/// pool with one step, the counts are the pool's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     /// The step's name in the plan.
@@ -49,7 +50,7 @@ pub struct Step {
     pub bytes: Bytes,
     /// Response times of ok samples and, as "at least this long", of all whose end was not seen.
     pub response_time: Histogram,
-    /// Service times of the same, as far as they were sent.
+    /// Service times of these, if they were sent.
     pub service_time: Histogram,
     /// Statuses of all samples.
     pub status: StatusCounts,
@@ -71,8 +72,8 @@ impl Step {
         }
     }
 
-    /// The steps that an interval keeps figures for: none of a plan with one step, whose figures
-    /// are the totals; otherwise the first [`STEPS`] by name, and `other` for the rest.
+    /// The steps with separate figures: none for a plan with one step, whose figures are the
+    /// totals; otherwise the first [`STEPS`] by name, and `other` for the rest.
     pub(crate) fn all(names: &[Arc<str>], memory: StepMemory) -> Vec<Self> {
         if names.len() <= 1 {
             return Vec::new();
@@ -87,7 +88,7 @@ impl Step {
         names.map(|name| Self::new(name, histogram)).collect()
     }
 
-    /// The step's parts as a series to be recorded into.
+    /// The step's parts as a series for recording.
     #[inline]
     pub(crate) fn series_mut(&mut self) -> SeriesMut<'_> {
         SeriesMut {
@@ -100,8 +101,8 @@ impl Step {
         }
     }
 
-    /// Records one finished exchange. A step counts a request as intended when it ends, for its
-    /// pool counts it when it becomes due.
+    /// Records one finished exchange. A step counts a request as intended when it ends; its pool
+    /// counts it when it becomes due.
     #[inline]
     pub(crate) fn record(&mut self, sample: &Sample) {
         self.counts.intended += 1;
@@ -114,13 +115,13 @@ impl Step {
         self.series_mut().record_pending(waited, count);
     }
 
-    /// Records an exchange that was under way when the drain ended.
+    /// Records an exchange that was running at the end of the drain.
     pub(crate) fn record_in_flight(&mut self, sample: &Sample) {
         self.counts.intended += 1;
         self.series_mut().record_in_flight(sample);
     }
 
-    /// Whether nothing was recorded.
+    /// Whether the step has no records.
     pub(crate) fn is_empty(&self) -> bool {
         self.counts == Counts::default()
     }

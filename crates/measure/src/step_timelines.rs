@@ -1,17 +1,17 @@
-//! The steps of a run over time, each in a bounded place.
+//! The steps of a run over time, in bounded memory.
 //!
-//! A pool with a single step has none: its own timeline is that of the step. All steps share
-//! [`CELLS_MAX`] cells, so that the memory does not grow with their number, and each of many has
-//! coarser rows; with more than [`STEPS_MAX`] steps a row would be a twentieth of a run and say
-//! little.
+//! A pool with a single step has no separate timelines: its own timeline is the step's. All steps
+//! share [`CELLS_MAX`] cells, so that the memory does not grow with their number, and many steps
+//! have coarser rows. With more than [`STEPS_MAX`] steps a row would cover a twentieth of a run,
+//! which is too coarse to be useful.
 
 use crate::{Interval, IntervalRow, Overview, Rows, RunInfo, Timeline};
 
-/// The greatest number of steps, over all pools, with which a run has timelines of them.
+/// The maximum number of steps, over all pools, with which a run has step timelines.
 const STEPS_MAX: usize = 64;
-/// The most cells of all steps together.
+/// The maximum number of cells of all steps together.
 const CELLS_MAX: usize = 2_400;
-/// The most cells of one step.
+/// The maximum number of cells of one step.
 const CELLS_OF_ONE: usize = 300;
 
 /// A timeline for each step of the pools that have several.
@@ -49,15 +49,15 @@ impl StepTimelines {
         Self(timelines.collect())
     }
 
-    /// Adds an interval that is summed up.
+    /// Adds an interval, which must be summed up.
     pub(crate) fn absorb(&mut self, interval: &Interval) {
         for step in &mut self.0 {
             step.timeline.absorb(interval);
         }
     }
 
-    /// The cells of a step, by its pool's number and its own; `None` where it has no timeline of its
-    /// own.
+    /// The cells of a step, by its pool's number and its own; `None` if the step has no separate
+    /// timeline.
     pub(crate) fn cells(
         &self,
         pool: usize,
@@ -68,8 +68,8 @@ impl StepTimelines {
         Some(found.timeline.cells())
     }
 
-    /// The rows of a step, by its pool's number and its own; `None` where it has no timeline of its
-    /// own.
+    /// The rows of a step, by its pool's number and its own; `None` if the step has no separate
+    /// timeline.
     pub(crate) fn rows(
         &self,
         info: &RunInfo,

@@ -1,10 +1,9 @@
-//! A run as a whole: the merge of its intervals and the judgement over them.
+//! A run as a whole: its merged intervals, and their judgement.
 //!
-//! A summary grows with each interval that is absorbed, and at any time is the summary of the run
-//! so far; nothing in it is judged until its books are closed. Only a [`crate::Reading`] does both,
-//! since the order matters: a warm-up that is to be found is cut before anything is judged,
-//! thresholds are evaluated on what is left, and the verdict comes last, for it looks at all of
-//! them.
+//! A summary grows with each absorbed interval, and is always the summary of the run so far; nothing
+//! is judged until it is closed. Only a [`crate::Reading`] does both, because the order matters: an
+//! automatic warm-up is left out before anything is judged, thresholds are evaluated on the rest, and
+//! the verdict comes last, because it uses all of them.
 
 use crate::backlog::Backlog;
 use crate::figures::Carried;
@@ -23,31 +22,31 @@ use std::borrow::Borrow;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The most rows that show a run over time.
+/// The maximum number of rows that show a run over time.
 const INTERVALS: usize = 300;
-/// The most rows where the warm-up of a run of many steps is to be found in them.
+/// The maximum number of rows for determining the warm-up of a run with many steps.
 const INTERVALS_OF_MANY_STEPS: usize = 60;
-/// The number of steps beyond which there are many.
+/// The number of steps above which there are many.
 const STEPS_OF_FINE_CELLS: usize = 64;
 
-/// A stage of a pool's load as it ran, and what happened in it.
+/// A stage of a pool's load as it ran, and its figures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StageRow<'a> {
     /// The pool.
     pub pool: &'a PoolInfo,
-    /// The stage. Stages that are too short for an interval of their own are one, with the names
-    /// of all.
+    /// The stage. Stages that are too short for separate intervals are combined, with the names of
+    /// all.
     pub stage: Stage,
-    /// The figures of the intervals that belong to it.
+    /// The figures of the stage's intervals.
     pub row: IntervalRow,
-    /// The time in it that was measured: without the warm-up, without the time between two parts of
-    /// a run that was resumed, and without that of a pause at its edges.
+    /// The measured time of the stage: without the warm-up, without the time between two parts of a
+    /// resumed run, and without the time of pauses at its edges.
     pub measured: Nanos,
 }
 
 impl StageRow<'_> {
-    /// Exchanges that ended, in any way, per second of the measured time; `None` where nothing of
-    /// it was measured.
+    /// Exchanges that ended, with any outcome, per second of the measured time; `None` if no time was
+    /// measured.
     #[must_use]
     pub fn ended_per_s(&self) -> Option<f64> {
         let is_measured = self.measured > Nanos::ZERO;
@@ -55,9 +54,9 @@ impl StageRow<'_> {
     }
 }
 
-/// The timeline of whole intervals of a run whose warm-up is found at its end, since figures of the
-/// beginning must be taken out of every sum again. `None` where the warm-up's length is known
-/// beforehand. Its cells are coarser with many steps, for each has all of them.
+/// The timeline of whole intervals of a run with an automatic warm-up, because figures of the
+/// beginning must later be removed from every sum. `None` if the warm-up's length is known. With many
+/// steps its cells are coarser, because each contains all steps.
 fn everything_of(info: &RunInfo) -> Option<Timeline<Interval>> {
     let steps: usize = info.pools.iter().map(|pool| pool.steps.len()).sum();
     let cells = match steps <= STEPS_OF_FINE_CELLS {
@@ -68,13 +67,12 @@ fn everything_of(info: &RunInfo) -> Option<Timeline<Interval>> {
     is_found.then(|| Timeline::new(info, Resolution::AtMost(cells)))
 }
 
-/// The merge of all intervals of a run, in a bounded place, and the judgement over them. A
-/// [`crate::Reading`] makes it, and closes its books.
+/// The merge of all intervals of a run, in bounded memory, and its judgement. A [`crate::Reading`]
+/// makes and closes it.
 ///
-/// While the run goes on, `info`, `total`, `health`, the pools, the rows and the stages are those
-/// up to now; `duration`, `verdict`, `load`, `target`, `thresholds`, `generator` and `drift` have
-/// their values for "nothing yet" until the books are closed. Rates over the measured span are 0
-/// until then.
+/// While the run is active, `info`, `total`, `health`, the pools, the rows and the stages are up to
+/// date; `duration`, `verdict`, `load`, `target`, `thresholds`, `generator` and `drift` have their
+/// initial values until the summary is closed. Rates over the measured span are 0 until then.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
     /// The facts known at the start.
@@ -85,27 +83,26 @@ pub struct Summary {
     pub total: Figures,
     /// The health of the workers.
     pub health: WorkerHealth,
-    /// The figures of each pool, or none where there is a single pool, whose figures are the sum.
+    /// The figures of each pool; empty with a single pool, whose figures are the total.
     pools: Vec<Figures>,
     /// All pools together over time.
     timeline: Timeline<Overview>,
     /// Each pool over the stages of its load.
     stages: Vec<Stages>,
-    /// Each step over time, where a pool has several.
+    /// Each step over time, if a pool has several.
     steps: StepTimelines,
-    /// The spans in which the run ran: one, and a further one each time that it was resumed. The
-    /// end of the last one is open.
+    /// The spans in which the run was active: one, plus one for each time that it was resumed. The
+    /// last one has no end yet.
     parts: Vec<Range<Nanos>>,
-    /// The time at which the run settled, where its warm-up is found in its figures.
+    /// The time at which the run settled, if its warm-up is automatic.
     pub settling: Option<Settling>,
-    /// Whole intervals over time, where the beginning may have to be left out; `None` once that is
-    /// done.
+    /// Whole intervals over time, if the beginning may have to be left out; `None` afterwards.
     everything: Option<Timeline<Interval>>,
-    /// Whether the figures can be believed.
+    /// Whether the figures can be trusted.
     pub verdict: Verdict,
-    /// Whether the load was put on the target.
+    /// Whether the target received the requested load.
     pub load: LoadAnswer,
-    /// The target's answer to the load.
+    /// How the target handled the load.
     pub target: TargetAnswer,
     /// The results of the thresholds, in the plan's order.
     pub thresholds: Vec<ThresholdResult>,
@@ -119,18 +116,18 @@ pub struct Summary {
     pub slowest: Slowest,
     /// The end of the load.
     pub load_end: LoadEnd,
-    /// The part of the run that is known: all of it, unless its record lacks some.
+    /// The part of the run that is known: all of it, unless its record is incomplete.
     pub coverage: Coverage,
 }
 
 impl Summary {
-    /// A summary of nothing yet.
+    /// An empty summary.
     pub(crate) fn new(info: Arc<RunInfo>) -> Self {
         let whole = Interval::of_pools(&info.pools);
         Self::of_figures(whole, info, INTERVALS)
     }
 
-    /// The same without steps and scenarios, and with a single row.
+    /// An empty summary without steps and scenarios, and with a single row.
     pub(crate) fn of_sums(info: Arc<RunInfo>) -> Self {
         let sums = info.pools.iter().map(|pool| PoolSeries {
             steps: &[],
@@ -183,16 +180,15 @@ impl Summary {
         )
     }
 
-    /// Whether the load ended before the plan did since nothing was left to send it.
+    /// Whether the load ended early because all processes that sent it were lost.
     #[must_use]
     pub const fn is_lost(&self) -> bool {
         matches!(self.load_end.reason, Some(StopReason::Lost))
     }
 
-    /// Takes a change of one pool's load, or of all, before the interval within which it holds. The
-    /// stages are cut anew. Where a rate changed, or stood still for a while, the plan's rate is no
-    /// longer the one that was asked for, so that it is dropped and rates come from what became
-    /// due.
+    /// Notes a change of one pool's load, or of all, before the interval within which it takes
+    /// effect. Updates the stages. After a change of rate or a pause, the plan's rate is no longer
+    /// valid: it is removed, and rates are computed from the requests that became due.
     pub(crate) fn note_change(&mut self, changed: &Changed) {
         let pools = &mut Arc::make_mut(&mut self.info).pools;
         for ((index, pool), stages) in (0..).zip(pools).zip(&mut self.stages) {
@@ -206,18 +202,18 @@ impl Summary {
         }
     }
 
-    /// The orders that changed the load of any pool.
+    /// The number of orders that changed the load of any pool.
     #[must_use]
     pub fn load_changes(&self) -> u64 {
         let pools = 0..self.info.pools.len();
         pools.map(|pool| self.orders(pool).count).sum()
     }
 
-    /// The share of the load of which nothing is known, since the machines that had it were lost: 0
+    /// The share of the load that is unaccounted for, because the machines with it were lost: from 0
     /// to 1.
     #[must_use]
     pub fn unaccounted_share(&self) -> f64 {
-        // Each is a share of the whole, whatever the others are.
+        // Each is a share of the whole, independent of the others.
         let doubts = self.verdict.doubts.iter();
         doubts
             .fold(0.0_f64, |sum, doubt| sum + doubt.unknown)
@@ -233,9 +229,8 @@ impl Summary {
             .unwrap_or_default()
     }
 
-    /// Goes on with a further part of a run that was resumed, which began at this time with these
-    /// pools. Arrivals of the part before that have no end are accounted for first, as at the end
-    /// of a run.
+    /// Begins a further part of a resumed run, at this time with these pools. Arrivals of the
+    /// previous part without an end are first accounted for, as at the end of a run.
     pub(crate) fn begin_part(&mut self, at: Nanos, info: &RunInfo) {
         self.break_off();
         self.load_end = LoadEnd::default();
@@ -251,7 +246,7 @@ impl Summary {
         }
     }
 
-    /// Merges one interval that is summed up, in any order.
+    /// Merges one interval, which must be summed up, in any order.
     pub(crate) fn absorb(&mut self, interval: &Interval) {
         self.total.merge(&interval.total);
         self.health.merge(&interval.health);
@@ -268,8 +263,8 @@ impl Summary {
         self.steps.absorb(interval);
     }
 
-    /// Merges one interval that is summed up into a summary of sums ([`Self::of_sums`]): without
-    /// steps, scenarios and their rows.
+    /// Merges one interval, which must be summed up, into a summary of sums ([`Self::of_sums`]):
+    /// without steps, scenarios and their rows.
     pub(crate) fn absorb_sums(&mut self, interval: &Interval) {
         self.total.merge_sums(&interval.total);
         self.health.merge(&interval.health);
@@ -288,8 +283,8 @@ impl Summary {
         self.timeline.end()
     }
 
-    /// The stages of the pools whose load had several, as far as the run came. A stage begins with
-    /// the first interval that does so at its start or behind it; its row says when that was.
+    /// The stages, so far, of the pools whose load has several. A stage begins with the first
+    /// interval that begins at or after its start; its row contains that time.
     #[must_use]
     pub fn stages(&self) -> Vec<StageRow<'_>> {
         let pools = self.info.pools.iter().zip(&self.stages);
@@ -310,8 +305,7 @@ impl Summary {
         rows.collect()
     }
 
-    /// The time in a row that was measured. Each part of a run has a warm-up of its own, but for
-    /// one that is found in the whole.
+    /// The measured time within a row. Each part of a run has a warm-up, unless it is automatic.
     fn measured(&self, row: &IntervalRow) -> Nanos {
         let found = match self.info.warmup {
             Warmup::Span(_) => Nanos::ZERO,
@@ -324,15 +318,14 @@ impl Summary {
         parts.fold(Nanos::ZERO, |sum, part| sum + part)
     }
 
-    /// The run over time, all pools together: its intervals, or at most 300 rows of several merged
-    /// ones.
+    /// The run over time, all pools together: its intervals, or at most 300 rows of merged ones.
     #[must_use]
     pub fn intervals(&self) -> Vec<IntervalRow> {
         self.rows_of(self.over_time())
     }
 
-    /// The rows of [`Self::intervals`], made of what [`Self::over_time`] gave: for readers of both,
-    /// since each reading decodes the whole run.
+    /// The rows of [`Self::intervals`], from the cells of [`Self::over_time`]: for callers that need
+    /// both, because each call decodes the whole run.
     pub fn rows_of<C: Borrow<Overview>>(
         &self,
         cells: impl IntoIterator<Item = C>,
@@ -344,27 +337,27 @@ impl Summary {
             .collect()
     }
 
-    /// The newest resident memory of the generator, in bytes; 0 where the system does not tell it.
+    /// The latest resident memory of the generator, in bytes; 0 if the system does not report it.
     #[must_use]
     pub fn memory(&self) -> u64 {
         self.timeline.newest().map_or(0, Overview::memory)
     }
 
     /// The distributions of the run over time, all pools together: of its intervals, or of at most
-    /// 300 merges of several.
+    /// 300 merged ones.
     pub fn over_time(&self) -> impl Iterator<Item = Overview> + '_ {
         self.timeline.cells()
     }
 
-    /// A step over time, by its pool's number and its own: at most 300 rows, fewer of many steps.
-    /// `None` where its pool has no other step, whose rows are the pool's, and in a run of more than
-    /// 64 steps.
+    /// A step over time, by its pool's number and its own: at most 300 rows, fewer with many steps.
+    /// `None` if its pool has no other step (the pool's rows are then the step's), and in a run with
+    /// more than 64 steps.
     #[must_use]
     pub fn intervals_of_step(&self, pool: usize, step: usize) -> Option<Vec<IntervalRow>> {
         self.steps.rows(&self.info, pool, step)
     }
 
-    /// The distributions of a step over time, for the steps and in the cells of
+    /// The distributions of a step over time, for the same steps and cells as
     /// [`Self::intervals_of_step`].
     #[must_use]
     pub fn step_over_time(
@@ -388,12 +381,12 @@ impl Summary {
         }
     }
 
-    /// Finds where the run settled and leaves out the time before, once, where the plan asks for
-    /// that.
+    /// Determines when the run settled and leaves out the time before, once, if the plan requests
+    /// this.
     ///
-    /// All sums are made anew from the cells of [`everything_of`](self): intervals can't be
-    /// subtracted, for extremes would be lost. Requests that became due before the cut and ended
-    /// behind it are measured, and count as due in the first cell that is.
+    /// All sums are computed again from the cells of [`everything_of`](self): intervals cannot be
+    /// subtracted, because extremes would be lost. Requests that became due before the cut and ended
+    /// after it are measured, and count as due in the first measured cell.
     pub(crate) fn settle(&mut self) {
         let Some(everything) = self.everything.take() else {
             return;
@@ -423,8 +416,8 @@ impl Summary {
         }
     }
 
-    /// The time at the start that is not measured: as the plan has it, or as it was found. Zero
-    /// until it is found, and where it was not.
+    /// The time at the start that is not measured: the plan's, or the automatic one. Zero until it is
+    /// determined, and if the run did not settle.
     #[must_use]
     pub fn left_out(&self) -> Nanos {
         match (self.info.warmup, self.settling) {
@@ -434,9 +427,9 @@ impl Summary {
         }
     }
 
-    /// Closes the books over a measured span, with the results of the thresholds. The answers come
-    /// last, since they read all that was set before; counts that do not add up make the run
-    /// invalid, for then a figure is wrong through this program's own fault.
+    /// Closes the summary over a measured span, with the results of the thresholds. The verdicts come
+    /// last, because they read all values set before; counts that do not add up make the run invalid,
+    /// because a figure is then wrong through this program's fault.
     pub(crate) fn close(
         mut self,
         duration: Nanos,
@@ -455,8 +448,8 @@ impl Summary {
         self
     }
 
-    /// The part of the summary that does not follow from its intervals, with the number of
-    /// connections that this process could have.
+    /// The part of the summary that does not follow from its intervals, with the maximum number of
+    /// connections of this process.
     #[must_use]
     pub fn ending(&self, connections_max: Option<u64>) -> Ending {
         Ending {
@@ -472,8 +465,8 @@ impl Summary {
         }
     }
 
-    /// Accounts for arrivals without an end where the record of a run breaks off: those under way
-    /// then are in flight, and the rest is pending. They have no times, since no clock was read.
+    /// Accounts for arrivals without an end in an incomplete record: those running at its end are in
+    /// flight, the others pending. They have no times, because no clock was read.
     pub(crate) fn break_off(&mut self) {
         self.settle();
         let mut pools = match self.pools.is_empty() {
@@ -486,12 +479,12 @@ impl Summary {
         }
     }
 
-    /// Adds a reason for which the run is suspect.
+    /// Adds a reason why the run is suspect.
     pub fn doubt(&mut self, reason: Reason) {
         self.verdict.doubt(reason);
     }
 
-    /// Answers the three questions of a report: whether to believe the run, whether its load was
+    /// Answers the three questions of a report: whether the run can be trusted, whether its load was
     /// kept, and how the target did.
     fn answer(&mut self) {
         let pools: Vec<_> = self.pools().collect();
@@ -505,7 +498,7 @@ impl Summary {
         let verdict = Verdict::judge(&evidence);
         let mut load = LoadAnswer::of_run(&pools, self.duration);
         let mut target = TargetAnswer::of_run(&pools);
-        // A generator that was late has a queue of its own, which says nothing of the target.
+        // A late generator has its own queue, which shows nothing of the target.
         if verdict.validity != Validity::Invalid
             && let Some(backlog) = self.backlog()
         {
@@ -520,8 +513,8 @@ impl Summary {
         (self.load, self.target) = (load, target);
     }
 
-    /// What the target did not answer in time, where it falls behind. Between two parts of a run
-    /// that was resumed nothing is known.
+    /// The finding that the target falls behind, if it does. Not judged for a resumed run, because
+    /// the time between parts is unknown.
     fn backlog(&self) -> Option<Backlog> {
         let is_one = self.parts.len() == 1;
         let judge = || {
@@ -531,7 +524,7 @@ impl Summary {
         is_one.then(judge).flatten()
     }
 
-    /// Whether every request and every iteration of every pool is accounted for, exactly, in a
+    /// Whether every request and every iteration of every pool is accounted for exactly, in a
     /// finished summary: intended = sent + dropped + pending, and sent = ok + failed + in flight.
     ///
     /// # Errors
@@ -553,7 +546,8 @@ impl Summary {
         self.achieved_per_s_of(&self.total)
     }
 
-    /// The same of one pool.
+    /// Exchanges of one pool that ended, ok or failed, per second of the measured span; 0 without a
+    /// span.
     #[must_use]
     pub fn achieved_per_s_of(&self, figures: &Figures) -> f64 {
         if self.duration == Nanos::ZERO {
@@ -572,9 +566,9 @@ impl Summary {
         iterations.counts.finished() as f64 / self.duration.as_secs_f64()
     }
 
-    /// The rate of iterations that a pool's schedule asked for, per second: the plan's where it is
-    /// one number, else what became due over the measured span. `None` where its model is closed,
-    /// and where its iterations are its requests.
+    /// The rate of iterations of a pool's schedule, per second: the plan's if it is one number, else
+    /// the due iterations over the measured span. `None` if the model is closed, or if iterations are
+    /// requests.
     #[must_use]
     pub fn iterations_intended_per_s(&self, pool: &PoolInfo, figures: &Figures) -> Option<f64> {
         let iterations = figures.iterations.as_ref()?;
@@ -587,26 +581,26 @@ impl Summary {
         }
     }
 
-    /// The model that the figures of the whole run are looked at by; see [`RunInfo::model`].
+    /// The model for the figures of the whole run; see [`RunInfo::model`].
     #[must_use]
     pub fn model(&self) -> Model {
         self.info.model()
     }
 
-    /// The time that is *the* latency of all its requests together; see [`Model::latency_kind`].
+    /// The time that is *the* latency of all requests together; see [`Model::latency_kind`].
     #[must_use]
     pub fn latency_kind(&self) -> LatencyKind {
         self.model().latency_kind(&self.total.latency)
     }
 
-    /// *The* latency of all its requests together.
+    /// *The* latency of all requests together.
     #[must_use]
     pub fn latency(&self) -> &Histogram {
         self.latency_kind().of(&self.total.latency)
     }
 
-    /// The slowest requests by *the* latency, and by which time that is: the response time where none
-    /// of them was sent.
+    /// The slowest requests by *the* latency, and its kind: the response time if none of them was
+    /// sent.
     #[must_use]
     pub fn slowest_requests(&self) -> (LatencyKind, Vec<&SlowRequest>) {
         let kind = self.latency_kind();
@@ -617,21 +611,20 @@ impl Summary {
         (kind, self.slowest.by(kind).collect())
     }
 
-    /// The rate of requests that the schedules asked for, per second: the plan's where it is one
-    /// number, else what became due over the measured span. `None` where any pool's model is
-    /// closed.
+    /// The rate of requests of the schedules, per second: the plan's if it is one number, else the
+    /// due requests over the measured span. `None` if any pool's model is closed.
     #[must_use]
     pub fn intended_per_s(&self) -> Option<f64> {
         let of = |(pool, figures)| self.intended_per_s_of(pool, figures);
         self.pools().map(of).sum()
     }
 
-    /// The same of one pool.
+    /// The rate of requests of one pool's schedule, per second, as for [`Self::intended_per_s`].
     #[must_use]
     pub fn intended_per_s_of(&self, pool: &PoolInfo, figures: &Figures) -> Option<f64> {
         let due = figures.counts.intended as f64 / self.duration.as_secs_f64();
         match pool.model {
-            // The schedule's rate is that of iterations, each of several requests.
+            // The schedule's rate counts iterations, each of several requests.
             Model::Open if figures.iterations.is_some() => due.is_finite().then_some(due),
             Model::Closed => None,
             Model::Open if self.duration == Nanos::ZERO => pool.intended_rate,
@@ -639,7 +632,7 @@ impl Summary {
         }
     }
 
-    /// The figures of every step, pool by pool. Of several pools, a step is called `pool/step`.
+    /// The figures of every step, pool by pool. With several pools, a step is called `pool/step`.
     #[must_use]
     pub fn steps(&self) -> Vec<Step> {
         let pools = self.pools();
@@ -648,7 +641,7 @@ impl Summary {
             .collect()
     }
 
-    /// The steps of one pool, under the names that tell them from those of others.
+    /// The steps of one pool, under unique names within the run.
     #[must_use]
     pub fn steps_of(&self, pool: &PoolInfo, figures: &Figures) -> Vec<Step> {
         let mut steps = figures.steps_of(pool);

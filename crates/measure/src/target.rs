@@ -1,10 +1,10 @@
-//! The target's answer to the load.
+//! The verdict on the target.
 //!
-//! Failures that the generator caused do not count against the target; where they are limits that
-//! it reached, they are reasons of the verdict. The target is degraded from 1 % of failures on, and
-//! failed where nothing was answered as the plan expects. It falls behind where the requests without
-//! an answer grow ([`crate::backlog`]). The states are ordered, the worst last,
-//! so that a run of several pools has the state of its worst pool.
+//! Failures that the generator caused do not count against the target; if they are limits that it
+//! reached, they are reasons of the verdict. The target is degraded from 1 % of failures on, and
+//! failed if no answer met the plan's expectation. The target falls behind if the number of requests
+//! without an answer grows ([`crate::backlog`]). The states are ordered, the worst last, so that a
+//! run of several pools has the state of its worst pool.
 
 use crate::words::share_text;
 use crate::{Blame, Cause, Figures, Outcome, PoolInfo, Reason, Remedy, status_name};
@@ -14,18 +14,18 @@ use std::cmp::Reverse;
 
 /// The share of failed requests from which a target counts as degraded.
 const DEGRADED_SHARE: f64 = 0.01;
-/// The most kinds of failure that a reason names.
+/// The maximum number of kinds of failure in a reason.
 const KINDS: usize = 3;
 
-/// The target's state under the load. `Unknown` lies behind `Ok`: a run with one good pool and one
-/// of which nothing is known is not good.
+/// The target's state under the load. `Unknown` is worse than `Ok`: a run with one good pool and one
+/// unknown pool is not good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TargetState {
     /// Fewer than 1 % of the requests failed, and the target kept up with the load.
     Ok,
-    /// The target was asked for nothing.
+    /// The target received no requests.
     Unknown,
-    /// It answered fewer requests than it was asked, and those without an answer grew.
+    /// The target answered fewer requests than it received, and the number without an answer grew.
     Behind,
     /// Some of the requests failed.
     Degraded,
@@ -34,7 +34,7 @@ pub enum TargetState {
 }
 
 impl TargetState {
-    /// All of them, the worst last.
+    /// All states, the worst last.
     pub const ALL: [Self; 5] = [
         Self::Ok,
         Self::Unknown,
@@ -56,23 +56,23 @@ impl TargetState {
     }
 }
 
-/// The answer, with its reasons.
+/// The verdict on the target, with its reasons.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetAnswer {
-    /// The target's state; of several pools, that of the worst.
+    /// The target's state; with several pools, the worst one.
     pub state: TargetState,
-    /// The failures by kind; of several pools, with the pool's name.
+    /// The failures by kind; with several pools, prefixed with the pool's name.
     pub reasons: Vec<Reason>,
 }
 
 impl TargetAnswer {
-    /// The answer on a target that was asked for nothing.
+    /// The verdict on a target without requests.
     pub(crate) const NONE: Self = Self {
         state: TargetState::Unknown,
         reasons: Vec::new(),
     };
 
-    /// The answer for one pool. Failures for which the generator is to blame are left out.
+    /// The verdict for one pool. Failures for which the generator is to blame are left out.
     #[must_use]
     pub fn of(pool: &PoolInfo, figures: &Figures) -> Self {
         if let Some(reason) = unreached(pool, figures) {
@@ -123,8 +123,7 @@ impl TargetAnswer {
         }
     }
 
-    /// Adds that the target falls behind, unless it answered nothing as expected: then there is worse
-    /// to say.
+    /// Adds that the target falls behind, unless no answer was as expected, which is worse.
     pub(crate) fn fall_behind(&mut self, reason: Reason) {
         if self.state < TargetState::Failed {
             self.state = self.state.max(TargetState::Behind);
@@ -132,7 +131,7 @@ impl TargetAnswer {
         }
     }
 
-    /// The answer for all pools of a run.
+    /// The verdict for all pools of a run.
     pub(crate) fn of_run(pools: &[(&PoolInfo, &Figures)]) -> Self {
         if let [(pool, only)] = pools {
             return Self::of(pool, only);
@@ -151,11 +150,11 @@ impl TargetAnswer {
     }
 }
 
-/// The reason for which no request could be sent, where no connection was ever ready for one though
-/// requests waited. There is no failed request then that would show it.
+/// The reason why no request could be sent, if no connection was ever ready although requests waited.
+/// Without it, no failed request would show this.
 pub(crate) fn unreached(pool: &PoolInfo, figures: &Figures) -> Option<Reason> {
     let (counts, connections) = (&figures.counts, &figures.connections);
-    // Users of a closed model wait for connections that are opened ahead without being due.
+    // Users of a closed model wait for connections that are opened in advance, without being due.
     let waits = counts.pending > 0 || pool.growth == Growth::Ahead && connections.known() > 0;
     if counts.sent > 0 || figures.warmup.sent > 0 || !waits || connections.was_any_ready() {
         return None;
@@ -181,7 +180,7 @@ pub(crate) fn unreached(pool: &PoolInfo, figures: &Figures) -> Option<Reason> {
     })
 }
 
-/// Whether no connection to the pool's proxy could be opened: nothing else came to pass.
+/// Whether all failures are failures to connect to the pool's proxy.
 fn fails_at_proxy(pool: &PoolInfo, kinds: &[(Outcome, u64)]) -> bool {
     let is_of_opening = |(outcome, _): &(Outcome, u64)| {
         matches!(
@@ -200,8 +199,8 @@ fn fails_at_proxy(pool: &PoolInfo, kinds: &[(Outcome, u64)]) -> bool {
     asked.is_some_and(|asked| asked.transport.is_proxied) && kinds.iter().all(is_of_opening)
 }
 
-/// The most frequent kinds by name, that of unexpected statuses with the statuses; with their share
-/// where there are several.
+/// The names of the most frequent kinds, the kind of unexpected statuses with the statuses; with the
+/// shares if there are several kinds.
 fn named(kinds: &[(Outcome, u64)], figures: &Figures) -> String {
     let name = |(outcome, count): &(Outcome, u64)| match outcome {
         Outcome::HttpStatus => format!("{}{}", outcome.name(), statuses(*count, figures)),
@@ -235,8 +234,8 @@ fn remedy(outcome: Outcome, figures: &Figures) -> Option<Remedy> {
     }
 }
 
-/// The mistake that drumfire found if failures have the name of a code that no server has sent, in
-/// brackets after a blank; the most frequent one.
+/// The mistake that drumfire found if failures have the name of a code that the server did not send,
+/// in brackets after a space; the most frequent one.
 fn found(outcome: Outcome, figures: &Figures) -> String {
     let rows = figures.errors();
     let row = rows.iter().find(|row| row.outcome == outcome);
@@ -246,8 +245,9 @@ fn found(outcome: Outcome, figures: &Figures) -> String {
     }
 }
 
-/// The statuses of this many exchanges that failed for theirs, the most frequent first, behind a
-/// blank. Where a plan expects others than those from 200 to 299, which of them failed is not known.
+/// The statuses of the exchanges that failed because of their status, the most frequent first, after
+/// a space. Empty if a plan expects statuses other than 200 to 299, because it is then unknown which
+/// of them failed.
 fn statuses(failed: u64, figures: &Figures) -> String {
     let is_bad = |status: u16| !(200..300).contains(&status);
     let mut bad: Vec<(u16, u64)> = figures.status().filter(|of| is_bad(of.0)).collect();

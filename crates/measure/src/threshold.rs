@@ -1,13 +1,13 @@
 //! Thresholds against merged data: the rule, the measured figure, and whether it passes.
 //!
-//! An [`Aim`] finds the place that a metric names, a pool or a step, once and before the run. A
-//! [`View`] is the data at that place, of the whole run or of one window, and the same code turns
-//! either into a [`Figure`]. A figure that the data can't support, such as a p99 of twenty samples,
-//! is no number: it ends no run, and at the end the rule fails with the number of samples that it
-//! takes, unless the greatest of them already lies below the rule's bound.
+//! An [`Aim`] finds the pool or step of a metric, once and before the run. A [`View`] is the data
+//! there, of the whole run or of one window, and the same code turns either into a [`Figure`]. A
+//! figure that the data does not support, such as a p99 of twenty samples, is not a number: it ends
+//! no run, and at the end the rule fails with the number of samples needed, unless the largest
+//! sample is already below the rule's bound.
 //!
-//! Errors here are texts: they are shown in the threshold's row, in the place of its figure, and
-//! nothing depends on their kind.
+//! Errors here are texts: they are shown in the threshold's row instead of its figure, and nothing
+//! depends on their kind.
 
 use crate::figure::{Certainty, Figure, Judgement};
 use crate::form;
@@ -19,22 +19,21 @@ use drumfire_units::Nanos;
 /// The result of one threshold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThresholdResult {
-    /// The threshold as the user wrote it.
+    /// The threshold in the user's words.
     pub expression: String,
-    /// Whether it is a condition that was not to come, and not a rule that had to hold.
+    /// Whether it is a condition that must not occur, instead of a rule that must hold.
     pub is_condition: bool,
-    /// Whether the run passed. With a rule that can't be evaluated it does not, with a condition it
-    /// does.
+    /// Whether the run passed. A rule that cannot be evaluated does not pass, a condition does.
     pub passed: bool,
-    /// The figure that was seen, in the metric's unit (nanoseconds, per second, share, count); of
-    /// a windowed one, the worst window's. `None` when it cannot be evaluated.
+    /// The measured figure, in the metric's unit (nanoseconds, per second, share, count); with
+    /// windows, the worst window's. `None` if it cannot be evaluated.
     pub actual: Option<f64>,
-    /// Whether `actual` is the figure itself or a bound of it.
+    /// Whether `actual` is exact or a bound.
     pub certainty: Certainty,
-    /// The figure in words, or the reason for which it cannot be evaluated.
+    /// The figure as text, or the reason why it cannot be evaluated.
     pub actual_text: String,
-    /// When it ended the run, if it did: the end of the interval that showed it, from the run's
-    /// start.
+    /// When the threshold ended the run, if it did: the end of the interval that showed it, from
+    /// the run's start.
     pub ended_run_at: Option<Nanos>,
 }
 
@@ -44,23 +43,23 @@ form! {
     }
 }
 
-/// The place at which a metric looks: a pool, or all; a step, or all; and the model that chooses
-/// the latency.
+/// The data that a metric uses: a pool, or all; a step, or all; and the model that chooses the
+/// latency.
 #[derive(Clone, Debug)]
 pub(crate) struct Aim {
-    /// The metric itself, without the pool and the step that it is asked of.
+    /// The metric without its pool and step.
     pub(crate) metric: Metric,
-    /// The pool's number; all pools when `None`.
+    /// The pool's number; `None` for all pools.
     pool: Option<usize>,
     /// The step of the pool: its index and its name.
     step: Option<(usize, String)>,
-    /// The model of the pool, or of all; `None` where they have not the same.
+    /// The model of the pool, or of all; `None` if they differ.
     model: Option<Model>,
 }
 
 impl Aim {
-    /// The place of a metric in a run, or a text that says why there is none. A step without a pool
-    /// is that of the first pool that has it.
+    /// The data for a metric in a run, or a text with the reason why it does not exist. A step
+    /// without a pool is looked up in all pools; the first match is used.
     pub(crate) fn of(metric: &Metric, info: &RunInfo) -> Result<Self, String> {
         let (pool, metric) = match metric {
             Metric::Pool(name, inner) => {
@@ -97,18 +96,18 @@ impl Aim {
 }
 
 impl Aim {
-    /// The model that chooses the latency; `None` where pools have not the same.
+    /// The model that chooses the latency; `None` if pools differ.
     pub(crate) const fn model(&self) -> Option<Model> {
         self.model
     }
 
-    /// The pool at which it looks, by its number; `None` for all.
+    /// The number of the metric's pool; `None` for all.
     pub(crate) const fn pool(&self) -> Option<usize> {
         self.pool
     }
 
-    /// Whether each request of the pools that it looks at is an arrival of its own, at a time that
-    /// the schedule has; those of scenarios are due as they come.
+    /// Whether each request of the metric's pools is a separate arrival of the schedule; requests
+    /// of scenarios are due when a user reaches them.
     pub(crate) fn is_of_arrivals(&self, info: &RunInfo) -> bool {
         let looked_at = |pool: usize| self.pool.is_none_or(|only| only == pool);
         let mut pools = info.pools.iter().enumerate();
@@ -123,8 +122,8 @@ impl Aim {
         }
     }
 
-    /// The distribution that the metric is about; `None` for a metric of counts. *The* latency of
-    /// pools with different models is no distribution, so that such a metric must name its pool.
+    /// The metric's distribution; `None` for a metric of counts. Pools with different models have
+    /// no common *the* latency, so such a metric must contain its pool.
     fn times<'a>(
         &self,
         figures: &'a Figures,
@@ -164,7 +163,7 @@ impl Aim {
     }
 }
 
-/// The first pool with this step, of all or of the one that was named, and the step's index in it.
+/// The first pool with this step, among all or the given one, and the step's index in it.
 fn find_step(name: &str, pool: Option<usize>, info: &RunInfo) -> Result<(usize, usize), String> {
     let pools = info.pools.iter().enumerate();
     let mut pools = pools.filter(|(index, _)| pool.is_none_or(|pool| pool == *index));
@@ -189,23 +188,23 @@ fn find_step(name: &str, pool: Option<usize>, info: &RunInfo) -> Result<(usize, 
     })
 }
 
-/// The merged data that one metric looks at: of a whole run, of a step, or of a window.
+/// The merged data for one metric: of a whole run, of a step, or of a window.
 pub(crate) struct View<'a> {
-    /// The distribution it is about; `None` for a metric of counts.
+    /// The metric's distribution; `None` for a metric of counts.
     pub(crate) times: Option<&'a Histogram>,
     /// Requests, or iterations.
     pub(crate) counts: Counts,
-    /// Responses with the status that it asks for.
+    /// Responses with the metric's status.
     pub(crate) responses: u64,
-    /// Requests that became due, of all steps, or iterations that did: the rate of a window in
-    /// which nothing was due is not judged.
+    /// Requests of all steps that became due, or iterations: the rate of a window without due
+    /// requests is not judged.
     pub(crate) due: u64,
     pub(crate) span: Nanos,
 }
 
 impl<'a> View<'a> {
-    /// The data of a metric in figures that span this long, `total` and those of each pool; or the
-    /// reason for which there are none.
+    /// The data of a metric in figures with this span, `total` and each pool's; or the reason why
+    /// the data are missing.
     pub(crate) fn of(
         aim: &Aim,
         total: &'a Figures,
@@ -249,8 +248,8 @@ impl<'a> View<'a> {
         })
     }
 
-    /// The figure of a metric, or the reason for which there is none: shares need something that
-    /// they are shares of, times need samples.
+    /// The figure of a metric, or the reason why it cannot be computed: shares need a total, times
+    /// need samples.
     pub(crate) fn figure(&self, metric: &Metric) -> Result<Figure, String> {
         match metric {
             Metric::Iteration(inner) => self.figure_of(inner, "iteration"),
@@ -286,8 +285,8 @@ impl<'a> View<'a> {
         }
     }
 
-    /// A figure of times. It is a lower bound where requests whose end was not seen may have made
-    /// it too small.
+    /// A figure of times. It is a lower bound if requests whose end was not seen may have made it
+    /// too small.
     fn time_figure(&self, metric: &Metric) -> Result<Figure, String> {
         let times = self.times.ok_or("it has no distribution of times")?;
         let count = times.count();
@@ -300,7 +299,7 @@ impl<'a> View<'a> {
             Metric::Quantile(q) => Ok(match times.quantile(*q) {
                 Some(time) => quantile(*q, time),
                 None => {
-                    // Where one of them has no end yet, none is the greatest.
+                    // If one of them has no end yet, the maximum is unknown.
                     let most = match has_bounds {
                         true => f64::INFINITY,
                         false => times.max().0 as f64,
@@ -344,7 +343,7 @@ impl ThresholdResult {
         }
     }
 
-    /// The result where there is no figure.
+    /// The result without a figure.
     pub(crate) fn unknown(threshold: &Threshold, why: String) -> Self {
         Self {
             expression: threshold.expression.clone(),
@@ -358,8 +357,8 @@ impl ThresholdResult {
     }
 }
 
-/// The reason for which a rule fails that may hold; `None` where its judgement is decided, or where
-/// it is a condition.
+/// The reason why a rule fails that may be true; `None` if its judgement is certain, or if it is a
+/// condition.
 pub(crate) fn undecided_text(threshold: &Threshold, judgement: Judgement) -> Option<&'static str> {
     let is_undecided = judgement == Judgement::Undecided && !threshold.is_condition();
     is_undecided.then_some("a lower bound, which can't decide the rule")

@@ -1,15 +1,15 @@
-//! The intervals of a run in a bounded place: neighbours are merged where there are too many.
+//! The intervals of a run in bounded memory: neighbours are merged if there are too many.
 //!
 //! An interval belongs to the cell of an absolute grid in which it begins, and intervals of one
-//! cell are merged, without loss. The cells that a timeline has are [`LENGTHS`], each a multiple of
-//! the one before: however fine or coarse the intervals came, and in whichever order, the cells of
-//! one length hold the same. That is why a run that is shown live, one that is read from a store,
-//! and one whose store made old intervals coarser have the same rows.
+//! cell are merged, without loss. The possible lengths of cells are [`LENGTHS`], each a multiple of
+//! the previous one. So the cells of one length are the same for fine and coarse intervals, in any
+//! order. Therefore a run that is shown live, one that is read from a store, and one whose store
+//! merged old intervals have the same rows.
 //!
-//! Only the last cell is held as a value, which [`Timeline::absorb`] adds to; all others are
+//! Only the last cell is kept as a value, to which [`Timeline::absorb`] adds; all others are
 //! encoded, a few kilobytes each instead of megabytes. An interval for an earlier cell costs a
-//! decoding and an encoding, so give them in order where you can. Cells grow longer when there are
-//! too many ([`Resolution::AtMost`]): then neighbours are decoded and merged, once for each
+//! decoding and an encoding, so pass intervals in order if possible. Cells become longer when there
+//! are too many ([`Resolution::AtMost`]): then neighbours are decoded and merged, once for each
 //! doubling of the run.
 
 use crate::form::{self, FormError};
@@ -25,7 +25,7 @@ const MINUTE: u64 = 60 * SECOND;
 const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
 
-/// The lengths of cells, in nanoseconds. From the last on each is twice the one before.
+/// The lengths of cells, in nanoseconds. After the last one, each is twice the previous one.
 const LENGTHS: [u64; 19] = [
     MILLISECOND,
     2 * MILLISECOND,
@@ -56,27 +56,28 @@ const _: () = {
     }
 };
 
-/// The rule by which a timeline is coarse.
+/// How coarse a timeline is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Resolution {
-    /// At most this many cells, at least one, all of one length: the least of a fixed list with
-    /// which they suffice.
+    /// At most this many cells, at least one, all of one length: the smallest of a fixed list that
+    /// suffices.
     AtMost(usize),
-    /// Cells are as fine as intervals come for an hour, 10 s long for a day, and 60 s after that.
+    /// Cells are as short as the intervals for an hour, 10 s long for a day, and 60 s after that.
     ByAge,
-    /// A cell from each of these times to the next, ascending, the first from the run's start.
+    /// A cell from each of these times to the next, in ascending order, the first from the run's
+    /// start.
     Edges(Vec<Nanos>),
 }
 
-/// The ages from which on intervals lie in cells of these lengths, for [`Resolution::ByAge`].
+/// The ages from which on cells have these lengths, for [`Resolution::ByAge`].
 const AGES: [(Nanos, Nanos); 2] = [
     (Nanos(HOUR), Nanos(10 * SECOND)),
     (Nanos(DAY), Nanos(MINUTE)),
 ];
 
 impl Resolution {
-    /// The beginning of the cell that holds an interval from `start` on, by [`Self::ByAge`] in a
-    /// run whose newest interval ends at `latest`. A store groups the frames of its log by it, in
+    /// The beginning of the cell for an interval that begins at `start`, by [`Self::ByAge`], in a
+    /// run whose newest interval ends at `latest`. A store groups the frames of its log with it, in
     /// one pass.
     #[must_use]
     pub fn cell_by_age(info: &RunInfo, start: Nanos, latest: Nanos) -> Nanos {
@@ -87,16 +88,16 @@ impl Resolution {
 /// The content of a cell, into which the intervals of its span are merged: a whole interval, or the
 /// overview that rows need.
 pub trait Cell: Clone + fmt::Debug + PartialEq {
-    /// The facts of the run that an empty cell is made from.
+    /// The facts of the run that an empty cell needs.
     type Form: Clone + fmt::Debug + PartialEq;
 
     /// A cell without content.
     fn empty(form: &Self::Form) -> Self;
 
-    /// Empties it and keeps the memory, for the intervals from this one on.
+    /// Empties the cell and keeps the memory, for the intervals from `first` on.
     fn reset(&mut self, first: &Interval);
 
-    /// Adds an interval that is summed up.
+    /// Adds an interval, which must be summed up.
     fn add(&mut self, interval: &Interval, form: &Self::Form);
 
     /// Adds a cell of the same run: associative, commutative and lossless.
@@ -108,11 +109,11 @@ pub trait Cell: Clone + fmt::Debug + PartialEq {
     /// The cell that [`Self::encode`] wrote.
     ///
     /// # Errors
-    /// When the bytes are no such cell.
+    /// If the bytes are not such a cell.
     fn decode(bytes: &[u8], form: &Self::Form) -> Result<Self, FormError>;
 }
 
-/// The whole of each interval, of a run with these pools.
+/// Cells with whole intervals, of a run with these pools.
 impl Cell for Interval {
     type Form = Vec<PoolInfo>;
 
@@ -141,7 +142,7 @@ impl Cell for Interval {
     }
 }
 
-/// A cell that rows and the test for drift read.
+/// Cells for rows and the drift test.
 impl Cell for Overview {
     type Form = Aspect;
 
@@ -170,26 +171,26 @@ impl Cell for Overview {
     }
 }
 
-/// The intervals of a run in cells, all of them encoded but the last. An encoding is canonical, so
-/// that cells of equal content have equal bytes.
+/// The intervals of a run in cells, all encoded except the last. The encoding is canonical, so that
+/// cells with equal content have equal bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timeline<C: Cell> {
-    /// The facts that cells are made and decoded with.
+    /// The facts for making and decoding cells.
     form: C::Form,
     grid: Grid,
     resolution: Resolution,
-    /// Every cell but the last, encoded, by its beginning.
+    /// Every cell except the last, encoded, by its beginning.
     closed: BTreeMap<Nanos, Box<[u8]>>,
     /// The last cell.
     open: Option<Open<C>>,
 }
 
-/// The grid on which cells begin.
+/// The grid of the beginnings of cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Grid {
     /// The length of the run's intervals; parts of one stay together.
     interval: Nanos,
-    /// The length of all cells, where they have one.
+    /// The length of all cells, if they have one length.
     length: Nanos,
     /// The end of the newest interval.
     latest: Nanos,
@@ -203,7 +204,7 @@ struct Open<C> {
 }
 
 impl Timeline<Interval> {
-    /// An empty timeline of a run of which everything is to be kept.
+    /// An empty timeline of whole intervals.
     #[must_use]
     pub fn new(info: &RunInfo, resolution: Resolution) -> Self {
         Self::of(info.pools.clone(), info, resolution)
@@ -211,18 +212,18 @@ impl Timeline<Interval> {
 }
 
 impl Timeline<Overview> {
-    /// An empty timeline of a run of which an overview of all pools together is to be kept.
+    /// An empty timeline of an overview of all pools together.
     #[must_use]
     pub fn of_run(info: &RunInfo, resolution: Resolution) -> Self {
         Self::of(Aspect::of_run(info), info, resolution)
     }
 
-    /// The same of one pool, by its number.
+    /// An empty timeline of an overview of one pool, by its number.
     pub(crate) fn of_pool(info: &RunInfo, number: usize, resolution: Resolution) -> Self {
         Self::of(Aspect::of_pool(info, number), info, resolution)
     }
 
-    /// The same of one step of a pool, by their numbers.
+    /// An empty timeline of an overview of one step of a pool, by their numbers.
     pub(crate) fn of_step(info: &RunInfo, pool: usize, step: usize, cells: usize) -> Self {
         let aspect = Aspect::of_step(info, pool, step);
         Self::of(aspect, info, Resolution::AtMost(cells))
@@ -244,12 +245,12 @@ impl<C: Cell> Timeline<C> {
         }
     }
 
-    /// Adds an interval, which is summed up; in any order. An interval without length counts for
-    /// the cell before its time: it ends there.
+    /// Adds an interval, which must be summed up, in any order. An interval without a length
+    /// belongs to the cell before its time, because it ends there.
     pub fn absorb(&mut self, interval: &Interval) {
         let before = self.grid.latest;
         self.grid.latest = before.max(interval.end);
-        // What has no length ends what was before it.
+        // An interval without a length belongs to the previous cell.
         let is_instant = interval.start >= interval.end;
         let start = interval.start - Nanos(is_instant.into());
         let begin = match self.resolution {
@@ -264,8 +265,8 @@ impl<C: Cell> Timeline<C> {
         self.coarsen(before);
     }
 
-    /// Replaces the edges of [`Resolution::Edges`]. Those up to the newest interval must stay, for
-    /// cells are not divided.
+    /// Replaces the edges of [`Resolution::Edges`]. Edges up to the newest interval must stay,
+    /// because cells are not divided.
     pub(crate) fn set_edges(&mut self, edges: Vec<Nanos>) {
         self.resolution = Resolution::Edges(edges);
     }
@@ -284,7 +285,7 @@ impl<C: Cell> Timeline<C> {
         closed.chain(self.open.iter().map(|open| open.cell.clone()))
     }
 
-    /// The cell that the newest interval is in. Unlike the others it needs no decoding.
+    /// The cell of the newest interval. Unlike the others it needs no decoding.
     #[must_use]
     pub fn newest(&self) -> Option<&C> {
         Some(&self.open.as_ref()?.cell)
@@ -296,7 +297,7 @@ impl<C: Cell> Timeline<C> {
         self.closed.len() + usize::from(self.open.is_some())
     }
 
-    /// Whether there is none.
+    /// Whether there are no cells.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.open.is_none()
@@ -308,14 +309,14 @@ impl<C: Cell> Timeline<C> {
         self.grid.latest
     }
 
-    /// The bytes that the cells take, but for the last.
+    /// The bytes of all cells except the last.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.closed.values().map(|bytes| bytes.len()).sum()
     }
 
-    /// The beginning of the cell that holds an interval from `begin` on; `begin` is the beginning
-    /// of an interval of the run or of a shorter cell.
+    /// The beginning of the cell for an interval that begins at `begin`, which is the beginning of
+    /// an interval of the run or of a shorter cell.
     fn cell(&self, begin: Nanos) -> Nanos {
         match &self.resolution {
             Resolution::AtMost(_) => down(begin, self.grid.length),
@@ -327,7 +328,7 @@ impl<C: Cell> Timeline<C> {
         }
     }
 
-    /// Begins a cell behind all others, in the memory of the one before, which is encoded.
+    /// Begins a cell after all others, in the memory of the previous one, which is encoded.
     fn begin_cell(&mut self, begin: Nanos, interval: &Interval) {
         let mut cell = match self.open.take() {
             Some(open) => {
@@ -342,8 +343,8 @@ impl<C: Cell> Timeline<C> {
         self.open = Some(Open { begin, cell });
     }
 
-    /// Adds to a cell before the open one, or makes it: for a worker that was late, or a part of a
-    /// run that was sorted otherwise.
+    /// Adds to a cell before the open one, or makes it: for a late worker, or a part of a run in
+    /// another order.
     fn absorb_earlier(&mut self, begin: Nanos, interval: &Interval) {
         let mut cell = match self.closed.get(&begin) {
             Some(bytes) => self.decode(bytes),
@@ -357,8 +358,8 @@ impl<C: Cell> Timeline<C> {
         self.closed.insert(begin, cell.encode().into_boxed_slice());
     }
 
-    /// Merges cells as far as the resolution demands, after the newest interval moved from
-    /// `before`. By age, this is worth looking for only when a new cell of the shortest length has
+    /// Merges cells as far as the resolution requires, after the end of the newest interval has
+    /// moved from `before`. By age, this is checked only when a new cell of the shortest length has
     /// begun.
     fn coarsen(&mut self, before: Nanos) {
         match self.resolution {
@@ -378,8 +379,8 @@ impl<C: Cell> Timeline<C> {
         }
     }
 
-    /// Merges the cells that have become one by a change of their length or their age. A cell that
-    /// stays alone stays encoded.
+    /// Merges the cells that belong together after a change of their length or their age. A cell
+    /// that stays single stays encoded.
     fn regroup(&mut self) {
         let moves = self.closed.keys().any(|begin| self.cell(*begin) != *begin);
         let open_moves = |open: &Open<C>| self.cell(open.begin) != open.begin;
@@ -436,7 +437,7 @@ fn decode<C: Cell>(bytes: &[u8], form: &C::Form) -> C {
     C::decode(bytes, form).expect("what was just encoded")
 }
 
-/// Cells that become one. Mostly it is a single one, which stays encoded.
+/// Cells that are merged. Usually it is a single one, which stays encoded.
 struct Group<C> {
     begin: Nanos,
     content: Content<C>,
@@ -468,13 +469,13 @@ impl<C: Cell> Group<C> {
     }
 }
 
-/// The greatest multiple of a length at or before a time.
+/// The last multiple of a length at or before a time.
 fn down(time: Nanos, length: Nanos) -> Nanos {
     Nanos(time.0 - time.0 % length.0.max(1))
 }
 
-/// The beginning of the coarsest cell around a finer one that is old enough as a whole, or that of
-/// the finer one.
+/// The beginning of the coarsest cell around a finer one that is completely old enough; otherwise
+/// the beginning of the finer one.
 fn by_age(begin: Nanos, latest: Nanos) -> Nanos {
     let old = AGES.iter().rev().find_map(|(age, length)| {
         let begin = down(begin, *length);
@@ -485,7 +486,7 @@ fn by_age(begin: Nanos, latest: Nanos) -> Nanos {
 }
 
 impl Grid {
-    /// Goes on to the next length; returns `false` where there is none.
+    /// Switches to the next length; returns `false` after the longest one.
     fn lengthen(&mut self) -> bool {
         let next = LENGTHS.iter().find(|length| **length > self.length.0);
         let next = next.copied().or_else(|| self.length.0.checked_mul(2));

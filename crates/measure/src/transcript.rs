@@ -1,11 +1,11 @@
-//! Exchanges in full, to be read rather than counted, and the bodies of failures.
+//! Transcripts of exchanges, for reading instead of counting, and the bodies of failures.
 //!
-//! A worker collects both beside its samples ([`Written`]) and hands them on when an interval
-//! closes. Transcripts go to observers as events and are in no summary; the bodies of failures are
-//! collected for the run ([`FailedBodies`]) and stored with its ending. Nothing is kept of other
-//! exchanges, so that recording a sample costs nothing more for them.
+//! A worker collects both in addition to its samples ([`Written`]) and passes them on when an
+//! interval closes. Transcripts go to observers as events and are not part of a summary; the bodies
+//! of failures are collected for the run ([`FailedBodies`]) and stored with its ending. Other
+//! exchanges leave no records here, so recording their samples costs nothing more.
 //!
-//! Texts here come from servers: they are bounded where they are taken, and escaped where they are
+//! Texts here come from servers: they are bounded when they are taken, and escaped when they are
 //! shown.
 
 use crate::form;
@@ -15,25 +15,26 @@ use drumfire_plan::Finding;
 use drumfire_units::Nanos;
 use std::ops::Range;
 
-/// The most kinds of failure of which bodies are kept.
+/// The maximum number of kinds of failure with bodies.
 pub const FAILED_KINDS: usize = 32;
 
-/// The most bodies of each kind.
+/// The maximum number of bodies of each kind.
 pub const FAILED_EXAMPLES: usize = 3;
 
-/// The most bytes of such a body that are kept.
+/// The maximum length of such a body, in bytes.
 pub const FAILED_BODY_BYTES: usize = 1_024;
 
-/// One exchange in full: a request, its response, and the results of the plan's rules for it.
+/// The transcript of one exchange: a request, its response, and the results of the plan's rules for
+/// it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transcript {
-    /// The number of its pool in the plan.
+    /// The number of the pool in the plan.
     pub pool: usize,
-    /// Its record.
+    /// The exchange's sample.
     pub sample: Sample,
-    /// The request, as far as it was made.
+    /// The request, as far as it was rendered.
     pub request: Side,
-    /// The response, if any of it came.
+    /// The response, if any part of it arrived.
     pub response: Option<Side>,
     /// The detail of a failure.
     pub detail: Option<Detail>,
@@ -44,7 +45,7 @@ pub struct Transcript {
 form! { struct Transcript { pool, sample, request, response, detail, findings } }
 
 impl Transcript {
-    /// The exchange with every text replaced by what `rewrite` returns for it.
+    /// The transcript with every text replaced by the result of `rewrite`.
     #[must_use]
     pub fn with_texts(mut self, rewrite: &dyn Fn(&str) -> String) -> Self {
         let Self {
@@ -73,7 +74,7 @@ impl Transcript {
         self
     }
 
-    /// The bytes of its bodies.
+    /// The length of all bodies in bytes.
     #[must_use]
     pub fn body_bytes(&self) -> usize {
         let sides = [Some(&self.request), self.response.as_ref()];
@@ -85,16 +86,15 @@ impl Transcript {
 /// One side of an exchange: a request, or a response.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Side {
-    /// The request line or the status line; without a version's details where the protocol has
-    /// none.
+    /// The request line or the status line; without a version's details if the protocol lacks them.
     pub line: String,
-    /// Header fields in their order.
+    /// Header fields in order.
     pub fields: Vec<Field>,
     /// The body, or the first messages of a call.
     pub bodies: Vec<Excerpt>,
     /// Messages beyond those in `bodies`.
     pub more: u64,
-    /// Fields behind the body.
+    /// Fields after the body.
     pub trailers: Vec<Field>,
 }
 
@@ -118,19 +118,19 @@ impl Side {
     }
 }
 
-/// A header field as it was sent.
+/// A header field, as sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its value; bytes that are no text are replaced.
+    /// The value; bytes that are not text are replaced.
     pub value: String,
 }
 
 form! { struct Field { name, value } }
 
 impl Field {
-    /// A field of these bytes.
+    /// A field from bytes.
     #[must_use]
     pub fn of(name: &[u8], value: &[u8]) -> Self {
         let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
@@ -144,19 +144,19 @@ impl Field {
 /// The beginning of a body or a message, and its length.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Excerpt {
-    /// Its first bytes, decoded.
+    /// The first bytes, decoded.
     pub bytes: Vec<u8>,
-    /// Its length in all.
+    /// The total length.
     pub length: u64,
-    /// The message as text, where the schema gives it one.
+    /// The message as text, if the schema provides one.
     pub text: Option<String>,
 }
 
 form! { struct Excerpt { bytes, length, text } }
 
 impl Excerpt {
-    /// Replaces its texts by what `rewrite` returns for them. Bytes that are no text are rewritten as
-    /// text only if that changes them, so that binary bodies stay as they are.
+    /// Replaces the texts by the results of `rewrite`. Bytes that are not text are rewritten as text
+    /// only if that changes them, so that binary bodies stay unchanged.
     pub(crate) fn rewrite_texts(&mut self, rewrite: &dyn Fn(&str) -> String) {
         let Self {
             bytes,
@@ -179,9 +179,9 @@ pub struct FailedBody {
     pub outcome: Outcome,
     /// The response's status.
     pub status: u16,
-    /// The number of its pool in the plan.
+    /// The number of the pool in the plan.
     pub pool: usize,
-    /// Its step: an index into the pool's step names.
+    /// The step: an index into the pool's step names.
     pub step: u16,
     /// The end of the exchange, from the run's start.
     pub end: Nanos,
@@ -192,29 +192,29 @@ pub struct FailedBody {
 form! { struct FailedBody { outcome, status, pool, step, end, body } }
 
 impl FailedBody {
-    /// Whether a body of the same step has the same bytes. Bodies whose bytes are not kept are
-    /// never taken for the same.
+    /// Whether a body of the same step has equal bytes. Bodies without kept bytes are never treated
+    /// as equal.
     fn says_the_same(&self, other: &Self) -> bool {
         let [one, two] = [self, other].map(|body| (body.pool, body.step, &body.body));
         one == two && !self.body.bytes.is_empty()
     }
 }
 
-/// Exchanges, or parts of them, that a worker keeps beyond their figures until its interval closes.
+/// Records of exchanges, in addition to figures, that a worker keeps until its interval closes.
 #[derive(Clone, Debug, Default)]
 pub struct Written {
-    /// Exchanges in full.
+    /// Transcripts of exchanges.
     pub transcripts: Vec<Transcript>,
-    /// Exchanges that the plan asks for in full and for which there was no room.
+    /// The number of exchanges that the plan requests transcripts of, but that did not fit.
     pub lost_transcripts: u64,
     /// Bodies of kinds of failure.
     pub failed_bodies: Vec<FailedBody>,
-    /// Requests that are slower than most before.
+    /// Requests that may be among the slowest.
     pub slow: Vec<SlowRequest>,
 }
 
 impl Written {
-    /// Whether there is nothing.
+    /// Whether there are no records.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.transcripts.is_empty()
@@ -224,11 +224,11 @@ impl Written {
     }
 }
 
-/// The first bodies of failures, a few of each kind: of an outcome with a status.
+/// The first bodies of failures, a few of each kind, that is, of each outcome with a status.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FailedBodies(Vec<FailedBody>);
 
-/// The bodies in their order, which adding them again must reproduce.
+/// The bodies in order; adding them again must reproduce the list.
 impl Form for FailedBodies {
     fn write(value: &Self, out: &mut Vec<u8>) {
         form::write(&value.0, out);
@@ -246,8 +246,7 @@ impl Form for FailedBodies {
 }
 
 impl FailedBodies {
-    /// Whether the body of such a failure would be one of the first ones, so that a body need not
-    /// be copied in vain.
+    /// Whether the body of such a failure might be kept, so that other bodies need not be copied.
     #[must_use]
     pub fn wants(&self, outcome: Outcome, status: u16) -> bool {
         match self.of_kind(outcome, status).len() {
@@ -256,10 +255,10 @@ impl FailedBodies {
         }
     }
 
-    /// Keeps a body, unless there are enough earlier ones of its kind or too many kinds, or an
-    /// earlier one has the same bytes.
+    /// Keeps a body, unless there are enough earlier ones of its kind, too many kinds, or an earlier
+    /// one with equal bytes.
     ///
-    /// Of workers that report in any order, the bodies that ended first are kept.
+    /// If workers report in any order, the bodies that ended first are kept.
     pub fn add(&mut self, body: FailedBody) {
         let kind = self.of_kind(body.outcome, body.status);
         let mut same = kind.clone().filter(|at| self.0[*at].says_the_same(&body));
@@ -281,8 +280,8 @@ impl FailedBodies {
         }
     }
 
-    /// The indexes of the bodies of a kind; empty, at the index where its first would be inserted,
-    /// where there are none.
+    /// The indexes of the bodies of a kind; without any, an empty range at the index for the first
+    /// body.
     fn of_kind(&self, outcome: Outcome, status: u16) -> Range<usize> {
         let key = |body: &FailedBody| (body.outcome, body.status);
         let start = self.0.partition_point(|body| key(body) < (outcome, status));
@@ -305,13 +304,13 @@ impl FailedBodies {
         self.0.iter()
     }
 
-    /// Whether there is none.
+    /// Whether no bodies are kept.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Takes them all out.
+    /// Removes and returns all bodies.
     pub fn take(&mut self) -> Vec<FailedBody> {
         std::mem::take(&mut self.0)
     }

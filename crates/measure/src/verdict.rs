@@ -1,20 +1,19 @@
-//! The generator judges itself: whether the figures can be believed, and why not.
+//! The generator's judgement of itself: whether the figures can be trusted, and why not.
 //!
-//! Nothing here looks at the target. [`Evidence`] collects what the generator measured of itself:
-//! lag, pauses, turns of its event loops, CPU time, time in the run queue, limits that were
-//! reached. Each judge adds findings, and the gravest is the verdict: suspect where the generator
-//! may have had a part in the figures, invalid where they say more about it than about the target.
-//! Lag of an open model is judged beside the latency, that of a closed one by the share of its
-//! users' time that it cost. Spans under 200 ms are judged by amounts and pauses alone, for the
-//! kernel counts in ticks.
+//! The target is not considered here. [`Evidence`] collects the generator's measurements of itself:
+//! lag, pauses, turns of its event loops, CPU time, time in the run queue, limits that were reached.
+//! Each judge adds findings, and the worst determines the verdict: suspect if the generator may have
+//! affected the figures, invalid if they show more of it than of the target. The lag of an open model
+//! is compared with the latency, the lag of a closed one with the share of its users' time that it
+//! cost. Spans under 200 ms are judged only by amounts and pauses, because the kernel counts in ticks.
 //!
-//! By the kernel's clock the time at which a thread gets to a response is no part of any figure of the
-//! target: turns of the event loop and waits for a core are then judged by the lag that they cause,
-//! and responses without a stamp take their place.
+//! By the kernel's clock, the time at which a thread handles a response does not affect figures of the
+//! target. Turns of the event loop and waits for a core are then judged by the lag that they cause,
+//! and responses without a stamp are judged instead.
 //!
-//! A finding is made of an effect that figures show, not of a cause that might have had one: a busy
-//! machine on which every request left in time is no reason to doubt a run. Causes are named in the
-//! reason, with the remedy that fits.
+//! A finding is based on an effect in the figures, not on a possible cause: a busy machine on which
+//! every request was sent in time is not a reason to doubt a run. The reason contains the cause, with
+//! a suitable remedy.
 
 use crate::near_p99::{near_p99, near_p99_measured};
 use crate::target::unreached;
@@ -25,14 +24,14 @@ use crate::{
 };
 use drumfire_units::{Nanos, rounded::time as time_text};
 
-/// The answer to whether a run's figures can be believed. It says nothing of the target.
+/// Whether a run's figures can be trusted. The target is not considered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Validity {
-    /// Nothing speaks against them.
+    /// No finding speaks against the figures.
     Valid,
-    /// The generator may have had a part in them.
+    /// The generator may have affected the figures.
     Suspect,
-    /// They say more about the generator than about the target.
+    /// The figures show more of the generator than of the target.
     Invalid,
 }
 
@@ -48,49 +47,49 @@ impl Validity {
     }
 }
 
-/// The judgement with its reasons, the gravest first.
+/// The judgement with its reasons, the worst first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
-    /// The gravest of the findings.
+    /// The worst of the findings.
     pub validity: Validity,
     /// One for each finding.
     pub reasons: Vec<Reason>,
-    /// The findings that no interval shows, which are among the reasons once the books are closed.
+    /// Findings that no interval shows; they are added to the reasons when the summary is closed.
     pub(crate) doubts: Vec<Doubt>,
 }
 
-/// The least lag that counts against a run.
+/// The minimum lag that makes a run suspect.
 const LAG_SUSPECT: Nanos = Nanos::from_millis(1);
 /// Lag, and a turn of the event loop, may be one part in this many of the latency.
 const LATENCY_PART: u64 = 10;
-/// The least lag that makes an open-model run worthless.
+/// The minimum lag that makes an open-model run invalid.
 const LAG_INVALID: Nanos = Nanos::from_millis(10);
-/// The share of their time that the users of a closed model may lose to lag.
+/// The maximum share of their time that the users of a closed model may lose to lag.
 const LOST_SHARE: f64 = 0.1;
 /// The CPU share from which a thread counts as busy.
 const CPU_SHARE: f64 = 0.85;
-/// The longest turn of an event loop, at its 99th percentile.
+/// The maximum turn of an event loop, at its 99th percentile.
 const LOOP_TURN: Nanos = Nanos::from_millis(1);
-/// A single pause of the generator that shows in the figures.
+/// A single pause of the generator that affects the figures.
 const PAUSE_SUSPECT: Nanos = Nanos::from_millis(100);
-/// A single pause that makes them worthless.
+/// A single pause that makes the figures invalid.
 const PAUSE_INVALID: Nanos = Nanos::from_secs(1);
-/// The share of time that threads may stand in the run queue.
+/// The maximum share of time that threads may be in the run queue.
 const RUN_QUEUE_SHARE: f64 = 0.05;
-/// The share of CPU time that the hypervisor may take.
+/// The maximum share of CPU time that the hypervisor may take.
 const STEAL_SHARE: f64 = 0.05;
-/// Threads that use less of a core are not what makes a generator late.
+/// Threads that use less of a core than this do not make a generator late.
 const IDLE_SHARE: f64 = 0.5;
-/// One part in this many of the lag, spent waiting for a core, names the cause of it.
+/// Waiting for a core is reported as the cause if it was one part in this many of the lag.
 const QUEUED_PART: u128 = 4;
-/// The share of receives that may lack the kernel's stamp.
+/// The maximum share of receives without the kernel's stamp.
 const LOST_STAMPS: f64 = 0.01;
-/// The kernel's figures of shorter spans are noise: it counts in ticks of up to 10 ms.
+/// The minimum span for the kernel's figures of threads: they count in ticks of up to 10 ms.
 const SPAN_MIN: Nanos = Nanos::from_millis(200);
-/// The same of the whole machine's time.
+/// The minimum span for the kernel's figures of the whole machine.
 const STEAL_SPAN_MIN: Nanos = Nanos::from_secs(1);
 
-/// The evidence by which a run is judged.
+/// The evidence for judging a run.
 pub(crate) struct Evidence<'a> {
     pub(crate) pools: &'a [(&'a PoolInfo, &'a Figures)],
     pub(crate) total: &'a Figures,
@@ -99,14 +98,14 @@ pub(crate) struct Evidence<'a> {
     pub(crate) span: Nanos,
 }
 
-/// The share of stamps that are lost, where it is more than may be passed over.
+/// The share of lost stamps, if it is too high.
 fn lost_share(lost: u64, all: u64) -> Option<f64> {
     let share = lost as f64 / all.max(1) as f64;
     (share > LOST_STAMPS).then_some(share)
 }
 
-/// Whether lag made a quantile of the response time greater by more than `limit`. Where most of the
-/// time before sending was waiting, lag can't be told apart in it, and counts as showing.
+/// Whether lag increased a quantile of the response time by more than `limit`. If most of the time
+/// before sending was waiting, lag cannot be distinguished in it, and the result is `true`.
 fn lag_shows(latency: &Latency, limit: Nanos) -> bool {
     let (response, service) = (&latency.response_time, &latency.service_time);
     if response.is_empty() || latency.waiting.sum() > latency.lag.sum() {
@@ -120,11 +119,11 @@ fn lag_shows(latency: &Latency, limit: Nanos) -> bool {
     excess.max().is_none_or(|excess| excess > limit.0)
 }
 
-/// One thing that speaks against a run, and how far.
+/// One finding against a run, with its severity.
 struct Finding(Validity, Reason);
 
 impl Verdict {
-    /// The verdict on a run against which nothing speaks.
+    /// The verdict on a run without findings.
     pub(crate) const NONE: Self = Self {
         validity: Validity::Valid,
         reasons: Vec::new(),
@@ -164,7 +163,7 @@ impl Verdict {
         }
     }
 
-    /// The same with what no interval shows, each of which makes the run suspect at least.
+    /// Adds findings that no interval shows; each makes the run at least suspect.
     pub(crate) fn with(mut self, doubts: Vec<Doubt>) -> Self {
         for doubt in &doubts {
             self.doubt(Reason::new(doubt.text.clone(), &[]));
@@ -172,13 +171,13 @@ impl Verdict {
         Self { doubts, ..self }
     }
 
-    /// Adds one more reason that makes the run suspect at least.
+    /// Adds a reason that makes the run at least suspect.
     pub(crate) fn doubt(&mut self, reason: Reason) {
         self.validity = self.validity.max(Validity::Suspect);
         self.reasons.push(reason);
     }
 
-    /// Adds one more reason that makes the run invalid.
+    /// Adds a reason that makes the run invalid.
     pub(crate) fn condemn(&mut self, reason: Reason) {
         self.validity = Validity::Invalid;
         self.reasons.insert(0, reason);
@@ -186,10 +185,10 @@ impl Verdict {
 }
 
 impl Evidence<'_> {
-    /// Finds a run in which nothing ended. A target that takes no request is no fault of the
-    /// generator, and lasting longer no remedy, so that such pools are left out.
+    /// Detects a run in which no request ended. A target that accepts no request is not the
+    /// generator's fault, and a longer run would not help, so such pools are left out.
     fn judge_amount(&self, found: &mut Vec<Finding>) {
-        // A pool that ended no request because its target took none is answered for by the target.
+        // If the target accepted no request, the verdict on the target covers this.
         let unreached = |(pool, figures): &(&PoolInfo, &Figures)| {
             figures.counts.finished() > 0 || unreached(pool, figures).is_some()
         };
@@ -204,7 +203,7 @@ impl Evidence<'_> {
         }
     }
 
-    /// Finds the limits of the machine that made requests fail: such failures say nothing of the
+    /// Detects limits of the machine that made requests fail: such failures show nothing of the
     /// target.
     fn judge_limits(&self, found: &mut Vec<Finding>) {
         for outcome in &self.generator.limited_by {
@@ -219,7 +218,7 @@ impl Evidence<'_> {
         }
     }
 
-    /// A handful of milliseconds supports no judgement: threads begin, connections open, and the
+    /// A few milliseconds do not support a judgement: threads begin, connections open, and the
     /// kernel's clock ticks once or twice.
     fn too_short(&self) -> Option<Finding> {
         if self.total.counts.finished() == 0 {
@@ -232,7 +231,7 @@ impl Evidence<'_> {
         Some(Finding(Validity::Valid, Reason::new(text, &[])))
     }
 
-    /// Finds lag that reached *the* latency, or that kept users from sending.
+    /// Detects lag that affected *the* latency, or that kept users from sending.
     fn lag(&self, pool: &PoolInfo, figures: &Figures) -> Option<Finding> {
         let kept_back = match pool.model {
             Model::Open => return self.lag_of_response(figures, Remedy::LowerRate),
@@ -245,11 +244,11 @@ impl Evidence<'_> {
         findings.max_by_key(|finding| finding.0)
     }
 
-    /// Lag is part of the response time, so a tenth of that is the most it may be; once it exceeds
-    /// the service time, the response time speaks of us and no longer of the target.
-    /// How long a timeout is was our choice, so it excuses nothing: quantiles that it reaches are
-    /// left out. A handful of samples supports no quantile and no judgement, and lag that no
-    /// quantile of the response time shows made no figure wrong.
+    /// Lag is part of the response time, so at most a tenth is acceptable; if it exceeds the service
+    /// time, the response time shows the generator more than the target. The length of a timeout is
+    /// the plan's choice and excuses nothing: quantiles that include timeouts are left out. A few
+    /// samples support no quantile and no judgement, and lag that no quantile of the response time
+    /// shows made no figure wrong.
     fn lag_of_response(&self, figures: &Figures, less: Remedy) -> Option<Finding> {
         let latency = &figures.latency;
         let (name, lag) = near_p99(&latency.lag)?;
@@ -274,8 +273,8 @@ impl Evidence<'_> {
         Some(Finding(validity, Reason::new(text, &cause.remedies)))
     }
 
-    /// Lag is no part of a closed model's service time. It counts where it took a tenth of its
-    /// users' time from them, for then they asked the less for it.
+    /// Lag is not part of a closed model's service time. It matters if it cost its users a tenth of
+    /// their time, because they then sent fewer requests.
     fn lag_of_users(&self, pool: &PoolInfo, figures: &Figures) -> Option<Finding> {
         let lag = &figures.latency.lag;
         let users = u64::from(pool.users.unwrap_or(pool.connections)).max(1);
@@ -298,7 +297,7 @@ impl Evidence<'_> {
         ))
     }
 
-    /// The likeliest cause of the generator's lateness, with its remedy; `less` is the one that
+    /// The likeliest cause of the generator's lateness, with its remedy; `less` is the remedy that
     /// lowers the load.
     fn cause(&self, less: Remedy) -> Reason {
         let (queued, steal) = (self.queued_share(), self.steal_share());
@@ -323,7 +322,7 @@ impl Evidence<'_> {
         }
     }
 
-    /// The likeliest cause of lateness where neither the threads nor the machine was busy for long.
+    /// The likeliest cause of lateness if neither the threads nor the machine was busy for long.
     fn cause_of_late_wakes(&self, less: Remedy) -> Reason {
         let lag: u128 = self.pools.iter().map(|(_, f)| f.latency.lag.sum()).sum();
         let queued = self.generator.run_queue_delay;
@@ -346,8 +345,8 @@ impl Evidence<'_> {
         }
     }
 
-    /// Finds the longest time for which an event loop stood still: exchanges of that span were
-    /// timed by it.
+    /// Detects the longest stop of an event loop: exchanges during it were timed wrong by up to its
+    /// length.
     fn judge_pauses(&self, found: &mut Vec<Finding>) {
         let health = self.health;
         let longest = health.loop_turn.max().max(health.wake_lateness.max());
@@ -370,8 +369,8 @@ impl Evidence<'_> {
         found.push(Finding(validity, Reason::new(text, &[Remedy::OwnCores])));
     }
 
-    /// Finds responses that the program's clock timed where the kernel's timed the others: what this
-    /// generator did late is in theirs.
+    /// Detects responses that the program's clock timed although the kernel's timed the others: their
+    /// times include the generator's lateness.
     fn lost_stamps(&self) -> Option<Finding> {
         let stamps = self.generator.stamps;
         let all = stamps.taken + stamps.lost();
@@ -384,7 +383,7 @@ impl Evidence<'_> {
         Some(Finding(Validity::Suspect, Reason::new(text, &[])))
     }
 
-    /// Finds requests that the program's clock timed where the kernel's timed the others.
+    /// Detects requests that the program's clock timed although the kernel's timed the others.
     fn lost_departures(&self) -> Option<Finding> {
         let departures = self.generator.departures;
         let share = lost_share(departures.lost(), departures.asked());
@@ -397,7 +396,7 @@ impl Evidence<'_> {
         Some(Finding(Validity::Suspect, Reason::new(text, &[])))
     }
 
-    /// Finds threads that were busy, turns that took long, and cores that others had.
+    /// Detects busy threads, long turns, and waits for cores.
     fn judge_threads(&self, found: &mut Vec<Finding>) {
         let generator = self.generator;
         let mut suspect = |text: String, remedies: &[Remedy]| {
@@ -425,8 +424,8 @@ impl Evidence<'_> {
                 None => suspect(text, &[Remedy::FewerConnections, Remedy::AddThreads]),
             }
         }
-        // Of an open model each arrival samples how soon a thread gets its core: what these two
-        // take shows as lag, and is judged there.
+        // In an open model, each arrival samples how soon a thread gets its core: the effect of both
+        // appears as lag, and is judged there.
         if self.has_open() {
             return;
         }
@@ -443,7 +442,7 @@ impl Evidence<'_> {
         self.judge_steal(found);
     }
 
-    /// Finds CPU time that the machine did not have. Of an open model lag shows it.
+    /// Detects CPU time that the hypervisor took. In an open model, lag shows it.
     fn judge_steal(&self, found: &mut Vec<Finding>) {
         let steal = self.steal_share();
         if self.has_open() || steal <= STEAL_SHARE {
@@ -462,8 +461,8 @@ impl Evidence<'_> {
         self.pools.iter().any(|(pool, _)| pool.model == Model::Open)
     }
 
-    /// The reason for which a turn took long that had little to do: the thread was taken off its
-    /// core within it. `None` where the turn was full of work.
+    /// The reason why a turn with little work took long: the thread lost its core during the turn.
+    /// `None` if the turn was full of work.
     fn lost_cores(&self) -> Option<String> {
         let (busy, queued) = (self.generator.cpu_share_max, self.generator.run_queue_delay);
         let is_idle = busy > 0.0 && busy < IDLE_SHARE;
@@ -476,15 +475,14 @@ impl Evidence<'_> {
         })
     }
 
-    /// The time for which a thread waited for its core before a turn of its event loop, on average,
-    /// in nanoseconds: by that much the responses that the turn read were seen late.
+    /// The average time in nanoseconds that a thread waited for its core before a turn of its event
+    /// loop: the responses read in the turn were seen late by that much.
     fn queued_each(&self) -> f64 {
         let turns = self.health.loop_turn.count().max(1);
         self.generator.run_queue_delay.0 as f64 / turns as f64
     }
 
-    /// Whether the waits for a core reached the service times: on average by a tenth, or by wakes
-    /// that came late.
+    /// Whether waits for a core affected the service times: on average by a tenth, or by late wakes.
     fn queueing_shows(&self) -> bool {
         let service = &self.total.latency.service_time;
         let late = near_p99(&self.health.wake_lateness);
@@ -492,7 +490,7 @@ impl Evidence<'_> {
             || late.is_some_and(|(_, late)| late > self.turn_limit())
     }
 
-    /// The remedy that asks for less load.
+    /// The remedy that lowers the load.
     fn less(&self) -> Remedy {
         if self.has_open() {
             Remedy::LowerRate
@@ -501,15 +499,15 @@ impl Evidence<'_> {
         }
     }
 
-    /// The greatest time for a turn of the event loop, at its 99th percentile: 1 ms, or a tenth of
-    /// a longer latency.
+    /// The maximum time for a turn of the event loop, at its 99th percentile: 1 ms, or a tenth of a
+    /// longer latency.
     fn turn_limit(&self) -> Nanos {
         let latency = near_p99_measured(&self.total.latency.service_time);
         LOOP_TURN.max(Nanos(latency.0 / LATENCY_PART))
     }
 
-    /// The share of the workers' time in which they were ready to run and did not; 0 of a run that
-    /// is too short to tell.
+    /// The share of the workers' time in which they were ready to run but did not; 0 for a run that is
+    /// too short.
     fn queued_share(&self) -> f64 {
         let wall = self.health.wall.0;
         if self.span < SPAN_MIN || wall == 0 {
@@ -518,7 +516,7 @@ impl Evidence<'_> {
         self.generator.run_queue_delay.0 as f64 / wall as f64
     }
 
-    /// The share of CPU time that the hypervisor took; 0 of a run that is too short to tell.
+    /// The share of CPU time that the hypervisor took; 0 for a run that is too short.
     fn steal_share(&self) -> f64 {
         if self.span < STEAL_SPAN_MIN {
             0.0

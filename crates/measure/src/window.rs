@@ -1,9 +1,9 @@
-//! Thresholds over sliding windows: every span of a given length in whole intervals.
+//! Thresholds over sliding windows: every span of a given length, in whole intervals.
 //!
-//! [`WindowedThresholds::absorb`] takes the intervals in order of time. After each,
-//! [`WindowedThresholds::fails_now`] says whether the newest window breaks a rule, by which a run
-//! is ended; the result at the end is that of the worst window, so that a rule holds of a run only
-//! if it held all the time.
+//! [`WindowedThresholds::absorb`] receives the intervals in order of time. After each,
+//! [`WindowedThresholds::fails_now`] returns whether the newest window violates a rule, which may
+//! end the run. The final result is the worst window's, so a rule passes only if it was true all
+//! the time.
 
 use crate::figure::{Figure, Judgement};
 use crate::threshold::{Aim, undecided_text};
@@ -11,14 +11,14 @@ use crate::window_series::{Series, Window};
 use crate::{Interval, RunInfo, ThresholdResult};
 use drumfire_plan::Threshold;
 
-/// Follows the thresholds that have a window through a run, one interval at a time.
+/// Tracks the thresholds that have a window, one interval at a time.
 ///
-/// A window is as many whole intervals as its length takes, rounded up, and moves by one. Its cost
-/// does not depend on its length, except for the memory: a few kilobytes for each interval within
-/// the window. A window in which the metric cannot be evaluated (too few samples for a quantile) is
-/// passed over; a threshold of which no window could be evaluated fails, unless the greatest sample
-/// of each lies below its bound. A window whose figure is a lower bound that decides nothing is not
-/// passed over: with it a rule can't pass.
+/// A window has as many whole intervals as its length needs, rounded up, and moves by one. The cost
+/// does not depend on the window's length, except for the memory: a few kilobytes for each interval
+/// of the window. A window in which the metric cannot be evaluated (too few samples for a quantile)
+/// is skipped. A threshold without any evaluated window fails, unless the largest sample of each is
+/// below its bound. A window whose figure is an undecided lower bound is not skipped: with it a
+/// rule cannot pass.
 #[derive(Clone, Debug)]
 pub(crate) struct WindowedThresholds {
     trackers: Vec<Tracker>,
@@ -27,15 +27,16 @@ pub(crate) struct WindowedThresholds {
 /// One threshold with a window.
 #[derive(Clone, Debug)]
 struct Tracker {
-    /// The threshold's place in the plan.
+    /// The threshold's index in the plan.
     index: usize,
     threshold: Threshold,
-    /// The content of the windows, or why there is none.
+    /// The content of the windows, or the reason why it does not exist.
     series: Result<Series, String>,
     worst: Worst,
 }
 
-/// The result of the windows so far, those with a figure and those with too few samples apart.
+/// The result of the windows so far; windows with a figure and windows with too few samples are
+/// separate.
 #[derive(Clone, Debug, Default)]
 struct Worst {
     /// The windows that could be evaluated.
@@ -44,7 +45,7 @@ struct Worst {
     scarce: Judged,
     /// Whether the window that ended with the last interval failed.
     fails_now: bool,
-    /// The newest reason for which a window could not be evaluated.
+    /// The latest reason why a window could not be evaluated.
     why_not: Option<String>,
 }
 
@@ -54,14 +55,14 @@ struct Judged {
     count: u64,
     failed: u64,
     undecided: u64,
-    /// The judgement of the last one.
+    /// The judgement of the last window.
     last: Option<Judgement>,
-    /// The worst figure, as it was judged.
+    /// The worst figure, with its judgement.
     worst: Option<(Judgement, Figure)>,
 }
 
 impl WindowedThresholds {
-    /// Follows those of `thresholds` that have a window, in a run of which this is known.
+    /// A tracker for those `thresholds` that have a window, in a run with these facts.
     pub(crate) fn new(thresholds: &[Threshold], info: &RunInfo) -> Self {
         let mut trackers = Vec::new();
         for (index, threshold) in thresholds.iter().enumerate() {
@@ -78,14 +79,14 @@ impl WindowedThresholds {
         Self { trackers }
     }
 
-    /// Takes the next interval, merged over all workers, in order of time.
+    /// Adds the next interval, merged over all workers, in order of time.
     pub(crate) fn absorb(&mut self, interval: &Interval) {
         for tracker in &mut self.trackers {
             tracker.absorb(interval);
         }
     }
 
-    /// Whether the window that has just ended failed the threshold at `index` of the plan.
+    /// Whether the window that has just ended fails the threshold at `index` of the plan.
     pub(crate) fn fails_now(&self, index: usize) -> bool {
         let mut trackers = self.trackers.iter();
         trackers.any(|tracker| tracker.index == index && tracker.worst.fails_now)
@@ -105,7 +106,7 @@ impl WindowedThresholds {
 impl Tracker {
     fn absorb(&mut self, interval: &Interval) {
         let (threshold, worst) = (&self.threshold, &mut self.worst);
-        // A condition is not looked at before its time; a rule must hold then, too.
+        // A condition is not checked before its time; a rule must also hold then.
         let from = threshold
             .role
             .ends_from()
@@ -146,7 +147,7 @@ impl Tracker {
 }
 
 impl Worst {
-    /// Takes the figure of one window, or the reason for which there is none.
+    /// Adds the figure of one window, or the reason why it cannot be computed.
     fn see(&mut self, threshold: &Threshold, window: Window, figure: Result<Figure, String>) {
         match figure {
             Err(why) => self.why_not = Some(why),
@@ -164,8 +165,8 @@ impl Worst {
 }
 
 impl Judged {
-    /// Judges one more window, or the last one anew where it was extended: then its former
-    /// judgement is taken back.
+    /// Judges one more window, or the last one again if it was extended: its previous judgement is
+    /// then removed.
     fn add(&mut self, threshold: &Threshold, window: Window, figure: Figure) -> Judgement {
         let judgement = figure.judge(threshold);
         match self.last.filter(|_| window == Window::Extended) {
@@ -180,7 +181,7 @@ impl Judged {
         let is_worse = self.worst.as_ref().is_none_or(|(worst, before)| {
             judgement > *worst
                 || judgement == *worst
-                    // Where the comparison does not tell, the first is as bad as any other.
+                    // If the comparison has no direction, the first figure is as bad as any other.
                     && threshold.worse().is_some_and(|worse| {
                         figure.value().partial_cmp(&before.value()) == Some(worse)
                     })
@@ -191,8 +192,8 @@ impl Judged {
         judgement
     }
 
-    /// The result of all windows, the worst of which had this figure: one window that fails is
-    /// enough, and one that can't be decided keeps a rule from passing.
+    /// The result of all windows, the worst of which had this figure: one failed window is enough,
+    /// and one undecided window keeps a rule from passing.
     fn result(&self, threshold: &Threshold, worst: &Figure) -> ThresholdResult {
         let judgement = match (self.failed, self.undecided) {
             (0, 0) => Judgement::Passes,

@@ -1,9 +1,9 @@
 //! The content of one window: additions on the right, subtractions on the left.
 //!
-//! A window may hold many intervals, and a histogram takes 264 KiB. So each interval's part is kept
-//! in its binary form, a few kilobytes, and unpacked once more when it leaves the window.
-//! Subtraction loses the exact extremes of the times that remain: each part has its own beside the
-//! bytes, from which [`Series::figure`] restores them.
+//! A window may contain many intervals, and a histogram takes 264 KiB. So each interval's part is
+//! kept in its binary form, a few kilobytes, and decoded again when it leaves the window.
+//! Subtraction loses the exact extremes of the remaining times: each part keeps its own, from which
+//! [`Series::figure`] restores them.
 
 use crate::figure::Figure;
 use crate::form;
@@ -21,19 +21,20 @@ pub(crate) struct Series {
     /// The nominal length of one interval.
     interval: Nanos,
     parts: VecDeque<Part>,
-    /// For the rate: intervals in which nothing was due. They count once something is due again;
-    /// those at the end are the drain, in which no rate is kept.
+    /// For the rate: intervals without due requests. They count once something is due again; at the
+    /// end they are the drain, in which no rate is kept.
     idle: Vec<Part>,
-    /// The sum of the parts' histograms; its extremes are kept per part.
+    /// The sum of the parts' histograms; the extremes are kept per part.
     times: Histogram,
 }
 
-/// The window that a figure is of.
+/// The window of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Window {
-    /// One more.
+    /// The next window.
     Next,
-    /// The one before, with the rest of the run behind it, which is too short to be an interval.
+    /// The previous window, with the rest of the run appended, which is too short to be an
+    /// interval.
     Extended,
 }
 
@@ -41,10 +42,10 @@ pub(crate) enum Window {
 #[derive(Clone, Debug)]
 struct Part {
     counts: Counts,
-    /// Responses with the status that the metric asks for.
+    /// Responses with the metric's status.
     responses: u64,
     span: Nanos,
-    /// The distribution that the metric is about.
+    /// The metric's distribution.
     times: Option<Packed>,
 }
 
@@ -61,12 +62,12 @@ impl Series {
         }
     }
 
-    /// Takes the next interval and calls `see` with the figure of each window that it completes, or
+    /// Adds the next interval and calls `see` with the figure of each window that it completes or
     /// extends.
     ///
-    /// The rest of a run, shorter than nine tenths of an interval, extends the last window instead
-    /// of making one of its own; of a rate it is left out, as are intervals at the end in which
-    /// nothing was due.
+    /// The rest of a run, if shorter than nine tenths of an interval, extends the last window
+    /// instead of forming a separate one. For a rate it is left out, as are intervals at the end
+    /// without due requests.
     pub(crate) fn absorb(
         &mut self,
         interval: &Interval,
@@ -90,8 +91,8 @@ impl Series {
         if let Some(times) = view.times {
             self.times.merge(times);
         }
-        // Cut short by the end of the run. A worker closes an interval when it gets to it, so the
-        // others are not exact to the nanosecond either.
+        // Shortened by the end of the run. Workers close intervals slightly late, so the others are
+        // not exact to the nanosecond either.
         let is_rest = span < Nanos(self.interval.0 - self.interval.0 / 10);
         if !self.aim.is_rate() {
             if is_rest && self.parts.len() == self.length {
@@ -115,8 +116,8 @@ impl Series {
         self.push(part, &mut see);
     }
 
-    /// Moves the window by one part, whose times are in the sum already, and calls `see` where it
-    /// is full.
+    /// Moves the window by one part, whose times are already in the sum, and calls `see` if the
+    /// window is full.
     fn push(&mut self, part: Part, see: &mut impl FnMut(Window, Result<Figure, String>)) {
         self.parts.push_back(part);
         while self.parts.len() > self.length
@@ -158,11 +159,11 @@ impl Series {
     }
 }
 
-/// A histogram in its binary form, a few kilobytes, with the extremes beside it.
+/// A histogram in its binary form, a few kilobytes, with its extremes.
 #[derive(Clone, Debug)]
 struct Packed {
     bytes: Vec<u8>,
-    /// The least time; [`Nanos::MAX`] where there is none.
+    /// The minimum; [`Nanos::MAX`] if the histogram is empty.
     min: Nanos,
     max: Nanos,
 }

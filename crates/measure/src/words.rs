@@ -1,7 +1,7 @@
-//! Shares and quantiles as words, for reasons and thresholds.
+//! Shares and quantiles as text, for reasons and thresholds.
 //!
-//! A share near an end is never rounded to it: 99.997 % of requests that were sent is not all of
-//! them, and a reader acts on the difference.
+//! A share near 0 or 100 % is never rounded to it: 99.997 % of requests is not all of them, and the
+//! difference matters to a reader.
 
 use drumfire_units::rounded::digits_to;
 
@@ -10,7 +10,7 @@ pub(crate) fn share_text(share: f64) -> String {
     share_text_to(share, 0)
 }
 
-/// The same with `more` decimals, to tell two near shares apart.
+/// A share with `more` decimals, to distinguish two close shares.
 pub(crate) fn share_text_to(share: f64, more: usize) -> String {
     match share * 100.0 {
         p if p <= 0.0 => "0 %".to_owned(),

@@ -14,7 +14,7 @@ use drumfire_units::Nanos;
 use std::fs;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What is resident is so for all threads: one test at a time.
+/// Resident memory is shared by all threads: one test at a time.
 fn alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -55,8 +55,8 @@ fn what_lies_between_two_times_is_not_touched() {
     assert!(grown < 400 * 5 * 4096, "{grown} bytes");
 }
 
-/// A week in intervals of half a minute, each with times of its own: after its first hour
-/// it takes no more memory, whatever comes.
+/// A week in intervals of half a minute with different times: after its first hour, no intervals
+/// take more memory.
 #[test]
 fn a_week_takes_the_memory_of_an_hour() {
     let _alone = alone();

@@ -37,7 +37,7 @@ pub struct AskedHeader {
 pub enum AskedBody {
     /// No body.
     None,
-    /// The same bytes each time; the number of bytes.
+    /// Fixed bytes; the value is their number.
     Bytes(u64),
     /// Rendered for each request, so the length is unknown.
     Template,

@@ -16,7 +16,7 @@ fn ms(n: u64) -> Nanos {
 
 const SPAN: Nanos = Nanos::from_secs(3);
 
-/// A pool at 1,000/s that may have so many connections.
+/// A pool at 1,000/s with at most this many connections.
 fn pool(connections: u32) -> PoolInfo {
     PoolInfo {
         connections,
@@ -25,8 +25,8 @@ fn pool(connections: u32) -> PoolInfo {
     }
 }
 
-/// Three seconds of it over so many open connections, of which so many requests were sent and took
-/// this long.
+/// Three seconds of the pool with this many open connections: `sent` requests were sent and took
+/// `took` each.
 fn figures(opened: u64, sent: u64, took: Nanos) -> Figures {
     let mut figures = Figures::new(&[]);
     figures.record_intended(3000);
@@ -198,7 +198,7 @@ fn what_waits_at_the_very_end_is_let_pass() {
     for (sent, kept) in [(3000, true), (2970, true), (2969, false)] {
         assert_eq!(load(&pool(8), &figures(8, sent, ms(5))).0, kept, "{sent}");
     }
-    // One of few is no share.
+    // One of a few is not a meaningful share.
     let mut few = Figures::new(&[]);
     few.record_intended(10);
     (0..9).for_each(|n| few.record(&samples::ok(ms(n), ms(1))));
@@ -270,7 +270,7 @@ fn a_target_is_told_by_what_failed() {
             "10.0 % of requests failed: http_status (50.0 %), reset (25.0 %), timeout:head (20.0 %), \
              1 other kinds",
         ),
-        // What we lacked or cut off says nothing of it.
+        // Failures that we caused or cut off show nothing of the target.
         (0, &[(LocalPorts, 10)], Unknown, ""),
         (100, &[(LocalCancelled, 50)], Ok, ""),
     ] {

@@ -249,7 +249,7 @@ fn a_short_run_is_not_judged() {
     assert!(!steady(52, 1).drift().is_empty());
 }
 
-/// The memory of a run of so many seconds, with the growth of a start.
+/// The memory of a run of this many seconds, with the growth of a start.
 fn start_up(seconds: u64, leak: f64) -> Vec<Drift> {
     let mut info = info();
     info.interval = Nanos::from_secs(1);
@@ -291,7 +291,7 @@ fn the_generators_own_start_is_no_drift() {
     assert!((56.0..60.0).contains(&(leak.to / 1e6)), "{leak:?}");
 }
 
-/// A movement over a few points is told as what it is, without a rate that it never had for long.
+/// A movement over a few points is reported as a change, without a rate that it never had for long.
 #[test]
 fn a_short_movement_is_a_change() {
     let run = Run {

@@ -14,7 +14,7 @@ use drumfire_units::Nanos;
 use proptest::prelude::*;
 use std::sync::Arc;
 
-/// A sample whose numbers are any, as those of a hostile peer would be.
+/// A sample with any numbers, as from a hostile peer.
 fn sample(seen: &Seen, numbers: [u64; 4]) -> Sample {
     Sample {
         due: Nanos(numbers[0]),
@@ -90,8 +90,8 @@ fn failed_body(numbers: [u64; 4]) -> FailedBody {
     }
 }
 
-/// The events of a run, one of each kind and those of some intervals, with the summary that its
-/// reading makes.
+/// The events of a run, one of each kind and several intervals, with the summary that its reading
+/// makes.
 fn events(
     warmup: Warmup,
     all: &[(Seen, [u64; 4])],

@@ -6,7 +6,7 @@ use drumfire_units::Nanos;
 use proptest::prelude::*;
 use std::sync::Arc;
 
-/// A record of one worker: a sample, a failure's detail, or a part that is no sample.
+/// A record of one worker: a sample, a failure's detail, or a part that is not a sample.
 #[derive(Clone, Debug)]
 pub(crate) struct Seen {
     pub(crate) sample: Sample,
@@ -53,7 +53,7 @@ pub(crate) fn record(interval: &mut Interval, seen: &Seen) {
     interval.health.memory = interval.health.memory.max(extra << 12);
 }
 
-/// The same of a pool.
+/// Records `seen` into the figures of a pool.
 pub(crate) fn record_figures(figures: &mut Figures, seen: &Seen) {
     let extra = seen.extra;
     figures.record(&seen.sample);
@@ -96,7 +96,7 @@ pub(crate) fn names(count: u16) -> Vec<Arc<str>> {
     (0..count).map(|n| Arc::from(format!("step {n}"))).collect()
 }
 
-/// An empty interval of a pool whose iterations have books of their own, and those of its scenarios.
+/// An empty interval of a pool with separate counts of iterations, also by scenario.
 fn of_iterations(steps: &[Arc<str>]) -> Interval {
     Interval::of_pools([PoolSeries {
         steps,
@@ -122,8 +122,8 @@ fn whole_and_parts(all: &[Seen], steps: &[Arc<str>]) -> (Interval, Vec<Interval>
     (whole, parts)
 }
 
-/// More kinds of failures than messages that are kept, each with one of its own: whichever comes
-/// last, the same ones have no room.
+/// More kinds of failures than messages that are kept, each with its own message: in any order, the
+/// same ones do not fit.
 #[test]
 fn outcomes_without_room_for_a_message_leave_nothing() {
     let failures = Outcome::ALL.iter().filter(|it| **it != Outcome::Ok);
@@ -231,7 +231,7 @@ proptest! {
         all in prop::collection::vec(samples::any_sample(80), 0..300),
         kept in 2..90u16,
     ) {
-        // Both kinds of histograms: those of few steps, and those of many.
+        // Both kinds of histograms: for few steps, and for many.
         let mut interval = Interval::new(&names(kept));
         let mut alone = Interval::new(&names(1));
         for sample in &all {

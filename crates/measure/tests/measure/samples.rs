@@ -25,7 +25,7 @@ pub(crate) fn ok(start: Nanos, service: Nanos) -> Sample {
     }
 }
 
-/// The same, failed.
+/// A failed sample.
 pub(crate) fn failed(start: Nanos, service: Nanos, outcome: Outcome) -> Sample {
     Sample {
         outcome,
@@ -35,7 +35,7 @@ pub(crate) fn failed(start: Nanos, service: Nanos, outcome: Outcome) -> Sample {
     }
 }
 
-/// The same as [`ok`], sent late by `lag`.
+/// A sample as from [`ok`], sent late by `lag`.
 pub(crate) fn late(start: Nanos, lag: Nanos, service: Nanos) -> Sample {
     Sample {
         intended: start,

@@ -16,8 +16,8 @@ fn info(warmup: Warmup) -> Arc<RunInfo> {
     Arc::new(info)
 }
 
-/// The intervals of a run of so many seconds in which a request takes as long as `time` says in
-/// milliseconds, at a second. Each interval's last request ends in the next one.
+/// The intervals of a run of this many seconds in which a request takes `time(second)`
+/// milliseconds. Each interval's last request ends in the next one.
 fn intervals(info: &RunInfo, seconds: u64, time: impl Fn(u64) -> u64) -> Vec<Interval> {
     let mut all = Vec::new();
     let mut carried = None;
@@ -77,7 +77,7 @@ fn a_slow_beginning_is_left_out_of_every_number() {
     assert_eq!(found.conservation(), Ok(()));
     assert_eq!(found.duration, Nanos(100 * SECOND) - cut);
     let counts = found.total.counts;
-    // What was due before the cut and ended behind it is measured.
+    // Requests that were due before the cut and ended after it are measured.
     let left = cut.0 / SECOND * REQUESTS - 1;
     assert_eq!(counts.ok, 100 * REQUESTS - left);
     assert_eq!(found.total.warmup.ok, left);

@@ -17,7 +17,7 @@ enum Event<'a> {
     Until(u64, u64),
     /// An order holds from this millisecond on.
     Order(u64, Act<'a>),
-    /// The run goes on in a further part at this millisecond, with this law.
+    /// The run continues in a further part at this millisecond, with this law.
     Part(u64, &'a str),
 }
 
@@ -123,7 +123,7 @@ fn each_order_begins_a_stage() {
         &[one, Order(1_600, Rate("80/s")), two, three, four],
         &[("50/s", 0, 20), ("80/s", 2, 20)],
     );
-    // The law goes on where it stood.
+    // The law continues after the pause.
     check(
         law,
         &[
@@ -168,7 +168,7 @@ fn each_order_begins_a_stage() {
         &[one, Order(1_000, Act::Users(1)), two],
         &[("50/s", 0, 10), ("1 user", 1, 10)],
     );
-    // A stage without an interval of its own is named where it lay.
+    // A stage without a separate interval is listed in the row of its time.
     check(
         "50/s",
         &[
@@ -183,8 +183,8 @@ fn each_order_begins_a_stage() {
     );
 }
 
-/// The interval within which a pause ends is not the pause's, and what stood still is no time of
-/// the stages beside the pause.
+/// The interval within which a pause ends does not belong to the pause, and the time of the pause
+/// is not measured time of its neighbours.
 #[test]
 fn a_pause_has_what_became_due_in_it() {
     let [one, two, three, four, five] = [1, 2, 3, 4, 5].map(second);
@@ -208,7 +208,7 @@ fn a_pause_has_what_became_due_in_it() {
         rows.iter().map(|it| it.measured.0 / 1_000_000).collect()
     };
     assert_eq!(measured(&paused), [1_100, 1_000, 1_500]);
-    // A pause without an interval of its own is none of its row's time.
+    // A pause without a separate interval does not count in its row's time.
     let short = [
         one,
         Order(1_200, Pause),
@@ -233,7 +233,7 @@ fn a_stage_without_length_has_the_interval_in_which_it_lies() {
         &[one, two, three],
         &[("50 at once", 0, 10), ("20/s", 1, 20)],
     );
-    // The stage behind it ends with the same interval, and what comes then is its drain.
+    // The stage after it ends with the same interval, and later ends are its drain.
     check(
         "const(50,1s) once(100) const(50,1s)",
         &[one, two, Until(2_010, 0)],
@@ -284,7 +284,7 @@ fn a_further_part_follows_its_own_law() {
         &ordered,
         &[("50/s", 0, 10), ("80/s", 1, 10), ("50/s", 60, 10)],
     );
-    // The time between the parts is not that of a stage.
+    // The time between the parts does not belong to a stage.
     let reading = reading(info("const(50,1s) const(70,3s)"), &part("const(70,2s)"));
     let rates = reading.so_far().stages();
     let rates: Vec<_> = rates.iter().map(|it| it.ended_per_s()).collect();
@@ -311,7 +311,7 @@ fn the_rate_of_a_stage_is_over_its_measured_time() {
     assert_eq!(rates, expected);
 }
 
-/// What is left out of a run is left out of its stages, once.
+/// Figures that are left out of a run are left out of its stages, once.
 #[test]
 fn a_warm_up_that_is_found_counts_nothing_twice() {
     let mut info = info("const(50,60s) const(50,60s)");
@@ -340,7 +340,7 @@ fn a_warm_up_that_is_found_counts_nothing_twice() {
     assert!(rates.iter().all(|it| it.ended_per_s() == Some(200.0)));
 }
 
-/// Orders without end are told of as one stage in the end.
+/// An endless number of orders becomes one stage at the end.
 #[test]
 fn stages_are_bounded() {
     let mut events = Vec::new();

@@ -1,4 +1,4 @@
-//! The books of a run balance, and its figures are those of its intervals.
+//! The counts of a run add up, and its figures are its intervals' sums.
 
 use crate::samples::{self, healthy};
 use drumfire_measure::{Interval, Model, PoolInfo, Reading, RunInfo, Summary, Validity};

@@ -34,7 +34,7 @@ fn fates(model: Model, intervals: &[Interval], thresholds: &[Threshold]) -> Vec<
 }
 
 /// The seconds, from the run's start, at whose end these thresholds end a run of these intervals;
-/// and their fates, the run having gone on to the last interval.
+/// and their results, if the run continues to the last interval.
 fn ends(intervals: &[Interval], thresholds: &[Threshold]) -> (Vec<u64>, Vec<ThresholdResult>) {
     let info = samples::run(Model::Open, &STEPS);
     let mut reading = Reading::new(info, thresholds);
@@ -50,7 +50,7 @@ fn ends(intervals: &[Interval], thresholds: &[Threshold]) -> (Vec<u64>, Vec<Thre
     (ends, reading.close(duration, 0.0).thresholds)
 }
 
-/// A second of ten requests, of which so many failed.
+/// A second of ten requests, of which `failed` failed.
 fn failing(number: u64, failed: u64) -> Interval {
     let mut interval = interval(number);
     for n in 0..10 {
@@ -129,7 +129,7 @@ fn interval(second: u64) -> Interval {
     interval
 }
 
-/// One second: 1000 requests of 1 to 1000 ms, half of them by each step, those of `search` sent
+/// One second: 1000 requests of 1 to 1000 ms, half of them by each step, the ones of `search` sent
 /// 2 ms late; 10 more failed.
 fn second(number: u64) -> Interval {
     let mut interval = interval(number);
@@ -317,7 +317,7 @@ fn what_cannot_be_evaluated_fails_and_says_why() {
         ),
     ];
     for (metric, why) in table {
-        // It would hold with any figure.
+        // The rule would pass with any figure.
         let always = [threshold(metric, Comparison::AtLeast, 0.0)];
         let seen = &fates(Model::Open, &[second(0)], &always)[0];
         assert!(!seen.passed);
@@ -332,7 +332,7 @@ fn what_cannot_be_evaluated_fails_and_says_why() {
     );
 }
 
-/// A second of a hundred requests of 10 ms, of which so many were given up after 40 ms.
+/// A second of a hundred requests of 10 ms, of which `count` were given up after 40 ms.
 fn given_up(number: u64, count: u64) -> Interval {
     let mut second = interval(number);
     for n in 0..100 {
@@ -384,7 +384,7 @@ fn a_rule_never_passes_on_a_lower_bound() {
             "{text}"
         );
     }
-    // What was due and never sent has waited at least so long.
+    // Requests that were due and never sent have waited at least so long.
     let mut unsent = given_up(0, 0);
     unsent.total.record_pending(0, ms(40), 25);
     let seen = &fates(Model::Open, &[unsent], &[rule("p90<50ms")])[0];
@@ -513,8 +513,8 @@ fn a_bad_minute_fails_although_the_run_is_good() {
     assert_eq!(seen[3].actual_text, "the run was shorter than the window");
 }
 
-/// Six seconds and the drain behind them have five windows of two seconds; what ended in the drain
-/// belongs to the last one.
+/// Six seconds and the following drain have five windows of two seconds; requests that ended in the
+/// drain belong to the last one.
 #[test]
 fn the_rest_of_a_run_is_no_window() {
     let rule = [Threshold {
@@ -536,7 +536,7 @@ fn the_rest_of_a_run_is_no_window() {
         seen.actual_text,
         "90.0 ms in the worst of 5 windows, 1 failed"
     );
-    // It fails once, however often it is looked at.
+    // The threshold fails once, for any number of checks.
     intervals[5] = second(5, ms(60));
     let seen = &fates(Model::Open, &intervals, &rule)[0];
     assert_eq!(
@@ -591,7 +591,7 @@ const BOUND: f64 = 1e12;
 enum Expected {
     Exact(f64),
     AtLeast(f64),
-    /// The greatest of too few samples.
+    /// The largest of too few samples.
     Scarce(f64),
 }
 

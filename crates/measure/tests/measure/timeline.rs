@@ -25,7 +25,7 @@ fn of_steps(interval: Nanos) -> Arc<RunInfo> {
     Arc::new(info)
 }
 
-/// Intervals of one length, each with what was seen in it.
+/// Intervals of one length, each with its records.
 fn intervals(all: &[Vec<Seen>], length: Nanos) -> Vec<Interval> {
     let interval = |(index, all): (u64, &Vec<Seen>)| {
         let mut interval = Interval::new(&names(3));
@@ -126,7 +126,7 @@ proptest! {
     }
 }
 
-/// A timeline of a run of so many seconds, in each of which something is dropped.
+/// A timeline of a run of this many seconds, with a dropped request in each.
 fn of_seconds(info: &RunInfo, resolution: Resolution, seconds: u64) -> Timeline<Interval> {
     let mut timeline = Timeline::new(info, resolution);
     let mut interval = Interval::of_pools(&info.pools);
@@ -259,7 +259,7 @@ fn rows_tell_what_is_under_way_and_what_changed() {
     assert_eq!(next(0, ms(5_000), 10), (0, "", None));
 }
 
-/// Each of several steps has rows of its own, which add up to its figures.
+/// Each of several steps has separate rows, which add up to its figures.
 #[test]
 fn steps_have_timelines() {
     let info = of_steps(SECOND);

@@ -150,7 +150,7 @@ proptest! {
     fn quantiles_that_are_not_marked_are_exact(
         all in prop::collection::vec((samples::time(41), any::<bool>(), samples::time(41)), 1..200)
     ) {
-        // The same exchanges as they would have ended without a timeout.
+        // The exchanges as they would have ended without a timeout.
         let (mut seen, mut truth) = (Histogram::new(), Histogram::new());
         for (time, answered, more) in all {
             if answered {

@@ -43,7 +43,7 @@ fn what_was_due_and_not_sent_has_waited_at_least_so_long() {
         (109, ms(800))
     );
     assert!(latency.waiting.is_at_least(0.95));
-    // It was not sent, and the other step did not wait.
+    // The request was not sent, and the other step did not wait.
     assert_eq!(latency.service_time.count(), 100);
     assert_eq!(latency.lag.count(), 100);
     assert_eq!(interval.total.steps[0].response_time.count(), 50);

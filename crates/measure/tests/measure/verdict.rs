@@ -211,7 +211,7 @@ fn what_the_generator_lacks_makes_the_run_invalid() {
 
 #[test]
 fn what_is_not_sent_is_no_fault_of_the_generator() {
-    // It waited for a connection, or it would have been sent: the answer on the load says so.
+    // The request waited for a connection, which the verdict on the load reports.
     check(
         Model::Open,
         &[case(
@@ -316,7 +316,7 @@ fn lag_that_no_quantile_shows_is_no_reason() {
     let span = Nanos::from_secs(1);
     let verdict = judged(&info, &run, GeneratorHealth::default(), span);
     assert_eq!(texts(&verdict), "");
-    // The same lag on the slowest answers is seen.
+    // Equal lag on the slowest answers is detected.
     let mut run = Interval::new(&info.pool().steps);
     run.total.record_intended(1000);
     for n in 0..1000 {
@@ -512,7 +512,7 @@ fn stamped(generator: &mut GeneratorHealth, missing: u64) {
     generator.clock = ArrivalClock::of(generator.stamps, generator.departures);
 }
 
-/// The same, with this many of a thousand requests and more without a stamp when they left.
+/// Sets stamps of a thousand departures; `missing` further ones have no stamp.
 fn departed(generator: &mut GeneratorHealth, missing: u64) {
     generator.departures = Departures {
         taken: 1_000,
