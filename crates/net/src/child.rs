@@ -1,10 +1,10 @@
-//! Processes that end with the one that starts them.
+//! Child processes that end with the process that started them.
 
 use std::process::Command;
 
-/// Lets a command's process be killed when this one ends in any way, also by SIGKILL, where the
-/// system knows that (Linux). It must be started by a thread that lasts as long as the process:
-/// the kernel takes the end of that thread for the parent's.
+/// Makes the system kill the command's process when this process ends in any way, also by SIGKILL,
+/// where the system can do that (Linux). A thread that lives as long as the child must start it:
+/// the kernel treats the end of that thread as the end of the parent.
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "what a process does between fork and exec")]
 pub fn end_with_this(command: &mut Command) -> &mut Command {
@@ -17,7 +17,7 @@ pub fn end_with_this(command: &mut Command) -> &mut Command {
         set_parent_process_death_signal(Some(Signal::KILL))?;
         match getppid() == Some(parent) {
             true => Ok(()),
-            // The parent ended before the call.
+            // The parent has ended before the call.
             false => Err(io::Error::from(io::ErrorKind::BrokenPipe)),
         }
     };
@@ -26,7 +26,7 @@ pub fn end_with_this(command: &mut Command) -> &mut Command {
     unsafe { command.pre_exec(before_exec) }
 }
 
-/// The same, where the system does not know it: the process goes on.
+/// Does nothing on systems without such a function: the child continues to run.
 #[cfg(not(target_os = "linux"))]
 pub fn end_with_this(command: &mut Command) -> &mut Command {
     command

@@ -1,4 +1,4 @@
-//! The only clock: monotonic time since an epoch, and the wall clock for stamps.
+//! The only clock: monotonic time since an epoch, and the wall clock for dates.
 
 use drumfire_units::Nanos;
 use rustix::time::{ClockId, Timespec, clock_gettime};
@@ -6,20 +6,20 @@ use rustix::time::{ClockId, Timespec, clock_gettime};
 /// Monotonic time since an epoch that all workers of a run share.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
-    /// The monotonic clock's reading at the epoch, modulo 2^64: an epoch may lie before that
-    /// clock's own.
+    /// The monotonic clock's reading at the epoch, modulo 2^64: an epoch may be earlier than that clock's
+    /// zero.
     epoch: u64,
 }
 
 impl Clock {
-    /// A clock whose epoch is now.
+    /// Creates a clock whose epoch is now.
     #[must_use]
     pub fn start() -> Self {
         Self { epoch: monotonic() }
     }
 
-    /// A clock whose epoch is so long ago, even before the machine was booted: for moments on other
-    /// machines that may lie before the process has begun.
+    /// Creates a clock whose epoch is this long ago, possibly before the machine was booted. It suits
+    /// points in time on other machines that may be earlier than the start of this process.
     #[must_use]
     pub fn aged(age: Nanos) -> Self {
         Self {
@@ -27,14 +27,15 @@ impl Clock {
         }
     }
 
-    /// The clock whose [`Self::epoch`] this is, in any process since the machine was booted.
+    /// Creates the clock with this [`Self::epoch`], which is valid in any process since the machine was
+    /// booted.
     #[must_use]
     pub const fn of_epoch(epoch: u64) -> Self {
         Self { epoch }
     }
 
-    /// A clock whose epoch was at this time of the wall clock, as far as that was not set since:
-    /// for what began before the machine was booted.
+    /// Creates a clock whose epoch was at this time of the wall clock, if the wall clock was not set
+    /// since. It suits things that began before the machine was booted.
     #[must_use]
     pub fn of_unix_time(unix_ns: u64) -> Self {
         Self::aged(Nanos(Self::unix_time().saturating_sub(unix_ns)))
@@ -54,7 +55,7 @@ impl Clock {
         Nanos(since.max(0).cast_unsigned())
     }
 
-    /// Makes a point in time of this clock its epoch.
+    /// Makes a point in time of this clock its new epoch.
     pub fn set_epoch(&mut self, at: Nanos) {
         self.epoch = self.epoch.wrapping_add(at.0);
     }
@@ -65,8 +66,8 @@ impl Clock {
         real_time()
     }
 
-    /// The reading of the wall clock at the epoch, as far as that was not set since: in nanoseconds since
-    /// 1970.
+    /// The wall clock's reading at the epoch in nanoseconds since 1970, if the wall clock was not set
+    /// since.
     #[must_use]
     pub fn unix_epoch(&self) -> u64 {
         let now = self.now();
@@ -87,7 +88,8 @@ pub(crate) fn monotonic() -> u64 {
     read(ClockId::Monotonic)
 }
 
-/// The same on macOS, whose `CLOCK_MONOTONIC` ticks in microseconds and has a finer brother.
+/// The monotonic clock's reading on macOS, where `CLOCK_MONOTONIC` ticks in microseconds and
+/// `CLOCK_UPTIME_RAW` is finer.
 #[cfg(target_vendor = "apple")]
 #[expect(unsafe_code, reason = "rustix does not know this clock")]
 pub(crate) fn monotonic() -> u64 {
@@ -110,6 +112,6 @@ pub(crate) fn real_time() -> u64 {
 #[inline]
 fn read(clock: ClockId) -> u64 {
     let Timespec { tv_sec, tv_nsec } = clock_gettime(clock);
-    // Clocks read here are never negative.
+    // The clocks that are read here are never negative.
     tv_sec as u64 * 1_000_000_000 + tv_nsec as u64
 }

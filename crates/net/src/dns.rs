@@ -1,9 +1,9 @@
-//! Names to addresses by our own queries, since the system's resolver does not tell how long an
-//! answer holds.
+//! Resolves names with drumfire's own DNS queries, because the system's resolver does not report how
+//! long an answer is valid.
 //!
-//! A stub resolver (RFC 1034 section 5.3.1): it asks recursive servers for the A and AAAA records of
-//! a name, both at once, over UDP, and over TCP where an answer was cut off. What comes from elsewhere,
-//! with another id or to another question is ignored.
+//! A stub resolver (RFC 1034 section 5.3.1): it asks recursive servers for the A and AAAA records of a
+//! name, both at once, over UDP, and over TCP if an answer was truncated. It ignores messages from
+//! other senders, with another id, or about another question.
 
 use crate::{Clock, ResolveError, Resolved};
 use drumfire_units::Nanos;
@@ -15,29 +15,29 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, UdpSocket};
 
 /// The port of name servers.
 const PORT: u16 = 53;
-/// A longer chain of aliases is no answer.
+/// The maximum length of a chain of aliases; a longer chain counts as a failure.
 const ALIASES_MAX: usize = 16;
-/// An answer over UDP that is longer was not asked for.
+/// The maximum length of an answer over UDP; no query allows a longer one.
 const MESSAGE_MAX: usize = 4096;
-/// At most this many servers and search domains are used, as in glibc.
+/// The maximum number of servers and of search domains, as in glibc.
 const SERVERS_MAX: usize = 3;
 const SEARCH_MAX: usize = 6;
-/// How often each server is asked, where the file does not say.
+/// How many times each server is asked, unless the file specifies it.
 const ATTEMPTS: usize = 2;
-/// The most that the file may say.
+/// The maximum that the file may specify.
 const ATTEMPTS_MAX: u64 = 5;
-/// The time that a server has for its answers, where the file does not say.
+/// The time that a server has for its answers, unless the file specifies it.
 const PATIENCE: Nanos = Nanos::from_secs(2);
-/// The most seconds that the file may say.
+/// The maximum number of seconds that the file may specify.
 const PATIENCE_MAX: u64 = 30;
-/// The most dots that the file may ask for.
+/// The maximum of `ndots` that the file may specify.
 const DOTS_MAX: u64 = 15;
-/// The families of addresses, in the order in which they are used.
+/// The address families, in the order of use.
 const FAMILIES: [TYPE; 2] = [TYPE::A, TYPE::AAAA];
-/// A longer time to live counts as this: a week.
+/// The maximum time to live, a week; a longer one counts as this.
 const TTL_MAX: Nanos = Nanos::from_secs(7 * 86_400);
 
-/// The addresses of a name in a `hosts` file (hosts(5)), where it has any.
+/// The addresses of a name in a `hosts` file (hosts(5)); empty if it lists none.
 #[must_use]
 pub fn in_hosts(text: &str, host: &str) -> Vec<IpAddr> {
     let host = host.trim_end_matches('.');
@@ -51,23 +51,23 @@ pub fn in_hosts(text: &str, host: &str) -> Vec<IpAddr> {
     lines.collect()
 }
 
-/// Which servers are asked, and what for: the content of `/etc/resolv.conf`.
+/// Which servers are asked, and how: the content of `/etc/resolv.conf`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NameServers {
     servers: Vec<SocketAddr>,
     search: Vec<String>,
-    /// A name with fewer dots is looked for in the search domains first.
+    /// A name with fewer dots is first looked up in the search domains.
     dots: usize,
     /// The time that a server has for its answers.
     patience: Nanos,
-    /// How often each server is asked.
+    /// How many times each server is asked.
     attempts: usize,
-    /// Whether each look-up begins with another server.
+    /// Whether look-ups begin with different servers.
     rotates: bool,
 }
 
 impl NameServers {
-    /// One server.
+    /// A single server.
     #[must_use]
     pub fn one(server: SocketAddr) -> Self {
         Self {
@@ -87,7 +87,7 @@ impl NameServers {
         }
     }
 
-    /// Those of a `resolv.conf` (resolv.conf(5)); the machine itself where it names none.
+    /// Reads a `resolv.conf` (resolv.conf(5)); the machine itself is the server if the file names none.
     #[must_use]
     pub fn of_file(text: &str) -> Self {
         let mut found = Self::none();
@@ -96,7 +96,7 @@ impl NameServers {
             let mut words = line.split_whitespace();
             match words.next() {
                 Some("nameserver") => {
-                    // A zone behind an address of IPv6 is not kept.
+                    // The zone of an IPv6 address is dropped.
                     let ip = words.next().and_then(|word| word.split('%').next());
                     let ip = ip.and_then(|ip| ip.parse::<IpAddr>().ok());
                     found.servers.extend(ip.map(|ip| SocketAddr::new(ip, PORT)));
@@ -115,7 +115,7 @@ impl NameServers {
         found
     }
 
-    /// Takes one of the options; those that change nothing here are passed over.
+    /// Applies an option; ignores options that have no effect here.
     fn take(&mut self, option: &str) {
         let (name, number) = option.split_once(':').unwrap_or((option, ""));
         match (name, number.parse::<u64>()) {
@@ -131,7 +131,7 @@ impl NameServers {
         }
     }
 
-    /// The servers in the order in which they are asked, each as often as it may be.
+    /// The servers in the order of the attempts; each occurs once per attempt.
     fn in_turn(&self) -> impl Iterator<Item = SocketAddr> {
         let first = match self.rotates {
             true => usize::from(random_id()) % self.servers.len().max(1),
@@ -141,7 +141,7 @@ impl NameServers {
         self.servers.iter().copied().cycle().skip(first).take(count)
     }
 
-    /// The names that a name may stand for, in the order in which they are asked for.
+    /// The full names that a name may mean, in the order in which they are queried.
     fn candidates(&self, host: &str) -> Vec<String> {
         let bare = host.strip_suffix('.');
         if let Some(bare) = bare {
@@ -155,13 +155,13 @@ impl NameServers {
         }
     }
 
-    /// All addresses of a name, with the least time to live of the records that lead to them. The
-    /// machine's own name is known without a question.
+    /// Resolves all addresses of a name, with the shortest time to live of the records that lead to
+    /// them. `localhost` needs no query.
     ///
     /// Blocks for at most `timeout`.
     ///
     /// # Errors
-    /// When there is no address.
+    /// If the name has no address.
     pub fn resolve(&self, host: &str, port: u16, timeout: Nanos) -> Result<Resolved, ResolveError> {
         if is_localhost(host) {
             let own: [IpAddr; 2] = [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
@@ -190,7 +190,7 @@ impl NameServers {
         Err(why)
     }
 
-    /// Asks each server in turn for the records of all families, until each is known.
+    /// Asks each server in turn for the records of all families, until each has an answer.
     fn ask<'a>(
         &self,
         name: &'a str,
@@ -213,7 +213,7 @@ impl NameServers {
     }
 }
 
-/// Whether a name is the machine's own: `localhost`, or a name beneath it (RFC 6761 section 6.3). No
+/// Whether a name means this machine: `localhost`, or a subdomain of it (RFC 6761 section 6.3). No
 /// server is asked for it.
 fn is_localhost(host: &str) -> bool {
     let host = host.strip_suffix('.').unwrap_or(host);
@@ -230,7 +230,7 @@ fn ask_server(server: SocketAddr, patience: Nanos, mut open: Vec<&mut Asked<'_>>
     }
 }
 
-/// Sends all questions, and takes those out of `open` with which the server is done.
+/// Sends all questions, and removes from `open` the ones that the server has answered.
 fn exchange(server: SocketAddr, patience: Nanos, open: &mut Vec<&mut Asked<'_>>) -> io::Result<()> {
     let clock = Clock::start();
     let any: IpAddr = match server.is_ipv4() {
@@ -238,7 +238,7 @@ fn exchange(server: SocketAddr, patience: Nanos, open: &mut Vec<&mut Asked<'_>>)
         false => Ipv6Addr::UNSPECIFIED.into(),
     };
     let socket = UdpSocket::bind((any, 0))?;
-    // The system drops what comes from elsewhere.
+    // The system drops packets from other senders.
     socket.connect(server)?;
     for asked in open.iter_mut() {
         asked.query.renew();
@@ -268,7 +268,7 @@ fn exchange(server: SocketAddr, patience: Nanos, open: &mut Vec<&mut Asked<'_>>)
     Ok(())
 }
 
-/// Why a server has said nothing.
+/// Why a server has not answered.
 fn why_silent(server: SocketAddr, error: &io::Error) -> ResolveError {
     match is_silence(error) {
         true => ResolveError::TimedOut,
@@ -276,8 +276,8 @@ fn why_silent(server: SocketAddr, error: &io::Error) -> ResolveError {
     }
 }
 
-/// An id for a question: random as the hashes of a new map are. A forger has to guess it, and the
-/// port.
+/// A random id for a question, taken from the random keys of a new hash map. A forger has to guess it,
+/// and the port.
 fn random_id() -> u16 {
     RandomState::new().hash_one(0) as u16
 }
@@ -296,12 +296,12 @@ struct Answer {
     ttl: Nanos,
 }
 
-/// The question for the addresses of one family, and what became of it.
+/// The question for the addresses of one family, and its result.
 struct Asked<'a> {
     query: Query<'a>,
-    /// The word of a server.
+    /// A server's answer.
     said: Option<Result<Answer, ResolveError>>,
-    /// Why no server has said anything.
+    /// Why no server has answered.
     why: ResolveError,
 }
 
@@ -323,13 +323,13 @@ struct Query<'a> {
     bytes: Vec<u8>,
 }
 
-/// The reading of a message that arrived.
+/// How a received message was interpreted.
 enum Reply {
-    /// It is not for us.
+    /// The message does not answer this question.
     Foreign,
-    /// It was cut off.
+    /// The message is truncated.
     Truncated,
-    /// It is the server's word.
+    /// The message is the server's answer.
     Said(Result<Answer, ResolveError>),
 }
 
@@ -355,7 +355,8 @@ impl<'a> Query<'a> {
         })
     }
 
-    /// Gives the question another id, for the next server (RFC 1035 section 4.1.1: its first bytes).
+    /// Gives the question a new id for the next server (RFC 1035 section 4.1.1: the message's first
+    /// bytes).
     fn renew(&mut self) {
         self.id = random_id();
         if let Some(id) = self.bytes.first_chunk_mut() {
@@ -363,7 +364,7 @@ impl<'a> Query<'a> {
         }
     }
 
-    /// RFC 7766: the same message behind its length.
+    /// Sends the question over TCP, where its length precedes each message (RFC 7766).
     fn ask_over_tcp(
         &self,
         server: SocketAddr,
@@ -414,7 +415,7 @@ impl<'a> Query<'a> {
         let mut ttl = u32::MAX;
         for _ in 0..ALIASES_MAX {
             let records = packet.answers.iter();
-            // Records of other classes are not of the Internet (RFC 1035 section 3.2.4).
+            // Records of other classes do not belong to the Internet (RFC 1035 section 3.2.4).
             let own =
                 records.filter(|record| record.class == CLASS::IN && is_same(&record.name, &name));
             let mut addresses = Vec::new();
@@ -443,7 +444,7 @@ impl<'a> Query<'a> {
     }
 }
 
-/// A time to live in seconds; one with its first bit set counts as zero (RFC 2181 section 8).
+/// A time to live in seconds; a value whose first bit is set counts as zero (RFC 2181 section 8).
 fn time_to_live(written: u32) -> u32 {
     if i32::try_from(written).is_ok() {
         written
@@ -452,7 +453,7 @@ fn time_to_live(written: u32) -> u32 {
     }
 }
 
-/// Names are the same in any case (RFC 4343).
+/// Compares names without regard to case (RFC 4343).
 fn is_same(one: &Name<'_>, other: &Name<'_>) -> bool {
     let (one, other) = (one.get_labels(), other.get_labels());
     let mut pairs = one.iter().zip(other);
@@ -471,10 +472,10 @@ mod tests {
     /// More than an answer takes on any machine.
     const LONG: Nanos = Nanos::from_secs(60);
 
-    /// The answers of a test's name server to each question, in turn.
+    /// A test name server's answers to each question, in order.
     type Script = Vec<fn(&Packet<'_>) -> Vec<Vec<u8>>>;
 
-    /// A name server that answers as its script has it, and further questions as the last one.
+    /// A name server that follows its script, and repeats the last entry for further questions.
     fn serve(script: Script) -> NameServers {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         let server = socket.local_addr().unwrap();
@@ -494,7 +495,7 @@ mod tests {
         asked_once(server)
     }
 
-    /// A server that is not asked again where it is late.
+    /// A name server that is not asked again if it is late.
     fn asked_once(server: SocketAddr) -> NameServers {
         NameServers {
             patience: LONG,
@@ -574,7 +575,7 @@ mod tests {
                 questions.push(buffer[..length].to_vec());
                 from = sender;
             }
-            // The last comes first.
+            // The last question is answered first.
             for question in questions.iter().rev() {
                 let question = Packet::parse(question).unwrap();
                 let records = match question.questions[0].qtype {
@@ -599,7 +600,7 @@ mod tests {
                 vec![reply(to, vec![record("shop.test", 45, rdata)])]
             },
         ]);
-        // The first answer comes within that, on any machine.
+        // The first answer comes within this time on any machine.
         servers.patience = Nanos::from_secs(3);
         let found = servers.resolve("shop.test", 80, LONG).unwrap();
         assert_eq!(ips(&found), ["10.0.0.1", "::1"]);
@@ -607,7 +608,7 @@ mod tests {
 
     #[test]
     fn the_machine_is_known_without_a_question() {
-        // Nothing answers there.
+        // Nothing answers at this address.
         let servers = NameServers::one(SocketAddr::from(([127, 0, 0, 1], 9)));
         for name in ["localhost", "LocalHost.", "api.localhost"] {
             let found = servers.resolve(name, 80, SECOND).unwrap();

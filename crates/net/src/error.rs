@@ -1,4 +1,4 @@
-//! Why a connection failed, made from the system's error numbers and from rustls's errors.
+//! Why a connection failed, derived from the system's error numbers and from rustls's errors.
 
 use rustix::io::Errno;
 use rustls::{
@@ -6,28 +6,28 @@ use rustls::{
 };
 use std::fmt;
 
-/// Why a connection failed. The engine maps these to outcomes.
+/// Why a connection failed. The engine maps these errors to outcomes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IoError {
-    /// The address refused.
+    /// The address refused the connection.
     Refused,
     /// The kernel gave up connecting.
     TimedOut,
-    /// No way to the address.
+    /// The address has no route.
     Unreachable,
     /// The peer reset the connection.
     Reset,
-    /// The peer closed before our bytes were out.
+    /// The peer closed the connection before all our bytes were sent.
     BrokenPipe,
-    /// No file descriptor left.
+    /// No file descriptor is left.
     NoDescriptors,
-    /// No local port left.
+    /// No local port is left.
     NoPorts,
-    /// No kernel memory left for sockets.
+    /// The kernel has no memory left for sockets.
     NoMemory,
-    /// This machine refused a resource of a connection, before the peer had any part in it.
+    /// This machine refused a resource for the connection, before the peer was involved.
     Local(Fault),
-    /// The certificate is outside its validity; the text names the dates.
+    /// The certificate has expired or is not valid yet; the text contains the dates.
     TlsExpired(String),
     /// The certificate is for another name.
     TlsName(String),
@@ -37,27 +37,27 @@ pub enum IoError {
     TlsCertificateVersion,
     /// The peer sent an alert.
     TlsAlert(String),
-    /// The peer has none of the protocols that were offered.
+    /// The peer supports none of the offered protocols.
     TlsAlpn,
     /// The peer supports neither TLS 1.2 nor TLS 1.3.
     TlsVersion,
-    /// The peer does not speak TLS as it should.
+    /// The peer violated the TLS protocol.
     TlsProtocol(String),
-    /// The peer ended the stream without close_notify, after a whole record: its data may be
+    /// The peer ended the stream without close_notify, after a complete record: its data may be
     /// truncated.
     TlsNoCloseNotify,
-    /// The stream ended within a record of TLS: its data are truncated.
+    /// The stream ended within a TLS record: its data are truncated.
     TlsCut,
     /// Any other error of the operating system.
     Other(String),
 }
 
-/// A system call of the generator's own failed, independent of the target.
+/// A system call of the generator failed, independently of the target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The system call that failed.
     pub call: &'static str,
-    /// How, in the system's words.
+    /// The system's description of the error.
     pub reason: String,
 }
 
@@ -73,7 +73,7 @@ impl From<Errno> for IoError {
     fn from(errno: Errno) -> Self {
         match errno {
             Errno::CONNREFUSED => Self::Refused,
-            // A Unix socket whose path does not exist is as closed as a port without a listener.
+            // A Unix socket whose path does not exist counts like a port without a listener.
             Errno::NOENT => Self::Refused,
             Errno::TIMEDOUT => Self::TimedOut,
             Errno::HOSTUNREACH
@@ -91,7 +91,7 @@ impl From<Errno> for IoError {
     }
 }
 
-/// The error of a call that fails before the peer has any part in it.
+/// Wraps the error of a call that fails before the peer is involved.
 pub(crate) fn local(call: &'static str) -> impl FnOnce(Errno) -> IoError {
     move |errno| match errno.into() {
         lack @ (IoError::NoDescriptors | IoError::NoMemory) => lack,
@@ -106,7 +106,7 @@ pub(crate) fn last_errno() -> Errno {
     Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)
 }
 
-/// The failure of a call.
+/// Describes the failure of a call.
 pub(crate) fn fault(call: &'static str) -> impl FnOnce(Errno) -> Fault {
     move |errno| Fault {
         call,
@@ -118,7 +118,8 @@ impl From<TlsError> for IoError {
     fn from(error: TlsError) -> Self {
         match error {
             TlsError::InvalidCertificate(reason) => certificate(&reason),
-            // RFC 7301 section 3.2: a server without a common protocol ends the handshake so.
+            // RFC 7301 section 3.2: a server without a common protocol ends the handshake with this
+            // alert.
             TlsError::AlertReceived(AlertDescription::NoApplicationProtocol)
             | TlsError::NoApplicationProtocol => Self::TlsAlpn,
             TlsError::AlertReceived(AlertDescription::ProtocolVersion)
@@ -134,11 +135,11 @@ impl From<TlsError> for IoError {
     }
 }
 
-/// The greatest number of a certificate's names that a message has.
+/// How many of a certificate's names a message contains.
 const NAMES_SHOWN: usize = 4;
 
-/// The message on a certificate for other names than the one that was asked for. The verifier has
-/// each name within the word for its kind: `DnsName("a.test")`, `IpAddress(127.0.0.1)`.
+/// The message about a certificate for other names than the expected one. The verifier puts each
+/// name into the name of its kind: `DnsName("a.test")`, `IpAddress(127.0.0.1)`.
 fn of_other_names(expected: &str, presented: &[String]) -> String {
     let inner = |name: &String| {
         let inside = name
@@ -160,7 +161,7 @@ fn of_other_names(expected: &str, presented: &[String]) -> String {
     }
 }
 
-/// A refused certificate, by the class of the reason.
+/// Classifies why a certificate was refused.
 fn certificate(reason: &CertificateError) -> IoError {
     let text = reason.to_string();
     match reason {
@@ -189,7 +190,7 @@ fn certificate(reason: &CertificateError) -> IoError {
         CertificateError::UnknownIssuer => {
             IoError::TlsUntrusted("its issuer is not a trusted authority".to_owned())
         }
-        // An error without a class of its own shows its inner name alone.
+        // An error of no other class displays only its inner error.
         CertificateError::Other(inner) => match inner.0.to_string() {
             name if name == "CaUsedAsEndEntity" => IoError::TlsUntrusted(
                 "the certificate belongs to a certificate authority, not to a server".to_owned(),

@@ -1,26 +1,26 @@
 //! The one seam between the engine and the world.
 //!
-//! The engine owns slots: small integers, one per connection. A driver gives each slot at most one
-//! connection, reports readiness by slot, and moves bytes. [`crate::Native`] is the real driver;
-//! the test kit has a simulated one under virtual time.
+//! The engine owns slots: small integers, one per connection. A driver holds at most one connection
+//! per slot, reports readiness by slot, and moves bytes. [`crate::Native`] is the real driver; the
+//! test kit has a simulated one that runs in virtual time.
 
 use crate::{Fault, IoError, Progress, Received, TlsConfig, Waker};
 use drumfire_units::Nanos;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
-/// A connection's place in the engine's table and in the driver's.
+/// A connection's index in the engine's table and in the driver's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot(pub u32);
 
-/// Where to dial.
+/// Where to connect to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
-    /// TCP, from the given local address if there is one.
+    /// TCP, from the given local address if any.
     Tcp {
         /// The peer.
         peer: SocketAddr,
-        /// The local address to send from.
+        /// The local address to connect from.
         source: Option<IpAddr>,
     },
     /// A Unix socket.
@@ -28,7 +28,7 @@ pub enum Address {
 }
 
 impl Address {
-    /// The peer's address, unless that is a path.
+    /// The peer's address; `None` for a path.
     #[must_use]
     pub const fn peer(&self) -> Option<SocketAddr> {
         match self {
@@ -43,150 +43,152 @@ impl Address {
 pub struct Readiness {
     /// The slot.
     pub slot: Slot,
-    /// There may be bytes to receive, or the end of the stream, or an error.
+    /// Bytes, the end of the stream, or an error can be received.
     pub readable: bool,
-    /// A connection that was being opened has made progress, or there is room to send.
+    /// An opening connection has made progress, or the socket has room to send.
     pub writable: bool,
     /// The peer has finished sending: receive until [`Received::End`].
     pub peer_closed: bool,
 }
 
-/// Figures of this thread's own health, cumulative since the driver was made.
+/// Measurements of this thread's own health, cumulative since the driver was created.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ThreadTimes {
     /// CPU time of this thread, user and system.
     pub cpu: Nanos,
-    /// Time this thread was ready to run and did not.
+    /// Time during which this thread was ready to run but did not run.
     pub run_queue_delay: Nanos,
-    /// The kernel's stamps of what was received.
+    /// The kernel's time stamps of received bytes.
     pub stamps: StampCounts,
-    /// The kernel's stamps of requests that left.
+    /// The kernel's time stamps of requests that were sent.
     pub departures: DepartureCounts,
 }
 
-/// The number of receives that brought bytes to sockets of which stamps were asked for.
+/// The number of receives that returned bytes on sockets with time stamps enabled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StampCounts {
-    /// With a stamp that was taken.
+    /// With a time stamp that was used.
     pub taken: u64,
-    /// Without one.
+    /// Without a time stamp.
     pub missing: u64,
-    /// With one that can't be right.
+    /// With a time stamp that can't be right.
     pub refused: u64,
 }
 
-/// The number of writes that began requests and whose departures were asked for, and of those that
-/// were passed over.
+/// The number of sends that began requests and requested a departure stamp, and of sends that did
+/// not request one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DepartureCounts {
-    /// With a stamp that was taken.
+    /// With a time stamp that was used.
     pub taken: u64,
-    /// Without one when the response came, or the connection was used again.
+    /// Without a time stamp when the response came or the connection was reused.
     pub missing: u64,
-    /// With one that can't be right.
+    /// With a time stamp that can't be right.
     pub refused: u64,
-    /// Not asked for, since there were too many.
+    /// Not requested, because there were too many requests.
     pub passed: u64,
 }
 
 /// A driver: sockets and time for one worker thread.
 pub trait Io {
-    /// Time since the run's epoch; never decreases, but for [`Io::set_epoch`].
+    /// Time since the run's epoch; never decreases, except by [`Io::set_epoch`].
     fn now(&self) -> Nanos;
 
-    /// Nanoseconds since 1970 by the machine's calendar clock, which may jump.
+    /// Nanoseconds since 1970 by the machine's wall clock, which may jump.
     fn unix_time(&self) -> u64;
 
-    /// Makes the given point in time the epoch, so that it is zero from now on. A point that is
-    /// yet to come makes [`Io::now`] stay at zero until then.
+    /// Makes the given point in time the epoch, so that it becomes zero. If that point is in the
+    /// future, [`Io::now`] stays at zero until then.
     fn set_epoch(&mut self, at: Nanos);
 
-    /// Starts to open a connection. On [`Progress::Pending`], writability follows and
-    /// [`Io::finish_dial`] reports the result. The slot must hold none.
+    /// Starts to open a connection. After [`Progress::Pending`], the slot becomes writable and
+    /// [`Io::finish_dial`] reports the result. The slot must be empty.
     ///
     /// # Errors
-    /// When it fails at once; the slot stays empty.
+    /// If it fails at once; the slot stays empty.
     fn dial(&mut self, slot: Slot, address: &Address) -> Result<Progress, IoError>;
 
-    /// Asks how an attempt to open a connection went.
+    /// Asks for the result of an attempt to open a connection.
     ///
     /// # Errors
-    /// When it has failed; the caller closes the slot.
+    /// If the attempt has failed; the caller closes the slot.
     fn finish_dial(&mut self, slot: Slot) -> Result<Progress, IoError>;
 
-    /// Starts TLS on an open connection, by the configuration with this index; on one that speaks
-    /// TLS already, within that.
+    /// Starts TLS on an open connection with the settings of this index. On a connection that
+    /// already uses TLS, the new TLS connection runs within the existing one.
     ///
     /// # Errors
-    /// When the handshake failed; the caller closes the slot.
+    /// If the handshake failed; the caller closes the slot.
     fn start_tls(&mut self, slot: Slot, config: usize) -> Result<Progress, IoError>;
 
-    /// Adds TLS settings to those that [`Io::start_tls`] names; returns their index.
+    /// Adds TLS settings for [`Io::start_tls`]; returns their index.
     fn add_tls(&mut self, config: TlsConfig) -> usize;
 
-    /// Goes on with a TLS handshake after readiness.
+    /// Continues a TLS handshake after readiness.
     ///
     /// # Errors
-    /// As [`Io::start_tls`].
+    /// The same as [`Io::start_tls`].
     fn handshake(&mut self, slot: Slot) -> Result<Progress, IoError>;
 
-    /// Whether the peer agreed in the handshake to speak this protocol (ALPN, RFC 7301); never
+    /// Whether the peer agreed to this protocol in the handshake (ALPN, RFC 7301); always false
     /// without TLS.
     fn agreed(&self, slot: Slot, protocol: &[u8]) -> bool;
 
-    /// Whether the handshake resumed an earlier session (RFC 8446 section 2.2); never without TLS.
+    /// Whether the handshake resumed an earlier session (RFC 8446 section 2.2); always false
+    /// without TLS.
     fn is_resumed(&self, slot: Slot) -> bool;
 
-    /// Whether the peer asked for a client's certificate in the handshake, and there was none to
-    /// show; never without TLS.
+    /// Whether the peer asked for a client certificate in the handshake, and none was configured;
+    /// always false without TLS.
     fn lacks_certificate(&self, slot: Slot) -> bool;
 
-    /// Sends what there is room for; fewer bytes than given means that writability follows.
+    /// Sends as many bytes as there is room for. If these are fewer than given, the slot becomes
+    /// writable later.
     ///
     /// # Errors
-    /// When the connection is broken.
+    /// If the connection is broken.
     fn send(&mut self, slot: Slot, bytes: &[u8]) -> Result<usize, IoError>;
 
-    /// Sends as [`Io::send`] does what begins one request, or several: the driver asks the kernel
-    /// when the first of these bytes leave, where it is to and can.
+    /// Sends like [`Io::send`] the beginning of one or more requests. If departures are enabled and
+    /// supported, the driver asks the kernel when the first of these bytes leave.
     ///
-    /// # Errors
+    /// If the connection is broken.
     /// When the connection is broken.
     fn send_request(&mut self, slot: Slot, bytes: &[u8]) -> Result<usize, IoError>;
 
     /// The time at which the bytes of the slot's last [`Io::send_request`] left, by the kernel's
-    /// stamp; `None` where it is not known. It is no earlier than the call, and is given once.
+    /// time stamp; `None` if it is unknown. It is never earlier than the call, and is returned only
+    /// once.
     fn departure(&mut self, slot: Slot) -> Option<Nanos>;
 
-    /// Receives into the buffer. Bytes come with the time of their arrival where the driver has
-    /// that of the kernel.
+    /// Receives into the buffer. The result contains the time of arrival if the driver has a kernel
+    /// time stamp for it.
     ///
     /// # Errors
-    /// When the connection is broken.
+    /// If the connection is broken.
     fn receive(&mut self, slot: Slot, buffer: &mut [u8]) -> Result<Received, IoError>;
 
-    /// Receives and throws away at most `limit` bytes without copying them, where the driver can.
-    /// `scratch` may be overwritten.
+    /// Receives and discards at most `limit` bytes, without copying them if the driver can. May
+    /// overwrite `scratch`.
     ///
     /// # Errors
-    /// When the connection is broken.
+    /// If the connection is broken.
     fn discard(&mut self, slot: Slot, limit: u64, scratch: &mut [u8]) -> Result<Received, IoError>;
 
-    /// Closes the slot's connection, if it holds one, and discards unsent bytes.
+    /// Closes the slot's connection, if any, and discards unsent bytes.
     fn close(&mut self, slot: Slot);
 
-    /// Waits for readiness or until a point in time, and replaces the list's contents.
-    /// Returns at once when something is ready; may return early with an empty list.
+    /// Waits for readiness or until a point in time, and replaces the list's contents. Returns at
+    /// once if something is ready; may return early with an empty list.
     ///
     /// # Errors
-    /// When the system can't wait. Nothing that follows can be on time, so the caller ends the
-    /// run.
+    /// If the system can't wait. Nothing after that can be on time, so the caller ends the run.
     fn wait(&mut self, until: Nanos, ready: &mut Vec<Readiness>) -> Result<(), Fault>;
 
-    /// A way for other threads to end this driver's waits.
+    /// Creates a handle with which other threads can end this driver's waits.
     ///
     /// # Errors
-    /// When the system has no descriptor left for it.
+    /// If the system has no descriptor left for it.
     fn waker(&mut self) -> Result<Waker, Fault>;
 
     /// This thread's own times, for its health.

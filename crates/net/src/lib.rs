@@ -1,7 +1,7 @@
 //! Sockets, timers, DNS, TLS, the only clock.
 //!
-//! Knows how to move bytes and tell the time. Must not know plans or samples.
-//! Start reading at [`Io`], the one seam between the engine and the world, then [`Native`].
+//! Knows how to move bytes and tell the time. Must not know plans or samples. Start reading at
+//! [`Io`], the one seam between the engine and the world, then [`Native`].
 //!
 //! The engine runs over [`Native`] or, in tests, over the simulated driver of `testkit`. Only
 //! `clock` reads a clock.

@@ -1,7 +1,7 @@
-//! The real driver, one for each worker thread, on the kernel's edge-triggered readiness.
+//! The real driver, one for each worker thread, based on the kernel's edge-triggered readiness.
 //!
-//! A socket is registered once, for everything, and never again: a request costs one send and one
-//! receive, and a wait that it shares with all that became ready at the same time.
+//! A socket is registered once, for all events: a request costs one send and one receive, and a
+//! wait that it shares with all sockets that become ready at the same time.
 
 mod line;
 
@@ -26,21 +26,21 @@ const SPIN: Nanos = Nanos::from_micros(80);
 /// How a worker waits for the next point in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waiting {
-    /// It sleeps, and wakes some ten microseconds late.
+    /// Sleeps, and wakes some ten microseconds late.
     Sleep,
-    /// It sleeps, and spins the last stretch.
+    /// Sleeps, and spins for the last part.
     Spin,
 }
 
-/// Whose clock tells when bytes have come, and when they left.
+/// Which clock provides the times at which bytes arrive and leave.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stamping {
-    /// The program's: the time at which it has read them.
+    /// The program's clock: the time at which it reads the bytes.
     #[default]
     Off,
-    /// The kernel's, on sockets that give its stamps: the time at which they arrived.
+    /// The kernel's clock, on sockets that support it: the time at which the bytes arrived.
     Receive,
-    /// The kernel's for both: requests left when the device got their first bytes.
+    /// The kernel's clock for both directions: a request left when the device got its first bytes.
     Both,
 }
 
@@ -51,27 +51,26 @@ pub struct NativeOptions {
     pub clock: Clock,
     /// How to wait.
     pub waiting: Waiting,
-    /// Whose clock tells when bytes have come, and when they left.
+    /// Which clock provides the times at which bytes arrive and leave.
     pub stamping: Stamping,
-    /// TLS settings; [`Io::start_tls`] names one by its index.
+    /// TLS settings; [`Io::start_tls`] selects one by its index.
     pub tls: Vec<TlsConfig>,
 }
 
-/// The real driver for one worker thread. Make it on the thread that uses it.
+/// The real driver for one worker thread. It must be created on the thread that uses it.
 pub struct Native {
     clock: ThreadClock,
     waiting: Waiting,
     poller: Poller,
     sockets: Vec<Socket>,
     tls: Vec<TlsConfig>,
-    /// The buffers of connections, and of those within which they are.
+    /// The buffers of TLS connections, and of outer TLS connections.
     tls_io: Option<Box<[TlsIo; 2]>>,
-    /// The kernel's stamps, where they are asked for.
+    /// The kernel's time stamps, if requested.
     stamps: Option<Box<Stamps>>,
-    /// Whether any socket may be received from in another way than plainly: over TLS, or with
-    /// stamps.
+    /// Whether any socket may need more than a plain receive: TLS or time stamps.
     has_detours: bool,
-    /// Whether any socket may be sent to in another way than plainly: over TLS, or with stamps.
+    /// Whether any socket may need more than a plain send: TLS or time stamps.
     sends_apart: bool,
     schedstat: Option<File>,
 }
@@ -85,28 +84,28 @@ struct Socket {
     /// Whether an event reported that opening the connection failed.
     troubled: bool,
     tls: Option<Box<TlsStream>>,
-    /// The TLS connection to a proxy, within which that one is.
+    /// The TLS connection to a proxy, if `tls` runs within one.
     outer: Option<Box<TlsStream>>,
 }
 
-/// Whether one system call waits for a point in time to the nanosecond. Where none does, waits end
-/// as punctually, and short ones cost a second call.
+/// Whether a single system call can wait with nanosecond precision. Without one, waits end just as
+/// punctually, but short ones cost a second call.
 ///
 /// # Errors
-/// When this system has no readiness queue for this process.
+/// If this system provides no readiness queue for this process.
 pub fn waits_in_one_call() -> Result<bool, Fault> {
     Ok(Poller::new()?.is_precise())
 }
 
 impl Native {
-    /// A driver for the calling thread, whose timers it makes precise.
+    /// Creates a driver for the calling thread, and makes the thread's timers precise.
     ///
     /// # Errors
-    /// When the kernel has no descriptor left for its readiness queue, or no way to wait for it.
+    /// If the kernel has no descriptor left for its readiness queue, or can't wait for it.
     pub fn new(options: &NativeOptions) -> Result<Self, Fault> {
         let tls: Vec<TlsConfig> = options.tls.iter().map(TlsConfig::for_worker).collect();
-        // The library's first use on a thread collects entropy for some 50 ms, which the first
-        // handshake would be charged with. Whatever is wrong with it shows itself there.
+        // The library's first use on a thread collects entropy for some 50 ms, which would count
+        // towards the first handshake. Errors are reported there.
         let _warmed = tls
             .first()
             .cloned()
@@ -135,7 +134,7 @@ impl Native {
     fn look(&mut self, timeout: Option<Nanos>, ready: &mut Vec<Readiness>) -> Result<(), Fault> {
         for event in self.poller.wait(timeout)? {
             let (slot, generation) = (event.token as u32, (event.token >> 32) as u32);
-            // A wake has a slot that no connection has.
+            // A wake uses a slot that no connection has.
             let Some(socket) = self.sockets.get_mut(slot as usize) else {
                 continue;
             };
@@ -160,7 +159,7 @@ impl Native {
         Ok(())
     }
 
-    /// Sleeps until shortly before `until`, then looks without sleeping until it has come.
+    /// Sleeps until shortly before `until`, then polls without sleeping until that time.
     fn spin(&mut self, until: Nanos, ready: &mut Vec<Readiness>) -> Result<(), Fault> {
         loop {
             let left = until - self.now();
@@ -178,8 +177,8 @@ impl Native {
 }
 
 impl Native {
-    /// Does something with the TLS connection of a slot, over what carries it; `None` where there
-    /// is none.
+    /// Calls a function on the TLS connection of a slot and its carrier; `None` if the slot has no
+    /// TLS connection.
     #[inline]
     fn sealed<T>(
         &mut self,
@@ -206,7 +205,7 @@ impl Native {
 }
 
 impl Native {
-    /// [`Io::send`] over TLS or with stamps, apart from the way of plain bytes.
+    /// [`Io::send`] over TLS or with time stamps, separate from the path of plain bytes.
     #[inline(never)]
     fn send_apart(&mut self, slot: Slot, bytes: &[u8]) -> Option<Result<usize, IoError>> {
         let sent = self.sealed(slot, |tls, carrier, io| tls.send(carrier, io, bytes));
@@ -215,20 +214,20 @@ impl Native {
         sent
     }
 
-    /// Watches the room of a socket where a send has not found enough. One whose departures are
-    /// stamped is not watched otherwise.
+    /// Watches a socket for room after a send has found too little. A socket with departure stamps
+    /// is not watched for room otherwise.
     fn heed_room(&mut self, slot: Slot) {
         let socket = &mut self.sockets[slot.0 as usize];
         if let (Some(fd), Some(sends)) = (&socket.line.fd, &mut socket.line.sends)
             && sends.take_full()
         {
             let token = u64::from(socket.generation) << 32 | u64::from(slot.0);
-            // What is watched already can be watched for more: a failure is the socket's own end.
+            // A watched socket can be watched for more: if this fails, the socket itself is broken.
             let _ended = self.poller.watch_room(fd, token, Room::Watched);
         }
     }
 
-    /// Enables the stamps of departures on a connection that is open and has sent nothing.
+    /// Enables departure stamps on a connection that is open and has sent nothing.
     #[cold]
     fn enable_departures(&mut self, slot: Slot) -> Result<(), IoError> {
         let socket = &mut self.sockets[slot.0 as usize];
@@ -245,7 +244,7 @@ impl Native {
         Ok(())
     }
 
-    /// [`Io::receive`] over TLS or with stamps, apart from the way of plain bytes.
+    /// [`Io::receive`] over TLS or with time stamps, separate from the path of plain bytes.
     #[inline(never)]
     fn receive_apart(
         &mut self,
@@ -260,7 +259,7 @@ impl Native {
         self.stamped(slot).map(|mut plain| plain.receive(buffer))
     }
 
-    /// The socket of a slot as a carrier with stamps; `None` where it has none.
+    /// The socket of a slot as a carrier with time stamps; `None` if it does not use them.
     fn stamped(&mut self, slot: Slot) -> Option<Plain<'_>> {
         let line = &mut self.sockets[slot.0 as usize].line;
         match line.is_stamped {
@@ -314,7 +313,7 @@ impl Io for Native {
         let Some(fd) = &socket.line.fd else {
             return Err(IoError::BrokenPipe);
         };
-        // Writable and untroubled is connected; only trouble is worth a system call.
+        // A writable socket without trouble is connected; only trouble is worth a system call.
         if socket.troubled {
             sockopt::socket_error(fd).map_err(local("getsockopt"))??;
             socket.troubled = false;
@@ -485,7 +484,7 @@ impl Io for Native {
 }
 
 impl Native {
-    /// Sends encrypted bytes of a slot that waited for room: those of the outer connection first.
+    /// Sends encrypted bytes of a slot that waited for room, the outer connection's first.
     fn flush(&mut self, slot: Slot) -> Result<(), IoError> {
         let socket = &mut self.sockets[slot.0 as usize];
         if let Some(outer) = &mut socket.outer
@@ -501,13 +500,13 @@ impl Native {
     /// Sends encrypted bytes that waited for room; the engine does not know of them.
     fn flush_ready(&mut self, ready: &[Readiness]) {
         for readiness in ready.iter().filter(|readiness| readiness.writable) {
-            // A broken connection shows itself to the receive that follows.
+            // The following receive reports a broken connection.
             let _broken = self.flush(readiness.slot);
         }
     }
 }
 
-/// Buffers for TLS connections.
+/// Creates buffers for TLS connections.
 fn buffers() -> Box<[TlsIo; 2]> {
     Box::new([TlsIo::new(), TlsIo::new()])
 }

@@ -1,7 +1,7 @@
-//! Which sockets are ready, from the kernel: one queue for each worker thread.
+//! Which sockets are ready, according to the kernel: one queue for each worker thread.
 //!
-//! A socket is added once, for everything, and events come when something changes (edges). What
-//! differs between systems lies in the two files below; they have the same functions.
+//! A socket is added once, for all events, and events are reported when something changes (edges).
+//! Two files with the same functions contain the differences between systems.
 
 #[cfg(target_os = "linux")]
 mod epoll;
@@ -19,8 +19,8 @@ use rustix::time::Timespec;
 /// The token of the event by which another thread ends a wait; no socket has it.
 const WAKE: u64 = u64::MAX;
 
-/// How many ready sockets one wait reports: enough to share its cost, few enough that the last of
-/// them is not kept waiting.
+/// How many ready sockets one wait reports: enough to share its cost, few enough that the last one
+/// does not have to wait.
 const BATCH: usize = 128;
 
 /// The readiness of one socket after one wait; no socket occurs twice.
@@ -29,9 +29,9 @@ const BATCH: usize = 128;
 pub(crate) struct Event {
     /// The token that the socket was added with.
     pub(crate) token: u64,
-    /// There are bytes, an end, or an error.
+    /// The socket has bytes, an end, or an error.
     pub(crate) readable: bool,
-    /// There is room, or an error.
+    /// The socket has room, or an error.
     pub(crate) writable: bool,
     /// The peer sends no more.
     pub(crate) peer_closed: bool,
@@ -42,7 +42,7 @@ pub(crate) struct Event {
 }
 
 impl Event {
-    /// The event of a socket that has an error: all of its operations report that.
+    /// The event of a socket that has an error: all of its operations report it.
     pub(crate) const fn failed(self) -> Self {
         Self {
             readable: true,
@@ -57,13 +57,13 @@ impl Event {
 /// Whether a socket is watched for room to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Room {
-    /// It is.
+    /// The socket is watched.
     Watched,
-    /// It is not: a send that finds too little has to ask for it.
+    /// The socket is not watched: a send that finds too little room has to request it.
     Unwatched,
 }
 
-/// A span as the kernel takes it.
+/// Converts a duration to the kernel's type.
 fn timespec(span: Nanos) -> Timespec {
     Timespec {
         tv_sec: (span.0 / 1_000_000_000) as i64,
@@ -92,7 +92,7 @@ mod tests {
         (poller, near, far)
     }
 
-    /// The next wait's events.
+    /// The events of the next wait.
     fn next(poller: &mut Poller) -> Vec<Event> {
         poller.wait(Some(Nanos::ZERO)).unwrap().collect()
     }
@@ -128,7 +128,7 @@ mod tests {
         }
     }
 
-    /// For waits of any length: the calls behind them differ.
+    /// For waits of any length: they use different system calls.
     #[test]
     fn what_is_ready_ends_a_wait() {
         let spans = [Nanos::from_micros(500), Nanos::from_secs(60), Nanos::MAX];
@@ -170,8 +170,8 @@ mod tests {
         }
     }
 
-    /// Waits that are not whole milliseconds end on time: a busy machine may spoil most of them,
-    /// a call that counts in milliseconds would spoil all.
+    /// Waits that are not whole milliseconds end on time: a busy machine may delay most of them,
+    /// but a call that counts in milliseconds would delay all.
     #[test]
     fn waits_end_within_a_fraction_of_a_millisecond() {
         let clock = Clock::start();

@@ -1,10 +1,10 @@
-//! Requests that carry a run's figures to a receiver while the run goes on, sent by ureq.
+//! HTTP requests that send a run's metrics to a receiver during the run, by the library ureq.
 //!
-//! A [`PostTarget`] is made once and posts one request at a time, each over a connection of its own.
-//! All that a request takes, the look-up of the name included, lies within the target's patience, and
-//! of an answer no more is kept than a message needs. Redirects are not followed: a receiver elsewhere
-//! is not the one that was named, and the fields may hold a password. Proxies of the environment are
-//! not asked, for one that fails would answer in the receiver's place.
+//! A [`PostTarget`] is created once and posts one request at a time, each over a separate connection.
+//! The target's patience limits the whole request, including the look-up of the name, and only as much
+//! of an answer is kept as a message needs. Redirects are not followed: another receiver is not the
+//! configured one, and the header fields may hold a password. Proxies from the environment are not
+//! used, because the answer of a failing proxy would look like the receiver's.
 
 use crate::tls::TlsConfig;
 use rustls::{ClientConnection, StreamOwned};
@@ -22,9 +22,9 @@ use ureq::unversioned::transport::{
 };
 use ureq::{Agent, Error};
 
-/// How much of an answer's content is read.
+/// The maximum number of bytes that are read of an answer's content.
 const ANSWER_BYTES_MAX: u64 = 16_384;
-/// How long an answer's head may be.
+/// The maximum length of an answer's head.
 const HEAD_BYTES_MAX: usize = 16_384;
 
 /// A receiver of requests.
@@ -34,7 +34,7 @@ pub struct PostTarget {
     agent: Agent,
 }
 
-/// An answer.
+/// A receiver's answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PostAnswer {
     /// The status of the final answer.
@@ -48,7 +48,7 @@ pub struct PostAnswer {
 }
 
 impl PostAnswer {
-    /// The content as text, as far as it is any.
+    /// The content as text; invalid bytes are replaced.
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.content)
@@ -56,11 +56,11 @@ impl PostAnswer {
 }
 
 impl PostTarget {
-    /// The receiver at a URL without user information, over TLS with these settings where its scheme
-    /// is https. A request may take as long as `patience`.
+    /// Creates the receiver at a URL without user information. If the scheme is https, the connection
+    /// uses these TLS settings. A request may take as long as `patience`.
     ///
     /// # Errors
-    /// When the URL is none.
+    /// If the URL is invalid.
     pub fn new(url: &str, tls: Option<TlsConfig>, patience: Duration) -> Result<Self, String> {
         let uri: Uri = url.parse().map_err(|error| format!("{error}"))?;
         let config = Config::builder()
@@ -80,12 +80,11 @@ impl PostTarget {
         Ok(Self { uri, agent })
     }
 
-    /// Sends `content` with these header fields and waits for the final answer. The receiver's name
-    /// stands in the Host field unless that is among the fields; those that frame the request are
-    /// added.
+    /// Sends `content` with these header fields and waits for the final answer. Adds the fields that
+    /// frame the request, and a Host field with the receiver's name unless the fields contain one.
     ///
     /// # Errors
-    /// When a field is malformed, and when there is no connection or no answer of HTTP in time.
+    /// If a field is malformed, if no connection can be opened, or if no HTTP answer comes in time.
     pub fn post<'f>(
         &self,
         fields: impl IntoIterator<Item = (&'f str, &'f [u8])>,
@@ -99,7 +98,7 @@ impl PostTarget {
         let response = self.agent.run(request).map_err(io_error)?;
         let (head, body) = response.into_parts();
         let mut content = Vec::new();
-        // The status says what became of the request, also where the content breaks off.
+        // The status tells the result of the request, even if the content is truncated.
         let _cut = body
             .into_reader()
             .take(ANSWER_BYTES_MAX)
@@ -113,13 +112,13 @@ impl PostTarget {
     }
 }
 
-/// The value of a field, as far as it is text.
+/// The value of a field as text; invalid bytes are replaced.
 fn text_of(fields: &HeaderMap, name: header::HeaderName) -> Option<String> {
     let value = fields.get(name)?;
     Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
 }
 
-/// The error under ureq's.
+/// Converts ureq's error to an I/O error.
 fn io_error(error: Error) -> io::Error {
     match error {
         Error::Timeout(_) => io::ErrorKind::TimedOut.into(),
@@ -136,7 +135,7 @@ fn io_error(error: Error) -> io::Error {
     }
 }
 
-/// Makes channels of connections, within TLS where there are settings for it.
+/// Opens channels, with TLS if settings for it are given.
 #[derive(Debug)]
 struct Channels(Option<TlsConfig>);
 
@@ -179,8 +178,8 @@ impl<In: Transport> Connector<In> for Channels {
 struct Channel {
     stream: Stream,
     buffers: LazyBuffers,
-    /// Why the request could not be sent to its end. A receiver that refuses a request may answer
-    /// before it has taken all of it, and close.
+    /// Why the request could not be sent completely. A receiver that refuses a request may answer
+    /// before it has read all of it, and close the connection.
     cut: Option<io::Error>,
 }
 
@@ -197,7 +196,7 @@ enum Stream {
     Tls(Box<StreamOwned<ClientConnection, Adapter>>),
 }
 
-/// A connection of ureq's, for reading and writing within its timeouts.
+/// ureq's connection, which reads and writes within its timeouts.
 type Adapter = TransportAdapter<Box<dyn Transport>>;
 
 impl Stream {
@@ -221,7 +220,7 @@ impl Stream {
             Self::Tls(tls) => tls.read(into),
         };
         match read {
-            // An end without a close_notify is one all the same.
+            // An end without a close_notify is an end, too.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(0),
             read => read,
         }

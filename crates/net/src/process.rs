@@ -3,22 +3,22 @@
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::fs;
 
-/// How many file descriptors this process may open now; `None` is no limit.
+/// How many file descriptors this process may open; `None` means no limit.
 #[must_use]
 pub fn descriptor_limit() -> Option<u64> {
     getrlimit(Resource::Nofile).current
 }
 
-/// The number of file descriptors that this process has open; `None` where the kernel does not report
+/// The number of file descriptors that this process has open; `None` if the kernel does not report
 /// it.
 #[must_use]
 pub fn descriptors_open() -> Option<u64> {
     let entries = fs::read_dir("/proc/self/fd").ok()?;
-    // One of them is that of the listing itself.
+    // The listing itself uses one of them.
     Some((entries.count() as u64).saturating_sub(1))
 }
 
-/// The limit that macOS grants when it refuses one of its own naming (`OPEN_MAX` in
+/// The limit that macOS grants when it refuses its own stated maximum (`OPEN_MAX` in
 /// `sys/syslimits.h`).
 const OPEN_MAX: u64 = 10_240;
 
@@ -36,20 +36,20 @@ pub fn raise_descriptor_limit() -> Option<u64> {
     descriptor_limit()
 }
 
-/// The bytes of addresses that this process may use; `None` is no limit.
+/// How many bytes of address space this process may use; `None` means no limit.
 #[must_use]
 pub fn address_space_limit() -> Option<u64> {
     getrlimit(Resource::As).current
 }
 
-/// The bytes of addresses that this process uses, of which [`address_space_limit`] is the limit;
-/// `None` where the kernel does not report it.
+/// How many bytes of address space this process uses, which [`address_space_limit`] limits; `None` if
+/// the kernel does not report it.
 #[must_use]
 pub fn address_space() -> Option<u64> {
     kilobytes_of("VmSize:")
 }
 
-/// How many local ports one address has for outgoing connections; `None` where that is unknown.
+/// How many local ports one address has for outgoing connections; `None` if that is unknown.
 #[must_use]
 pub fn ephemeral_ports() -> Option<u64> {
     let text = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok()?;
@@ -58,13 +58,13 @@ pub fn ephemeral_ports() -> Option<u64> {
     (high + 1).checked_sub(low)
 }
 
-/// How many bytes of this process are in memory; `None` where the kernel does not report it.
+/// How many bytes of this process are in memory; `None` if the kernel does not report it.
 #[must_use]
 pub fn resident_memory() -> Option<u64> {
     kilobytes_of("VmRSS:")
 }
 
-/// The bytes that a line of this process's status has, in kB there (proc(5)).
+/// The bytes in a line of this process's status, which contains kB (proc(5)).
 fn kilobytes_of(name: &str) -> Option<u64> {
     let text = fs::read_to_string("/proc/self/status").ok()?;
     let kilobytes = text.lines().find_map(|line| line.strip_prefix(name))?;
@@ -75,13 +75,13 @@ fn kilobytes_of(name: &str) -> Option<u64> {
 /// CPU time of the whole machine, in the kernel's ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StealTimes {
-    /// Time in which this virtual machine wanted to run and its host ran something else.
+    /// Time in which this virtual machine was ready to run but its host ran something else.
     pub steal: u64,
-    /// All time of all processors.
+    /// The total time of all processors.
     pub total: u64,
 }
 
-/// CPU time since boot; `None` where the kernel does not report it.
+/// CPU time since boot; `None` if the kernel does not report it.
 #[must_use]
 pub fn steal_times() -> Option<StealTimes> {
     let text = fs::read_to_string("/proc/stat").ok()?;
@@ -92,27 +92,27 @@ pub fn steal_times() -> Option<StealTimes> {
         .skip(1)
         .map_while(|n| n.parse().ok())
         .collect();
-    // user nice system idle iowait irq softirq steal; what follows is contained in user.
+    // user nice system idle iowait irq softirq steal; user includes the further columns.
     Some(StealTimes {
         steal: *numbers.get(7)?,
         total: numbers.iter().take(8).sum(),
     })
 }
 
-/// Lets other threads run before the calling one, where there is not time enough for all: for
-/// threads that only tell of a run.
+/// Lets other threads run before the calling one if the processors are busy. For threads that only
+/// report on a run.
 ///
-/// On Linux the thread gets the idle policy (sched(7), `SCHED_IDLE`): a worker that wakes on its
-/// core interrupts it at once. A lower weight alone, nice(2), does not do that: the scheduler lets
-/// a thread finish its slice, some 3 ms, whatever it weighs. Elsewhere nothing is changed, since
-/// there a policy is the process's.
+/// On Linux the thread gets the idle policy (sched(7), `SCHED_IDLE`): a worker that wakes on its core
+/// interrupts it at once. A lower weight alone, nice(2), does not do that: the scheduler lets a
+/// thread finish its slice of some 3 ms, regardless of its weight. On other systems nothing is
+/// changed, because the policy there applies to the whole process.
 pub fn yield_to_others() {
     #[cfg(target_os = "linux")]
     {
         // SAFETY: an integer array, for which all bits 0 are a value.
         #[expect(unsafe_code, reason = "no crate in use has this call")]
         let idle: libc::sched_param = unsafe { std::mem::zeroed() };
-        // Where it is refused the thread competes with the others, and does the same.
+        // If the call is refused, the thread competes with the others, but works the same.
         // SAFETY: the pointer is to a value that outlives the call; thread 0 is the calling one.
         #[expect(unsafe_code, reason = "no crate in use has this call")]
         let _refused = unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &raw const idle) };

@@ -1,4 +1,4 @@
-//! Names to addresses, by the system's resolver.
+//! Resolves names by the system's resolver.
 
 use crate::Clock;
 use drumfire_units::Nanos;
@@ -8,16 +8,16 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::{Condvar, Mutex, PoisonError, mpsc};
 use std::thread;
 
-/// At most this many addresses of a name are used.
+/// The maximum number of addresses of a name.
 const ADDRESSES_MAX: usize = 64;
-/// Names that the system's resolver is asked for at a time.
+/// The maximum number of names that the system's resolver looks up at a time.
 const NAMES_MAX: usize = 64;
 
-/// The threads that the resolver holds: a server that redirects to ever new names could otherwise
-/// add one for each, as long as the resolver does not answer.
+/// The threads that the resolver blocks: a server that redirects to more and more new names could
+/// otherwise add a thread for each name while the resolver does not answer.
 static HELD: Held = Held::new();
 
-/// How many threads are held, and word of each that is released.
+/// The number of blocked threads, with a signal for each that is released.
 struct Held {
     count: Mutex<usize>,
     released: Condvar,
@@ -32,24 +32,24 @@ pub enum ResolveError {
     Failed(String),
     /// The resolver did not answer in time.
     TimedOut,
-    /// The name exists and has no address.
+    /// The name exists but has no address.
     Empty,
 }
 
 /// The addresses of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resolved {
-    /// Each once; at least one.
+    /// Each address once; at least one.
     pub addresses: Vec<SocketAddr>,
-    /// How long they are known for, where the resolver says so.
+    /// How long the addresses are valid, if the resolver reports it.
     pub ttl: Option<Nanos>,
 }
 
 impl Resolved {
-    /// Each of these addresses once and at most 64, in their order.
+    /// Collects each of these addresses once and at most 64, in their order.
     ///
     /// # Errors
-    /// When there is none.
+    /// If there are no addresses.
     pub fn of(
         all: impl IntoIterator<Item = SocketAddr>,
         ttl: Option<Nanos>,
@@ -88,7 +88,7 @@ impl Held {
         }
     }
 
-    /// Takes a place among [`NAMES_MAX`], and waits for one up to `timeout`.
+    /// Takes one of [`NAMES_MAX`] places, and waits for one up to `timeout`.
     fn take(&'static self, timeout: Nanos) -> Result<HeldPlace, ResolveError> {
         let count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
         let is_full = |count: &mut usize| *count >= NAMES_MAX;
@@ -104,7 +104,7 @@ impl Held {
     }
 }
 
-/// A place among the threads that are held; given back when it is dropped.
+/// A place among the blocked threads; dropping it releases it.
 struct HeldPlace(&'static Held);
 
 impl Drop for HeldPlace {
@@ -115,13 +115,14 @@ impl Drop for HeldPlace {
     }
 }
 
-/// All addresses of a name, in the system's order, each once and at most 64.
+/// Resolves all addresses of a name, in the system's order, each once and at most 64.
 ///
-/// Blocks for at most `timeout`; the system's resolver can't be interrupted, so a thread that it
-/// still holds is left behind. At most 64 are: a further name waits for one of them.
+/// Blocks for at most `timeout`. The system's resolver can't be interrupted, so a thread that it
+/// still blocks is left running. At most 64 such threads exist: a further name waits for one of
+/// them.
 ///
 /// # Errors
-/// When there is no address.
+/// If the name has no address.
 pub fn resolve(host: &str, port: u16, timeout: Nanos) -> Result<Resolved, ResolveError> {
     let name = host.to_owned();
     let ask = move || {
@@ -133,7 +134,7 @@ pub fn resolve(host: &str, port: u16, timeout: Nanos) -> Result<Resolved, Resolv
     Resolved::of(found.map_err(|error| classify(&error))?, None)
 }
 
-/// The resolver's answer, from a thread of its own.
+/// The resolver's answer, from a new thread.
 fn ask_within(
     held: &'static Held,
     timeout: Nanos,
@@ -147,7 +148,7 @@ fn ask_within(
         .spawn(move || {
             let found = ask();
             drop(place);
-            // The receiver is gone once the look-up has timed out.
+            // The receiver no longer exists if the look-up has timed out.
             let _late = answer.send(found);
         })
         .map_err(|error| ResolveError::Failed(error.to_string()))?;
@@ -157,8 +158,8 @@ fn ask_within(
         .map_err(|_| ResolveError::TimedOut)
 }
 
-/// The standard library keeps the resolver's code only within the text, which is the C library's:
-/// of glibc, of musl, of macOS and the BSDs.
+/// Classifies an error by its text, because the standard library keeps the resolver's code only
+/// there. The text comes from the C library: glibc, musl, macOS or the BSDs.
 fn classify(error: &io::Error) -> ResolveError {
     let text = error.to_string();
     let is_any = |phrases: &[&str]| phrases.iter().any(|phrase| text.contains(phrase));
@@ -192,7 +193,8 @@ mod tests {
                 .all(|a| a.ip().is_loopback() && a.port() == 80),
             "{found:?}"
         );
-        // RFC 6761 keeps `.invalid` from ever existing; a machine without a resolver fails instead.
+        // RFC 6761 guarantees that `.invalid` never exists; a machine without a resolver fails
+        // differently.
         let refused = resolve("name.invalid", 80, timeout).unwrap_err();
         assert!(
             matches!(refused, ResolveError::NotFound | ResolveError::Failed(_)),
@@ -210,7 +212,7 @@ mod tests {
             let (asked, silence) = (Arc::clone(&asked), Arc::clone(&silence));
             ask_within(&HELD, timeout, move || {
                 asked.fetch_add(1, Ordering::SeqCst);
-                // The sender is dropped when the resolver is to answer.
+                // The sender is dropped when the resolver should answer.
                 let _closed = silence.lock().map(|silence| silence.recv());
                 Ok(Vec::new())
             })

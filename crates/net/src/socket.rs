@@ -1,4 +1,4 @@
-//! Opening sockets with the options that a load generator needs.
+//! Opens sockets with the options that a load generator needs.
 
 use crate::error::local;
 use crate::{Address, IoError, Progress};
@@ -9,8 +9,8 @@ use rustix::net::{
 };
 use std::net::{IpAddr, SocketAddr};
 
-/// Sending on a broken connection is an error and no signal. macOS takes that as an option of the
-/// socket.
+/// Sending on a broken connection returns an error and raises no signal. On macOS this is a socket
+/// option.
 #[cfg(not(target_vendor = "apple"))]
 pub(crate) const SEND: SendFlags = SendFlags::NOSIGNAL;
 #[cfg(target_vendor = "apple")]
@@ -36,7 +36,7 @@ pub(crate) fn dial(address: &Address) -> Result<(OwnedFd, Progress), IoError> {
     }
 }
 
-/// TCP without Nagle's delay: a request goes out when it is written.
+/// TCP without Nagle's delay: a request is sent as soon as it is written.
 fn dial_tcp(peer: SocketAddr, source: Option<IpAddr>) -> Result<(OwnedFd, Progress), IoError> {
     let fd = open(family(peer.ip())).map_err(local("socket"))?;
     sockopt::set_tcp_nodelay(&fd, true).map_err(local("setsockopt"))?;
@@ -56,7 +56,7 @@ fn unbound(errno: Errno) -> IoError {
     }
 }
 
-/// A non-blocking stream socket that children do not inherit.
+/// Opens a non-blocking stream socket that child processes do not inherit.
 #[cfg(not(target_vendor = "apple"))]
 fn open(family: AddressFamily) -> Result<OwnedFd, Errno> {
     use rustix::net::{SocketFlags, socket_with};
@@ -64,7 +64,7 @@ fn open(family: AddressFamily) -> Result<OwnedFd, Errno> {
     socket_with(family, SocketType::STREAM, flags, None)
 }
 
-/// The same, in steps: macOS has no flags for it.
+/// Opens the socket in several steps, because macOS has no flags for this.
 #[cfg(target_vendor = "apple")]
 fn open(family: AddressFamily) -> Result<OwnedFd, Errno> {
     let fd = rustix::net::socket(family, SocketType::STREAM, None)?;
@@ -74,11 +74,11 @@ fn open(family: AddressFamily) -> Result<OwnedFd, Errno> {
     Ok(fd)
 }
 
-/// Whether this machine has an address, so that connections can come from it.
+/// Whether this machine has an address, so that connections can use it as their source.
 #[must_use]
 pub fn is_own_address(address: IpAddr) -> bool {
     let bound = open(family(address)).and_then(|fd| bind(&fd, &SocketAddr::new(address, 0)));
-    // Whatever else goes wrong is found, and named, when connections are opened.
+    // Opening connections detects and reports any other error.
     bound != Err(Errno::ADDRNOTAVAIL)
 }
 
@@ -90,19 +90,19 @@ fn family(address: IpAddr) -> AddressFamily {
     }
 }
 
-/// A connect that is under way is not an error.
+/// A connect in progress is not an error.
 fn progress(result: Result<(), Errno>) -> Result<Progress, IoError> {
     match result {
         Ok(()) => Ok(Progress::Done),
         Err(Errno::INPROGRESS) => Ok(Progress::Pending),
-        // A Unix socket whose queue is full; the caller backs off and dials again.
+        // A Unix socket whose queue is full; the caller waits and dials again.
         Err(Errno::AGAIN) => Err(IoError::Refused),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Lets the kernel choose the port at connect, when it knows the peer, so that the same local port
-/// serves several peers (ip(7), IP_BIND_ADDRESS_NO_PORT).
+/// Makes the kernel choose the port at connect, when it knows the peer, so that one local port can
+/// serve several peers (ip(7), IP_BIND_ADDRESS_NO_PORT).
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "rustix has no safe call for this option")]
 fn late_port(fd: &OwnedFd) -> Result<(), IoError> {
@@ -126,7 +126,8 @@ fn late_port(fd: &OwnedFd) -> Result<(), IoError> {
     }
 }
 
-/// Other systems choose the port when the address is bound: each is used once, for any peer.
+/// Does nothing: other systems choose the port when the address is bound, so each port is used
+/// once, for any peer.
 #[cfg(not(target_os = "linux"))]
 #[expect(clippy::unnecessary_wraps, reason = "Linux can refuse")]
 fn late_port(_: &OwnedFd) -> Result<(), IoError> {
@@ -140,7 +141,7 @@ mod tests {
     #[test]
     fn loopback_is_ours_and_a_documentation_address_is_not() {
         assert!(is_own_address("127.0.0.1".parse().unwrap()));
-        // RFC 5737 keeps these for books.
+        // RFC 5737 reserves these addresses for documentation.
         assert!(!is_own_address("192.0.2.1".parse().unwrap()));
     }
 }

@@ -1,23 +1,24 @@
-//! The kernel's stamps of segments, on the run's clock: of those that are received here, of those
-//! that leave in `departures`.
+//! The kernel's time stamps of segments, converted to the run's clock: of received segments here,
+//! of sent ones in `departures`.
 //!
-//! A thread that wakes late, or has a hundred sockets to read, gets to a response after it has
-//! come. The kernel has noted when (`SO_TIMESTAMPING`, software receive stamps): a socket that asks
-//! for it gets the stamp with its bytes, as a control message of the same call.
+//! A thread that wakes late, or has a hundred sockets to read, reads a response some time after it
+//! has arrived. The kernel has noted the arrival (`SO_TIMESTAMPING`, software receive stamps): a
+//! socket with that option gets the time stamp with its bytes, as a control message of the same
+//! call.
 //!
-//! **What a stamp is of.** `tcp_recvmsg` gives the stamp of the last segment of which it has copied
-//! bytes, and segments that the kernel has merged in its queue have that of the newest. So a stamp
-//! is right for the last byte of a read, and no earlier than any byte of it: of bytes that came in
-//! several segments and are read at once, the first came earlier than the stamp says. It may be
-//! later than the last byte of a read that was cut off by a full buffer. It is never later than the
-//! read.
+//! **Which byte a stamp belongs to.** `tcp_recvmsg` returns the stamp of the last segment from
+//! which it has copied bytes, and segments that the kernel has merged in its queue have the stamp
+//! of the newest. So a stamp is right for the last byte of a read, and no earlier than any byte of
+//! it: if the bytes came in several segments and are read at once, the first arrived earlier than
+//! the stamp says. If a full buffer cut the read off, the stamp may be later than its last byte. It
+//! is never later than the read.
 //!
-//! **Whose time it is.** Stamps are of the real-time clock, the run's times of the monotonic one.
-//! Slewing moves both alike; a step (a clock that is set, a leap second) moves the real one alone.
-//! Their distance is read again with each anchor of the thread's clock, at most half a millisecond
-//! of work old, and at once where a stamp lies beyond the present. One that still does is refused:
-//! it was taken on the other side of a step. A step backwards makes stamps too early; the engine
-//! finds those that lie before their request.
+//! **Which clock it uses.** Stamps use the real-time clock, the run's times the monotonic one.
+//! Slewing changes both alike; a step (setting the clock, a leap second) changes the real-time
+//! clock alone. The difference between the two is read again with each anchor of the thread's
+//! clock, at most half a millisecond of work old, and at once if a stamp is in the future. A stamp
+//! that is still in the future then is refused: it was taken before or after a step. A step
+//! backwards makes stamps too early; the engine detects stamps that are earlier than their request.
 
 mod departures;
 mod system;
@@ -35,17 +36,17 @@ use rustix::io::{Errno, retry_on_intr};
 use rustix::net::RecvFlags;
 use std::ops::Range;
 
-/// By how much a stamp may lie beyond the present: the error of the two clocks' distance, and of
+/// How far a stamp may be in the future: the error of the difference between the two clocks, and of
 /// the counter between its anchors.
 const TOLERANCE: Nanos = Nanos::from_micros(1);
 
-/// A thread's way from stamps to the run's time.
+/// Converts stamps to the run's time for one thread.
 #[derive(Debug, Default)]
 pub(crate) struct Stamps {
-    /// The real-time clock's reading less the monotonic one's, modulo 2^64.
+    /// The real-time clock's reading minus the monotonic clock's, modulo 2^64.
     distance: u64,
     counts: StampCounts,
-    /// The departures that are asked for, where any are.
+    /// Which departures to request, if any.
     asking: Option<Asking>,
     departures: DepartureCounts,
 }
@@ -53,14 +54,14 @@ pub(crate) struct Stamps {
 /// The segments that the kernel is asked to stamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stamped {
-    /// Those that are received.
+    /// Received segments.
     Received,
-    /// The first ones of requests too.
+    /// The first segments of requests, too.
     Both,
 }
 
 impl Stamps {
-    /// With the clocks' present distance.
+    /// Creates it with the clocks' current difference.
     pub(crate) fn new(stamped: Stamped) -> Self {
         let mut stamps = Self {
             asking: (stamped == Stamped::Both).then(Asking::default),
@@ -70,7 +71,7 @@ impl Stamps {
         stamps
     }
 
-    /// Reads the clocks' distance again.
+    /// Reads the clocks' difference again.
     pub(crate) fn follow(&mut self) {
         if let Some((real, monotonic)) = look(real_time, || Some(monotonic())) {
             self.distance = real.wrapping_sub(monotonic);
@@ -103,7 +104,7 @@ impl Stamps {
         }
     }
 
-    /// The time of a stamp, counted as what it is.
+    /// Converts a stamp of a receive to a time, and counts the stamp.
     fn arrival(&mut self, stamp: Option<u64>, clock: &ThreadClock) -> Option<Nanos> {
         let Some(stamp) = stamp else {
             self.counts.missing += 1;
@@ -117,8 +118,8 @@ impl Stamps {
         at
     }
 
-    /// The time of a stamp that was taken between `from` and the present; `None` where it lies
-    /// elsewhere, also by the clocks' distance of now.
+    /// The time of a stamp that was taken between `from` and now; `None` if it is outside of that
+    /// span even by the clocks' current difference.
     fn time_of(&mut self, stamp: u64, from: Nanos, clock: &ThreadClock) -> Option<Nanos> {
         let span = from..clock.now();
         let at = place(stamp, self.distance.wrapping_add(clock.epoch()), &span);
@@ -129,8 +130,8 @@ impl Stamps {
     }
 }
 
-/// The time of a stamp since an epoch, whose real time this is; `None` for what lies outside of the
-/// span. What lies before the epoch, as a server's greeting may, is at the epoch.
+/// The time of a stamp since an epoch, given the real time of the epoch; `None` if it is outside of
+/// the span. A stamp before the epoch, as of a server's greeting, is placed at the epoch.
 fn place(stamp: u64, epoch: u64, span: &Range<Nanos>) -> Option<Nanos> {
     let since = stamp.wrapping_sub(epoch).cast_signed();
     let at = Nanos(since.max(0).cast_unsigned());
@@ -138,7 +139,7 @@ fn place(stamp: u64, epoch: u64, span: &Range<Nanos>) -> Option<Nanos> {
     is_within.then(|| at.max(span.start).min(span.end))
 }
 
-/// Asks for stamps of what a socket receives; whether the system has them.
+/// Enables stamps of received segments on a socket; returns whether the system has them.
 pub(crate) fn enable(fd: &OwnedFd) -> bool {
     system::enable(fd, Stamped::Received)
 }
@@ -147,7 +148,7 @@ pub(crate) fn enable(fd: &OwnedFd) -> bool {
 mod tests {
     use super::*;
 
-    /// Some real time of an epoch.
+    /// The real time of some epoch.
     const EPOCH: u64 = 1_770_000_000_000_000_000;
 
     #[test]
@@ -159,7 +160,7 @@ mod tests {
             (EPOCH - 20_000, Some(0)),
             // Two clocks are never read at the same moment.
             (EPOCH + now.0 + 900, Some(now.0)),
-            // The clock was set forward: by that much the stamp lies beyond the present.
+            // The clock was set forward: the stamp is that far in the future.
             (EPOCH + now.0 + 1_001, None),
             (EPOCH + 3_600_000_000_000, None),
         ] {
@@ -181,7 +182,7 @@ mod tests {
         for (stamp, at) in [
             (EPOCH + 3_002_000, Some(3_002_000)),
             (EPOCH + 2_999_100, Some(3_000_000)),
-            // The clock was set back between the hand-over and the departure.
+            // The clock was set back between the send and the departure.
             (EPOCH + 2_998_999, None),
             (EPOCH - 5_000, None),
             (EPOCH + 3_005_001, None),
@@ -194,8 +195,8 @@ mod tests {
     fn the_distance_is_that_of_the_clocks() {
         let stamps = Stamps::new(Stamped::Received);
         let (early, real, late) = (monotonic(), real_time(), monotonic());
-        // A thread that is put aside between the readings makes the bounds wider, never wrong; a
-        // clock that is set within this test is no matter of it.
+        // If the thread is descheduled between the readings, the bounds get wider but never wrong.
+        // This test does not cover a change of the clock while it runs.
         let slack = 2_000;
         let at = real.wrapping_sub(stamps.distance);
         assert!(

@@ -1,13 +1,13 @@
-//! The standard output with which this program was begun.
+//! The standard output with which this program was started.
 //!
-//! Before `main`, the runtime of the standard library opens `/dev/null` in the place of each closed
-//! descriptor from 0 to 2. From then on nothing tells a closed standard output (`>&-`) from one that
-//! discards what it is given (`>/dev/null`), though a result is lost in the one and unwanted in the
-//! other. So the descriptor is looked at earlier, by a function that the loader calls.
+//! Before `main`, the runtime of the standard library opens `/dev/null` for each closed descriptor
+//! from 0 to 2. After that, a closed standard output (`>&-`) looks like one that discards its input
+//! (`>/dev/null`), although a result is lost in the first case and unwanted in the second. So a
+//! function that the loader calls checks the descriptor earlier.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether descriptor 1 was closed when the program began.
+/// Whether descriptor 1 was closed when the program started.
 static WAS_CLOSED: AtomicBool = AtomicBool::new(false);
 
 /// The entry in the list of functions that the loader calls before the program's own (System V ABI,
@@ -31,8 +31,8 @@ static WAS_CLOSED: AtomicBool = AtomicBool::new(false);
 )]
 static LOOK: extern "C" fn() = look;
 
-/// Looks at descriptor 1. It is called before the runtime of the standard library is there, and uses
-/// nothing of that.
+/// Checks descriptor 1. The loader calls this before the runtime of the standard library is
+/// initialised, so it uses nothing from that.
 extern "C" fn look() {
     #[expect(
         unsafe_code,
@@ -43,7 +43,7 @@ extern "C" fn look() {
     WAS_CLOSED.store(flags == -1, Ordering::Relaxed);
 }
 
-/// Whether this program was begun without a standard output, so that what it writes there is lost.
+/// Whether this program was started without a standard output, so that its output is lost.
 #[must_use]
 pub fn stdout_was_closed() -> bool {
     WAS_CLOSED.load(Ordering::Relaxed)

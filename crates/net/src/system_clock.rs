@@ -1,18 +1,18 @@
-//! The synchronisation of the system's wall clock, as the kernel knows it.
+//! The synchronisation of the system's wall clock, as the kernel reports it.
 
 use drumfire_units::Nanos;
 
 /// The state of the system's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SystemClock {
-    /// Whether a program disciplines it, by NTP or PTP.
+    /// Whether a program disciplines the clock, by NTP or PTP.
     pub is_synchronised: bool,
     /// The error that this program estimates.
     pub error: Nanos,
 }
 
 impl SystemClock {
-    /// Its state now; `None` where the system does not say.
+    /// The current state; `None` if the system does not report it.
     #[cfg(target_os = "linux")]
     #[expect(unsafe_code, reason = "rustix does not know this call")]
     #[must_use]
@@ -29,7 +29,7 @@ impl SystemClock {
         })
     }
 
-    /// Its state now; `None` where the system does not say.
+    /// The current state; `None` if the system does not report it.
     #[cfg(not(target_os = "linux"))]
     #[must_use]
     pub fn now() -> Option<Self> {
@@ -44,7 +44,7 @@ mod tests {
     #[test]
     fn the_kernel_has_a_state() {
         if cfg!(target_os = "linux") {
-            // A container may forbid the question.
+            // A container may forbid the call.
             let state = SystemClock::now();
             assert!(state.is_none_or(|state| state.error < Nanos::from_secs(1_000_000)));
         }

@@ -1,4 +1,4 @@
-//! A worker thread's clock: the run's, read by the processor's counter where that is cheap and
+//! A worker thread's clock: the run's clock, read by the processor's counter if that is cheap and
 //! trusted.
 
 use crate::Clock;
@@ -8,12 +8,12 @@ use drumfire_units::Nanos;
 /// The run's clock as one thread reads it.
 pub(crate) struct ThreadClock {
     clock: Clock,
-    /// The cheap way to the same time, where there is one.
+    /// The cheap way to read the same time, if it is available.
     tsc: TscClock,
 }
 
 impl ThreadClock {
-    /// The clock of the calling thread.
+    /// Creates the clock of the calling thread.
     pub(crate) fn new(clock: Clock) -> Self {
         let tsc = TscClock::new(|| clock.now().0);
         Self { clock, tsc }
@@ -28,7 +28,7 @@ impl ThreadClock {
         }
     }
 
-    /// The same by the system's clock.
+    /// Time since the epoch by the system's clock.
     fn system_time(&self) -> Nanos {
         Nanos(self.tsc.hold(self.clock.now().0))
     }
@@ -38,13 +38,13 @@ impl ThreadClock {
         self.clock.epoch()
     }
 
-    /// Makes a point in time of this clock its epoch.
+    /// Makes a point in time of this clock its new epoch.
     pub(crate) fn set_epoch(&mut self, at: Nanos) {
         self.clock.set_epoch(at);
         self.tsc = TscClock::new(|| self.clock.now().0);
     }
 
-    /// Whether the counter's last anchor is old; always where there is no counter.
+    /// Whether the counter's last anchor is old; always true without a counter.
     #[inline]
     pub(crate) fn is_due(&self) -> bool {
         self.tsc.is_due()

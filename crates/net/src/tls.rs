@@ -1,4 +1,4 @@
-//! TLS by rustls: settings made before the run, and one connection's records during it.
+//! TLS by rustls: settings created before the run, and one connection's records during it.
 
 mod config;
 mod material;

@@ -1,18 +1,18 @@
-//! The results of attempts that a driver makes on a connection: they never wait.
+//! The results of a driver's attempts on a connection, which never wait.
 
 use drumfire_units::Nanos;
 
 /// The result of an attempt to receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Received {
-    /// This many bytes, at the buffer's start; `drained` when there are no more for now.
+    /// This many bytes, at the buffer's start; `drained` if there are no more for now.
     Bytes {
-        /// How many; at least 1.
+        /// Their number; at least 1.
         length: usize,
         /// Whether a further attempt would find nothing.
         drained: bool,
-        /// When the last segment of them arrived, by the kernel's stamp; `None` where that is not
-        /// asked for, or the socket does not give it. Never later than the present.
+        /// When the last segment of them arrived, by the kernel's time stamp; `None` if stamps are
+        /// not requested, or the socket does not support them. Never in the future.
         arrived: Option<Nanos>,
     },
     /// The peer has finished sending.
@@ -26,6 +26,6 @@ pub enum Received {
 pub enum Progress {
     /// Done.
     Done,
-    /// Under way; readiness will follow.
+    /// In progress; readiness will follow.
     Pending,
 }

@@ -1,30 +1,31 @@
-//! The processor's time-stamp counter, as a cheap clock between two readings of the real one.
+//! The processor's time-stamp counter, as a cheap clock between two readings of the real clock.
 //!
-//! A look at the system's clock costs some 30 ns, which two stamps in every exchange would make a
-//! visible part of its cost; the counter costs a third of it. It is anchored to the real clock some
-//! thousands of times a second, so that neither its drift nor a change of processor adds up.
+//! A reading of the system's clock costs some 30 ns. Two time stamps in every exchange would make
+//! that a visible part of the exchange's cost; the counter costs a third of it. It is anchored to
+//! the real clock some thousands of times a second, so that neither its drift nor a change of
+//! processor adds up.
 
 use std::cell::Cell;
 
-/// The counter may be trusted between anchors where the kernel itself keeps time by it.
+/// The counter can be trusted between anchors if the kernel itself keeps time by it.
 const CLOCK_SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
 
-/// The rate is known well enough after this long: an error of 100 ns in 20 ms is 5 ppm.
+/// The rate is known precisely enough after this time: an error of 100 ns in 20 ms is 5 ppm.
 const CALIBRATION: u64 = 20_000_000;
 
-/// An anchor holds for this many ticks, half a millisecond or less, in which an error of 50 ppm
+/// An anchor is valid for this many ticks, half a millisecond or less, in which an error of 50 ppm
 /// makes 25 ns.
 const ANCHOR_TICKS: u64 = 1_000_000;
 
-/// How often a look at both is made at most until one of them is close.
+/// The maximum number of times that both clocks are read until one of the readings is close.
 const LOOKS: u32 = 8;
 
-/// A look is close that takes no more ticks than this, a microsecond or less: the thread was not
-/// put aside between the two clocks, which is time by which this clock would be wrong.
+/// A reading is close if it takes at most this many ticks, a microsecond or less: then the thread
+/// was not descheduled between the two clocks, which would make this clock wrong by that time.
 const CLOSE_TICKS: u64 = 2_000;
 
 /// The real clock and the counter at one moment, or any two clocks of some billion ticks a second:
-/// the closest of some looks at them.
+/// the closest of several readings.
 pub(crate) fn look(clock: impl Fn() -> u64, ticks: impl Fn() -> Option<u64>) -> Option<(u64, u64)> {
     let mut closest: Option<(u64, (u64, u64))> = None;
     for _ in 0..LOOKS {
@@ -43,20 +44,20 @@ pub(crate) fn look(clock: impl Fn() -> u64, ticks: impl Fn() -> Option<u64>) -> 
 /// Nanoseconds by the counter, anchored to another clock.
 #[derive(Debug)]
 pub(crate) struct TscClock {
-    /// Where the rate is measured from: nanoseconds and ticks; `None` where the counter is not to
-    /// be trusted.
+    /// The start of measuring the rate: nanoseconds and ticks; `None` if the counter can't be
+    /// trusted.
     first: Option<(u64, u64)>,
     anchor: Cell<(u64, u64)>,
-    /// Nanoseconds in a tick, times 2^32; 0 until it is known, and for ever where the counter is
-    /// not to be trusted.
+    /// Nanoseconds in a tick, times 2^32; 0 until it is known, and always 0 if the counter can't be
+    /// trusted.
     scale: Cell<u64>,
-    /// The latest reading handed out: time never runs backwards.
+    /// The latest returned reading, so that time never runs backwards.
     latest: Cell<u64>,
 }
 
 impl TscClock {
-    /// A clock that is usable once calibrated, after some 20 ms of anchors; never where the
-    /// counter is not to be trusted.
+    /// Creates a clock that is usable once calibrated, after some 20 ms of anchors; never if the
+    /// counter can't be trusted.
     pub(crate) fn new(clock: impl Fn() -> u64) -> Self {
         let source = std::fs::read_to_string(CLOCK_SOURCE);
         let is_trusted = source.is_ok_and(|source| source.trim() == "tsc");
@@ -70,15 +71,15 @@ impl TscClock {
         }
     }
 
-    /// Whether the last anchor is so old that the next look at the real clock is worth its cost;
-    /// always where there is none.
+    /// Whether the last anchor is so old that reading the real clock again is worth its cost;
+    /// always true without an anchor.
     #[inline]
     pub(crate) fn is_due(&self) -> bool {
         let (_, count) = self.anchor.get();
         self.scale.get() == 0 || ticks().is_none_or(|now| now.wrapping_sub(count) > ANCHOR_TICKS)
     }
 
-    /// Sets it by the real clock.
+    /// Sets the counter by the real clock.
     pub(crate) fn anchor(&self, clock: impl Fn() -> u64) {
         let Some(first) = self.first else {
             return;
@@ -109,7 +110,7 @@ impl TscClock {
         Some(now)
     }
 
-    /// A reading of the real clock, held to the latest time handed out.
+    /// A reading of the real clock that is never earlier than the latest returned time.
     #[inline]
     pub(crate) fn hold(&self, now: u64) -> u64 {
         let now = now.max(self.latest.get());
@@ -118,7 +119,7 @@ impl TscClock {
     }
 }
 
-/// The counter.
+/// Reads the counter.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[expect(unsafe_code, reason = "the instruction has no safe form")]
@@ -129,7 +130,7 @@ fn ticks() -> Option<u64> {
     Some(unsafe { core::arch::x86_64::_rdtsc() })
 }
 
-/// There is no counter that is known to be cheap and steady.
+/// Returns `None`, because no counter here is known to be cheap and steady.
 #[cfg(not(target_arch = "x86_64"))]
 fn ticks() -> Option<u64> {
     None
@@ -164,7 +165,7 @@ mod tests {
             let (now, ticks) = looked(aside);
             assert!(now.abs_diff(ticks) <= 2_500, "{aside:?}: {now} {ticks}");
         }
-        // Nothing is better than the best.
+        // The best reading is used.
         let (now, ticks) = looked(&[away; 20]);
         assert!(now.abs_diff(ticks) <= away);
     }
@@ -189,8 +190,8 @@ mod tests {
             let (early, read, late) = (real(), tsc.read().unwrap(), real());
             assert!(read >= before);
             before = read;
-            // 20 µs is much for a drift of some ppm, but for a thread that was put aside since the
-            // anchor, whose rate is known to a hundred ppm at worst.
+            // 20 µs are much for a drift of some ppm, except if the thread was descheduled since
+            // the anchor, whose rate is known to a hundred ppm at worst.
             let off = 20_000 + (late - anchored) / 5_000;
             assert!(
                 read + off >= early && read <= late + off,

@@ -1,16 +1,16 @@
-//! The one thing that a thread may do to another's driver: end its wait.
+//! The only operation that a thread may do on another thread's driver: end its wait.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// Ends the wait of one driver from any thread: the one under way, or else the next.
+/// Ends the wait of one driver from any thread: the current one, or else the next.
 ///
 /// Wakes are not counted: several before the driver waits end one wait.
 #[derive(Clone)]
 pub struct Waker(Arc<dyn Fn() + Send + Sync>);
 
 impl Waker {
-    /// A waker that does this.
+    /// Creates a waker that calls this function.
     #[must_use]
     pub fn new(wake: impl Fn() + Send + Sync + 'static) -> Self {
         Self(Arc::new(wake))

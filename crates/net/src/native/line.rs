@@ -1,4 +1,4 @@
-//! The socket of a slot, as what carries bytes.
+//! The socket of a slot as a carrier of bytes.
 
 use crate::poller::Event;
 use crate::stamps::{Sends, Stamps};
@@ -14,16 +14,16 @@ use rustix::net::{RecvFlags, recv, send};
 #[derive(Default)]
 pub(super) struct Line {
     pub(super) fd: Option<OwnedFd>,
-    /// Whether an event reported the peer's end or an error, which comes behind the last bytes.
+    /// Whether an event reported the peer's end or an error, which follows the last bytes.
     pub(super) ending: bool,
-    /// Whether the kernel stamps what arrives.
+    /// Whether the kernel stamps received bytes.
     pub(super) is_stamped: bool,
-    /// Its sends, where the kernel stamps departures.
+    /// The socket's sends, if the kernel stamps departures.
     pub(super) sends: Option<Box<Sends>>,
 }
 
 impl Line {
-    /// The open socket as a carrier, without stamps.
+    /// The open socket as a carrier without time stamps.
     #[inline]
     pub(super) fn plain(&self) -> Option<Plain<'_>> {
         let ending = self.ending;
@@ -34,7 +34,7 @@ impl Line {
         })
     }
 
-    /// The same with the stamps that it has.
+    /// The open socket as a carrier with the time stamps that are enabled on it.
     pub(super) fn stamped<'a>(
         &'a mut self,
         stamps: Option<&'a mut Stamps>,
@@ -53,7 +53,7 @@ impl Line {
         })
     }
 
-    /// The event of a socket that reports an error, which may be no more than a message in its error
+    /// Checks an event that reports an error, which may be just a message in the socket's error
     /// queue.
     #[cold]
     pub(super) fn look_into(
@@ -72,19 +72,19 @@ impl Line {
     }
 }
 
-/// A socket as what carries bytes.
+/// A socket as a carrier of bytes.
 pub(super) struct Plain<'a> {
     fd: &'a OwnedFd,
     ending: bool,
     stamping: Option<Stamping<'a>>,
 }
 
-/// The stamps of a socket.
+/// The time stamps of a socket.
 struct Stamping<'a> {
     stamps: &'a mut Stamps,
-    /// What it sends, where departures are stamped.
+    /// The socket's sends, if departures are stamped.
     sends: Option<&'a mut Sends>,
-    /// The clock on which stamps are placed.
+    /// The clock to which time stamps are converted.
     clock: &'a ThreadClock,
 }
 
@@ -142,9 +142,9 @@ impl Plain<'_> {
     }
 }
 
-/// The result of a receive into `room` bytes. A short one has drained the socket for now (epoll(7),
-/// question 9; kqueue reports later bytes in the same way). An end or an error that an event has
-/// reported is not drained by it: no further event reports it.
+/// The result of a receive into `room` bytes. A short receive has drained the socket for now
+/// (epoll(7), question 9; kqueue reports later bytes in the same way). It has not drained an end or
+/// an error that an event has already reported, because no further event reports it.
 #[inline]
 fn received(result: Result<usize, Errno>, room: usize) -> Result<Received, IoError> {
     match result {

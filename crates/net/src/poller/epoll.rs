@@ -1,10 +1,10 @@
 //! Linux: epoll(7), edge-triggered, with waits in nanoseconds.
 //!
-//! One call does that since Linux 5.11 (`epoll_pwait2`). Older kernels, and sandboxes that do not
-//! know the call, refuse it; whether this one does is asked when a queue is made. Then spans of a
-//! millisecond and more are waited for in whole ones, rounded down, and less than one by ppoll(2),
-//! which takes nanoseconds: nothing is later than it would be, and only a short wait that finds
-//! something costs one more call.
+//! Since Linux 5.11 one call does that (`epoll_pwait2`). Older kernels, and sandboxes that do not
+//! know the call, refuse it; a new queue tests whether the call works. If it does not, the queue
+//! waits for a millisecond or more in whole milliseconds, rounded down, and for less by ppoll(2),
+//! which takes nanoseconds. No wait ends later for that; only a short wait that finds something
+//! costs one more call.
 
 use super::{BATCH, Event, Room, WAKE, timespec};
 use crate::error::{fault, last_errno, local};
@@ -20,16 +20,16 @@ use std::num::NonZeroU64;
 /// The unit of `epoll_pwait`.
 const MILLISECOND: Nanos = Nanos::from_millis(1);
 
-/// No wait in whole milliseconds is longer: their number is an `int`. An early end is one more turn
-/// of the caller's loop.
+/// The maximum of a wait in whole milliseconds, whose number is an `int`. After an early end the
+/// caller's loop waits again.
 const WHOLE_MAX: Nanos = Nanos::from_secs(86_400);
 
-/// The calls that a queue is waited on with.
+/// The system calls that wait for a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Calls {
     /// `epoll_pwait2`.
     One,
-    /// `epoll_pwait`, after `ppoll` where less than a millisecond is left.
+    /// `epoll_pwait`, after `ppoll` if less than a millisecond is left.
     Two,
 }
 
@@ -41,10 +41,10 @@ pub(crate) struct Poller {
 }
 
 impl Poller {
-    /// A queue for the calling thread, whose timers it makes precise.
+    /// Creates a queue for the calling thread, and makes the thread's timers precise.
     pub(crate) fn new() -> Result<Self, Fault> {
-        // Without this the kernel may add 50 µs to each wait (prctl(2), PR_SET_TIMERSLACK). A
-        // refusal costs precision, which the run's lag then shows.
+        // Without this the kernel may add 50 µs to each wait (prctl(2), PR_SET_TIMERSLACK). If it
+        // is refused, waits are less precise, and the run's lag shows it.
         let _refused = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(fault("epoll_create1"))?;
         let mut poller = Self {
@@ -52,8 +52,8 @@ impl Poller {
             events: Vec::with_capacity(BATCH),
             calls: Calls::One,
         };
-        // A sandbox that does not know a call answers ENOSYS or, an older one, EPERM; neither is an
-        // answer of the call itself.
+        // A sandbox that does not know a call returns ENOSYS or, if it is older, EPERM; the call
+        // itself returns neither.
         match poller.wait_once(Some(Nanos::ZERO)) {
             Ok(()) => {}
             Err(Errno::NOSYS | Errno::PERM) => poller.calls = Calls::Two,
@@ -73,7 +73,7 @@ impl Poller {
         vec![own, older]
     }
 
-    /// Whether one call waits for nanoseconds.
+    /// Whether one call waits with nanosecond precision.
     pub(crate) fn is_precise(&self) -> bool {
         self.calls == Calls::One
     }
@@ -82,7 +82,8 @@ impl Poller {
     pub(crate) fn add(&self, fd: &OwnedFd, token: u64) -> Result<(), IoError> {
         let all = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
         match epoll::add(&self.epoll, fd, EventData::new_u64(token), all) {
-            // epoll(7), /proc/sys/fs/epoll/max_user_watches: all processes of a user share it.
+            // epoll(7), /proc/sys/fs/epoll/max_user_watches: all processes of a user share this
+            // limit.
             Err(Errno::NOSPC) => Err(IoError::Local(Fault {
                 call: "epoll_ctl",
                 reason: "this user cannot watch more sockets; raise fs.epoll.max_user_watches"
@@ -92,9 +93,9 @@ impl Poller {
         }
     }
 
-    /// Watches a socket's room or watches it no more. A socket that is watched for room is reported
-    /// with any other news of it, and so for each message that comes to its error queue, whether or
-    /// not that has been taken.
+    /// Starts or stops watching a socket for room. A socket that is watched for room is reported
+    /// with any other event on it, and therefore for each message in its error queue, whether or
+    /// not the message has been read.
     pub(crate) fn watch_room(&self, fd: &OwnedFd, token: u64, room: Room) -> Result<(), IoError> {
         let input = EventFlags::IN | EventFlags::RDHUP | EventFlags::ET;
         let watched = match room {
@@ -105,7 +106,8 @@ impl Poller {
             .map_err(local("epoll_ctl"))
     }
 
-    /// A way for other threads to end this queue's waits, by an event whose token is [`WAKE`].
+    /// Creates a handle with which other threads can end this queue's waits, by an event whose
+    /// token is [`WAKE`].
     pub(crate) fn waker(&self) -> Result<Waker, Fault> {
         let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
         let counter = eventfd(0, flags).map_err(fault("eventfd2"))?;
@@ -113,13 +115,13 @@ impl Poller {
         epoll::add(&self.epoll, &counter, EventData::new_u64(WAKE), edges)
             .map_err(fault("epoll_ctl"))?;
         Ok(Waker::new(move || {
-            // Each write is an edge, so that the counter is never read. A write fails only when
-            // the counter is full, after 2⁶⁴ - 2 wakes.
+            // Each write is an edge, so nothing has to read the counter. A write fails only if the
+            // counter is full, after 2⁶⁴ - 2 wakes.
             let _full = rustix::io::write(&counter, &1_u64.to_ne_bytes());
         }))
     }
 
-    /// Waits for events up to `timeout`; `None` waits forever. May end early without any.
+    /// Waits for events up to `timeout`; `None` waits forever. May end early without events.
     #[inline]
     pub(crate) fn wait(
         &mut self,
@@ -147,7 +149,7 @@ impl Poller {
         }))
     }
 
-    /// Waits by `epoll_pwait2`. The list is empty.
+    /// Waits by `epoll_pwait2`. The list of events must be empty.
     #[inline]
     #[expect(
         unsafe_code,
@@ -178,7 +180,7 @@ impl Poller {
         Ok(())
     }
 
-    /// Waits by the older calls, or for less long. The list is empty.
+    /// Waits by the older calls, possibly for less time. The list of events must be empty.
     fn wait_whole(&mut self, timeout: Option<Nanos>) -> Result<(), Fault> {
         let whole = match timeout {
             Some(span) if span > Nanos::ZERO && span < MILLISECOND => {
@@ -200,7 +202,8 @@ impl Poller {
     }
 }
 
-/// The result of a call; `None` when a signal ended it early, which the caller's loop copes with.
+/// The result of a call; `None` if a signal ended it early, in which case the caller's loop repeats
+/// it.
 #[inline]
 fn unless_interrupted<T>(call: &'static str, result: Result<T, Errno>) -> Result<Option<T>, Fault> {
     match result {

@@ -1,8 +1,8 @@
 //! The BSDs and macOS: kqueue(2), edge-triggered (`EV_CLEAR`), with waits in nanoseconds.
 //!
-//! Reading and writing are two filters with an event each, so a wait may bring two events of one
-//! socket; they are made one here, for the second could otherwise reach a connection that the
-//! first one's handling has put in the place of the old.
+//! Reading and writing are two filters with an event each, so a wait may return two events of one
+//! socket. They are merged here: otherwise the second could reach a new connection that replaced
+//! the old one while the first was handled.
 
 use super::{BATCH, Event, Room, WAKE, timespec};
 use crate::error::{fault, local};
@@ -16,10 +16,10 @@ use rustix::fd::{AsRawFd as _, OwnedFd};
 use rustix::io::{Errno, FdFlags, fcntl_dupfd_cloexec, fcntl_setfd};
 use std::ptr::without_provenance_mut;
 
-/// A token travels as a pointer.
+/// The kernel stores a token as a pointer.
 const _: () = assert!(usize::BITS == 64, "a token needs 64 bits");
 
-/// The longest wait: macOS refuses spans of some years, and every caller waits in a loop.
+/// The maximum wait: macOS refuses durations of some years, and every caller waits in a loop.
 const WAIT_MAX: Nanos = Nanos::from_secs(86_400);
 
 /// One thread's queue.
@@ -29,7 +29,7 @@ pub(crate) struct Poller {
 }
 
 impl Poller {
-    /// A queue for the calling thread.
+    /// Creates a queue for the calling thread.
     pub(crate) fn new() -> Result<Self, Fault> {
         let kqueue = kqueue::kqueue().map_err(fault("kqueue"))?;
         fcntl_setfd(&kqueue, FdFlags::CLOEXEC).map_err(fault("fcntl"))?;
@@ -39,13 +39,13 @@ impl Poller {
         })
     }
 
-    /// A queue of each kind: there is one.
+    /// A queue of each kind: only one exists.
     #[cfg(test)]
     pub(crate) fn each() -> Vec<Self> {
         vec![Self::new().unwrap()]
     }
 
-    /// Whether one call waits for nanoseconds.
+    /// Whether one call waits with nanosecond precision.
     pub(crate) fn is_precise(&self) -> bool {
         true
     }
@@ -63,12 +63,13 @@ impl Poller {
         added.map(|_| ()).map_err(local("kevent"))
     }
 
-    /// The same of every socket here: room is always watched.
+    /// Does nothing: on these systems, every socket is always watched for room.
     pub(crate) const fn watch_room(&self, _: &OwnedFd, _: u64, _: Room) -> Result<(), IoError> {
         Ok(())
     }
 
-    /// A way for other threads to end this queue's waits, by an event whose token is [`WAKE`].
+    /// Creates a handle with which other threads can end this queue's waits, by an event whose
+    /// token is [`WAKE`].
     pub(crate) fn waker(&self) -> Result<Waker, Fault> {
         let kqueue = fcntl_dupfd_cloexec(&self.kqueue, 0).map_err(fault("fcntl"))?;
         trigger(
@@ -78,7 +79,7 @@ impl Poller {
         )
         .map_err(fault("kevent"))?;
         Ok(Waker::new(move || {
-            // The filter was added above, and stays as long as the queue.
+            // The filter was added above, and exists as long as the queue.
             let _gone = trigger(&kqueue, EventFlags::empty(), UserFlags::TRIGGER);
         }))
     }
@@ -101,7 +102,7 @@ impl Poller {
             )
         };
         match waited {
-            // A signal may end a wait early, which the caller's loop copes with.
+            // A signal may end a wait early; the caller's loop repeats it.
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(fault("kevent")(error)),
         }
@@ -137,8 +138,8 @@ fn token(event: &kqueue::Event) -> u64 {
     event.udata().addr() as u64
 }
 
-/// One filter's event. EOF on the read filter is the peer's end; EOF on the write filter is the
-/// connection's, and also the sign of one that failed to open.
+/// One filter's event. EOF on the read filter means that the peer has finished sending; EOF on the
+/// write filter means that the connection has ended or failed to open.
 fn event(event: &kqueue::Event) -> Event {
     let flags = event.flags();
     let writable = matches!(event.filter(), EventFilter::Write(_));
@@ -154,7 +155,7 @@ fn event(event: &kqueue::Event) -> Event {
     }
 }
 
-/// Two events of one socket as one.
+/// Merges two events of one socket.
 fn both(one: Event, other: Event) -> Event {
     Event {
         token: one.token,

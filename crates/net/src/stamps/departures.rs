@@ -1,22 +1,22 @@
 //! Departures: the times at which the first bytes of requests leave, by the kernel's stamps.
 //!
-//! A send asks for the stamp of its last byte, and the kernel puts that into the socket's error
-//! queue when the device gets the segment. On the way through a device that takes segments at once,
-//! as the loopback one, that is before the send returns: the queue is read behind each such send.
-//! What comes later wakes the poller, or is found when the response is there.
+//! A send requests the stamp of its last byte, and the kernel puts it into the socket's error queue
+//! when the device gets the segment. A device that takes segments at once, such as the loopback one,
+//! does so before the send returns: the queue is read after each such send. Later stamps wake the
+//! poller, or are read when the response is there.
 //!
-//! The kernel names a stamp by the number of its last byte, counted on the connection from the
-//! moment at which departures were enabled. So [`Sends`] counts every byte that is sent from then
-//! on, requests or not, and a stamp is taken only for the very send that waits for it: of two sends
-//! that the kernel has merged into one segment the later one has the stamp.
+//! The kernel identifies a stamp by the number of its last byte, counted on the connection from the
+//! moment at which departures were enabled. So [`Sends`] counts every byte that is sent from then on,
+//! whether or not it belongs to a request, and a stamp is used only for exactly the send that waits
+//! for it: if the kernel has merged two sends into one segment, the later one gets the stamp.
 //!
-//! **Of which byte.** The stamp is that of the segment with the last byte of the send. What is
-//! longer than [`FIRST_BYTES`] is sent in two parts, so that the stamp is of its beginning and not of
-//! what had to wait for acknowledgements.
+//! **Which byte it belongs to.** The stamp belongs to the segment with the last byte of the send. A
+//! request longer than [`FIRST_BYTES`] is sent in two parts, so that the stamp belongs to its
+//! beginning and not to bytes that had to wait for acknowledgements.
 //!
-//! **Not of all.** A stamp costs a system call and an allocation in the kernel. At more than
-//! [`ASKED_PER_S`] requests a second of a thread one in N is asked for, by the rate of the last
-//! [`WINDOW`].
+//! **Not for every request.** A stamp costs a system call and an allocation in the kernel. If a
+//! thread sends more than [`ASKED_PER_S`] requests a second, it requests one in N, based on the rate
+//! of the last [`WINDOW`].
 
 use super::{Stamps, system};
 use crate::socket::SEND;
@@ -27,25 +27,25 @@ use rustix::fd::OwnedFd;
 use rustix::io::{Errno, retry_on_intr};
 use rustix::net::send;
 
-/// The part of a request whose departure is that of its first byte: it leaves at once also where the
-/// connection may have ten segments of a usual size under way (RFC 6928).
+/// The part of a request that has the same departure as its first byte: it leaves at once even if the
+/// connection may have only ten segments of a usual size in flight (RFC 6928).
 const FIRST_BYTES: usize = 4_096;
 
-/// The departures that a thread asks for in a second.
+/// The departures that a thread requests per second.
 const ASKED_PER_S: u64 = 20_000;
 
-/// The span whose rate of requests tells how many of the next ones are asked for.
+/// The time span whose rate of requests determines how many of the next ones are requested.
 const WINDOW: Nanos = Nanos::from_millis(100);
 
-/// The messages that are taken from an error queue at a time: it has one for each send.
+/// How many messages are read from an error queue at a time: it contains one for each send.
 const LOOKS: usize = 64;
 
-/// The choice of the requests whose departures are asked for: one in N.
+/// Chooses the requests whose departures are requested: one in N.
 #[derive(Debug)]
 pub(super) struct Asking {
-    /// N of now.
+    /// The current N.
     one_in: u64,
-    /// Requests since the last that was asked for.
+    /// Requests since the last one that was chosen.
     passed: u64,
     /// Requests in this window.
     requests: u64,
@@ -65,7 +65,7 @@ impl Default for Asking {
 }
 
 impl Asking {
-    /// Whether a request that is sent now is one of those.
+    /// Whether a request that is sent now is chosen.
     fn takes(&mut self, now: Nanos) -> bool {
         // The run's start sets the clock back to zero.
         let elapsed = match now >= self.since {
@@ -90,38 +90,38 @@ impl Asking {
 /// The sends of one socket.
 #[derive(Debug, Default)]
 pub(crate) struct Sends {
-    /// The number of the next byte, modulo 2^32 as the kernel counts.
+    /// The number of the next byte, modulo 2^32, as the kernel counts.
     next: u32,
     /// Whether the next send begins a request.
     begins: bool,
-    /// The send whose stamp has not come yet.
+    /// The send that waits for its stamp.
     awaited: Option<Awaited>,
     /// The departure of the last request that was begun.
     left: Option<Nanos>,
-    /// Whether the socket has not taken all that it was given.
+    /// Whether the socket has not accepted all bytes that it was given.
     is_full: bool,
 }
 
-/// A send whose stamp has not come yet.
+/// A send that waits for its stamp.
 #[derive(Clone, Copy, Debug)]
 struct Awaited {
     last: u32,
-    /// The time just before it.
+    /// The time just before the send.
     handed_over: Nanos,
 }
 
 impl Sends {
-    /// Makes the next send one that begins a request.
+    /// Marks the next send as the beginning of a request.
     pub(crate) const fn begin(&mut self) {
         self.begins = true;
     }
 
-    /// Whether a send found less room than it needed since the last call.
+    /// Whether a send found too little room since the last call.
     pub(crate) const fn take_full(&mut self) -> bool {
         std::mem::replace(&mut self.is_full, false)
     }
 
-    /// Counts the bytes that a send of `wanted` has brought to the socket.
+    /// Counts the bytes that a send of `wanted` bytes has delivered to the socket.
     fn count(&mut self, sent: Result<usize, Errno>, wanted: usize) -> Result<usize, IoError> {
         let sent = match sent {
             Ok(sent) => sent,
@@ -140,14 +140,14 @@ impl Stamps {
         self.departures
     }
 
-    /// Enables departures on a connection that has sent nothing; `None` where they are not asked
-    /// for, or the system has none.
+    /// Enables departures on a connection that has sent nothing; `None` if they are not requested, or
+    /// the system does not have them.
     pub(crate) fn enable_departures(&self, fd: &OwnedFd) -> Option<Box<Sends>> {
         let is_enabled = self.asking.is_some() && system::enable(fd, super::Stamped::Both);
         is_enabled.then(Box::default)
     }
 
-    /// Sends what there is room for.
+    /// Sends as much as there is room for.
     pub(crate) fn send(
         &mut self,
         fd: &OwnedFd,
@@ -161,7 +161,7 @@ impl Stamps {
         sends.count(retry_on_intr(|| send(fd, bytes, SEND)), bytes.len())
     }
 
-    /// Whether to ask for the departure of a request that is sent now.
+    /// Whether to request the departure of a request that is sent now.
     fn asks(&mut self, sends: &mut Sends, now: Nanos) -> bool {
         sends.left = None;
         self.give_up(sends);
@@ -170,7 +170,7 @@ impl Stamps {
         asks
     }
 
-    /// Sends the first bytes of a request, and asks for their departure; then the others.
+    /// Sends the first bytes of a request with a request for their departure; then sends the others.
     fn send_asking(
         &mut self,
         fd: &OwnedFd,
@@ -183,7 +183,7 @@ impl Stamps {
         let sent = retry_on_intr(|| system::send_asking(fd, first));
         let sent = sends.count(sent, first.len())?;
         if sent == 0 {
-            // The request begins with a later send, which asks for nothing.
+            // A later send begins the request, and requests no stamp.
             self.departures.missing += 1;
             return Ok(0);
         }
@@ -197,7 +197,7 @@ impl Stamps {
         Ok(sent + sends.count(further, rest.len())?)
     }
 
-    /// Takes stamps from a socket's error queue until the awaited one is among them.
+    /// Reads stamps from a socket's error queue until the awaited one is found.
     fn look(&mut self, fd: &OwnedFd, sends: &mut Sends, clock: &ThreadClock) {
         for _ in 0..LOOKS {
             let Some(awaited) = sends.awaited else {
@@ -229,8 +229,8 @@ impl Stamps {
         }
     }
 
-    /// The departure of the last request that was begun on a socket, once; `None` where it is not
-    /// known, and won't be.
+    /// The departure of the last request that was begun on a socket, returned once; `None` if it is
+    /// unknown, and will stay so.
     pub(crate) fn departure(
         &mut self,
         fd: &OwnedFd,
@@ -242,7 +242,7 @@ impl Stamps {
         sends.left.take()
     }
 
-    /// Waits no more for a stamp.
+    /// Stops waiting for a stamp.
     fn give_up(&mut self, sends: &mut Sends) {
         if sends.awaited.take().is_some() {
             self.departures.missing += 1;
@@ -254,7 +254,7 @@ impl Stamps {
 mod tests {
     use super::*;
 
-    /// The requests of a second at a rate that are asked for.
+    /// How many departures are requested in a second at a rate.
     fn asked_at(asking: &mut Asking, from: Nanos, rate: u64) -> u64 {
         let times = (0..rate).map(|n| from + Nanos(n * 1_000_000_000 / rate));
         times.map(|now| u64::from(asking.takes(now))).sum()
@@ -274,7 +274,7 @@ mod tests {
         let mut asking = Asking::default();
         let mut from = Nanos::ZERO;
         for (rate, one_in) in [(130_000, 7), (21_000, 2), (19_000, 1), (60_500, 4)] {
-            // The windows of before and of the change know another rate.
+            // The windows before and during the change see another rate.
             asked_at(&mut asking, from, rate);
             let asked = asked_at(&mut asking, from + Nanos::from_secs(1), rate);
             assert!((rate / one_in).abs_diff(asked) <= 2, "{asked} of {rate}");

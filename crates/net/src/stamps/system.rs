@@ -1,4 +1,4 @@
-//! The calls behind stamps.
+//! The system calls for stamps.
 
 use super::Stamped;
 
@@ -15,7 +15,7 @@ pub(crate) struct Left {
     pub(crate) at: u64,
 }
 
-/// The calls that the crate rustix does not know.
+/// The calls that the crate rustix does not provide.
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 #[expect(
     unsafe_code,
@@ -29,34 +29,34 @@ mod linux {
     use rustix::io::Errno;
     use rustix::net::RecvFlags;
 
-    /// Room for a control message of three times and for one of an error with an address, and for
+    /// Room for a control message with three times, for one of an error with an address, and for
     /// their headers.
     const CONTROL_BYTES: usize = 192;
 
-    /// The stamp is that of the hand-over to the device (linux/errqueue.h).
+    /// The stamp of the hand-over to the device (linux/errqueue.h).
     const SCM_TSTAMP_SND: u32 = 0;
 
-    /// A buffer for control messages, aligned as their headers are.
+    /// A buffer for control messages, aligned like their headers.
     #[repr(C, align(8))]
     struct Control([u8; CONTROL_BYTES]);
 
     const _: () = assert!(align_of::<Control>() >= align_of::<libc::cmsghdr>());
 
-    /// The stamps of the kernel's own software, of what is received.
+    /// The stamps of received segments, taken by the kernel's own software.
     const RECEIVED: libc::c_uint =
         libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE;
 
-    /// Stamps of what is sent come without the bytes, and with the number of the last of these. Each
-    /// send asks for its own.
+    /// Stamps of sent segments come without the bytes, and with the number of the last byte. Each
+    /// send requests its stamp separately.
     const DEPARTURES: libc::c_uint =
         RECEIVED | libc::SOF_TIMESTAMPING_OPT_ID | libc::SOF_TIMESTAMPING_OPT_TSONLY;
 
     pub(crate) fn enable(fd: &OwnedFd, stamped: Stamped) -> bool {
         match stamped {
             Stamped::Received => set(fd, RECEIVED),
-            // Bytes are counted from the first that was not acknowledged when the option was set,
-            // or from the next to be sent (since Linux 6.2): one, on a connection that has sent
-            // nothing.
+            // The kernel counts bytes from the first one that was unacknowledged when the option was
+            // set, or from the next one to be sent (since Linux 6.2): these are the same on a
+            // connection that has sent nothing.
             Stamped::Both => {
                 set(fd, DEPARTURES | libc::SOF_TIMESTAMPING_OPT_ID_TCP) || set(fd, DEPARTURES)
             }
@@ -77,7 +77,7 @@ mod linux {
         result == 0
     }
 
-    /// Sends bytes, and asks for the stamp of the segment that has the last of them.
+    /// Sends bytes, and requests the stamp of the segment that contains the last of them.
     pub(crate) fn send_asking(fd: &OwnedFd, bytes: &[u8]) -> Result<usize, Errno> {
         let mut part = libc::iovec {
             iov_base: bytes.as_ptr().cast_mut().cast(),
@@ -112,7 +112,7 @@ mod linux {
         usize::try_from(sent).map_err(|_| last_errno())
     }
 
-    /// Takes the next message of a socket's error queue; `None` for one that is no departure.
+    /// Reads the next message of a socket's error queue; `None` if it is not a departure.
     pub(crate) fn departure(fd: &OwnedFd) -> Result<Option<Left>, Errno> {
         let mut control = Control([0; CONTROL_BYTES]);
         let mut message = message(&mut control);
@@ -171,7 +171,7 @@ mod linux {
         }
     }
 
-    /// A length in the type that this system's headers have for it.
+    /// A length in the type that this system's headers use.
     fn fitting<T: TryFrom<usize> + Default>(length: usize) -> T {
         T::try_from(length).unwrap_or_default()
     }
@@ -186,11 +186,11 @@ mod linux {
         // They need not be aligned.
         let time = unsafe { data.cast::<libc::timespec>().read_unaligned() };
         let stamp = time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64;
-        // Zero is the kernel's word for none.
+        // The kernel uses zero for "no stamp".
         (stamp > 0).then_some(stamp)
     }
 
-    /// The number of the last byte of which a message of the error queue has the departure.
+    /// The number of the last byte whose departure a message of the error queue reports.
     fn number_of(message: &libc::msghdr) -> Option<u32> {
         let is_error = |header: &libc::cmsghdr| {
             let kind = (header.cmsg_level, header.cmsg_type);
@@ -229,7 +229,7 @@ mod linux {
     }
 }
 
-/// Other systems have no stamps of streams.
+/// Other systems have no stamps for streams.
 #[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
 mod elsewhere {
     use super::{Left, Stamped};

@@ -1,4 +1,4 @@
-//! Settings for TLS, from PEM texts to something that connections share.
+//! TLS settings that connections share, created from PEM texts.
 
 use super::material::{TlsMaterial, TlsTexts};
 use super::self_signed::{SelfSigned, is_self_signed};
@@ -17,42 +17,43 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Sessions that one worker remembers per target.
+/// The number of sessions that one worker remembers per target.
 const SESSIONS: usize = 64;
 
-/// The whole of a share.
+/// The whole that a share is a part of.
 const MILLION: u32 = 1_000_000;
 
 /// Whether the server's certificate is verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TlsVerify {
-    /// Against the roots and the name.
+    /// Verifies it against the roots and the name.
     Yes,
-    /// Not at all.
+    /// Does not verify it.
     No,
 }
 
-/// Whether the client's certificate is shown to a server that asks for it.
+/// Whether the client certificate is shown to a server that asks for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TlsIdentity {
-    /// Yes, where there is one.
+    /// The certificate is shown, if one is configured.
     Shown,
-    /// No.
+    /// The certificate is not shown.
     Withheld,
 }
 
 /// The options of TLS.
 #[derive(Clone, Copy, Debug)]
 pub struct TlsOptions<'a> {
-    /// The name that the certificate must be for, and that is asked for (SNI) unless an address.
+    /// The name that the certificate must be for, which is also sent to the server (SNI) unless it is
+    /// an address.
     pub name: &'a str,
-    /// Trusted roots and the client's certificate.
+    /// Trusted roots and the client certificate.
     pub material: &'a TlsMaterial,
-    /// Whether that certificate is shown.
+    /// Whether the client certificate is shown.
     pub identity: TlsIdentity,
     /// Whether the server's certificate is verified.
     pub verify: TlsVerify,
-    /// Protocols to offer, best first; none when empty.
+    /// Protocols to offer, best first; if empty, none are offered.
     pub alpn: &'a [&'a [u8]],
     /// How many of a million handshakes may resume a session; the others are full ones.
     pub resumed_per_million: u32,
@@ -61,11 +62,11 @@ pub struct TlsOptions<'a> {
 /// Why no connection could ever be secured with these options.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TlsSetupError {
-    /// The roots' text holds no certificate, or a broken one.
+    /// The text of the roots contains no certificate, or a broken one.
     Roots(String),
     /// The system has no trusted roots.
     SystemRoots(String),
-    /// The client's certificate or key is unusable.
+    /// The client certificate or key is unusable.
     Identity(String),
     /// The name is neither a DNS name nor an address.
     Name(String),
@@ -74,7 +75,7 @@ pub enum TlsSetupError {
 }
 
 impl TlsSetupError {
-    /// The flag whose file or value it is about.
+    /// The flag to whose file or value the error belongs.
     #[must_use]
     pub const fn flag(&self) -> &'static str {
         match self {
@@ -110,15 +111,15 @@ pub struct TlsConfig {
     full: Arc<ClientConfig>,
     pub(crate) name: ServerName<'static>,
     material: TlsMaterial,
-    /// Of which texts of the material these settings are.
+    /// The generation of the material's texts from which these settings were created.
     generation: u64,
     identity: TlsIdentity,
     verifier: Arc<dyn ServerCertVerifier>,
     verify: TlsVerify,
-    /// The roots that it verifies up to.
+    /// The roots that the verifier trusts.
     roots: Option<Arc<[u8]>>,
     resumed_per_million: u32,
-    /// Notes that the target asks for a certificate where none is shown.
+    /// Notes that the target asks for a certificate although none is shown.
     pub(crate) asked: Arc<NoIdentity>,
     /// The remainder of the shares of the connections so far, in millionths.
     due: u32,
@@ -133,10 +134,11 @@ impl fmt::Debug for TlsConfig {
 }
 
 impl TlsConfig {
-    /// Reads the texts and prepares what every connection needs.
+    /// Reads the texts and prepares everything that connections need.
     ///
     /// # Errors
-    /// When a text is no PEM of its kind, key and certificate do not fit, or the name is none.
+    /// If a text is not PEM of its kind, if key and certificate do not match, or if the name is
+    /// invalid.
     pub fn new(options: &TlsOptions<'_>) -> Result<Self, TlsSetupError> {
         let (generation, texts) = options.material.texts();
         let verifier = verifier(texts.roots.as_deref(), options.verify)?;
@@ -163,7 +165,8 @@ impl TlsConfig {
         .for_worker())
     }
 
-    /// The settings of the next connection: exactly the share of them may resume a session.
+    /// The settings of the next connection: exactly the configured share of connections may resume a
+    /// session.
     pub(crate) fn next(&mut self) -> Arc<ClientConfig> {
         if self.material.generation() != self.generation {
             self.renew();
@@ -178,13 +181,13 @@ impl TlsConfig {
         }
     }
 
-    /// Takes the texts that the material has by now. Sessions begin anew, for the server knows those
-    /// of before by the former certificate. Texts that can't be used change nothing.
+    /// Switches to the material's current texts. No earlier session is resumed, because the server
+    /// associates it with the former certificate. Texts that can't be used change nothing.
     #[cold]
     fn renew(&mut self) {
         let (generation, texts) = self.material.texts();
         self.generation = generation;
-        // The system's roots take milliseconds to read.
+        // Reading the system's roots takes milliseconds.
         let verifier = match texts.roots == self.roots {
             true => Ok(Arc::clone(&self.verifier)),
             false => verifier(texts.roots.as_deref(), self.verify),
@@ -201,7 +204,7 @@ impl TlsConfig {
         }
     }
 
-    /// The same settings with a session store of their own, so that workers share no lock.
+    /// Copies the settings with a separate session store, so that workers share no lock.
     #[must_use]
     pub fn for_worker(&self) -> Self {
         Self {
@@ -211,14 +214,14 @@ impl TlsConfig {
     }
 }
 
-/// The same settings with a store of sessions.
+/// Copies the settings with a store of sessions.
 fn resuming(full: &ClientConfig) -> Arc<ClientConfig> {
     let mut resuming = full.clone();
     resuming.resumption = Resumption::in_memory_sessions(SESSIONS);
     Arc::new(resuming)
 }
 
-/// The cryptography that this program was built with. It is chosen here alone, so that no part of the
+/// The cryptography that this program was built with. It is chosen only here, so that no part of the
 /// process depends on a default that another part may set.
 fn provider() -> Result<Arc<CryptoProvider>, TlsSetupError> {
     #[cfg(feature = "aws-lc")]
@@ -270,8 +273,8 @@ fn client(
     Ok(client)
 }
 
-/// The answer to servers that ask for a certificate where there is none to show. It notes that one
-/// asked: servers may close such a connection later, without a word on the reason.
+/// Answers servers that ask for a certificate when none can be shown. It notes that one has asked:
+/// servers may close such a connection later, without giving a reason.
 #[derive(Debug, Default)]
 pub(crate) struct NoIdentity(AtomicBool);
 
@@ -293,7 +296,7 @@ impl ResolvesClientCert for NoIdentity {
     }
 }
 
-/// Whether a text in PEM holds a certificate.
+/// Whether a PEM text contains a certificate.
 #[must_use]
 pub fn holds_certificate(pem: &[u8]) -> bool {
     CertificateDer::pem_slice_iter(pem).any(|certificate| certificate.is_ok())
@@ -327,8 +330,8 @@ fn roots(pem: Option<&[u8]>) -> Result<RootCertStore, TlsSetupError> {
     Ok(store)
 }
 
-/// The client's chain and key. Whether the certificate is good is for the server to judge: one of
-/// X.509 version 1 can't be read here, and servers take it.
+/// The client's chain and key. Only the server can judge whether the certificate is good: one of X.509
+/// version 1 can't be read here, but servers accept it.
 fn identity(
     chain: &[u8],
     key: &[u8],
@@ -361,7 +364,7 @@ fn identity(
     }
 }
 
-/// Whether a text in PEM has an encrypted key, of PKCS #8 or of the older form.
+/// Whether a PEM text contains an encrypted key, in PKCS #8 or the older form.
 fn is_encrypted(pem: &[u8]) -> bool {
     let text = String::from_utf8_lossy(pem);
     text.contains("BEGIN ENCRYPTED PRIVATE KEY") || text.contains("Proc-Type: 4,ENCRYPTED")
@@ -369,15 +372,15 @@ fn is_encrypted(pem: &[u8]) -> bool {
 
 /// Verification against the given roots, or the system's.
 fn verified(pem: Option<&[u8]>, provider: &Arc<CryptoProvider>) -> Result<Verified, TlsSetupError> {
-    // Each was read once, so none is broken.
+    // Each certificate was read once, so none is broken.
     let own = pem.into_iter().flat_map(CertificateDer::pem_slice_iter);
     let own = own.filter_map(Result::ok).collect();
     Verified::new(roots(pem)?, own, provider)
 }
 
-/// Verifies chains up to the roots. A server may also show one of the certificates given by name as
-/// its own, as Go has it: one that `openssl req -x509` makes, which is an authority's and which webpki
-/// does not take for a server's, or one whose authority is not given.
+/// Verifies chains up to the roots. As in Go, a server may also show one of the given certificates
+/// itself. webpki refuses such certificates: one that `openssl req -x509` makes belongs to an
+/// authority and not to a server, and another one's authority may not be given.
 #[derive(Debug)]
 struct Verified {
     chains: Arc<WebPkiServerVerifier>,
@@ -412,7 +415,8 @@ impl ServerCertVerifier for Verified {
         let verified =
             chains.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now);
         match verified {
-            // webpki looks at the times of a certificate before it finds that it is an authority's.
+            // webpki checks the validity of a certificate before it finds that it belongs to an
+            // authority.
             Err(error) if may_be_own(&error) && self.own.contains(end_entity) => {
                 verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
                 Ok(ServerCertVerified::assertion())
@@ -448,8 +452,8 @@ impl ServerCertVerifier for Verified {
     }
 }
 
-/// Whether a certificate is refused because it is an authority's, or because its own authority is
-/// not among the roots, and for no other reason.
+/// Whether a certificate was refused because it belongs to an authority, or because its own authority
+/// is not among the roots, and for no other reason.
 fn may_be_own(error: &Error) -> bool {
     match error {
         Error::InvalidCertificate(CertificateError::UnknownIssuer) => true,
@@ -460,8 +464,8 @@ fn may_be_own(error: &Error) -> bool {
     }
 }
 
-/// Whether a certificate is refused for its issuer. The signature of one that is self-signed is
-/// compared with the keys of trusted certificates of the same name, which may be of another kind.
+/// Whether a certificate was refused for its issuer. webpki compares the signature of a self-signed
+/// certificate with the keys of trusted certificates of the same name, which may be of another kind.
 fn is_of_issuer(error: &Error) -> bool {
     let is_of_key = matches!(
         error,
@@ -474,7 +478,7 @@ fn is_of_issuer(error: &Error) -> bool {
     is_of_key || may_be_own(error)
 }
 
-/// Accepts every certificate; signatures of the handshake are still checked.
+/// Accepts every certificate, but still checks the signatures of the handshake.
 #[derive(Debug)]
 struct Unverified(Arc<CryptoProvider>);
 
@@ -546,7 +550,7 @@ prMpjULf8K9ulhNitPmxi9fn+cyhRANCAAQMPv4TQ5vYJg8DUAiI45GQvALL866F
 4AJQhj48L77eZjIpeGKCutzE5i/2pYpXcUBbn+V1W2meqgW3YoCsJFU0
 -----END PRIVATE KEY-----";
 
-    /// One of version 3.
+    /// A certificate of X.509 version 3.
     const OF_ANOTHER_KEY: &str = "-----BEGIN CERTIFICATE-----
 MIIBcDCCARWgAwIBAgIUJVfiqUFMwHM1WIl93F4UQmQDXE8wCgYIKoZIzj0EAwIw
 DDEKMAgGA1UEAwwBbzAgFw0yNjExMzAwMTA0MzhaGA8yMTI2MTEwNjAxMDQzOFow
@@ -595,7 +599,7 @@ tgIhAMJ48Rpw2YrSPmwaKZMgiQtJR20ejscYRzLdBszbhIQQ
         }
     }
 
-    /// A certificate that is its own authority, for `localhost` and until the year 2040.
+    /// A certificate that is its own authority, for `localhost` and valid until the year 2040.
     fn authority() -> rcgen::Certificate {
         let mut params = CertificateParams::new(vec!["localhost".to_owned()]).expect("a name");
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -626,7 +630,7 @@ tgIhAMJ48Rpw2YrSPmwaKZMgiQtJR20ejscYRzLdBszbhIQQ
         assert!(said.contains("is self-signed"), "it is no root: {said}");
     }
 
-    /// The key of a trusted certificate of the same name is another.
+    /// A trusted certificate of the same name has another key.
     #[test]
     fn a_certificate_of_its_own_issuer_is_called_self_signed() {
         let own_of = |algorithm| {

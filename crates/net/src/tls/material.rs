@@ -1,7 +1,7 @@
-//! Roots and a client's certificate, which may be renewed while connections are made.
+//! Roots and a client certificate, which may be renewed between connections.
 //!
-//! The reader of the files checks that the new texts can be used, and puts them in the place of the
-//! former ones. Each worker's settings notice that when they begin their next connection.
+//! The reader of the files checks that the new texts can be used, and replaces the former ones with
+//! them. Each worker's settings notice the change when they begin their next connection.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,32 +13,32 @@ type Pem = Arc<[u8]>;
 /// Certificates and a key.
 #[derive(Clone, Default)]
 pub struct TlsTexts {
-    /// Trusted roots; the system's when `None`.
+    /// Trusted roots; `None` means the system's.
     pub roots: Option<Pem>,
     /// The client's certificate chain and its private key.
     pub identity: Option<(Pem, Pem)>,
 }
 
-/// A private key is in no output.
+/// Omits the texts, because no output may contain a private key.
 impl fmt::Debug for TlsTexts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TlsTexts").finish_non_exhaustive()
     }
 }
 
-/// The texts as they are now, shared by all settings that were made with them.
+/// The current texts, shared by all settings that were created from them.
 #[derive(Clone, Debug, Default)]
 pub struct TlsMaterial(Arc<Held>);
 
 #[derive(Debug, Default)]
 struct Held {
-    /// How often the texts were replaced.
+    /// The number of times the texts were replaced.
     generation: AtomicU64,
     texts: RwLock<TlsTexts>,
 }
 
 impl TlsMaterial {
-    /// Material that begins with these texts.
+    /// Creates material with these texts.
     #[must_use]
     pub fn new(texts: TlsTexts) -> Self {
         Self(Arc::new(Held {
@@ -51,16 +51,16 @@ impl TlsMaterial {
     pub fn renew(&self, texts: TlsTexts) {
         let held = &self.0.texts;
         *held.write().unwrap_or_else(PoisonError::into_inner) = texts;
-        // After the texts: a reader that sees the new number finds the new texts.
+        // After the texts, so that a reader that sees the new number finds the new texts.
         self.0.generation.fetch_add(1, Ordering::Release);
     }
 
-    /// How often the texts were replaced.
+    /// The number of times the texts were replaced.
     pub(super) fn generation(&self) -> u64 {
         self.0.generation.load(Ordering::Acquire)
     }
 
-    /// The texts, with a number that is at most theirs.
+    /// The texts, with a generation that is not later than theirs.
     pub(super) fn texts(&self) -> (u64, TlsTexts) {
         let generation = self.generation();
         let held = &self.0.texts;

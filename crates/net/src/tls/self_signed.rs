@@ -15,7 +15,7 @@ impl fmt::Display for SelfSigned {
 
 impl Error for SelfSigned {}
 
-/// Whether a certificate's issuer is its subject. A certificate that can't be read is not.
+/// Whether a certificate's issuer is its subject; false if the certificate can't be read.
 pub(super) fn is_self_signed(certificate: &[u8]) -> bool {
     names(certificate).is_some_and(|(issuer, subject)| issuer == subject)
 }
@@ -39,14 +39,14 @@ fn names(certificate: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((issuer, next()?.content))
 }
 
-/// The tag of a certificate's version, which one of version 1 lacks.
+/// The tag of a certificate's version, which certificates of version 1 lack.
 const VERSION: u8 = 0xa0;
 
 /// An element of DER (X.690 section 8.1) with a tag of one byte.
 struct Element<'a> {
     tag: u8,
     content: &'a [u8],
-    /// The bytes behind the element.
+    /// The bytes after the element.
     behind: &'a [u8],
 }
 

@@ -1,10 +1,12 @@
-//! One connection's rustls: received bytes in, text out, and records to be sent.
+//! The rustls state of one connection: takes in received bytes, and returns text and records to
+//! send.
 //!
-//! This file alone drives rustls, today through its unbuffered interface; its callers move bytes.
+//! Only this file drives rustls, currently through its unbuffered interface; its callers move
+//! bytes.
 //!
-//! While a handshake message is incomplete, rustls keeps offsets into the bytes that it has been
-//! given and has not released, and it decrypts records in place. So the bytes that are held go back
-//! to it on every call, whole and unchanged; with fewer of them it would read out of bounds.
+//! While a handshake message is incomplete, rustls keeps offsets into the bytes that it was given
+//! and has not released, and it decrypts records in place. So the held bytes are passed to it on
+//! every call, whole and unchanged; with fewer of them it would read out of bounds.
 
 use super::config::NoIdentity;
 use crate::{IoError, TlsConfig};
@@ -15,16 +17,16 @@ use rustls::unbuffered::{
 };
 use std::sync::Arc;
 
-/// How much text is encrypted in one go: four full records.
+/// How much text is encrypted at a time: four full records.
 pub(super) const CHUNK_BYTES: usize = 64 * 1024;
 /// Room for the records of one chunk, each of which may add up to 256 bytes (RFC 8446 section
 /// 5.2), and for one small record before them.
 pub(super) const SEALED_BYTES: usize = CHUNK_BYTES + 5 * 261;
 /// How many received bytes are held for one handshake message: twice the longest message that
-/// rustls takes, so that its records may be as short as 32 bytes.
+/// rustls accepts, so that its records may be as short as 32 bytes.
 pub(super) const HELD_BYTES: usize = 128 * 1024;
 
-/// How far a connection has come.
+/// The state of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     Handshake,
@@ -35,12 +37,12 @@ pub(super) enum Phase {
     Failed,
 }
 
-/// rustls's state of one connection, and the bytes that it holds.
+/// The rustls state of one connection, and the bytes that it holds.
 pub(super) struct Session {
     connection: UnbufferedClientConnection,
-    /// Received bytes that are not used up: half a record, or records of half a handshake message.
+    /// Received bytes that are not used yet: half a record, or records of half a handshake message.
     held: Vec<u8>,
-    /// Records that are yet to be sent, oldest first.
+    /// Records that are still to be sent, oldest first.
     unsent: Vec<u8>,
     phase: Phase,
     /// Notes that servers ask for a certificate.
@@ -48,7 +50,7 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// The client's side of a new connection; its first records are among those to be sent.
+    /// Creates the client's side of a new connection; its first records are among the unsent ones.
     pub(super) fn new(config: &mut TlsConfig) -> Result<Self, IoError> {
         let connection = UnbufferedClientConnection::new(config.next(), config.name.clone())?;
         let mut session = Self {
@@ -76,22 +78,23 @@ impl Session {
         self.connection.handshake_kind() == Some(HandshakeKind::Resumed)
     }
 
-    /// Whether the target asks for a certificate, and there is none to show.
+    /// Whether the target asks for a certificate although none can be shown.
     pub(super) fn lacks_certificate(&self) -> bool {
         self.asked.was_asked()
     }
 
-    /// Bytes that were received before and belong in front of those received next.
+    /// Bytes that were received before and must precede the ones received next.
     pub(super) fn held(&self) -> &[u8] {
         &self.held
     }
 
-    /// Records that are yet to be sent.
+    /// Records that are still to be sent.
     pub(super) fn unsent(&self) -> &[u8] {
         &self.unsent
     }
 
-    /// Takes in received bytes, those that were held first, and hands out the text in them.
+    /// Takes in the held bytes with newly received ones after them, and passes their text to
+    /// `sink`.
     pub(super) fn take_in(
         &mut self,
         received: &mut [u8],
@@ -99,7 +102,7 @@ impl Session {
     ) -> Result<(), IoError> {
         debug_assert!(received.starts_with(&self.held), "held bytes are lost");
         let used = self.run(received, sink)?;
-        // What follows a goodbye means nothing (RFC 8446 section 6.1).
+        // Bytes after close_notify are ignored (RFC 8446 section 6.1).
         let rest = match self.phase {
             Phase::PeerClosed => &[],
             _ => &received[used..],
@@ -119,7 +122,7 @@ impl Session {
         Ok(())
     }
 
-    /// Forgets the oldest records, which have been sent.
+    /// Removes the oldest records, which have been sent.
     pub(super) fn forget_sent(&mut self, length: usize) {
         self.unsent.drain(..length);
         if self.unsent.is_empty() {
@@ -127,13 +130,13 @@ impl Session {
         }
     }
 
-    /// Keeps records to be sent later.
+    /// Stores records to be sent later.
     pub(super) fn keep(&mut self, records: &[u8]) {
         self.unsent.extend_from_slice(records);
     }
 
-    /// Encrypts at most [`CHUNK_BYTES`] of text into the room, and returns the records' length.
-    /// They follow the unsent bytes.
+    /// Encrypts at most [`CHUNK_BYTES`] of text into `room`, and returns the records' length. They
+    /// must be sent after the unsent bytes.
     pub(super) fn seal(&mut self, text: &[u8], room: &mut [u8]) -> Result<usize, IoError> {
         let length = self.write(|mut traffic| traffic.encrypt(text, room))?;
         length.map_err(|error| match error {
@@ -144,7 +147,7 @@ impl Session {
         })
     }
 
-    /// Appends close_notify and returns its length; 0 when the session can't send one.
+    /// Writes close_notify and returns its length; 0 if the session can't send one.
     pub(super) fn seal_close_notify(&mut self, room: &mut [u8]) -> usize {
         match self.write(|mut traffic| traffic.queue_close_notify(room)) {
             Ok(Ok(length)) => length,
@@ -153,8 +156,8 @@ impl Session {
         }
     }
 
-    /// Writes records once rustls is ready for it, as it always is when it has run: it then waits
-    /// for the peer or for us.
+    /// Writes records once rustls is ready for it, which it always is after it has run: it then
+    /// waits for the peer or for us.
     fn write<T>(
         &mut self,
         with: impl FnOnce(WriteTraffic<'_, ClientConnectionData>) -> T,
@@ -172,7 +175,7 @@ impl Session {
         written
     }
 
-    /// Runs rustls over received bytes until it wants more; returns how many it has used up.
+    /// Runs rustls on received bytes until it needs more; returns how many it has used.
     fn run(&mut self, bytes: &mut [u8], sink: &mut dyn FnMut(&[u8])) -> Result<usize, IoError> {
         if self.phase == Phase::Failed {
             return Err(IoError::BrokenPipe);
@@ -210,7 +213,7 @@ impl Session {
     /// Fails the session, and appends the alert for the peer to the output.
     fn fail(&mut self) {
         self.phase = Phase::Failed;
-        // As long as there are such records, rustls hands them out and looks at no bytes.
+        // As long as it has such records, rustls returns them and looks at no bytes.
         while self.connection.wants_write() {
             let status = self.connection.process_tls_records(&mut []);
             let Turn { next: Ok(_), .. } = turn(status, &mut self.unsent, &mut |_| {}) else {
@@ -222,7 +225,7 @@ impl Session {
 
 /// The result of one call of rustls.
 struct Turn {
-    /// How many bytes are used up.
+    /// How many bytes are used.
     discard: usize,
     next: Result<Next, IoError>,
 }
@@ -233,13 +236,13 @@ enum Next {
     Further,
     /// More bytes from the peer.
     Blocked,
-    /// The same, and it could encrypt text.
+    /// More bytes from the peer, or text to encrypt.
     Ready,
     /// Nothing; the peer has sent close_notify.
     Over,
 }
 
-/// Does what rustls asks for.
+/// Does the step that rustls requests.
 fn turn<Data>(
     status: UnbufferedStatus<'_, '_, Data>,
     unsent: &mut Vec<u8>,
@@ -248,7 +251,7 @@ fn turn<Data>(
     let UnbufferedStatus { mut discard, state } = status;
     let next = match state {
         Ok(ConnectionState::EncodeTlsData(data)) => encode(data, unsent).map(|()| Next::Further),
-        // It is among the unsent, and goes out before anything else does.
+        // The record is among the unsent ones, and is sent before any other.
         Ok(ConnectionState::TransmitTlsData(data)) => {
             data.done();
             Ok(Next::Further)
@@ -266,14 +269,14 @@ fn turn<Data>(
         Ok(ConnectionState::BlockedHandshake) => Ok(Next::Blocked),
         Ok(ConnectionState::WriteTraffic(_)) => Ok(Next::Ready),
         Ok(ConnectionState::PeerClosed | ConnectionState::Closed) => Ok(Next::Over),
-        // Early data, which only a server sees.
+        // Early data, which only a server receives.
         Ok(_) => Err(IoError::TlsProtocol("unexpected early data".to_owned())),
         Err(error) => Err(error.into()),
     };
     Turn { discard, next }
 }
 
-/// The peer is gone before there was anything to send.
+/// The error of a peer that closed the connection before text could be sent.
 pub(super) fn closed_in_handshake() -> IoError {
     IoError::TlsProtocol("the peer closed the connection during the handshake".to_owned())
 }
@@ -281,7 +284,7 @@ pub(super) fn closed_in_handshake() -> IoError {
 /// Appends one handshake message to the output.
 fn encode<Data>(mut data: EncodeTlsData<'_, Data>, unsent: &mut Vec<u8>) -> Result<(), IoError> {
     let start = unsent.len();
-    // A hello fits; a client certificate's chain may not, and then the error has its length.
+    // A hello fits; a client certificate's chain may not, and then the error contains its length.
     unsent.resize(start + 2048, 0);
     let mut length = data.encode(&mut unsent[start..]);
     if let Err(EncodeError::InsufficientSize(size)) = length {

@@ -1,25 +1,26 @@
-//! One TLS connection: records in and out over a non-blocking socket, or within another one.
+//! One TLS connection: sends and receives records over a non-blocking socket, or within another TLS
+//! connection.
 //!
-//! Buffers belong to the driver and are shared by all its connections; a connection keeps bytes of
-//! its own only while a record is cut in two or the kernel has no room.
+//! Buffers belong to the driver and are shared by all its connections; a connection itself stores
+//! bytes only while a record is incomplete or the kernel has no room.
 
 use super::session::{CHUNK_BYTES, HELD_BYTES, Phase, SEALED_BYTES, Session, closed_in_handshake};
 use crate::{IoError, Progress, Received, TlsConfig};
 use drumfire_units::Nanos;
 
-/// How many encrypted bytes are received in one go; more than one full record.
+/// How many encrypted bytes are received at a time; more than one full record.
 const RECEIVE_BYTES: usize = 64 * 1024;
 
-/// The way that records take.
+/// The connection that records are sent over.
 pub(crate) trait Carrier {
-    /// Sends what there is room for.
+    /// Sends as much as there is room for.
     fn send(&mut self, bytes: &[u8]) -> Result<usize, IoError>;
 
     /// Receives into the buffer.
     fn receive(&mut self, buffer: &mut [u8]) -> Result<Received, IoError>;
 
-    /// Whether the peer's end or an error comes behind the last bytes. No later event reports it,
-    /// so a receive that drains the bytes is followed by another one.
+    /// Whether the peer's end or an error follows the last bytes. No later event reports it, so a
+    /// receive that drains the bytes is followed by another one.
     fn is_ending(&self) -> bool;
 }
 
@@ -44,7 +45,7 @@ impl Carrier for Within<'_> {
     }
 }
 
-/// Buffers that all connections of a driver take turns to use.
+/// Buffers that all connections of a driver use in turn.
 #[derive(Debug)]
 pub(crate) struct TlsIo {
     incoming: Box<[u8]>,
@@ -63,16 +64,16 @@ impl TlsIo {
 /// One connection.
 pub(crate) struct TlsStream {
     session: Session,
-    /// Text that was not received yet: it came with the end of the handshake, or its record is
-    /// longer than the caller's buffer.
+    /// Decrypted text that the caller has not received yet: it came with the end of the handshake,
+    /// or its record is longer than the caller's buffer.
     early: Vec<u8>,
-    /// When the last bytes of the socket arrived, by the kernel's stamp: a record is complete with
-    /// its last byte, which is among them.
+    /// When the last bytes of the socket arrived, by the kernel's time stamp: a record is complete
+    /// with its last byte, which is among them.
     arrived: Option<Nanos>,
 }
 
 impl TlsStream {
-    /// The client's side of a new connection.
+    /// Creates the client's side of a new connection.
     pub(crate) fn new(config: &mut TlsConfig) -> Result<Self, IoError> {
         Ok(Self {
             session: Session::new(config)?,
@@ -91,12 +92,12 @@ impl TlsStream {
         self.session.is_resumed()
     }
 
-    /// Whether the peer asked for a certificate, and there was none to show.
+    /// Whether the peer asked for a certificate although none could be shown.
     pub(crate) fn lacks_certificate(&self) -> bool {
         self.session.lacks_certificate()
     }
 
-    /// Goes on with the handshake as far as the socket lets it.
+    /// Continues the handshake as far as the socket allows.
     pub(crate) fn handshake(
         &mut self,
         carrier: &mut dyn Carrier,
@@ -124,7 +125,7 @@ impl TlsStream {
         }
     }
 
-    /// Sends text; fewer bytes than given means that the kernel has no room.
+    /// Sends text; a result below its length means that the kernel has no room.
     pub(crate) fn send(
         &mut self,
         carrier: &mut dyn Carrier,
@@ -162,7 +163,7 @@ impl TlsStream {
         })
     }
 
-    /// Receives text and throws it away.
+    /// Receives text and discards it.
     pub(crate) fn discard(
         &mut self,
         carrier: &mut dyn Carrier,
@@ -186,7 +187,7 @@ impl TlsStream {
         Ok(())
     }
 
-    /// Sends close_notify, as far as the socket takes it at once.
+    /// Sends close_notify, as far as the socket accepts it at once.
     pub(crate) fn send_close_notify(&mut self, carrier: &mut dyn Carrier, io: &mut TlsIo) {
         if self.has_unsent() {
             return;
@@ -198,7 +199,7 @@ impl TlsStream {
         }
     }
 
-    /// Receives until there is text, nothing more for now, or the end.
+    /// Receives until text, the end, or nothing more for now.
     fn receive_into(
         &mut self,
         carrier: &mut dyn Carrier,
@@ -256,7 +257,7 @@ impl TlsStream {
         }
     }
 
-    /// One receive from the socket, and all whole records in it.
+    /// Receives once from the socket, and takes in all complete records.
     fn pull(
         &mut self,
         carrier: &mut dyn Carrier,
@@ -265,7 +266,7 @@ impl TlsStream {
         sink: &mut dyn FnMut(&[u8]),
     ) -> Result<Pull, IoError> {
         let held = self.session.held().len();
-        // Held bytes may be as long as the limit; there must be room for the rest.
+        // Held bytes may be as long as the limit; the rest needs room.
         let end = limit.max(held + 1024).min(io.incoming.len());
         let room = &mut io.incoming[..end];
         room[..held].copy_from_slice(self.session.held());
@@ -292,7 +293,7 @@ impl TlsStream {
 
 /// The result of one receive.
 enum Pull {
-    /// Bytes; `drained` when the kernel had no more.
+    /// Bytes; `drained` if the kernel had no more.
     Some {
         drained: bool,
     },

@@ -1,4 +1,4 @@
-//! Requests to receivers of metrics, and what is made of their answers.
+//! Requests to receivers of metrics, and how their answers are interpreted.
 
 use drumfire_net::{PostAnswer, PostTarget};
 use std::io::{self, Read as _, Write as _};
@@ -6,19 +6,19 @@ use std::net::{TcpListener, TcpStream};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// How long a request may take. What takes as long has failed.
+/// How long a request may take; one that takes this long has failed.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What a server does after its answer.
+/// The server's next step after its answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Then {
     Close,
-    /// It waits for the client to close.
+    /// Waits for the client to close.
     Wait,
 }
 
-/// A server of one connection that reads this much of a request's content before it answers; gives back
-/// the request's head.
+/// Starts a server of one connection that reads this much of a request's content before it answers; its
+/// thread returns the request's head.
 fn serve(answer: String, reads: usize, then: Then) -> (String, JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");
@@ -35,7 +35,7 @@ fn serve(answer: String, reads: usize, then: Then) -> (String, JoinHandle<String
     (format!("http://{address}/write?db=x"), thread)
 }
 
-/// Reads a head and `reads` bytes behind it.
+/// Reads a head and `reads` further bytes.
 fn read_head(stream: &mut TcpStream, reads: usize) -> String {
     let mut bytes = Vec::new();
     let mut chunk = [0; 1_024];
@@ -56,7 +56,7 @@ fn post(url: &str, content: &[u8]) -> io::Result<PostAnswer> {
     target.post([("X-Token", &b"a b"[..])], content)
 }
 
-/// An answer is read as HTTP has it, at once, whether the server closes behind it or not.
+/// A complete answer is returned at once, whether or not the server closes the connection after it.
 #[test]
 fn answers_are_those_that_servers_give() {
     let partial = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\

@@ -1,5 +1,5 @@
-//! Bytes of a server in the packet that ends a TLS handshake: text, its end, or half a record.
-//! rustls's own server side is the peer, on loopback.
+//! A server's bytes in the packet that ends a TLS handshake: text, its end, or half a record. The
+//! peer is rustls's own server side, on loopback.
 
 use crate::peer::{SLOT, Server, connect, driver, wait};
 use drumfire_net::{Io, Native, Progress, Received};
@@ -11,16 +11,16 @@ use std::os::unix::net::UnixStream;
 /// The server's next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Then {
-    /// It sends no more.
+    /// Sends no more.
     Stays,
-    /// It sends close_notify in the same packet.
+    /// Sends close_notify in the same packet.
     Closes,
-    /// It keeps the packet's last bytes back for a while.
+    /// Holds the packet's last bytes back for a while.
     KeepsBack,
 }
 
-/// One case: a version, how much text, what becomes of the connection, and how much of the text is
-/// asked for at a time.
+/// One case: a version, the length of the text, the server's next step, and how much text is
+/// requested at a time.
 #[derive(Clone, Copy, Debug)]
 struct Case {
     version: &'static SupportedProtocolVersion,
@@ -46,8 +46,8 @@ impl Peer {
             self.tls.read_tls(&mut self.socket).expect("the client's");
             self.tls.process_new_packets().expect("a handshake");
         }
-        // In TLS 1.3 a server may speak behind its own Finished (RFC 8446 section 4.4.4), in TLS
-        // 1.2 when both have finished; each time that is the packet with which the client is done.
+        // In TLS 1.3 a server may send text after its own Finished (RFC 8446 section 4.4.4), in TLS
+        // 1.2 after both; in both cases that packet completes the client's handshake.
         let is_early = self.tls.protocol_version() == Some(TLS13.version);
         let mut packet = Vec::new();
         let speaks = is_early || !self.tls.is_handshaking();
@@ -75,7 +75,7 @@ impl Peer {
     }
 }
 
-/// Receives as the engine does, until the expected text has come and the end where there is one;
+/// Receives like the engine, until the expected text has come, and the end if one is expected;
 /// after the last bytes for now it waits for an event.
 fn receive(io: &mut Native, peer: &mut Peer, case: &Case) -> Vec<u8> {
     let mut seen = Vec::new();

@@ -1,17 +1,17 @@
-//! A server that ends the connection behind records without text, within one event.
+//! A server that ends the connection after records without text, within one event.
 
 use crate::peer::{Peer, SLOT, Server, driver, wait};
 use drumfire_net::{Io, IoError, Native, Progress, Received};
 use rustls::version::TLS13;
 
-/// The way in which the server ends the connection behind its session tickets.
+/// How the server ends the connection after its session tickets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ending {
-    /// The request is unread when the server closes: the system resets the connection.
+    /// The server closes before it has read the request: the system resets the connection.
     Reset,
     /// The server has read the request, and closes without close_notify.
     Closed,
-    /// The server stays.
+    /// The server keeps the connection open.
     None,
 }
 
@@ -21,13 +21,14 @@ const SERVER: Server = Server {
     record: None,
 };
 
-/// A connection after its handshake; the server's session tickets are still to be sent.
+/// Opens a connection and goes through its handshake; the server's session tickets are still to be
+/// sent.
 fn open(io: &mut Native) -> Peer {
     let peer = Peer::new(io, &SERVER);
     shake(io, peer)
 }
 
-/// A connection after its handshake with a peer.
+/// Goes through the handshake with a peer.
 fn shake(io: &mut Native, mut peer: Peer) -> Peer {
     let mut progress = io.start_tls(SLOT, 0).expect("it begins");
     while progress == Progress::Pending {

@@ -1,8 +1,9 @@
-//! A server that cuts, mixes and spoils its TLS records by a script, and a client that reads and
-//! writes in between. The script comes from random numbers here and by the fuzz target `tls`.
+//! A server that splits, mixes and damages its TLS records according to a script, and a client that
+//! reads and writes in between. The script comes from random numbers here, or from the fuzz target
+//! `tls`.
 //!
-//! Records that are cut, held back and mixed as TLS allows it are honest: then every text must
-//! arrive, on both sides. Otherwise the client may fail, and must not break.
+//! Records that are split, held back and mixed as TLS allows are honest: then every text must
+//! arrive, on both sides. Otherwise the client may fail, but must not break.
 
 use crate::peer::{Peer, SLOT, Server, driver};
 use crate::pen::Pen;
@@ -13,12 +14,12 @@ use std::io::Write;
 
 /// The content type of handshake messages (RFC 8446 section 5.1).
 const HANDSHAKE: u8 = 22;
-/// Bytes of a record's header.
+/// The length of a record's header.
 const HEADER: usize = 5;
-/// Turns of a handshake: more than any has.
+/// More turns than any handshake has.
 const TURNS: usize = 8;
 
-/// Bytes that decide; behind their end there are zeros.
+/// Bytes that control the decisions; after their end, all bytes read as zeros.
 pub(crate) struct Script<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Script<'a> {
@@ -36,7 +37,7 @@ impl<'a> Script<'a> {
         }
     }
 
-    /// As many bytes as there are, and no more than asked for.
+    /// As many bytes as are left, up to `count`.
     fn take(&mut self, count: usize) -> &'a [u8] {
         let (taken, rest) = self.0.split_at(count.min(self.0.len()));
         self.0 = rest;
@@ -54,7 +55,7 @@ impl<'a> Script<'a> {
     fn server(&mut self) -> Server {
         let byte = self.byte();
         let version = if byte & 1 == 0 { &TLS13 } else { &TLS12 };
-        // A long certificate takes its time, and does not come in the shortest records.
+        // A long certificate takes time, and is not sent in the shortest records.
         let (names, records) = match byte & 0x0e {
             0x0e => (2500, [None, None, Some(512), Some(4096)]),
             _ => (1, [None, Some(32), Some(64), Some(512)]),
@@ -79,7 +80,7 @@ enum Client {
 struct Scene {
     io: Native,
     client: Client,
-    /// Whether the server has kept to TLS so far.
+    /// Whether the server has complied with TLS so far.
     is_honest: bool,
     /// The text that the client has received and sent.
     received: Vec<u8>,
@@ -114,7 +115,7 @@ pub(crate) fn run(bytes: &[u8]) {
 }
 
 impl Scene {
-    /// A handshake whose records are cut, and perhaps changed, by the script.
+    /// A handshake whose records the script splits, and perhaps changes.
     fn shake_hands(&mut self, peer: &mut Peer, script: &mut Script<'_>) {
         for _ in 0..TURNS {
             if self.client != Client::Handshake || !self.hear(peer) {
@@ -133,7 +134,7 @@ impl Scene {
         }
     }
 
-    /// Texts both ways, with new keys in between.
+    /// Texts in both directions, with new keys in between.
     fn converse(&mut self, peer: &mut Peer, script: &mut Script<'_>) {
         let mut said = Vec::new();
         while !script.is_over() {
@@ -176,7 +177,7 @@ impl Scene {
             };
             let length = script.length().min(16_384);
             let mut payload = script.take(length.min(64)).to_vec();
-            // A ticket or an update of keys is not found by chance.
+            // Random bytes would hardly produce a ticket or an update of keys.
             match script.byte() {
                 0..=31 => payload.splice(0..0, [4, 0, 0, 200]).for_each(drop),
                 32..=63 => payload.splice(0..0, [24, 0, 0, 1, 0]).for_each(drop),
@@ -206,7 +207,7 @@ impl Scene {
     /// Sends bytes in pieces; between them the client does something.
     fn deliver(&mut self, socket: &mut impl Write, mut bytes: &[u8], script: &mut Script<'_>) {
         while !bytes.is_empty() && self.client != Client::Gone {
-            // The rest comes at once when the script is over.
+            // The rest is sent at once when the script has ended.
             let length = if script.is_over() {
                 bytes.len()
             } else {
@@ -254,7 +255,7 @@ impl Scene {
         }
     }
 
-    /// Receives until there is no more.
+    /// Receives until nothing is left.
     fn receive(&mut self, size: usize) {
         let mut buffer = vec![0; size];
         while self.client == Client::Open {
@@ -278,8 +279,7 @@ impl Scene {
         }
     }
 
-    /// The connection is lost, which the server must have brought about. A caller may be slow to
-    /// see it.
+    /// The connection is lost, which must be the server's fault. A caller may notice it late.
     fn fail(&mut self, error: &IoError) {
         assert!(!self.is_honest, "{error:?}");
         let mut buffer = [0; 16];
@@ -290,7 +290,7 @@ impl Scene {
         self.client = Client::Gone;
     }
 
-    /// The server reads; whether it goes on.
+    /// The server reads; returns whether it continues.
     fn hear(&self, peer: &mut Peer) -> bool {
         match peer.hear() {
             Ok(()) => true,
@@ -302,11 +302,11 @@ impl Scene {
     }
 }
 
-/// The same flight with its handshake messages, as long as they are in the clear, in other records.
+/// Copies a flight, but splits its unencrypted handshake messages into other records.
 fn refragmented(mut flight: &[u8], script: &mut Script<'_>) -> Vec<u8> {
     let mut records = Vec::new();
     let mut is_clear = true;
-    // A client bounds the memory for a long message in very short records.
+    // The client limits the memory for a long message in very short records.
     let least = if flight.len() > 8192 { 64 } else { 1 };
     while let [kind, major, minor, high, low, rest @ ..] = flight {
         let length = usize::from(u16::from_be_bytes([*high, *low]));

@@ -1,4 +1,4 @@
-//! A server's side of TLS under the test's control: rustls makes the records, and the test cuts
+//! A server's side of TLS under the test's control: rustls makes the records, and the test splits
 //! them into pieces.
 
 use drumfire_net::{
@@ -19,19 +19,20 @@ use std::sync::{Arc, OnceLock};
 /// The one connection of a driver.
 pub(crate) const SLOT: Slot = Slot(0);
 
-/// How a server is set up.
+/// The settings of a server.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Server {
-    /// The only version that it speaks.
+    /// The only version that it supports.
     pub(crate) version: &'static SupportedProtocolVersion,
-    /// How many names its certificate is for; 2,500 of them take 37 kB.
+    /// The number of names in its certificate; 2,500 of them take 37 kB.
     pub(crate) names: usize,
-    /// The longest record, header included, that it sends; TLS's own limit when `None`.
+    /// The longest record, including the header, that it sends; TLS's own limit if `None`.
     pub(crate) record: Option<usize>,
 }
 
 impl Server {
-    /// Its settings. Only one cipher suite a version, for which [`crate::pen::Pen`] can write.
+    /// Its TLS settings. They have only one cipher suite per version, for which [`crate::pen::Pen`]
+    /// can write.
     fn config(&self, clients: Arc<dyn ClientCertVerifier>) -> ServerConfig {
         let (certificate, key) = identity(self.names);
         let mut config = ServerConfig::builder_with_provider(provider())
@@ -52,7 +53,7 @@ impl Server {
         ServerConnection::new(Arc::new(config)).expect("settings")
     }
 
-    /// A connection of this server that asks for a client's certificate and goes on without one.
+    /// A connection of this server that asks for a client certificate and continues without one.
     pub(crate) fn asking(&self) -> ServerConnection {
         let mut roots = RootCertStore::empty();
         roots.add(identity(1).0).expect("a certificate");
@@ -72,7 +73,7 @@ fn provider() -> Arc<CryptoProvider> {
     Arc::new(provider)
 }
 
-/// A self-signed certificate for a number of names, made once, and its key.
+/// A self-signed certificate for a number of names, generated once, and its key.
 fn identity(names: usize) -> (CertificateDer<'static>, PrivateKeyDer<'static>) {
     type Identity = (CertificateDer<'static>, Vec<u8>);
     static SMALL: OnceLock<Identity> = OnceLock::new();
@@ -107,7 +108,7 @@ pub(crate) fn driver() -> Native {
     .expect("a driver")
 }
 
-/// Waits for something to happen to the connection, five seconds at most.
+/// Waits at most five seconds for something to happen to the connection.
 pub(crate) fn wait(io: &mut Native) {
     let mut ready = Vec::new();
     io.wait(io.now() + Nanos::from_secs(5), &mut ready)
@@ -115,7 +116,8 @@ pub(crate) fn wait(io: &mut Native) {
     assert!(!ready.is_empty(), "nothing happens");
 }
 
-/// Opens a connection, and gives its other end. What one end sends, the other may receive at once.
+/// Opens a connection, and returns its other end. The other end can receive bytes as soon as one
+/// end has sent them.
 pub(crate) fn connect(io: &mut Native) -> UnixStream {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -137,7 +139,7 @@ pub(crate) fn connect(io: &mut Native) -> UnixStream {
 
 /// The server's end of one connection.
 pub(crate) struct Peer {
-    /// The way to the client.
+    /// The socket to the client.
     pub(crate) socket: UnixStream,
     /// The server's TLS.
     pub(crate) tls: ServerConnection,
@@ -157,7 +159,7 @@ impl Peer {
         }
     }
 
-    /// Reads all that the client has sent.
+    /// Reads everything that the client has sent.
     ///
     /// # Errors
     /// rustls's error, or the client's alert.
@@ -167,7 +169,8 @@ impl Peer {
                 Ok(0) => return Ok(()),
                 Ok(_) => {}
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-                // The client has closed without reading all; bytes that it sent before are lost.
+                // The client has closed without reading everything; bytes that it sent before are
+                // lost.
                 Err(error) if error.kind() == ErrorKind::ConnectionReset => return Ok(()),
                 Err(error) => panic!("{error}"),
             }
@@ -194,7 +197,7 @@ impl Peer {
         self.flight()
     }
 
-    /// Sends bytes as they are.
+    /// Sends bytes unchanged.
     pub(crate) fn give(&mut self, bytes: &[u8]) {
         self.socket.write_all(bytes).expect("it is sent");
     }

@@ -8,16 +8,16 @@ use rustls::{
 use std::io::Write;
 use std::os::unix::net::UnixStream;
 
-/// A server that has gone through its handshake and writes every further record by hand.
+/// A server that has gone through its handshake, and whose further records are built by the test.
 pub(crate) struct Pen {
-    /// The way to the client.
+    /// The socket to the client.
     pub(crate) socket: UnixStream,
     cipher: Box<dyn MessageEncrypter>,
     sequence: u64,
 }
 
 impl Pen {
-    /// Takes the keys over; the server must have sent all of its output.
+    /// Takes over the keys; the server must have sent all of its output.
     pub(crate) fn new(peer: Peer) -> Self {
         let Peer { socket, tls, .. } = peer;
         let (cipher, sequence) = cipher(tls);
@@ -28,7 +28,7 @@ impl Pen {
         }
     }
 
-    /// Sends bytes as they are.
+    /// Sends bytes unchanged.
     pub(crate) fn give(&mut self, bytes: &[u8]) {
         self.socket.write_all(bytes).expect("it is sent");
     }

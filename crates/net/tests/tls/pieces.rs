@@ -1,5 +1,5 @@
-//! TLS messages that lie in several records, and records that come in several pieces. The client
-//! resumes where it was, after any call in between.
+//! TLS messages that span several records, and records that arrive in several pieces. The client
+//! resumes where it stopped, after any call in between.
 
 use crate::peer::{Peer, SLOT, Server, driver};
 use crate::pen::Pen;
@@ -7,21 +7,21 @@ use drumfire_net::{Io, IoError, Native, Progress, Received};
 use rustls::version::{TLS12, TLS13};
 use rustls::{AlertDescription, ContentType, Error, SupportedProtocolVersion};
 
-/// A certificate's names that make it 37 kB long.
+/// The number of names that makes a certificate 37 kB long.
 const MANY: usize = 2500;
-/// A KeyUpdate that asks for none in return (RFC 8446 section 4.6.3).
+/// A KeyUpdate that requests none in return (RFC 8446 section 4.6.3).
 const KEY_UPDATE: [u8; 5] = [24, 0, 0, 1, 0];
-/// Longer than any handshake message that is taken.
+/// Longer than any handshake message that is accepted.
 const ENDLESS: usize = 400_000;
 
-/// One handshake: how the server cuts its messages into records, and these into pieces.
+/// One handshake: how the server splits its messages into records, and these into pieces.
 #[derive(Clone, Copy, Debug)]
 struct Case {
     server: Server,
     piece: usize,
 }
 
-/// Goes through a handshake, in which the server's bytes come in pieces.
+/// Goes through a handshake in which the server's bytes arrive in pieces.
 fn secure(io: &mut Native, case: &Case) -> Peer {
     let mut peer = Peer::new(io, &case.server);
     let mut progress = io.start_tls(SLOT, 0).expect("it begins");
@@ -39,7 +39,7 @@ fn secure(io: &mut Native, case: &Case) -> Peer {
     panic!("the handshake does not end: {case:?}");
 }
 
-/// Receives what there is.
+/// Receives the bytes that have arrived.
 fn receive(io: &mut Native) -> Result<Vec<u8>, IoError> {
     let mut seen = Vec::new();
     let mut buffer = [0; 4096];
@@ -52,7 +52,7 @@ fn receive(io: &mut Native) -> Result<Vec<u8>, IoError> {
     panic!("there is always more");
 }
 
-/// Sends a text, for which there is room.
+/// Sends a text, for which the socket must have room.
 fn send(io: &mut Native, text: &[u8]) {
     assert_eq!(io.send(SLOT, text), Ok(text.len()));
 }
@@ -65,7 +65,7 @@ fn check(case: Case) {
     peer.hear().expect("a sound client");
     assert_eq!(peer.heard, b"a request");
     let mut seen = Vec::new();
-    // In TLS 1.3 the tickets go first.
+    // In TLS 1.3 the tickets come first.
     for piece in peer.say(&text).chunks(case.piece) {
         peer.give(piece);
         seen.extend(receive(&mut io).expect("a sound server"));
@@ -206,7 +206,7 @@ fn a_message_without_end_has_a_limit_with_a_name() {
     let tickets = peer.flight();
     peer.give(&tickets);
     let mut pen = Pen::new(peer);
-    // A ticket of 65,535 bytes (RFC 8446 section 4), a byte in each record.
+    // A ticket of 65,535 bytes (RFC 8446 section 4), with one byte in each record.
     let mut message = vec![4, 0, 255, 255];
     message.resize(ENDLESS, 0);
     let mut taken = 0;
