@@ -1,8 +1,8 @@
 //! The starts of requests: a schedule's arrivals, or users that have become free.
 //!
-//! A worker queries [`Arrivals`], and never the plan, for the next due time, the end of the load and
-//! the part of the load's time that is used. It lends the [`Population`], whose users come and go
-//! with the arrivals. Knows nothing of requests, connections and the outcomes of exchanges.
+//! A worker queries [`Arrivals`], and never the plan, for the next due time, the end of the load
+//! and the part of the load's time that is used. It lends the [`Population`], whose users come and
+//! go with the arrivals. Knows nothing of requests, connections and the outcomes of exchanges.
 //!
 //! In each turn the worker first calls [`Arrivals::look`], since everything else keeps within the
 //! horizon that it sets; then [`Arrivals::take_due`] while there is room, and [`Arrivals::ended`] for
@@ -12,12 +12,12 @@
 //! hands over all arrivals that became due and were neither taken nor dropped, so that intended =
 //! sent + dropped + pending holds for the run.
 //!
-//! [`Arrivals::apply`] changes the load from a given time on. An order arrives before its time if the
-//! worker takes nothing that is due more than [`ORDERS_WITHIN`] after it last looked for orders.
-//! `look` sets this limit, and every other method keeps within it.
+//! [`Arrivals::apply`] changes the load from a given time on. An order arrives before its time if
+//! the worker takes nothing that is due more than [`ORDERS_WITHIN`] after it last looked for
+//! orders. `look` sets this limit, and every other method keeps within it.
 //!
-//! The n-th start is computed from n by `schedule`. No code here adds intervals up, and no code moves
-//! a late arrival: only the late policy decides whether it is still sent.
+//! The n-th start is computed from n by `schedule`. No code here adds intervals up, and no code
+//! moves a late arrival: only the late policy decides whether it is still sent.
 
 mod closed;
 mod numbers;
@@ -48,8 +48,8 @@ use std::sync::Arc;
 pub(crate) struct Bounds {
     /// The time from which on no request starts.
     end: Nanos,
-    /// The first number of a request that is outside the run; `u64::MAX` if the number of requests is
-    /// unlimited.
+    /// The first number of a request that is outside the run; `u64::MAX` if the number of requests
+    /// is unlimited.
     limit: u64,
     /// The end of the warm-up: intended starts before it are not measured.
     measure_from: Nanos,
@@ -75,7 +75,8 @@ pub(crate) struct Arrival {
     /// The moment since which only the worker has delayed the start. Later than `intended` if each
     /// user has its own rate and the arrival became due while the user was busy.
     pub(crate) ready: Nanos,
-    /// The user that takes the request; `None` in the open model, in which any idle user can take it.
+    /// The user that takes the request; `None` in the open model, in which any idle user can take
+    /// it.
     pub(crate) user: Option<UserId>,
 }
 
@@ -148,8 +149,8 @@ impl Arrivals {
     /// Call it before anything is taken and after all orders that take effect by then have been
     /// applied.
     ///
-    /// In a closed load, all users that exist at `from` begin then. Users with their own rates cannot
-    /// begin late ([`drumfire_placement::late_begin`]).
+    /// In a closed load, all users that exist at `from` begin then. Users with their own rates
+    /// cannot begin late ([`drumfire_placement::late_begin`]).
     pub(crate) fn begin_from(&mut self, from: Nanos, population: &mut Population) {
         match &mut self.model {
             Model::Open(open) => open.begin_from(from),
@@ -250,8 +251,8 @@ impl Arrivals {
         }
     }
 
-    /// Drops the arrivals that are too late by now, so that [`Self::next_due`] is the due time of an
-    /// arrival that will be sent.
+    /// Drops the arrivals that are too late by now, so that [`Self::next_due`] is the due time of
+    /// an arrival that will be sent.
     pub(crate) fn drop_late(&mut self, now: Nanos) {
         let now = now.min(self.horizon);
         if let Model::Open(open) = &mut self.model {
@@ -264,8 +265,8 @@ impl Arrivals {
         matches!(&self.model, Model::Open(open) if open.drops())
     }
 
-    /// Returns a user whose iteration has ended at `ready`; its next iteration begins at `next`. Does
-    /// nothing in the open model.
+    /// Returns a user whose iteration has ended at `ready`; its next iteration begins at `next`.
+    /// Does nothing in the open model.
     #[inline]
     pub(crate) fn ended(
         &mut self,
@@ -365,8 +366,8 @@ impl Arrivals {
         }
     }
 
-    /// The arrivals that became due before `end`, and the arrivals that were dropped, since the last
-    /// call. Arrivals of the warm-up are left out.
+    /// The arrivals that became due before `end`, and the arrivals that were dropped, since the
+    /// last call. Arrivals of the warm-up are left out.
     pub(crate) fn tally(&mut self, end: Nanos) -> Tally {
         let end = end.min(self.horizon);
         match &mut self.model {
@@ -383,8 +384,8 @@ impl Arrivals {
         }
     }
 
-    /// The end of the schedule itself; its last requests may still wait then. [`Nanos::MAX`] if users
-    /// start as soon as they are free.
+    /// The end of the schedule itself; its last requests may still wait then. [`Nanos::MAX`] if
+    /// users start as soon as they are free.
     fn schedule_end(&self, population: &Population) -> Nanos {
         match &self.model {
             Model::Open(open) => open.schedule_end(),

@@ -1,13 +1,13 @@
 //! Blame: maps each failure of a lower layer to the one outcome of an exchange.
 //!
-//! Sockets, TLS, the protocols, codings and data have their own error types. Each function here maps
-//! one of these types to [`Outcome`]s, whose class shows who is to blame: the target, the network, the
-//! plan or the generator. A [`Failure`] has an outcome and a detail that the outcome does not contain,
-//! such as a server's error message.
+//! Sockets, TLS, the protocols, codings and data have their own error types. Each function here
+//! maps one of these types to [`Outcome`]s, whose class shows who is to blame: the target, the
+//! network, the plan or the generator. A [`Failure`] has an outcome and a detail that the outcome
+//! does not contain, such as a server's error message.
 //!
-//! An error of a socket has a different meaning at each stage of its connection ([`During`]): before
-//! the connection is open, a timeout is a failed dial; afterwards, it is the kernel's verdict on
-//! unacknowledged segments.
+//! An error of a socket has a different meaning at each stage of its connection ([`During`]):
+//! before the connection is open, a timeout is a failed dial; afterwards, it is the kernel's
+//! verdict on unacknowledged segments.
 
 use drumfire_coding as coding;
 use drumfire_grpc::{Code, Status, Violation};
@@ -29,7 +29,8 @@ pub(crate) enum During {
     Send,
 }
 
-/// The failure of an exchange or of a connection: its outcome, and a detail if the outcome needs one.
+/// The failure of an exchange or of a connection: its outcome, and a detail if the outcome needs
+/// one.
 ///
 /// [`Outcome::Ok`] is an outcome too: functions that judge a whole response return it as a
 /// `Failure` without a detail.
@@ -49,8 +50,8 @@ impl Failure {
         }
     }
 
-    /// Converts the failure for a connection that was being opened: a close without a reason becomes a
-    /// reset.
+    /// Converts the failure for a connection that was being opened: a close without a reason
+    /// becomes a reset.
     pub(crate) fn while_opening(self) -> Self {
         let cause = self.detail.as_ref().map(|detail| detail.cause);
         let is_plain = matches!(cause, None | Some(Some(Cause::NoCertificate)));
@@ -89,8 +90,8 @@ impl Failure {
         Self::with(outcome, Detail::new(what, Some(Cause::Found)))
     }
 
-    /// The failure of a connection that ended after a handshake in which the server requested a client
-    /// certificate and received none. The text of the failure itself comes first.
+    /// The failure of a connection that ended after a handshake in which the server requested a
+    /// client certificate and received none. The text of the failure itself comes first.
     pub(crate) fn without_certificate(self) -> Self {
         const WORDS: &str = "the server requested a client certificate, and none was sent";
         let text = match self.detail {
@@ -297,7 +298,8 @@ pub(crate) fn stream_failure(error: http2::StreamError) -> Failure {
     }
 }
 
-/// The detail for an error code from the server: the server's message, and the code if it has no name.
+/// The detail for an error code from the server: the server's message, and the code if it has no
+/// name.
 pub(crate) fn by_server(code: http2::ErrorCode, words: Option<&str>) -> String {
     let words = words.unwrap_or("by the server");
     match code.name() {

@@ -1,27 +1,28 @@
 //! Control of a run from outside: commands that change it while it is active, and its end.
 //!
-//! A command takes effect at a stated time of the run, so that all workers apply it at the same instant
-//! and their shares stay a partition of the whole. [`Control::send`] announces an order *before* it
-//! reads the clock, and accepts no time earlier than [`COMMAND_LEAD`] after that. A command without a
-//! time gets the earliest possible time; a command with an earlier time is refused. A caller that gives
-//! the same command to several runs therefore knows that it holds at one time in all of them, or which
-//! runs refused it. A worker reads its clock *before* it checks for announcements, and takes nothing
-//! that is due later than [`crate::limits::ORDERS_WITHIN`] after that. So a worker that has not read an
-//! order yet has taken nothing that the order concerns, even if its thread was descheduled in between.
-//! Without announcements, the check is one load.
+//! A command takes effect at a stated time of the run, so that all workers apply it at the same
+//! instant and their shares stay a partition of the whole. [`Control::send`] announces an order
+//! *before* it reads the clock, and accepts no time earlier than [`COMMAND_LEAD`] after that. A
+//! command without a time gets the earliest possible time; a command with an earlier time is
+//! refused. A caller that gives the same command to several runs therefore knows that it holds at
+//! one time in all of them, or which runs refused it. A worker reads its clock *before* it checks
+//! for announcements, and takes nothing that is due later than [`crate::limits::ORDERS_WITHIN`]
+//! after that. So a worker that has not read an order yet has taken nothing that the order
+//! concerns, even if its thread was descheduled in between. Without announcements, the check is one
+//! load.
 //!
-//! The announcement and the worker's check are sequentially consistent, since the argument needs one
-//! order of four events: announce, read the sender's clock, read the worker's clock, check. A withdrawn
-//! announcement (the command was refused) costs a worker one turn with the lock, in which it finds
-//! nothing.
+//! The announcement and the worker's check are sequentially consistent, since the argument needs
+//! one order of four events: announce, read the sender's clock, read the worker's clock, check. A
+//! withdrawn announcement (the command was refused) costs a worker one turn with the lock, in which
+//! it finds nothing.
 //!
-//! [`Control::stop`] and [`Control::end`] work differently: they take effect at once in every worker,
-//! because workers need not agree on their time. Neither can be undone; the first reason is kept. A
-//! lease ([`Control::allow_until`]) ends the run as [`Control::end`] does, at a time that the workers
-//! compare with their own clock, so that it works even if the whole process was stopped meanwhile. All
-//! three are one number, which a worker loads once for each check. The run calls `report_to` and
-//! `started` once, before its workers start, and `over` at its end, after which each command is
-//! refused. Before `started`, and under virtual time, no time is too soon.
+//! [`Control::stop`] and [`Control::end`] work differently: they take effect at once in every
+//! worker, because workers need not agree on their time. Neither can be undone; the first reason is
+//! kept. A lease ([`Control::allow_until`]) ends the run as [`Control::end`] does, at a time that
+//! the workers compare with their own clock, so that it works even if the whole process was stopped
+//! meanwhile. All three are one number, which a worker loads once for each check. The run calls
+//! `report_to` and `started` once, before its workers start, and `over` at its end, after which
+//! each command is refused. Before `started`, and under virtual time, no time is too soon.
 //!
 //! The list of orders only grows, up to [`COMMANDS_MAX`] and a reserve, so a worker only needs the
 //! number of orders that it has read.
@@ -41,8 +42,8 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The number of commands beyond [`COMMANDS_MAX`] that may stop, pause or resume the load, so that a
-/// run with a full list, for example of marks, can still be stopped.
+/// The number of commands beyond [`COMMANDS_MAX`] that may stop, pause or resume the load, so that
+/// a run with a full list, for example of marks, can still be stopped.
 const COMMANDS_SPARE: usize = 100;
 
 /// The limit of a run that may start requests and has no lease.
@@ -60,11 +61,11 @@ pub struct Control {
 
 /// The parts that all handles and all workers of a run share.
 struct Shared {
-    /// The time of the run at which it ends, in even nanoseconds, combined with [`STOPS`]. Relaxed: a
-    /// worker that sees a stop one turn late only runs one turn longer.
+    /// The time of the run at which it ends, in even nanoseconds, combined with [`STOPS`]. Relaxed:
+    /// a worker that sees a stop one turn late only runs one turn longer.
     limit: AtomicU64,
-    /// The number of orders, including one that is being added. It differs from a worker's own count
-    /// only while the worker has orders to read.
+    /// The number of orders, including one that is being added. It differs from a worker's own
+    /// count only while the worker has orders to read.
     announced: AtomicUsize,
     book: Mutex<Book>,
     /// Notified when [`Book::kept`] grows, and when the run is over.
@@ -187,15 +188,15 @@ impl Control {
         })
     }
 
-    /// Sets the minimum time between giving a command and its taking effect, at least [`COMMAND_LEAD`].
-    /// Commands that must reach workers on other machines need a longer lead.
+    /// Sets the minimum time between giving a command and its taking effect, at least
+    /// [`COMMAND_LEAD`]. Commands that must reach workers on other machines need a longer lead.
     pub fn set_lead(&self, lead: Nanos) {
         self.lock().lead = lead.max(COMMAND_LEAD);
     }
 
-    /// Changes the run, and returns the time at which the change takes effect: the command's own time,
-    /// or the earliest possible time if the command has `at` 0. Computes a new schedule on the caller's
-    /// thread, so that no worker pays for it.
+    /// Changes the run, and returns the time at which the change takes effect: the command's own
+    /// time, or the earliest possible time if the command has `at` 0. Computes a new schedule on
+    /// the caller's thread, so that no worker pays for it.
     pub fn send(&self, command: Command) -> Result<Nanos, ControlError> {
         let mut book = self.lock();
         let schedule = book.schedule(&command)?;
@@ -226,8 +227,8 @@ impl Control {
         Ok(at)
     }
 
-    /// Waits until all commands given so far are stored, for a run that continues without this process;
-    /// returns at once if the run ends with the process. Returns `false` after `patience`.
+    /// Waits until all commands given so far are stored, for a run that continues without this
+    /// process; returns at once if the run ends with the process. Returns `false` after `patience`.
     #[must_use]
     pub fn await_kept(&self, patience: Duration) -> bool {
         let book = self.lock();
@@ -238,7 +239,8 @@ impl Control {
         !waited.timed_out()
     }
 
-    /// Treats the commands given so far as stored, and later ones as stored only after [`Self::keep`].
+    /// Treats the commands given so far as stored, and later ones as stored only after
+    /// [`Self::keep`].
     pub(crate) fn outlives(&self) {
         let mut book = self.lock();
         book.kept = Some(book.orders.len());
@@ -253,15 +255,16 @@ impl Control {
         self.shared.kept.notify_all();
     }
 
-    /// The end of the load, by itself or by a command given so far, from the run's start; `None` if it
-    /// has no end yet. With several pools, the latest end.
+    /// The end of the load, by itself or by a command given so far, from the run's start; `None` if
+    /// it has no end yet. With several pools, the latest end.
     #[must_use]
     pub fn load_end(&self) -> Option<Nanos> {
         let end = self.lock().end_before(Nanos::MAX, None);
         (end < Nanos::MAX).then_some(end)
     }
 
-    /// Starts no further request from now on; exchanges in flight may finish. The first reason is kept.
+    /// Starts no further request from now on; exchanges in flight may finish. The first reason is
+    /// kept.
     pub fn stop(&self, reason: StopReason) {
         let mut book = self.lock();
         self.shared.limit.fetch_or(STOPS, Ordering::Relaxed);
@@ -310,8 +313,9 @@ impl Control {
         orders.map(|order| Arc::clone(&order.command)).collect()
     }
 
-    /// Adds a command that the run received before this handle existed, with the time at which it takes
-    /// effect. A command that the plan cannot carry out, which the run has refused, is left out.
+    /// Adds a command that the run received before this handle existed, with the time at which it
+    /// takes effect. A command that the plan cannot carry out, which the run has refused, is left
+    /// out.
     pub(crate) fn restore(&self, command: &Command) {
         let mut book = self.lock();
         if let Ok(schedule) = book.schedule(command) {
@@ -338,8 +342,8 @@ impl Control {
         self.lock().loads[pool.index()].share(shard, numbers, population)
     }
 
-    /// One worker's view of a pool's orders, with the worker's reporter. No order is read yet: orders
-    /// given before the run's start are read in the first turn.
+    /// One worker's view of a pool's orders, with the worker's reporter. No order is read yet:
+    /// orders given before the run's start are read in the first turn.
     pub(crate) fn orders(&self, pool: PoolId, reporter: Reporter) -> Orders {
         Orders {
             control: self.clone(),
@@ -360,7 +364,8 @@ impl Control {
         book.notes = Some(notes);
     }
 
-    /// Sets the clock and the time on it at which the run started, so that commands use the run's time.
+    /// Sets the clock and the time on it at which the run started, so that commands use the run's
+    /// time.
     pub(crate) fn started(&self, clock: Clock, start: Nanos) {
         self.lock().clock = Some(RunClock { clock, start });
     }
@@ -397,9 +402,9 @@ impl RunClock {
 }
 
 impl Book {
-    /// The schedule for a command that sets a rate, after checking that the command can be carried out.
-    /// The schedule's arrivals are seeded with the order's number, so that two commands with one rate
-    /// have different arrivals.
+    /// The schedule for a command that sets a rate, after checking that the command can be carried
+    /// out. The schedule's arrivals are seeded with the order's number, so that two commands with
+    /// one rate have different arrivals.
     fn schedule(&self, command: &Command) -> Result<Option<Schedule>, ControlError> {
         if self.is_over {
             return Err(ControlError::Over);
@@ -435,8 +440,8 @@ impl Book {
         }
     }
 
-    /// The end of a pool's load, or of the load that lasts longest without `pool`. Only orders with a
-    /// time of `at` or earlier count.
+    /// The end of a pool's load, or of the load that lasts longest without `pool`. Only orders with
+    /// a time of `at` or earlier count.
     fn end_before(&self, at: Nanos, pool: Option<u16>) -> Nanos {
         let loads = (0..).zip(&self.loads);
         let concerned = loads.filter(|(id, _)| pool.is_none_or(|pool| pool == *id));
@@ -449,8 +454,8 @@ impl Book {
     }
 }
 
-/// A worker's view of [`Control`], for one of its pools. Call [`Self::carry_out`] once per turn, with a
-/// time that the worker read before the call.
+/// A worker's view of [`Control`], for one of its pools. Call [`Self::carry_out`] once per turn,
+/// with a time that the worker read before the call.
 pub(crate) struct Orders {
     control: Control,
     pool: PoolId,
@@ -475,8 +480,8 @@ impl Orders {
         self.control.shared.limit.load(Ordering::Relaxed) & !STOPS <= now.0
     }
 
-    /// Applies the orders given since the last call, and reports their effects on the load up to `now`.
-    /// Read the clock for `now` before the call.
+    /// Applies the orders given since the last call, and reports their effects on the load up to
+    /// `now`. Read the clock for `now` before the call.
     #[inline]
     pub(crate) fn carry_out(
         &mut self,
@@ -574,8 +579,8 @@ mod tests {
         assert_eq!(state(0), (true, true));
     }
 
-    /// A command takes effect at its own time or is refused; a command without a time takes effect at
-    /// the earliest possible time.
+    /// A command takes effect at its own time or is refused; a command without a time takes effect
+    /// at the earliest possible time.
     #[test]
     fn a_time_that_is_too_near_is_refused() {
         let plan = drumfire_testkit::open("const(100/s,2h)").plan().unwrap();

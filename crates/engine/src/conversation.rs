@@ -56,8 +56,8 @@ const PATIENCE: Nanos = Nanos::from_secs(1);
 const SETTINGS_LIMIT: Nanos = Nanos::from_secs(3);
 
 /// The client's side of the stream: its messages, and the receiver of the answers. Each turn calls
-/// [`Self::next`] until it returns `None`, then [`Self::is_done`]; [`Self::on_message`] is called in
-/// between, for each answer.
+/// [`Self::next`] until it returns `None`, then [`Self::is_done`]; [`Self::on_message`] is called
+/// in between, for each answer.
 pub trait Speaker {
     /// The next message to send; `None` while the speaker waits for an answer, and at the end.
     fn next(&mut self) -> Option<Vec<u8>>;
@@ -123,9 +123,9 @@ impl fmt::Display for ConversationError {
 
 impl std::error::Error for ConversationError {}
 
-/// Runs a conversation with the server of an inquiry, on one stream to `path`, until the server ends
-/// the stream or the speaker is done. If the server waits for the request's end, the stream ends
-/// before the speaker is done; its further messages need another conversation.
+/// Runs a conversation with the server of an inquiry, on one stream to `path`, until the server
+/// ends the stream or the speaker is done. If the server waits for the request's end, the stream
+/// ends before the speaker is done; its further messages need another conversation.
 ///
 /// Blocks for the resolver and then for at most `limit`. The connection is always closed, even if
 /// the call fails.

@@ -3,14 +3,14 @@
 //!
 //! A worker holds its demand while it is awake. If it sleeps while something is due and it has no
 //! room, it leaves the demand in the pool's [`crate::handover`], and a worker with room calls
-//! [`Demand::lend`]. `lend` returns an arrival, which the helper begins with a user of the helper, or
-//! a request of a user that stays here and whose end comes back as a [`Returned`].
+//! [`Demand::lend`]. `lend` returns an arrival, which the helper begins with a user of the helper,
+//! or a request of a user that stays here and whose end comes back as a [`Returned`].
 //!
 //! The demand keeps four independent parts consistent: [`Arrivals`] decide when something is due,
-//! [`Population`] which user may begin it, [`Users`] which request a user makes next, and [`Waiting`]
-//! holds the requests and arrivals that have no seat yet. Users of the closed model produce the
-//! arrivals; arrivals of the open model need a free user. A pool uses a part directly if it needs
-//! only one part; the methods here join several:
+//! [`Population`] which user may begin it, [`Users`] which request a user makes next, and
+//! [`Waiting`] holds the requests and arrivals that have no seat yet. Users of the closed model
+//! produce the arrivals; arrivals of the open model need a free user. A pool uses a part directly
+//! if it needs only one part; the methods here join several:
 //!
 //! ```text
 //!   admits ─► take_arrival ─► begin_iteration ─┬─► free_user      it may begin again
@@ -18,13 +18,14 @@
 //! ```
 //!
 //! In the open model, call `take_arrival` only while [`Population::admits`] is true. Each arrival
-//! that was taken must be begun, here or by another worker, or wait for a seat. A lent request keeps
-//! its user busy here until the matching [`Demand::take_back`]; until then [`Demand::is_under_way`]
-//! is true, so that the pool's drain waits for it.
+//! that was taken must be begun, here or by another worker, or wait for a seat. A lent request
+//! keeps its user busy here until the matching [`Demand::take_back`]; until then
+//! [`Demand::is_under_way`] is true, so that the pool's drain waits for it.
 //!
 //! [`Demand::stop`] is called once when the load ends, after the last `take_arrival`, and counts
 //! everything that was due and has not begun. [`Demand::finish`] is called once at the end of the
-//! drain. Together they account for each intended request: it is sent, dropped, unsent or in flight.
+//! drain. Together they account for each intended request: it is sent, dropped, unsent or in
+//! flight.
 
 use crate::arrivals::{Arrival, Arrivals};
 use crate::id::{LaneId, LaneSet, UserId};
@@ -257,9 +258,9 @@ impl Demand {
         self.arrivals.forget(user);
     }
 
-    /// Records the arrivals that became due or were dropped before `end`, since the last call. If an
-    /// iteration begins with a request, that request is intended when the iteration becomes due; a
-    /// later request is intended only when the user reaches it.
+    /// Records the arrivals that became due or were dropped before `end`, since the last call. If
+    /// an iteration begins with a request, that request is intended when the iteration becomes due;
+    /// a later request is intended only when the user reaches it.
     pub(crate) fn tally(&mut self, end: Nanos, figures: &mut Figures) {
         let tally = self.arrivals.tally(end);
         tally.record_iterations(figures);
@@ -268,7 +269,8 @@ impl Demand {
         }
     }
 
-    /// Stops all further beginnings, and records everything that was due until now and has not begun.
+    /// Stops all further beginnings, and records everything that was due until now and has not
+    /// begun.
     pub(crate) fn stop(
         &mut self,
         now: Nanos,
@@ -304,7 +306,8 @@ impl Demand {
         self.arrivals.is_open() || self.affinity == Affinity::Shared
     }
 
-    /// The part that others could do. Arrivals are offered only if this worker cannot begin them now.
+    /// The part that others could do. Arrivals are offered only if this worker cannot begin them
+    /// now.
     pub(crate) fn offer(&self, is_blocked: bool) -> Offer {
         let (requests, request) = self.waiting.requests_by_lane();
         let (mut arrivals, mut arrival) = self.waiting.arrivals_by_lane();
@@ -337,9 +340,9 @@ impl Demand {
         self.affinity == Affinity::Shared && self.users.begins_with_request()
     }
 
-    /// Lends the first due thing that a helper with these seats can do; an arrival of the open model
-    /// only if the helper `admits` a user for it. Requests come before arrivals, because their users
-    /// have waited in the middle of an iteration.
+    /// Lends the first due thing that a helper with these seats can do; an arrival of the open
+    /// model only if the helper `admits` a user for it. Requests come before arrivals, because
+    /// their users have waited in the middle of an iteration.
     pub(crate) fn lend(
         &mut self,
         now: Nanos,

@@ -167,8 +167,8 @@ impl Exchanges {
     }
 
     /// Begins an exchange that is due at `due` and takes its seat now. The timeout counts from now.
-    /// The state of the request begins here only if requests are rendered late; otherwise the wire's
-    /// `render_request` begins it, when there is a connection.
+    /// The state of the request begins here only if requests are rendered late; otherwise the
+    /// wire's `render_request` begins it, when there is a connection.
     #[inline(always)]
     pub(crate) fn start(
         &mut self,
@@ -397,8 +397,8 @@ impl Exchanges {
         overdue
     }
 
-    /// Ends an exchange whose time is up, after the transport has released it. The outcome shows the
-    /// part that was late: resolving, opening a connection, or the response.
+    /// Ends an exchange whose time is up, after the transport has released it. The outcome shows
+    /// the part that was late: resolving, opening a connection, or the response.
     pub(crate) fn time_out(&mut self, id: ExchangeId, cancelled: Cancelled, now: Nanos) {
         let Entry { exchange, state } = &mut self.entries[id.index()];
         exchange.account.note_seen(cancelled.seen);

@@ -1,24 +1,24 @@
-//! The moment since which a connection or a user is free: the actual moment, and the moment at which
-//! it would have been free if the worker had never been stopped.
+//! The moment since which a connection or a user is free: the actual moment, and the moment at
+//! which it would have been free if the worker had never been stopped.
 //!
-//! A worker that was stopped finds a queue when it continues, and sends it with its connections. The
-//! first requests of the queue are late by the stop, which is lag. The others find their connections
-//! busy, but only because the first ones were sent too late: on time, a connection would have been
-//! free for them earlier. So the time that a connection loses by a stop is owed to the requests that
-//! follow on it, until the connection has been idle, and counts as lag for them, too
-//! (docs/design/01-time-and-blame.md#lag-after-the-generator-was-stopped).
+//! A worker that was stopped finds a queue when it continues, and sends it with its connections.
+//! The first requests of the queue are late by the stop, which is lag. The others find their
+//! connections busy, but only because the first ones were sent too late: on time, a connection
+//! would have been free for them earlier. So the time that a connection loses by a stop is owed to
+//! the requests that follow on it, until the connection has been idle, and counts as lag for them,
+//! too (docs/design/01-time-and-blame.md#lag-after-the-generator-was-stopped).
 //!
 //! A request needs a connection and, in the closed model, a user; [`IdleSince::and`] joins the two.
-//! [`IdleSince::due`] then splits its wait: the part before is the target's (everything was busy), the
-//! part after the generator's. An exchange carries [`IdleSince::owed`] to its end, where
+//! [`IdleSince::due`] then splits its wait: the part before is the target's (everything was busy),
+//! the part after the generator's. An exchange carries [`IdleSince::owed`] to its end, where
 //! [`IdleSince::after_stop`] computes the next moment from it. An idle gap ends the debt, because a
 //! request that is intended after `at` inherits nothing.
 //!
 //! In the closed model, a stop delays users as well as connections: the next request of a user is
-//! intended when the last one has ended, which was later because of the stop. [`Delays`] has the time
-//! by which each user was delayed, and a request inherits only the part of its connection's debt that
-//! exceeds this delay. Otherwise each user of a busy connection would be late by a stop for the rest
-//! of the run.
+//! intended when the last one has ended, which was later because of the stop. [`Delays`] has the
+//! time by which each user was delayed, and a request inherits only the part of its connection's
+//! debt that exceeds this delay. Otherwise each user of a busy connection would be late by a stop
+//! for the rest of the run.
 
 use crate::id::UserId;
 use crate::limits::STOOD_STILL;
@@ -97,17 +97,17 @@ impl IdleSince {
         self.at - self.on_time
     }
 
-    /// The due time of a request that was intended for `intended`, by a user whom stops have delayed
-    /// by `delay`. The request's wait after the due time is lag.
+    /// The due time of a request that was intended for `intended`, by a user whom stops have
+    /// delayed by `delay`. The request's wait after the due time is lag.
     #[inline]
     pub(crate) fn due(self, intended: Nanos, delay: Nanos) -> Nanos {
         intended.max(self.at.min(self.on_time + delay))
     }
 
-    /// The debt to the next request on the same connection, if this one begins `now`. It was intended
-    /// for `intended` by a user whom stops have delayed by `delay`; the user is then delayed by the
-    /// debt. Lateness within a turn of the loop (under [`STOOD_STILL`]) is lag of this request only:
-    /// otherwise it would add up if the target is the limit.
+    /// The debt to the next request on the same connection, if this one begins `now`. It was
+    /// intended for `intended` by a user whom stops have delayed by `delay`; the user is then
+    /// delayed by the debt. Lateness within a turn of the loop (under [`STOOD_STILL`]) is lag of
+    /// this request only: otherwise it would add up if the target is the limit.
     #[inline]
     pub(crate) fn owed(self, intended: Nanos, delay: Nanos, now: Nanos) -> Nanos {
         let could = intended.max(self.at);

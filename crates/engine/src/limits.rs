@@ -7,8 +7,8 @@
 
 use drumfire_units::Nanos;
 
-/// Bytes received in one call. Large enough that a body of this size costs one call, small enough to
-/// stay in the second-level cache.
+/// Bytes received in one call. Large enough that a body of this size costs one call, small enough
+/// to stay in the second-level cache.
 pub const RECEIVE_BYTES: usize = 64 * 1024;
 
 /// Bytes discarded unread in one call; the memory for them is never touched.
@@ -17,8 +17,8 @@ pub const DISCARD_BYTES: usize = 1024 * 1024;
 /// A body with at least this many bytes left is discarded unread, if its bytes are not needed.
 pub const DISCARD_FROM: u64 = 8 * 1024;
 
-/// Requests started in one turn of the loop before arriving responses are handled: a send costs some
-/// 5 µs, which would otherwise delay the next response's time stamp.
+/// Requests started in one turn of the loop before arriving responses are handled: a send costs
+/// some 5 µs, which would otherwise delay the next response's time stamp.
 pub const STARTS_PER_TURN: u32 = 16;
 
 /// Requests started in one turn of the loop on multiplexed connections: starting a stream costs a
@@ -33,8 +33,8 @@ pub const RECEIVES_PER_TURN: u32 = 16;
 /// arrived since the stream was sent. Equal to the ping timeout of gRPC's clients.
 pub const DOUBT_MAX: Nanos = Nanos::from_secs(20);
 
-/// The minimum time between two such checks of a connection that showed activity. gRPC servers treat
-/// more frequent pings as abuse.
+/// The minimum time between two such checks of a connection that showed activity. gRPC servers
+/// treat more frequent pings as abuse.
 pub const DOUBT_REST: Nanos = Nanos::from_secs(300);
 
 /// Connections that one worker opens at the same time before the run's start, so that a server's
@@ -59,7 +59,8 @@ pub const WAIT_MAX: Nanos = Nanos::from_millis(50);
 pub const ORDERS_WITHIN: Nanos = Nanos::from_millis(50);
 
 /// The lead of a command without a time. Longer than [`ORDERS_WITHIN`], so that no worker has taken
-/// anything due after the command; and longer than [`WAIT_MAX`], so that all workers wake up before.
+/// anything due after the command; and longer than [`WAIT_MAX`], so that all workers wake up
+/// before.
 pub const COMMAND_LEAD: Nanos = Nanos::from_millis(100);
 
 const _: () = assert!(COMMAND_LEAD.0 > ORDERS_WITHIN.0 && COMMAND_LEAD.0 > WAIT_MAX.0);
@@ -85,8 +86,8 @@ pub const LOOK_UP_AGAIN: Nanos = Nanos::from_secs(5);
 /// The minimum time to live: shorter ones are raised to this.
 pub const LOOK_UP_LEAST: Nanos = Nanos::from_secs(1);
 
-/// The end of a reused connection counts as sent before the request arrived if it occurs within this
-/// time after the request, or within [`RACE_ROUND_TRIPS`] times the time to connect.
+/// The end of a reused connection counts as sent before the request arrived if it occurs within
+/// this time after the request, or within [`RACE_ROUND_TRIPS`] times the time to connect.
 pub const RACE_MIN: Nanos = Nanos::from_millis(10);
 
 /// [`RACE_MIN`] as a multiple of the time to connect, which is slightly more than a round trip.
@@ -126,8 +127,8 @@ pub const ADDRESS_REST: Nanos = Nanos::from_secs(1);
 /// timeouts.
 pub const DRAIN_MAX: Nanos = Nanos::from_secs(60);
 
-/// Requests that are due and not sent at the end of a run are recorded one by one up to this number,
-/// and in equal portions beyond it: each portion counts with its shortest wait.
+/// Requests that are due and not sent at the end of a run are recorded one by one up to this
+/// number, and in equal portions beyond it: each portion counts with its shortest wait.
 pub const PENDING_PORTIONS: u64 = 65_536;
 
 /// Bytes of a body's buffer that an exchange keeps for the next look at a response.

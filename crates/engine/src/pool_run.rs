@@ -8,12 +8,12 @@
 //! ```
 //!
 //! The parts are siblings and independent of each other; a method here borrows those that it needs.
-//! The [`Demand`] decides what starts, [`Exchanges`] keep each request from its start to its sample,
-//! the [`Transport`] carries them, [`Timers`] wake both, and [`PoolPeers`] lead to the pool's other
-//! workers. The methods are in three files: `starts` begins iterations and requests, `carriage`
-//! carries exchanges to their ends, and this file has the order of the two, the orders, and the
-//! [`Lifecycle`] from running to finished. The worker owns the driver and the recorder, and lends
-//! them as a [`PoolContext`].
+//! The [`Demand`] decides what starts, [`Exchanges`] keep each request from its start to its
+//! sample, the [`Transport`] carries them, [`Timers`] wake both, and [`PoolPeers`] lead to the
+//! pool's other workers. The methods are in three files: `starts` begins iterations and requests,
+//! `carriage` carries exchanges to their ends, and this file has the order of the two, the orders,
+//! and the [`Lifecycle`] from running to finished. The worker owns the driver and the recorder, and
+//! lends them as a [`PoolContext`].
 //!
 //! Before the run, the worker calls `open_more` in each turn until all connections are open or have
 //! failed, then `opened`; at the run's start it calls `pass`. In each turn of its loop it calls:
@@ -33,8 +33,8 @@
 //! exchange half ended. If an exchange has ended beyond the edge of an interval, `settle` stops
 //! before it, and the worker closes the interval first.
 //!
-//! Between two calls of the worker, these conditions hold: every running exchange has a seat (of its
-//! own share, or one at home while a redirect takes it elsewhere); every user is free, in an
+//! Between two calls of the worker, these conditions hold: every running exchange has a seat (of
+//! its own share, or one at home while a redirect takes it elsewhere); every user is free, in an
 //! iteration, lent or retired; both lists of the exchanges are empty unless an interval must be
 //! closed first. A method that could break this leaves the rest to `settle`.
 
@@ -89,8 +89,8 @@ pub(crate) struct PoolRun {
 
 impl PoolRun {
     /// A worker's part of a pool, with these connections and this demand; with a `member` if the
-    /// pool has other workers. Allocates room for one exchange per stream of each share, so that the
-    /// run does not allocate.
+    /// pool has other workers. Allocates room for one exchange per stream of each share, so that
+    /// the run does not allocate.
     pub(crate) fn new(
         prepared: &Arc<PreparedPool>,
         transport: Transport,
@@ -171,8 +171,8 @@ impl PoolRun {
         self.start_own(cx, now)
     }
 
-    /// Starts the arrival or request that has been due for longest, of this worker or of one without
-    /// room.
+    /// Starts the arrival or request that has been due for longest, of this worker or of one
+    /// without room.
     #[cold]
     fn start_older<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, now: Nanos) -> bool {
         let own = if self.is_blocked() {

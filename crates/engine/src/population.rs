@@ -6,8 +6,9 @@
 //! ([`Population::goes_at_end`]). In the open model an arrival takes an idle user, or a new one if
 //! none is idle, as long as [`Population::admits`] allows one more.
 //!
-//! In both models, [`Population::occupy_user`] and [`Population::release_user`] are called in pairs;
-//! for a user that leaves for good, [`Population::retire_user`] is called instead of the latter.
+//! In both models, [`Population::occupy_user`] and [`Population::release_user`] are called in
+//! pairs; for a user that leaves for good, [`Population::retire_user`] is called instead of the
+//! latter.
 //!
 //! A user here is a number, from 0 without gaps; its state is in [`crate::users`]. A user that left
 //! and comes back is the same user, and the last one to leave comes back first, so that a law that
@@ -43,7 +44,8 @@ pub(crate) struct Population {
     /// The users that an arrival of the open model may take, in the order in which they became idle.
     idle: VecDeque<UserId>,
     order: IdleOrder,
-    /// Whether each user has its own rate, so that an arrival may become due while its user is busy.
+    /// Whether each user has its own rate, so that an arrival may become due while its user is
+    /// busy.
     has_own_rates: bool,
 }
 
@@ -205,8 +207,8 @@ impl Population {
         }
     }
 
-    /// Ends the last iteration of a user that leaves for good, and lowers the limit of busy users by
-    /// one.
+    /// Ends the last iteration of a user that leaves for good, and lowers the limit of busy users
+    /// by one.
     #[cold]
     pub(crate) const fn retire_user(&mut self) {
         self.busy -= 1;

@@ -11,14 +11,14 @@
 //!                   events ◄── intervals, merged ◄── notes
 //! ```
 //!
-//! The workers first open their connections, each at its own pace, and then wait at a gate. The last
-//! one to arrive sets the run's start, which is the same instant for all. From then on they share
-//! only the hand-over within a pool, the control and the channel to the collector. If a worker fails,
-//! the others are ended, and the run returns an error instead of a summary.
+//! The workers first open their connections, each at its own pace, and then wait at a gate. The
+//! last one to arrive sets the run's start, which is the same instant for all. From then on they
+//! share only the hand-over within a pool, the control and the channel to the collector. If a
+//! worker fails, the others are ended, and the run returns an error instead of a summary.
 //!
 //! A run on several machines is divided into [`Shares`]; each machine runs `count` shares from
-//! `first` on and knows the number of all. The gate there opens at an [`Appointment`], which may set
-//! a later time of the run at which these shares begin. On the machine that coordinates them,
+//! `first` on and knows the number of all. The gate there opens at an [`Appointment`], which may
+//! set a later time of the run at which these shares begin. On the machine that coordinates them,
 //! [`Run::relayed`] returns the same handle for a run that other processes carry out.
 
 mod appointment;
@@ -91,7 +91,8 @@ fn shard_of(placement: &Placement, pool: PoolId, shard: Shard) -> Option<Shard> 
     (index < of).then_some(Shard { index, of })
 }
 
-/// The shares of a run's load that this process runs: `count` shares from `first` on, of `of` in all.
+/// The shares of a run's load that this process runs: `count` shares from `first` on, of `of` in
+/// all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shares {
     /// The first share, from 0.
@@ -134,8 +135,8 @@ pub struct Run {
 }
 
 impl Run {
-    /// Starts a plan's run on new threads. The run continues until the plan's end or a command, with
-    /// or without observers; dropping the handle does not end it.
+    /// Starts a plan's run on new threads. The run continues until the plan's end or a command,
+    /// with or without observers; dropping the handle does not end it.
     pub fn start(
         prepared: Arc<Prepared>,
         info: Arc<RunInfo>,
@@ -206,8 +207,8 @@ impl Run {
     /// Waits for the run's end.
     ///
     /// # Errors
-    /// If a driver or a thread could not be made or failed: such a run has no summary. A target that
-    /// does not answer is a result, not an error.
+    /// If a driver or a thread could not be made or failed: such a run has no summary. A target
+    /// that does not answer is a result, not an error.
     pub fn join(self) -> Result<Arc<Summary>, RunError> {
         let ended = self.thread.join();
         ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))

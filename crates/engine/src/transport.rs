@@ -16,24 +16,24 @@
 //!   flush                       requests after each of them, all output before the next wait
 //! ```
 //!
-//! [`Transport::turn`] does all of this for an owner with nothing to do in between. None of the calls
-//! starts an exchange: an exchange that a call ends is put on the handler's list, which the owner
-//! reads after the call. A seat ([`Seat`]) is the right to have one exchange on a share. The owner
-//! takes it from the [`Connections`] before it submits an exchange, and returns it after the
+//! [`Transport::turn`] does all of this for an owner with nothing to do in between. None of the
+//! calls starts an exchange: an exchange that a call ends is put on the handler's list, which the
+//! owner reads after the call. A seat ([`Seat`]) is the right to have one exchange on a share. The
+//! owner takes it from the [`Connections`] before it submits an exchange, and returns it after the
 //! exchange's end.
 //!
 //! [`Connections`] own the slots, shares and lanes, and open and close connections. The transport
-//! puts exchanges on their wires, and handles each [`Change`] of a connection. Only [`Underway`] has
-//! the position of an exchange: nowhere, waiting for a share, or carried by a slot's wire under a
-//! handle. Each method keeps that entry, the share's queue and the wire consistent. A wire may end an
-//! exchange within a read, so the entry is looked up again after each call that could close a
-//! connection. `sockets` moves the bytes of sockets. [`Pending`] lists the sockets with work to do,
-//! [`Origins`] has the origins of redirects, and [`Names`] the names of lanes that are looked up
-//! again.
+//! puts exchanges on their wires, and handles each [`Change`] of a connection. Only [`Underway`]
+//! has the position of an exchange: nowhere, waiting for a share, or carried by a slot's wire under
+//! a handle. Each method keeps that entry, the share's queue and the wire consistent. A wire may
+//! end an exchange within a read, so the entry is looked up again after each call that could close
+//! a connection. `sockets` moves the bytes of sockets. [`Pending`] lists the sockets with work to
+//! do, [`Origins`] has the origins of redirects, and [`Names`] the names of lanes that are looked
+//! up again.
 //!
 //! Peers cannot delay the schedule: a ready socket is read a limited number of times per turn
-//! ([`crate::limits::RECEIVES_PER_TURN`]) and the rest later. A connection that is refused, reset or
-//! silent fails its exchanges, rests, and is opened again when an exchange needs it.
+//! ([`crate::limits::RECEIVES_PER_TURN`]) and the rest later. A connection that is refused, reset
+//! or silent fails its exchanges, rests, and is opened again when an exchange needs it.
 
 mod alarm;
 mod answer_wake;
@@ -266,7 +266,8 @@ impl Transport {
         }
     }
 
-    /// Gives the room on a share's connection, free since `since`, to the exchanges that wait for it.
+    /// Gives the room on a share's connection, free since `since`, to the exchanges that wait for
+    /// it.
     #[cold]
     fn fill<I: Io, H: Handler>(
         &mut self,
@@ -385,9 +386,9 @@ impl Transport {
 
 /// Redirects, and look-ups of names.
 impl Transport {
-    /// Finds the way of a share's exchange to the origin of a redirect: a known lane, a new one, or a
-    /// look-up that has to come first. In the last case the exchange waits without a connection, and
-    /// [`Self::looked_up`] returns it.
+    /// Finds the way of a share's exchange to the origin of a redirect: a known lane, a new one, or
+    /// a look-up that has to come first. In the last case the exchange waits without a connection,
+    /// and [`Self::looked_up`] returns it.
     pub(crate) fn reach<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,

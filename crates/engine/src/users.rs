@@ -14,8 +14,8 @@
 //! may read it. If an iteration is a single request, `only_request` is called instead of
 //! `first_step`, and the iteration ends with its exchange.
 //!
-//! The requests of a user are a function of the plan's seed, the user's number and its iteration, so
-//! that any worker on any machine can repeat them.
+//! The requests of a user are a function of the plan's seed, the user's number and its iteration,
+//! so that any worker on any machine can repeat them.
 //!
 //! A user without state costs sixteen bytes; cookies and the state of steps are in separate lists,
 //! which exist only if the pool needs them. The lists grow to the largest user that has begun, and
@@ -101,8 +101,8 @@ pub(crate) struct Turn {
 }
 
 impl Turn {
-    /// The context of the request with this number, of a user with these values. The request is sent
-    /// on a connection at `now` since the Unix epoch, in a pool with this seed.
+    /// The context of the request with this number, of a user with these values. The request is
+    /// sent on a connection at `now` since the Unix epoch, in a pool with this seed.
     pub(crate) const fn context(
         self,
         number: u64,

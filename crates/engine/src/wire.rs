@@ -1,7 +1,7 @@
 //! Wires: the protocol of an open connection.
 //!
-//! A wire handles bytes, and exchanges by their ids. It has no clock and no slot, and is independent
-//! of other wires: the transport lends it a [`Port`], and calls
+//! A wire handles bytes, and exchanges by their ids. It has no clock and no slot, and is
+//! independent of other wires: the transport lends it a [`Port`], and calls
 //!
 //! ```text
 //!   submit                      while `has_room`, and once `is_stale` was answered with no
@@ -18,11 +18,11 @@
 //! never checks which protocol it is. A further protocol needs one file here with the same results,
 //! and one variant.
 //!
-//! A wire stores no request and no response: it reads the bytes of a request from the handler at each
-//! write, and passes on the bytes of a response in the buffer into which they were received. Its state
-//! is in the protocol's machine (`http1`, `http2`), which checks everything that a peer sends and
-//! has the limits; a wire adds the exchanges. An error of the machine ends the connection, never the
-//! worker.
+//! A wire stores no request and no response: it reads the bytes of a request from the handler at
+//! each write, and passes on the bytes of a response in the buffer into which they were received.
+//! Its state is in the protocol's machine (`http1`, `http2`), which checks everything that a peer
+//! sends and has the limits; a wire adds the exchanges. An error of the machine ends the
+//! connection, never the worker.
 
 mod answers;
 mod contract;
@@ -59,8 +59,8 @@ use drumfire_units::Nanos;
 /// state of HTTP/2 in a box: a slot must be small, and a worker has many with HTTP/1.1.
 ///
 /// `Wire` implements [`WireProtocol`] by forwarding each call. On the two paths of every request,
-/// where an exchange is put on a wire and where it is read, the transport uses `each!` instead, over
-/// the call and the handling of its result.
+/// where an exchange is put on a wire and where it is read, the transport uses `each!` instead,
+/// over the call and the handling of its result.
 #[derive(Debug)]
 pub(crate) enum Wire {
     Http1(Http1),

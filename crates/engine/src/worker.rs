@@ -1,24 +1,24 @@
 //! One thread's loop over its pools.
 //!
 //! A worker owns what its pools share: the driver and the recorder. In each turn, every pool reads
-//! its orders and starts due requests; then the worker writes, waits, passes each event to the pool of
-//! its slot, and continues all pools. Requests that an event starts are written when the event is
-//! settled; all other output is written before the next wait, so that one send carries all output of
-//! a connection. [`Worker::act`] is the only access to a pool: ended exchanges are settled at once,
-//! and an interval that has ended is closed first, with the tally of every pool.
+//! its orders and starts due requests; then the worker writes, waits, passes each event to the pool
+//! of its slot, and continues all pools. Requests that an event starts are written when the event
+//! is settled; all other output is written before the next wait, so that one send carries all
+//! output of a connection. [`Worker::act`] is the only access to a pool: ended exchanges are
+//! settled at once, and an interval that has ended is closed first, with the tally of every pool.
 //!
-//! Each of these is called once, in this order: `open_connections`, before the run's time; `begin` or
-//! `begin_at`, which moves the driver's clock so that the run starts at 0; `run`, to the end of the
-//! drain.
+//! Each of these is called once, in this order: `open_connections`, before the run's time; `begin`
+//! or `begin_at`, which moves the driver's clock so that the run starts at 0; `run`, to the end of
+//! the drain.
 //!
 //! A turn is bounded, so that neither a late schedule nor a peer that sends fast delays the other:
-//! the turn starts a portion of the due arrivals, and reads a portion of each socket. A wait ends at
-//! the first of: the next arrival, timer or deadline, the interval's edge, and [`WAIT_MAX`], so that
-//! the worker notices a signal.
+//! the turn starts a portion of the due arrivals, and reads a portion of each socket. A wait ends
+//! at the first of: the next arrival, timer or deadline, the interval's edge, and [`WAIT_MAX`], so
+//! that the worker notices a signal.
 //!
-//! The thread may be descheduled at any point. This appears as a late wake, which is recorded. Bytes
-//! that arrived meanwhile are read before any deadline is judged (`catch_up`); otherwise the target
-//! would be blamed.
+//! The thread may be descheduled at any point. This appears as a late wake, which is recorded.
+//! Bytes that arrived meanwhile are read before any deadline is judged (`catch_up`); otherwise the
+//! target would be blamed.
 
 use crate::channel::{Channel, Message};
 use crate::exchanges::ExchangeHandler;
@@ -273,9 +273,9 @@ impl<I: Io> Worker<I> {
         }
     }
 
-    /// One turn after a wait that should have ended by `until`: ready sockets, then for each pool the
-    /// input that was left, overdue exchanges and timers. Each step is settled, and the requests that
-    /// it starts are written, before the next.
+    /// One turn after a wait that should have ended by `until`: ready sockets, then for each pool
+    /// the input that was left, overdue exchanges and timers. Each step is settled, and the
+    /// requests that it starts are written, before the next.
     fn turn(&mut self, until: Nanos, ready: &mut Vec<Readiness>) -> Result<(), Fault> {
         let now = self.io.now();
         for pool in &mut self.pools {
@@ -294,8 +294,8 @@ impl<I: Io> Worker<I> {
         Ok(())
     }
 
-    /// Passes each event to its pool, and settles it before the next: an exchange that one event ends
-    /// may start another on a slot whose event is still to come.
+    /// Passes each event to its pool, and settles it before the next: an exchange that one event
+    /// ends may start another on a slot whose event is still to come.
     #[inline]
     fn handle_ready(&mut self, ready: &[Readiness]) {
         for readiness in ready {
@@ -334,8 +334,8 @@ impl<I: Io> Worker<I> {
         }
     }
 
-    /// Leaves the demands of all pools to others. Returns the latest time of the next turn, for this
-    /// worker or for the workers that it helps.
+    /// Leaves the demands of all pools to others. Returns the latest time of the next turn, for
+    /// this worker or for the workers that it helps.
     fn rest(&mut self, now: Nanos) -> Nanos {
         let until = self.next_wake(now);
         let pools = self

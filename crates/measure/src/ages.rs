@@ -2,9 +2,9 @@
 //!
 //! An interval contains the number of requests that became due and the response times of those that
 //! ended; the ages of the others follow from both. A request that ended in an interval after a
-//! response time r was due r before an unknown moment of the interval. So the number of requests that
-//! were due by the end of an earlier interval and have ended since is an expectation with a variance.
-//! [`Ages::overdue`] is a lower bound.
+//! response time r was due r before an unknown moment of the interval. So the number of requests
+//! that were due by the end of an earlier interval and have ended since is an expectation with a
+//! variance. [`Ages::overdue`] is a lower bound.
 
 use crate::Histogram;
 use drumfire_units::Nanos;
@@ -43,8 +43,8 @@ pub struct Flow<'a> {
     pub due: u64,
     /// Requests that ended or were dropped.
     pub gone: u64,
-    /// The response times of requests that succeeded or were cut off, and of requests that failed. A
-    /// request that was cut off is in both.
+    /// The response times of requests that succeeded or were cut off, and of requests that failed.
+    /// A request that was cut off is in both.
     pub times: [&'a Histogram; 2],
 }
 

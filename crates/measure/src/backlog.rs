@@ -1,18 +1,20 @@
 //! Detects a target that answers more slowly than requests become due.
 //!
-//! In the open model, a target whose capacity is below the rate answers at its capacity, while the number
-//! of requests without an answer grows for as long as the load lasts. Failures do not show this before the
-//! first timeout, and the quantiles of a whole run depend on its length. The growth does show it. The
-//! growth is distinguished from effects that also occur with a target that keeps up:
+//! In the open model, a target whose capacity is below the rate answers at its capacity, while the
+//! number of requests without an answer grows for as long as the load lasts. Failures do not show
+//! this before the first timeout, and the quantiles of a whole run depend on its length. The growth
+//! does show it. The growth is distinguished from effects that also occur with a target that keeps
+//! up:
 //!
-//! - *Chance*: the number of requests without an answer fluctuates. Its growth must exceed [`GROWTH_MIN`]
-//!   requests, 2.5 times its standard error, and four standard deviations of the difference of two Poisson
-//!   numbers.
-//! - *The beginning*: before the first answers, nothing is answered, and if times vary, answers increase
-//!   for several response times. But then growth slows down, answers increase, or some answers are as
-//!   quick as before, while in a queue each request waits for all earlier ones.
+//! - *Chance*: the number of requests without an answer fluctuates. Its growth must exceed
+//!   [`GROWTH_MIN`] requests, 2.5 times its standard error, and four standard deviations of the
+//!   difference of two Poisson numbers.
+//! - *The beginning*: before the first answers, nothing is answered, and if times vary, answers
+//!   increase for several response times. But then growth slows down, answers increase, or some
+//!   answers are as quick as before, while in a queue each request waits for all earlier ones.
 //! - *A past stop*: the requests of that time are answered later, so that the growth is reversed.
-//! - *Too few connections*: requests wait for a connection, and the number of running ones does not grow.
+//! - *Too few connections*: requests wait for a connection, and the number of running ones does not
+//!   grow.
 //!
 //! Only the second half of the measured load is judged, so a slow start does not count.
 
@@ -29,15 +31,16 @@ const ANSWERED_MIN: f64 = 0.97;
 const GROWTH_MIN: f64 = 30.0;
 /// The growth must exceed this number of standard errors.
 const ERRORS_MIN: f64 = 2.5;
-/// The growth must exceed this number of standard deviations of the difference of two Poisson numbers.
+/// The growth must exceed this number of standard deviations of the difference of two Poisson
+/// numbers.
 const DEVIATIONS_MIN: f64 = 4.0;
 /// The growth in the second half must be at least this share of the growth before it.
 const STEADY_MIN: f64 = 0.2;
-/// Answers are considered still increasing if the second part of the last half has this many times as many
-/// as the first.
+/// Answers are considered still increasing if the second part of the last half has this many times
+/// as many as the first.
 const RISING: f64 = 1.25;
-/// The quantile of the last response times that represents quick requests, and the minimum share of the
-/// wait in the queue that it must have.
+/// The quantile of the last response times that represents quick requests, and the minimum share of
+/// the wait in the queue that it must have.
 const QUICK: f64 = 0.1;
 const QUICK_MIN: f64 = 0.5;
 /// The number of running requests must have grown by this factor.
@@ -46,8 +49,8 @@ const UNDER_WAY_MIN: i64 = 2;
 const CELLS_MIN: usize = 3;
 const SECONDS_MIN: f64 = 2.0;
 
-/// A target that falls behind: since when, the rates of requests and answers since then, and the number of
-/// requests without an answer.
+/// A target that falls behind: since when, the rates of requests and answers since then, and the
+/// number of requests without an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Backlog {
     /// The time at which the target began to fall behind.
@@ -61,8 +64,8 @@ pub(crate) struct Backlog {
 }
 
 impl Backlog {
-    /// The judgement of the cells of an open run from a time on, up to the end of its load. `None` if the
-    /// target keeps up, or too little is known.
+    /// The judgement of the cells of an open run from a time on, up to the end of its load. `None`
+    /// if the target keeps up, or too little is known.
     pub(crate) fn of_run(
         info: &RunInfo,
         cells: impl Iterator<Item = Overview>,
@@ -103,7 +106,8 @@ impl Backlog {
         grows.then(|| Self::since(cells, growth / seconds(judged)))
     }
 
-    /// The finding since the time at which a line with this slope through the end of the load was zero.
+    /// The finding since the time at which a line with this slope through the end of the load was
+    /// zero.
     fn since(cells: &[Overview], per_second: f64) -> Self {
         let end = cells.last().map_or(Nanos::ZERO, |cell| cell.end);
         let last = sum(cells, growth_of);
@@ -191,8 +195,8 @@ fn fills_up(cells: &[Overview]) -> bool {
     last >= UNDER_WAY_MIN * least.max(1)
 }
 
-/// Whether even the quick ones of the last answers have waited for about this many seconds. Nearly all
-/// servers answer in order of arrival; a server that answers the newest first is not detected.
+/// Whether even the quick ones of the last answers have waited for about this many seconds. Nearly
+/// all servers answer in order of arrival; a server that answers the newest first is not detected.
 fn all_wait(cells: &[Overview], wait: f64) -> bool {
     let mut last = Histogram::small();
     let newest = cells.iter().rev().take((cells.len() / 4).max(1));

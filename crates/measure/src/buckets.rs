@@ -1,8 +1,8 @@
 //! HdrHistogram's buckets for 1 ns to 1 h with three significant digits, and their counts.
 //!
-//! The layout equals HdrHistogram's (Gil Tene), so that histograms can be exchanged with other tools
-//! bucket for bucket (`encoding`). [`place`] and [`bounds`] are its only arithmetic, and are inverse
-//! to each other.
+//! The layout equals HdrHistogram's (Gil Tene), so that histograms can be exchanged with other
+//! tools bucket for bucket (`encoding`). [`place`] and [`bounds`] are its only arithmetic, and are
+//! inverse to each other.
 //!
 //! [`Buckets`] have a count for each place, in one of two forms. A worker's buckets are an array of
 //! all places from the start, which never allocates while recording. The array costs address space
@@ -25,8 +25,8 @@ use std::ops::{Range, RangeInclusive};
 /// The range in the encoding's header: 1 h, in nanoseconds.
 pub(crate) const HOUR: u64 = 3_600_000_000_000;
 
-/// The longest time that has a bucket, in nanoseconds: the end of the bucket that contains 1 h, some
-/// 1.3 s later. Longer times are recorded as this one and counted in
+/// The longest time that has a bucket, in nanoseconds: the end of the bucket that contains 1 h,
+/// some 1.3 s later. Longer times are recorded as this one and counted in
 /// [`Histogram::beyond`](crate::Histogram::beyond).
 pub const HIGHEST: u64 = bounds(place(HOUR)).1;
 
@@ -219,8 +219,8 @@ impl Buckets {
     ///
     /// A list stays a list while both together are short ([`MANY`]).
     ///
-    /// A page that is zero in `other` is not touched here: a rare long time must not make everything
-    /// between it and the usual times resident.
+    /// A page that is zero in `other` is not touched here: a rare long time must not make
+    /// everything between it and the usual times resident.
     pub(crate) fn change(
         &mut self,
         other: &Self,
@@ -329,8 +329,8 @@ impl Few {
         }
     }
 
-    /// The used places in this range, with their counts. Subtraction leaves zeros in the list, which
-    /// are skipped.
+    /// The used places in this range, with their counts. Subtraction leaves zeros in the list,
+    /// which are skipped.
     fn within(&self, places: RangeInclusive<usize>) -> impl Iterator<Item = (usize, u64)> + '_ {
         let held = self.held(places);
         let counts = self.counts[held.clone()].iter().copied();

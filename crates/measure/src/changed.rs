@@ -1,9 +1,9 @@
 //! A change of a run by a command: the parts that a summary needs.
 //!
 //! [`Changed::by`] makes a change from the command when it takes effect, and [`Changed::of`] one
-//! with its note. A [`Reading`](crate::Reading) takes the change before the interval within which it
-//! takes effect. The store writes the command between the same two intervals, so that a run that is
-//! read back has the same stages. Times count from the start of the change's part of the run;
+//! with its note. A [`Reading`](crate::Reading) takes the change before the interval within which
+//! it takes effect. The store writes the command between the same two intervals, so that a run that
+//! is read back has the same stages. Times count from the start of the change's part of the run;
 //! [`Changed::after`] moves them if the part began later.
 
 use crate::RunInfo;

@@ -67,8 +67,8 @@ closings! {
 pub struct Connections {
     /// Connections that were opened.
     pub opened: u64,
-    /// Connections opened in the warm-up, less those closed in it: over a whole run, the number that
-    /// were open at its end.
+    /// Connections opened in the warm-up, less those closed in it: over a whole run, the number
+    /// that were open at its end.
     pub open_before: i64,
     /// Connections closed for each reason, by its index in [`Closing::ALL`].
     pub closed: [u64; Closing::ALL.len()],
@@ -148,9 +148,9 @@ impl Connections {
         self.open_before = open;
     }
 
-    /// The number of connections in place when the load ended: open ones, and ones that had ended as
-    /// announced or planned, which the next request would open again. The missing ones could not be
-    /// opened, or failed.
+    /// The number of connections in place when the load ended: open ones, and ones that had ended
+    /// as announced or planned, which the next request would open again. The missing ones could not
+    /// be opened, or failed.
     #[must_use]
     pub fn in_place_at_end(&self) -> u64 {
         let renewed = [

@@ -1,9 +1,9 @@
 //! The figures of a run that fit into one row of a list of runs.
 //!
 //! A list of hundreds of runs cannot read each run's log. The store keeps the digest of each in an
-//! index, which can be rebuilt from the logs. So a digest contains only figures of the summary, and is
-//! taken from a closed summary. An exit code depends on the same figures, for a run that has just ended
-//! and for a stored one.
+//! index, which can be rebuilt from the logs. So a digest contains only figures of the summary, and
+//! is taken from a closed summary. An exit code depends on the same figures, for a run that has
+//! just ended and for a stored one.
 
 use crate::form::{self, put_text};
 use crate::{ArrivalClock, Asked, Coverage, Histogram, Model, Summary, TargetState, Validity};
@@ -16,8 +16,8 @@ use twox_hash::XxHash3_64;
 pub struct DigestTime {
     /// The time.
     pub time: Nanos,
-    /// Whether the time is only a lower bound, because it includes requests that timed out or were not
-    /// sent.
+    /// Whether the time is only a lower bound, because it includes requests that timed out or were
+    /// not sent.
     pub is_at_least: bool,
 }
 
@@ -32,8 +32,9 @@ pub struct DigestLatency {
     pub p99: Option<DigestTime>,
 }
 
-/// A number that runs of one plan, timed by one clock, have in common. Computed from the names, models
-/// and facts of the pools ([`crate::Asked`]), so it does not depend on outputs, thresholds and seed.
+/// A number that runs of one plan, timed by one clock, have in common. Computed from the names,
+/// models and facts of the pools ([`crate::Asked`]), so it does not depend on outputs, thresholds
+/// and seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PlanKey(pub u64);
 
@@ -73,8 +74,8 @@ pub struct Digest {
     pub is_cut_short: bool,
     /// Whether all processes that sent its load were lost before the end of its plan.
     pub is_lost: bool,
-    /// Whether its load differs from the plan for another reason: a rule ended it, a command changed it,
-    /// or a share of it is unaccounted for.
+    /// Whether its load differs from the plan for another reason: a rule ended it, a command
+    /// changed it, or a share of it is unaccounted for.
     pub is_altered: bool,
     /// The part of the run that its record covers.
     pub coverage: Coverage,
@@ -142,8 +143,8 @@ impl DigestLatency {
 }
 
 impl PlanKey {
-    /// The key of a plan with these pools, from the name, the model and the facts of each, and of the
-    /// clock, because a change of clock would look like a change of the target.
+    /// The key of a plan with these pools, from the name, the model and the facts of each, and of
+    /// the clock, because a change of clock would look like a change of the target.
     pub fn of<'a>(
         pools: impl IntoIterator<Item = (&'a str, Model, &'a Asked)>,
         clock: ArrivalClock,

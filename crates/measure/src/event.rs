@@ -6,8 +6,8 @@
 //! [`crate::encode_event`] converts each to bytes.
 //!
 //! Large values are shared (`Arc`), so that an event costs an observer only a reference count. An
-//! interval that all observers have dropped returns to a worker and is recorded into again; one that
-//! an observer keeps is not reused.
+//! interval that all observers have dropped returns to a worker and is recorded into again; one
+//! that an observer keeps is not reused.
 
 use crate::{FailedBody, Interval, Kept, RunInfo, Summary, Transcript};
 use drumfire_plan::{Command, StopReason};
@@ -16,8 +16,8 @@ use std::sync::Arc;
 /// An event for a run's observers. The order is `Started`, then any of the others, then `Finished`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RunEvent {
-    /// The run's load begins: connections that are opened in advance are open. The facts contain the
-    /// time of this moment.
+    /// The run's load begins: connections that are opened in advance are open. The facts contain
+    /// the time of this moment.
     Started(Arc<RunInfo>),
     /// An interval is over, merged over all workers.
     IntervalClosed(Arc<Interval>),

@@ -1,12 +1,12 @@
 //! The stream of a run's events as bytes, for another process or another machine.
 //!
 //! Each event is one byte string, which the caller frames. [`encode_event`] writes it, and one
-//! [`EventReader`] reads the events of one run, in the order in which they were published. The first
-//! is [`RunEvent::Started`]; later intervals can be read only with its pools. After
+//! [`EventReader`] reads the events of one run, in the order in which they were published. The
+//! first is [`RunEvent::Started`]; later intervals can be read only with its pools. After
 //! [`RunEvent::Finished`] the reader accepts nothing.
 //!
-//! An event is the version, the number of its kind and its value, in the same form as in a run's log
-//! and on the control socket.
+//! An event is the version, the number of its kind and its value, in the same form as in a run's
+//! log and on the control socket.
 //!
 //! A summary is large, and nearly all of it follows from earlier events. Therefore the end of a run
 //! is sent as its [`Ending`], and the reader keeps a [`Reading`] of the events, from which it
@@ -30,8 +30,8 @@ const FAILED: u64 = 7;
 
 /// The bytes of one event, without loss. Intervals must be summed up, as published ones are.
 ///
-/// Of [`RunEvent::Finished`] only the ending is written, without the maximum number of connections of
-/// the process, because no summary depends on it.
+/// Of [`RunEvent::Finished`] only the ending is written, without the maximum number of connections
+/// of the process, because no summary depends on it.
 #[must_use]
 pub fn encode_event(event: &RunEvent) -> Vec<u8> {
     let mut out = Vec::new();
@@ -86,7 +86,8 @@ impl EventReader {
         Self::default()
     }
 
-    /// Reads the next event from the bytes of [`encode_event`]. An error leaves the reader unchanged.
+    /// Reads the next event from the bytes of [`encode_event`]. An error leaves the reader
+    /// unchanged.
     ///
     /// # Errors
     /// If the bytes are not an event, have a later version, or contain an event that cannot come
@@ -118,8 +119,8 @@ impl EventReader {
         }
     }
 
-    /// The last event: the summary of all earlier events, with this ending. Consumes the reading, so
-    /// that nothing can be read afterwards.
+    /// The last event: the summary of all earlier events, with this ending. Consumes the reading,
+    /// so that nothing can be read afterwards.
     fn finish(&mut self, ending: Ending) -> Result<RunEvent, FormError> {
         match std::mem::replace(&mut self.phase, Phase::Finished) {
             Phase::Running(reading) => Ok(RunEvent::Finished(Arc::new(reading.restore(ending)))),

@@ -2,16 +2,17 @@
 //!
 //! Two sides use the figures, one after the other. First a worker calls only the `record` methods,
 //! under these conditions: [`Figures::record`] for a sample whose intended start is measured and
-//! [`Figures::record_warmup`] for any other; [`Figures::record_error_detail`] at most once after the
-//! former; `record_intended`, `record_dropped` and `record_pending` for arrivals instead of
+//! [`Figures::record_warmup`] for any other; [`Figures::record_error_detail`] at most once after
+//! the former; `record_intended`, `record_dropped` and `record_pending` for arrivals instead of
 //! exchanges; [`Figures::record_in_flight`] instead of `record` for exchanges that the end of the
 //! drain cut off. Only the text of a new failure, the first status of a page and the first lower
 //! bound of a histogram allocate memory.
 //!
 //! Then the control plane calls [`Figures::sum_up`] on a closed interval; the sums of several steps
-//! are valid only after that. [`Figures::merge`] adds the figures of the same pool, including steps,
-//! before that call (then the result must be summed up) or after it. [`Figures::merge_sums`] adds a
-//! pool's sums to the run's, which has no steps. [`Figures::reset`] returns the memory to a worker.
+//! are valid only after that. [`Figures::merge`] adds the figures of the same pool, including
+//! steps, before that call (then the result must be summed up) or after it. [`Figures::merge_sums`]
+//! adds a pool's sums to the run's, which has no steps. [`Figures::reset`] returns the memory to a
+//! worker.
 //!
 //! After the beginning and the end of all requests are recorded, `counts` add up
 //! ([`Counts::conservation`]); within a single interval they need not.
@@ -50,8 +51,8 @@ pub struct Figures {
     pub warmup: Counts,
     /// The number of times each leniency was granted, by its index in [`Leniency::ALL`].
     pub leniencies: [u64; Leniency::ALL.len()],
-    /// The number of running exchanges at the end of the span less the number at its beginning. Over
-    /// all spans up to a time, the sum is the number running then.
+    /// The number of running exchanges at the end of the span less the number at its beginning.
+    /// Over all spans up to a time, the sum is the number running then.
     pub under_way: i64,
     /// Interim (1xx) responses.
     pub interim: u64,
@@ -77,8 +78,8 @@ pub struct Figures {
     errors: ErrorTable,
 }
 
-/// The difference of arrivals and ends in a part of a run that is left out: requests that became due
-/// in it and ended after it. Negative if more ended than became due.
+/// The difference of arrivals and ends in a part of a run that is left out: requests that became
+/// due in it and ended after it. Negative if more ended than became due.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Carried {
     requests: i64,
@@ -105,8 +106,8 @@ fn signed(count: u64) -> i64 {
 }
 
 impl Figures {
-    /// Empty figures of a pool with these steps, whose iterations are single requests. Allocates all
-    /// the memory that recording needs.
+    /// Empty figures of a pool with these steps, whose iterations are single requests. Allocates
+    /// all the memory that recording needs.
     #[must_use]
     pub fn new(steps: &[Arc<str>]) -> Self {
         Self::of_series(steps.into(), StepMemory::of(steps.len()))
@@ -149,8 +150,8 @@ impl Figures {
         }
     }
 
-    /// Empties the figures and keeps the memory for further recording. Clearing the buckets takes up
-    /// to 10 µs per used histogram, so the control plane should do it.
+    /// Empties the figures and keeps the memory for further recording. Clearing the buckets takes
+    /// up to 10 µs per used histogram, so the control plane should do it.
     pub fn reset(&mut self) {
         self.counts = Counts::default();
         self.bytes = Bytes::default();
@@ -296,8 +297,8 @@ impl Figures {
         }
     }
 
-    /// Counts iterations as they become due. All methods for iterations do nothing if iterations are
-    /// single requests.
+    /// Counts iterations as they become due. All methods for iterations do nothing if iterations
+    /// are single requests.
     #[inline]
     pub fn record_iterations_intended(&mut self, n: u64) {
         if let Some(iterations) = &mut self.iterations {
@@ -313,8 +314,8 @@ impl Figures {
         }
     }
 
-    /// Records `count` iterations that were due and neither started nor dropped when starting ended:
-    /// each had waited for at least `waited`.
+    /// Records `count` iterations that were due and neither started nor dropped when starting
+    /// ended: each had waited for at least `waited`.
     pub fn record_iterations_pending(&mut self, waited: Nanos, count: u64) {
         if let Some(iterations) = &mut self.iterations {
             iterations.record_pending(waited, count);
@@ -344,9 +345,9 @@ impl Figures {
         }
     }
 
-    /// Computes the sums from the steps, and adds the requests that did not wait to the distribution
-    /// of waiting: recording leaves these zeros out, because they are the majority. Calling it twice
-    /// has no further effect.
+    /// Computes the sums from the steps, and adds the requests that did not wait to the
+    /// distribution of waiting: recording leaves these zeros out, because they are the majority.
+    /// Calling it twice has no further effect.
     pub fn sum_up(&mut self) {
         if !self.steps.is_empty() {
             self.sum_up_steps();
@@ -435,8 +436,8 @@ impl Figures {
         self.errors.merge(&other.errors);
     }
 
-    /// Accounts for running exchanges at the end of an incomplete record: they become in flight, and
-    /// other arrivals without an end become pending. The number of running exchanges is then 0.
+    /// Accounts for running exchanges at the end of an incomplete record: they become in flight,
+    /// and other arrivals without an end become pending. The number of running exchanges is then 0.
     pub(crate) fn break_off(&mut self) {
         let under_way = u64::try_from(self.under_way).unwrap_or(0);
         self.counts.break_off(under_way);

@@ -3,17 +3,17 @@
 //! A worker measures its own thread at the end of each interval ([`WorkerHealth`]). Merged over the
 //! run, these become the generator's health ([`GeneratorHealth`]), which [`crate::Verdict`] judges.
 //!
-//! The kernel's figures are read once per interval and never per request. On some machines they have
-//! a resolution of 10 ms, so figures of short spans are noise; the verdict excludes spans that are
-//! too short.
+//! The kernel's figures are read once per interval and never per request. On some machines they
+//! have a resolution of 10 ms, so figures of short spans are noise; the verdict excludes spans that
+//! are too short.
 
 use crate::form;
 use crate::near_p99::near_p99;
 use crate::{ArrivalClock, Blame, Departures, Figures, Histogram, Outcome, Stamps};
 use drumfire_units::Nanos;
 
-/// A worker thread's measurements of itself, and of the whole process (`memory`). Merges by addition,
-/// except the busiest share and the memory, which merge by maximum.
+/// A worker thread's measurements of itself, and of the whole process (`memory`). Merges by
+/// addition, except the busiest share and the memory, which merge by maximum.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WorkerHealth {
     /// CPU time used, user and system.
@@ -26,8 +26,8 @@ pub struct WorkerHealth {
     pub loop_turn: Histogram,
     /// How late the wait for a due time returned.
     pub wake_lateness: Histogram,
-    /// The time from the end of a response, by the kernel's clock, until the worker handled it; empty
-    /// if ends are timed by the program's clock.
+    /// The time from the end of a response, by the kernel's clock, until the worker handled it;
+    /// empty if ends are timed by the program's clock.
     pub handling: Histogram,
     /// The kernel's time stamps of received bytes.
     pub stamps: Stamps,
@@ -121,7 +121,8 @@ pub struct GeneratorHealth {
     pub connections_opened: u64,
     /// Whether workers spin before a due time, which makes their CPU share meaningless.
     pub spin: bool,
-    /// The exhausted resources of this program or its machine: the `local:*` outcomes that occurred.
+    /// The exhausted resources of this program or its machine: the `local:*` outcomes that
+    /// occurred.
     pub limited_by: Vec<Outcome>,
 }
 

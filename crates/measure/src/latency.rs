@@ -8,14 +8,15 @@
 //!      │───────────────────────── response time ─────────────────────────│
 //! ```
 //!
-//! Response time counts from the intended start, service time from the moment of sending. In between
-//! is waiting for a connection, which the target causes, and lag, which is our own. All are recorded
-//! for every model; the model decides which of the first two is *the* latency, and in the closed
-//! model the waiting does, too ([`crate::Model::latency_kind`]). Failures have a separate
+//! Response time counts from the intended start, service time from the moment of sending. In
+//! between is waiting for a connection, which the target causes, and lag, which is our own. All are
+//! recorded for every model; the model decides which of the first two is *the* latency, and in the
+//! closed model the waiting does, too ([`crate::Model::latency_kind`]). Failures have a separate
 //! distribution, so that a fast refusal does not make a target look fast.
 //!
-//! Response and service times are recorded by the series of steps and only summed up here. The other
-//! distributions exist only per pool, because no report shows them by step and each takes 264 KiB.
+//! Response and service times are recorded by the series of steps and only summed up here. The
+//! other distributions exist only per pool, because no report shows them by step and each takes 264
+//! KiB.
 
 use crate::{Histogram, Outcome, Sample};
 use drumfire_units::Nanos;
@@ -32,8 +33,8 @@ pub struct Latency {
     /// From the intended start to the end, of ok samples and of all whose end was not seen: the
     /// latency of an open-model run.
     pub response_time: Histogram,
-    /// From sent to the end, of ok samples and of sent ones whose end was not seen: the latency of a
-    /// closed-model run.
+    /// From sent to the end, of ok samples and of sent ones whose end was not seen: the latency of
+    /// a closed-model run.
     pub service_time: Histogram,
     /// From sent to the response's first byte, of ok samples.
     pub first_byte: Histogram,
@@ -76,7 +77,8 @@ impl Latency {
     }
 
     /// Records the times that exist only per pool. A request that did not wait is not yet added to
-    /// `waiting`, because nearly all are such: their zeros are added when the figures are summed up.
+    /// `waiting`, because nearly all are such: their zeros are added when the figures are summed
+    /// up.
     #[inline]
     pub(crate) fn record(&mut self, sample: &Sample) {
         self.lag.record(sample.lag());
@@ -100,8 +102,8 @@ impl Latency {
         }
     }
 
-    /// Records the times of an exchange that was running at the end of the drain. If it still waited
-    /// for its connection, its waiting is a lower bound.
+    /// Records the times of an exchange that was running at the end of the drain. If it still
+    /// waited for its connection, its waiting is a lower bound.
     pub(crate) fn record_in_flight(&mut self, sample: &Sample) {
         self.lag.record(sample.lag());
         match sample.was_sent() {

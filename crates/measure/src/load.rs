@@ -1,10 +1,11 @@
 //! Whether the target received the requested load.
 //!
-//! This is the second of three questions that a report answers, before the target's figures: a target
-//! that received half of its load may look better than it is. Arrivals that became due are compared
-//! with arrivals that were sent. If more than one in a hundred is missing, the reason is the scarce
-//! resource, connections, streams or users, with the number that the rate needs by Little's law. The
-//! remedy is a larger number: as many as are busy on average cannot keep a load with any randomness.
+//! This is the second of three questions that a report answers, before the target's figures: a
+//! target that received half of its load may look better than it is. Arrivals that became due are
+//! compared with arrivals that were sent. If more than one in a hundred is missing, the reason is
+//! the scarce resource, connections, streams or users, with the number that the rate needs by
+//! Little's law. The remedy is a larger number: as many as are busy on average cannot keep a load
+//! with any randomness.
 
 use crate::words::share_text;
 use crate::{Counts, Figures, Model, PoolInfo, Reason, Remedy};
@@ -13,8 +14,8 @@ use drumfire_units::{Nanos, rounded::count as grouped};
 
 /// One in this number of due requests may be left unsent.
 const UNSENT_PART: u64 = 100;
-/// The approximate number of ports for connections from one address to another: the default range of
-/// Linux.
+/// The approximate number of ports for connections from one address to another: the default range
+/// of Linux.
 const PORTS: u64 = 28_000;
 
 /// The verdict on the load, with its reasons.
@@ -27,8 +28,8 @@ pub struct LoadAnswer {
     /// The share of due arrivals that were sent, from 0 to 1; 1 if none were due. Requests without
     /// data are excluded.
     pub sent_share: f64,
-    /// The reasons why the load was not kept, one or two for each pool concerned; for a closed model
-    /// whose users waited, the resource they waited for.
+    /// The reasons why the load was not kept, one or two for each pool concerned; for a closed
+    /// model whose users waited, the resource they waited for.
     pub reasons: Vec<Reason>,
     /// The number of connections that the load needs at the measured service time, by Little's law;
     /// for a single pool with an open model, or one whose users waited for connections.
@@ -184,8 +185,8 @@ impl Demand {
         self.arrivals_per_s * self.requests_each * service
     }
 
-    /// The average number of busy users. A user is busy for a whole iteration, including pauses, but
-    /// not while an arrival waits for a user. If all `users` were always busy, their total time
+    /// The average number of busy users. A user is busy for a whole iteration, including pauses,
+    /// but not while an arrival waits for a user. If all `users` were always busy, their total time
     /// divided by the iterations they started is an upper bound.
     fn users_at_a_time(&self, users: u64, figures: &Figures) -> f64 {
         let requests = self.requests_at_a_time(figures);
@@ -203,16 +204,16 @@ impl Demand {
     }
 }
 
-/// The number of simultaneous requests on a connection: the plan's streams, or as many as its server
-/// allows.
+/// The number of simultaneous requests on a connection: the plan's streams, or as many as its
+/// server allows.
 fn streams(pool: &PoolInfo, figures: &Figures) -> f64 {
     let allowed = figures.held_back.allowed.unwrap_or(u32::MAX);
     f64::from(pool.streams.min(allowed).max(1))
 }
 
 /// The number of connections that the rate needs at the measured service time. With too few
-/// connections the service time is still the target's own, so the estimate is valid for the requested
-/// load, not only for the one that was sent.
+/// connections the service time is still the target's own, so the estimate is valid for the
+/// requested load, not only for the one that was sent.
 fn connections_needed(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Option<u64> {
     let demand = Demand::of(pool, figures, span)?;
     whole(demand.requests_at_a_time(figures) / streams(pool, figures))
@@ -224,8 +225,8 @@ fn whole(estimate: f64) -> Option<u64> {
     (needed.is_finite() && needed < 1e15).then_some((needed as u64).max(1))
 }
 
-/// The number of standard deviations of a Poisson number by which a remedy exceeds its mean: with as
-/// many servers as are busy on average, or a few more, any randomness makes an endless queue
+/// The number of standard deviations of a Poisson number by which a remedy exceeds its mean: with
+/// as many servers as are busy on average, or a few more, any randomness makes an endless queue
 /// (square-root staffing; Halfin and Whitt 1981).
 const ROOM: f64 = 2.0;
 /// If a smaller part of a resource was busy on average, more of it is not a remedy: it was all busy
@@ -405,9 +406,9 @@ impl Shared {
     }
 }
 
-/// The clause for arrivals that the late policy dropped although nothing was scarce: more connections
-/// could have been opened and none failed to open, so the next arrival was due before a thread handled
-/// the previous one, or before a connection was open.
+/// The clause for arrivals that the late policy dropped although nothing was scarce: more
+/// connections could have been opened and none failed to open, so the next arrival was due before a
+/// thread handled the previous one, or before a connection was open.
 fn late(pool: &PoolInfo, figures: &Figures, open: u64) -> Option<String> {
     let late = pool.asked.as_ref()?.load.late()?;
     let counts = asked_for(figures);

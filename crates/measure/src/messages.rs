@@ -10,8 +10,8 @@ use crate::form;
 use drumfire_units::Nanos;
 
 /// The messages of exchanges: the parts of a request or a response that its protocol frames
-/// individually, such as the messages of a gRPC call or the events of a stream. An exchange with one
-/// message in each direction counts too; one without framed messages does not.
+/// individually, such as the messages of a gRPC call or the events of a stream. An exchange with
+/// one message in each direction counts too; one without framed messages does not.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Messages {
     /// Messages sent, that is, taken completely by their connections.
@@ -40,8 +40,9 @@ impl Messages {
         }
     }
 
-    /// Records an exchange that has ended, with any outcome, with `count` of its planned messages not
-    /// sent. If the number of messages is known before an exchange begins, planned = sent + unsent.
+    /// Records an exchange that has ended, with any outcome, with `count` of its planned messages
+    /// not sent. If the number of messages is known before an exchange begins, planned = sent +
+    /// unsent.
     pub fn record_unsent(&mut self, count: u64) {
         // A plan may request as many messages as the type can count.
         self.unsent = self.unsent.saturating_add(count);

@@ -175,8 +175,8 @@ impl Outcome {
                 match self { Self::Ok => "the response was as expected", $(Self::$variant => $words,)* }
             }
 
-            /// The sentences that follow the description in the manual, such as causes and remedies;
-            /// empty if the description is enough.
+            /// The sentences that follow the description in the manual, such as causes and
+            /// remedies; empty if the description is enough.
             #[must_use]
             pub const fn details(self) -> &'static str {
                 match self {
@@ -367,8 +367,8 @@ impl Outcome {
         by_error_code!(code, H2StreamNoError H2StreamProtocolError H2StreamInternalError H2StreamFlowControlError H2StreamSettingsTimeout H2StreamStreamClosed H2StreamFrameSizeError H2StreamRefusedStream H2StreamCancel H2StreamCompressionError H2StreamConnectError H2StreamEnhanceYourCalm H2StreamInadequateSecurity H2StreamHttp11Required)
     }
 
-    /// The outcome of an exchange whose connection ended with this error code. Codes beyond the list
-    /// are INTERNAL_ERROR (RFC 9113 section 7).
+    /// The outcome of an exchange whose connection ended with this error code. Codes beyond the
+    /// list are INTERNAL_ERROR (RFC 9113 section 7).
     #[must_use]
     pub const fn h2_connection(code: u32) -> Self {
         by_error_code!(code, H2ConnectionNoError H2ConnectionProtocolError H2ConnectionInternalError H2ConnectionFlowControlError H2ConnectionSettingsTimeout H2ConnectionStreamClosed H2ConnectionFrameSizeError H2ConnectionRefusedStream H2ConnectionCancel H2ConnectionCompressionError H2ConnectionConnectError H2ConnectionEnhanceYourCalm H2ConnectionInadequateSecurity H2ConnectionHttp11Required)

@@ -123,8 +123,8 @@ fn failures(outcomes: &OutcomeCounts, of_kind: fn(Outcome) -> bool) -> u64 {
     counted.fold(0, |sum: u64, (_, count)| sum.saturating_add(count))
 }
 
-/// The part of a run that an overview covers: all pools, one pool, or one of its steps; and the model
-/// that chooses *the* latency.
+/// The part of a run that an overview covers: all pools, one pool, or one of its steps; and the
+/// model that chooses *the* latency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Aspect {
     pub(crate) model: Model,
@@ -231,8 +231,8 @@ impl Overview {
         self.memory = 0;
     }
 
-    /// Adds an interval, which must be summed up, as far as this aspect covers it. A step has neither
-    /// lag nor memory.
+    /// Adds an interval, which must be summed up, as far as this aspect covers it. A step has
+    /// neither lag nor memory.
     pub(crate) fn add(&mut self, interval: &Interval, aspect: Aspect) {
         self.cover(interval.start..interval.end);
         let figures = aspect.figures(interval);

@@ -1,17 +1,18 @@
-//! The protocols of a pool, and their consequences: how its exchanges can end, and which statuses their
-//! responses can have.
+//! The protocols of a pool, and their consequences: how its exchanges can end, and which statuses
+//! their responses can have.
 //!
-//! Metrics use them to create every series that can count anything at the run's start, with a value of
-//! 0. A monitoring system computes rates from differences, and loses the first count of a series that
-//! begins at 1.
+//! Metrics use them to create every series that can count anything at the run's start, with a value
+//! of
+//! 0. A monitoring system computes rates from differences, and loses the first count of a series
+//!    that begins at 1.
 
 use crate::status::GRPC_STATUSES;
 use crate::{GRPC_STATUS, Outcome, PoolInfo};
 use drumfire_plan::HttpVersion;
 use std::ops::RangeInclusive;
 
-/// The statuses of final HTTP responses: those in IANA's registry, and some that servers and content
-/// networks use in addition.
+/// The statuses of final HTTP responses: those in IANA's registry, and some that servers and
+/// content networks use in addition.
 const OF_HTTP: [RangeInclusive<u16>; 13] = [
     200..=208,
     226..=226,
@@ -74,8 +75,8 @@ impl Protocols {
         Self { has_http2, calls }
     }
 
-    /// Whether an exchange can have this outcome: HTTP/2 and gRPC outcomes need their protocol, others
-    /// are always possible.
+    /// Whether an exchange can have this outcome: HTTP/2 and gRPC outcomes need their protocol,
+    /// others are always possible.
     #[must_use]
     pub fn may_end_by(self, outcome: Outcome) -> bool {
         let name = outcome.name();
@@ -83,8 +84,8 @@ impl Protocols {
         (self.has_http2 || !is_http2) && (self.calls != Calls::None || !name.starts_with("grpc:"))
     }
 
-    /// The usual statuses of final responses, ascending. A server may use others, which are counted as
-    /// well.
+    /// The usual statuses of final responses, ascending. A server may use others, which are counted
+    /// as well.
     pub fn statuses(self) -> impl Iterator<Item = u16> {
         let http = OF_HTTP.into_iter().flatten();
         let http = http.filter(move |_| self.calls != Calls::All);

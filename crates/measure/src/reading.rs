@@ -1,15 +1,15 @@
 //! The reading of an active run: accumulates its intervals, and closes its summary.
 //!
-//! A run has one complete reading, which makes its summary. Each observer may have a small reading of
-//! sums, which [`Reading::observe`] updates from the run's events.
+//! A run has one complete reading, which makes its summary. Each observer may have a small reading
+//! of sums, which [`Reading::observe`] updates from the run's events.
 //!
-//! A reading receives, in order of time, the intervals ([`Reading::absorb`]), and, before the interval
-//! within which they take effect, the changes of the load ([`Reading::note_change`]) and the further
-//! parts of a resumed run ([`Reading::begin_part`]). Between these calls [`Reading::so_far`] is the
-//! run's summary up to now, without judgements, and [`Reading::ends_run`] returns once whether a
-//! threshold ends the run. [`Reading::close`] closes the summary of a run that was observed to its end,
-//! with the machine's data, and [`Reading::restore`] closes it for a run whose ending was stored; both
-//! consume the reading.
+//! A reading receives, in order of time, the intervals ([`Reading::absorb`]), and, before the
+//! interval within which they take effect, the changes of the load ([`Reading::note_change`]) and
+//! the further parts of a resumed run ([`Reading::begin_part`]). Between these calls
+//! [`Reading::so_far`] is the run's summary up to now, without judgements, and
+//! [`Reading::ends_run`] returns once whether a threshold ends the run. [`Reading::close`] closes
+//! the summary of a run that was observed to its end, with the machine's data, and
+//! [`Reading::restore`] closes it for a run whose ending was stored; both consume the reading.
 
 use crate::figure::{Figure, Judgement};
 use crate::overview::Aspect;
@@ -24,10 +24,10 @@ use std::sync::Arc;
 
 /// The reading of an active run; the module documentation has its protocol.
 ///
-/// Each interval costs a merge of histograms: of every step for a complete reading, of each pool for
-/// one of sums. Workers are not delayed, because a reading is on the collector's thread or on an
-/// observer's. Its memory does not grow with the length of the run, except for thresholds with windows,
-/// which keep the intervals of one window.
+/// Each interval costs a merge of histograms: of every step for a complete reading, of each pool
+/// for one of sums. Workers are not delayed, because a reading is on the collector's thread or on
+/// an observer's. Its memory does not grow with the length of the run, except for thresholds with
+/// windows, which keep the intervals of one window.
 #[derive(Clone, Debug)]
 pub struct Reading {
     detail: Detail,
@@ -116,8 +116,8 @@ impl Reading {
         }
     }
 
-    /// Sets the beginning of the run's load, in nanoseconds since 1970-01-01 00:00 UTC, which is later
-    /// than the collection of the facts.
+    /// Sets the beginning of the run's load, in nanoseconds since 1970-01-01 00:00 UTC, which is
+    /// later than the collection of the facts.
     pub fn start_at(&mut self, unix_ns: u64) {
         let info = Arc::make_mut(&mut self.summary.info);
         info.started_at_unix_ns = unix_ns;
@@ -161,9 +161,9 @@ impl Reading {
         self.summary.load_end.at = Some(at);
     }
 
-    /// Sets the reason why the load ends. The first reason is kept, unless all processes that carry the
-    /// run out are lost later: then the load did not end as requested. A later signal means that the
-    /// drain is cut short; the state shows both.
+    /// Sets the reason why the load ends. The first reason is kept, unless all processes that carry
+    /// the run out are lost later: then the load did not end as requested. A later signal means
+    /// that the drain is cut short; the state shows both.
     pub fn note_stop(&mut self, reason: StopReason) {
         match reason {
             StopReason::Lost => self.summary.load_end.reason = Some(reason),
@@ -188,8 +188,8 @@ impl Reading {
     /// Merges one interval, which must be summed up.
     ///
     /// Sums, rows and stages do not depend on the order of intervals. The figures of windows,
-    /// [`Self::take_window`] and the first kind of failure do: pass the intervals in order of time if
-    /// any of these is read.
+    /// [`Self::take_window`] and the first kind of failure do: pass the intervals in order of time
+    /// if any of these is read.
     pub fn absorb(&mut self, interval: &Interval) {
         match self.detail {
             Detail::Everything => self.summary.absorb(interval),
@@ -225,8 +225,8 @@ impl Reading {
         self.failure
     }
 
-    /// The first kind of failure, if no exchange has met the plan's expectation so far, not even in the
-    /// warm-up: shown to a person who watches the run.
+    /// The first kind of failure, if no exchange has met the plan's expectation so far, not even in
+    /// the warm-up: shown to a person who watches the run.
     #[must_use]
     pub fn trouble(&self) -> Option<Outcome> {
         let total = &self.summary.total;
@@ -248,9 +248,9 @@ impl Reading {
         ended.saturating_add(self.in_flight())
     }
 
-    /// Arrivals that are due and were not sent or dropped, at the end of the newest interval. In a pool
-    /// whose iterations contain several requests, only due requests count, not those that an iteration
-    /// will send later.
+    /// Arrivals that are due and were not sent or dropped, at the end of the newest interval. In a
+    /// pool whose iterations contain several requests, only due requests count, not those that an
+    /// iteration will send later.
     #[must_use]
     pub fn waiting(&self) -> u64 {
         let counts = &self.summary.total.counts;
@@ -260,8 +260,8 @@ impl Reading {
     }
 
     /// The figures of all pools together since the last call, as one row; `None` if no interval was
-    /// absorbed since, or the reading has no windows. Each caller needs a separate reading, because the
-    /// call empties the window.
+    /// absorbed since, or the reading has no windows. Each caller needs a separate reading, because
+    /// the call empties the window.
     pub fn take_window(&mut self) -> Option<IntervalRow> {
         self.window.as_mut()?.take()
     }
@@ -306,18 +306,19 @@ impl Reading {
         }
     }
 
-    /// Accounts for running requests at the end of an incomplete record: of the due requests without a
-    /// record, those running then are in flight, and the others are pending. They have no times.
+    /// Accounts for running requests at the end of an incomplete record: of the due requests
+    /// without a record, those running then are in flight, and the others are pending. They have no
+    /// times.
     pub fn break_off(&mut self) {
         self.summary.break_off();
     }
 
-    /// Whether a threshold ends the run now, at the end of the last absorbed interval; `true` at most
-    /// once.
+    /// Whether a threshold ends the run now, at the end of the last absorbed interval; `true` at
+    /// most once.
     ///
-    /// The result of the threshold stays unchanged from this moment, so that exchanges that end during
-    /// the drain cannot turn a rule that ended the run into one that passed. A rule that cannot be
-    /// evaluated yet ends nothing.
+    /// The result of the threshold stays unchanged from this moment, so that exchanges that end
+    /// during the drain cannot turn a rule that ended the run into one that passed. A rule that
+    /// cannot be evaluated yet ends nothing.
     pub fn ends_run(&mut self, now: Nanos) -> bool {
         if self.ended_by.is_some() {
             return false;
@@ -347,17 +348,18 @@ impl Reading {
 
     /// Closes the summary of a run that was observed to its end.
     ///
-    /// `duration` is the time from the end of the warm-up to the last end or the stop, `steal_share`
-    /// the share of this machine's CPU time that the hypervisor took, from 0 to 1. If the warm-up is
-    /// determined automatically, `duration` is the whole run's and is shortened here.
+    /// `duration` is the time from the end of the warm-up to the last end or the stop,
+    /// `steal_share` the share of this machine's CPU time that the hypervisor took, from 0 to 1. If
+    /// the warm-up is determined automatically, `duration` is the whole run's and is shortened
+    /// here.
     #[must_use]
     pub fn close(self, duration: Nanos, steal_share: f64) -> Summary {
         let generator = self.generator(steal_share);
         self.close_with(duration, generator)
     }
 
-    /// [`Self::close`] with other health data of the generator, for tests and for programs that measure
-    /// without our workers.
+    /// [`Self::close`] with other health data of the generator, for tests and for programs that
+    /// measure without our workers.
     #[must_use]
     pub fn close_with(mut self, duration: Nanos, generator: GeneratorHealth) -> Summary {
         self.settle_unknown();
@@ -381,11 +383,11 @@ impl Reading {
         self.summary.close(duration, generator, results)
     }
 
-    /// Closes the summary as [`Self::close`] did for the run with this ending. All its intervals must
-    /// have been absorbed, and all changes and parts noted in between.
+    /// Closes the summary as [`Self::close`] did for the run with this ending. All its intervals
+    /// must have been absorbed, and all changes and parts noted in between.
     ///
-    /// Thresholds are not evaluated again: the run's results are kept. The verdict is judged again, by
-    /// the current rules.
+    /// Thresholds are not evaluated again: the run's results are kept. The verdict is judged again,
+    /// by the current rules.
     #[must_use]
     pub fn restore(mut self, ending: Ending) -> Summary {
         self.summary.verdict.doubts = ending.doubts;
@@ -400,7 +402,8 @@ impl Reading {
         summary.close(ending.duration, generator, ending.thresholds)
     }
 
-    /// The generator's health: merged from the workers' measurements, with the facts that these lack.
+    /// The generator's health: merged from the workers' measurements, with the facts that these
+    /// lack.
     fn generator(&self, steal_share: f64) -> GeneratorHealth {
         let Summary {
             total,

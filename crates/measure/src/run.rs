@@ -121,8 +121,8 @@ pub struct PoolInfo {
     /// Whether an iteration may contain several requests, so that iterations are counted and timed
     /// separately.
     pub iterations: bool,
-    /// The names of its scenarios, if there are several: their iterations are also counted and timed
-    /// separately.
+    /// The names of its scenarios, if there are several: their iterations are also counted and
+    /// timed separately.
     pub scenarios: Vec<Arc<str>>,
     /// The stages of its load: the plan's, or, in a summary, as changed by orders.
     pub stages: Vec<Stage>,

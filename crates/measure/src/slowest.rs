@@ -1,10 +1,10 @@
 //! The slowest requests of a run, by response time and by service time.
 //!
-//! Which of the two times is *the* latency is known only at the end ([`crate::Model::latency_kind`]),
-//! so both lists are kept. A worker first compares the times of a request with [`Slowest::bounds`],
-//! which nearly all do not exceed; only then are details of the request read. Each worker keeps its
-//! own lists, and the collector adds them to the run's: every worker has kept its ten slowest, so the
-//! ten slowest of all are among them.
+//! Which of the two times is *the* latency is known only at the end
+//! ([`crate::Model::latency_kind`]), so both lists are kept. A worker first compares the times of a
+//! request with [`Slowest::bounds`], which nearly all do not exceed; only then are details of the
+//! request read. Each worker keeps its own lists, and the collector adds them to the run's: every
+//! worker has kept its ten slowest, so the ten slowest of all are among them.
 //!
 //! The trace id of a request, if it has one, can be searched in the target's own records.
 
@@ -92,8 +92,8 @@ impl Slowest {
         })
     }
 
-    /// Adds a request to the lists in which it is slow enough. The order of additions has no effect:
-    /// equal times are ordered by intended start and trace.
+    /// Adds a request to the lists in which it is slow enough. The order of additions has no
+    /// effect: equal times are ordered by intended start and trace.
     pub fn add(&mut self, request: &SlowRequest) {
         for kind in LatencyKind::ALL {
             if request.time(kind).is_some() {

@@ -1,8 +1,8 @@
 //! The stages of a pool's load as it ran: the stages of its plan's law, changed by each order.
 //!
 //! [`Stages::change`] and [`Stages::begin_part`] receive the changes of the load, in order of time,
-//! each before the interval within which it takes effect. [`Stages::absorb`] receives the intervals.
-//! [`Stages::cells`] may be read at any time: it has the stages that ran so far.
+//! each before the interval within which it takes effect. [`Stages::absorb`] receives the
+//! intervals. [`Stages::cells`] may be read at any time: it has the stages that ran so far.
 //!
 //! ```text
 //!   law      const(50,2s) const(100,2s)         origin 0
@@ -13,10 +13,10 @@
 //! ```
 //!
 //! An interval belongs to the stage in which it begins, because intervals are not divided. A stage
-//! without a length gets the interval that contains it, and the following stage begins with the next
-//! one. The interval within which a pause ends belongs to the following stage, so that requests that
-//! become due after a pause do not count in it; the time of a pause is not measured time of its
-//! neighbours.
+//! without a length gets the interval that contains it, and the following stage begins with the
+//! next one. The interval within which a pause ends belongs to the following stage, so that
+//! requests that become due after a pause do not count in it; the time of a pause is not measured
+//! time of its neighbours.
 //!
 //! A person may give any number of orders: [`STAGES_MAX`] bounds the list, and further stages are
 //! combined.
@@ -177,8 +177,8 @@ impl Stages {
         let place = |at: Nanos| edges.partition_point(|edge| *edge <= at).saturating_sub(1);
         let cells = self.timeline.cells().map(|cell| (place(cell.start), cell));
         let mut cells: Vec<(usize, Overview)> = cells.collect();
-        // Requests that ended after a stage without a length, when none were due any more, belong to
-        // that stage.
+        // Requests that ended after a stage without a length, when none were due any more, belong
+        // to that stage.
         if let [.., (before, whole), (_, drain)] = &mut cells[..]
             && self.is_instant(*before)
             && drain.tally.intended == 0

@@ -34,9 +34,10 @@ impl Stamps {
     }
 }
 
-/// Writes that began requests and whose departures were to get the kernel's time stamps: one for each
-/// request over HTTP/1.1, one for all requests that an HTTP/2 connection wrote at once. All counts
-/// are 0 if departures were not requested, or if no socket provides them. Merges by addition.
+/// Writes that began requests and whose departures were to get the kernel's time stamps: one for
+/// each request over HTTP/1.1, one for all requests that an HTTP/2 connection wrote at once. All
+/// counts are 0 if departures were not requested, or if no socket provides them. Merges by
+/// addition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Departures {
     /// Writes whose stamp was used.

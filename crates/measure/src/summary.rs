@@ -1,9 +1,9 @@
 //! A run as a whole: its merged intervals, and their judgement.
 //!
-//! A summary grows with each absorbed interval, and is always the summary of the run so far; nothing
-//! is judged until it is closed. Only a [`crate::Reading`] does both, because the order matters: an
-//! automatic warm-up is left out before anything is judged, thresholds are evaluated on the rest, and
-//! the verdict comes last, because it uses all of them.
+//! A summary grows with each absorbed interval, and is always the summary of the run so far;
+//! nothing is judged until it is closed. Only a [`crate::Reading`] does both, because the order
+//! matters: an automatic warm-up is left out before anything is judged, thresholds are evaluated on
+//! the rest, and the verdict comes last, because it uses all of them.
 
 use crate::backlog::Backlog;
 use crate::figures::Carried;
@@ -45,8 +45,8 @@ pub struct StageRow<'a> {
 }
 
 impl StageRow<'_> {
-    /// Exchanges that ended, with any outcome, per second of the measured time; `None` if no time was
-    /// measured.
+    /// Exchanges that ended, with any outcome, per second of the measured time; `None` if no time
+    /// was measured.
     #[must_use]
     pub fn ended_per_s(&self) -> Option<f64> {
         let is_measured = self.measured > Nanos::ZERO;
@@ -55,8 +55,8 @@ impl StageRow<'_> {
 }
 
 /// The timeline of whole intervals of a run with an automatic warm-up, because figures of the
-/// beginning must later be removed from every sum. `None` if the warm-up's length is known. With many
-/// steps its cells are coarser, because each contains all steps.
+/// beginning must later be removed from every sum. `None` if the warm-up's length is known. With
+/// many steps its cells are coarser, because each contains all steps.
 fn everything_of(info: &RunInfo) -> Option<Timeline<Interval>> {
     let steps: usize = info.pools.iter().map(|pool| pool.steps.len()).sum();
     let cells = match steps <= STEPS_OF_FINE_CELLS {
@@ -209,8 +209,8 @@ impl Summary {
         pools.map(|pool| self.orders(pool).count).sum()
     }
 
-    /// The share of the load that is unaccounted for, because the machines with it were lost: from 0
-    /// to 1.
+    /// The share of the load that is unaccounted for, because the machines with it were lost: from
+    /// 0 to 1.
     #[must_use]
     pub fn unaccounted_share(&self) -> f64 {
         // Each is a share of the whole, independent of the others.
@@ -324,8 +324,8 @@ impl Summary {
         self.rows_of(self.over_time())
     }
 
-    /// The rows of [`Self::intervals`], from the cells of [`Self::over_time`]: for callers that need
-    /// both, because each call decodes the whole run.
+    /// The rows of [`Self::intervals`], from the cells of [`Self::over_time`]: for callers that
+    /// need both, because each call decodes the whole run.
     pub fn rows_of<C: Borrow<Overview>>(
         &self,
         cells: impl IntoIterator<Item = C>,
@@ -350,8 +350,8 @@ impl Summary {
     }
 
     /// A step over time, by its pool's number and its own: at most 300 rows, fewer with many steps.
-    /// `None` if its pool has no other step (the pool's rows are then the step's), and in a run with
-    /// more than 64 steps.
+    /// `None` if its pool has no other step (the pool's rows are then the step's), and in a run
+    /// with more than 64 steps.
     #[must_use]
     pub fn intervals_of_step(&self, pool: usize, step: usize) -> Option<Vec<IntervalRow>> {
         self.steps.rows(&self.info, pool, step)
@@ -385,8 +385,8 @@ impl Summary {
     /// this.
     ///
     /// All sums are computed again from the cells of [`everything_of`](self): intervals cannot be
-    /// subtracted, because extremes would be lost. Requests that became due before the cut and ended
-    /// after it are measured, and count as due in the first measured cell.
+    /// subtracted, because extremes would be lost. Requests that became due before the cut and
+    /// ended after it are measured, and count as due in the first measured cell.
     pub(crate) fn settle(&mut self) {
         let Some(everything) = self.everything.take() else {
             return;
@@ -416,8 +416,8 @@ impl Summary {
         }
     }
 
-    /// The time at the start that is not measured: the plan's, or the automatic one. Zero until it is
-    /// determined, and if the run did not settle.
+    /// The time at the start that is not measured: the plan's, or the automatic one. Zero until it
+    /// is determined, and if the run did not settle.
     #[must_use]
     pub fn left_out(&self) -> Nanos {
         match (self.info.warmup, self.settling) {
@@ -427,9 +427,9 @@ impl Summary {
         }
     }
 
-    /// Closes the summary over a measured span, with the results of the thresholds. The verdicts come
-    /// last, because they read all values set before; counts that do not add up make the run invalid,
-    /// because a figure is then wrong through this program's fault.
+    /// Closes the summary over a measured span, with the results of the thresholds. The verdicts
+    /// come last, because they read all values set before; counts that do not add up make the run
+    /// invalid, because a figure is then wrong through this program's fault.
     pub(crate) fn close(
         mut self,
         duration: Nanos,
@@ -465,8 +465,8 @@ impl Summary {
         }
     }
 
-    /// Accounts for arrivals without an end in an incomplete record: those running at its end are in
-    /// flight, the others pending. They have no times, because no clock was read.
+    /// Accounts for arrivals without an end in an incomplete record: those running at its end are
+    /// in flight, the others pending. They have no times, because no clock was read.
     pub(crate) fn break_off(&mut self) {
         self.settle();
         let mut pools = match self.pools.is_empty() {
@@ -484,8 +484,8 @@ impl Summary {
         self.verdict.doubt(reason);
     }
 
-    /// Answers the three questions of a report: whether the run can be trusted, whether its load was
-    /// kept, and how the target did.
+    /// Answers the three questions of a report: whether the run can be trusted, whether its load
+    /// was kept, and how the target did.
     fn answer(&mut self) {
         let pools: Vec<_> = self.pools().collect();
         let evidence = Evidence {
@@ -566,9 +566,9 @@ impl Summary {
         iterations.counts.finished() as f64 / self.duration.as_secs_f64()
     }
 
-    /// The rate of iterations of a pool's schedule, per second: the plan's if it is one number, else
-    /// the due iterations over the measured span. `None` if the model is closed, or if iterations are
-    /// requests.
+    /// The rate of iterations of a pool's schedule, per second: the plan's if it is one number,
+    /// else the due iterations over the measured span. `None` if the model is closed, or if
+    /// iterations are requests.
     #[must_use]
     pub fn iterations_intended_per_s(&self, pool: &PoolInfo, figures: &Figures) -> Option<f64> {
         let iterations = figures.iterations.as_ref()?;

@@ -2,9 +2,9 @@
 //!
 //! Failures that the generator caused do not count against the target; if they are limits that it
 //! reached, they are reasons of the verdict. The target is degraded from 1 % of failures on, and
-//! failed if no answer met the plan's expectation. The target falls behind if the number of requests
-//! without an answer grows ([`crate::backlog`]). The states are ordered, the worst last, so that a
-//! run of several pools has the state of its worst pool.
+//! failed if no answer met the plan's expectation. The target falls behind if the number of
+//! requests without an answer grows ([`crate::backlog`]). The states are ordered, the worst last,
+//! so that a run of several pools has the state of its worst pool.
 
 use crate::words::share_text;
 use crate::{Blame, Cause, Figures, Outcome, PoolInfo, Reason, Remedy, status_name};
@@ -17,8 +17,8 @@ const DEGRADED_SHARE: f64 = 0.01;
 /// The maximum number of kinds of failure in a reason.
 const KINDS: usize = 3;
 
-/// The target's state under the load. `Unknown` is worse than `Ok`: a run with one good pool and one
-/// unknown pool is not good.
+/// The target's state under the load. `Unknown` is worse than `Ok`: a run with one good pool and
+/// one unknown pool is not good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TargetState {
     /// Fewer than 1 % of the requests failed, and the target kept up with the load.
@@ -150,8 +150,8 @@ impl TargetAnswer {
     }
 }
 
-/// The reason why no request could be sent, if no connection was ever ready although requests waited.
-/// Without it, no failed request would show this.
+/// The reason why no request could be sent, if no connection was ever ready although requests
+/// waited. Without it, no failed request would show this.
 pub(crate) fn unreached(pool: &PoolInfo, figures: &Figures) -> Option<Reason> {
     let (counts, connections) = (&figures.counts, &figures.connections);
     // Users of a closed model wait for connections that are opened in advance, without being due.
@@ -199,8 +199,8 @@ fn fails_at_proxy(pool: &PoolInfo, kinds: &[(Outcome, u64)]) -> bool {
     asked.is_some_and(|asked| asked.transport.is_proxied) && kinds.iter().all(is_of_opening)
 }
 
-/// The names of the most frequent kinds, the kind of unexpected statuses with the statuses; with the
-/// shares if there are several kinds.
+/// The names of the most frequent kinds, the kind of unexpected statuses with the statuses; with
+/// the shares if there are several kinds.
 fn named(kinds: &[(Outcome, u64)], figures: &Figures) -> String {
     let name = |(outcome, count): &(Outcome, u64)| match outcome {
         Outcome::HttpStatus => format!("{}{}", outcome.name(), statuses(*count, figures)),
@@ -234,8 +234,8 @@ fn remedy(outcome: Outcome, figures: &Figures) -> Option<Remedy> {
     }
 }
 
-/// The mistake that drumfire found if failures have the name of a code that the server did not send,
-/// in brackets after a space; the most frequent one.
+/// The mistake that drumfire found if failures have the name of a code that the server did not
+/// send, in brackets after a space; the most frequent one.
 fn found(outcome: Outcome, figures: &Figures) -> String {
     let rows = figures.errors();
     let row = rows.iter().find(|row| row.outcome == outcome);
@@ -245,9 +245,9 @@ fn found(outcome: Outcome, figures: &Figures) -> String {
     }
 }
 
-/// The statuses of the exchanges that failed because of their status, the most frequent first, after
-/// a space. Empty if a plan expects statuses other than 200 to 299, because it is then unknown which
-/// of them failed.
+/// The statuses of the exchanges that failed because of their status, the most frequent first,
+/// after a space. Empty if a plan expects statuses other than 200 to 299, because it is then
+/// unknown which of them failed.
 fn statuses(failed: u64, figures: &Figures) -> String {
     let is_bad = |status: u16| !(200..300).contains(&status);
     let mut bad: Vec<(u16, u64)> = figures.status().filter(|of| is_bad(of.0)).collect();

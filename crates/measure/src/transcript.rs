@@ -155,8 +155,8 @@ pub struct Excerpt {
 form! { struct Excerpt { bytes, length, text } }
 
 impl Excerpt {
-    /// Replaces the texts by the results of `rewrite`. Bytes that are not text are rewritten as text
-    /// only if that changes them, so that binary bodies stay unchanged.
+    /// Replaces the texts by the results of `rewrite`. Bytes that are not text are rewritten as
+    /// text only if that changes them, so that binary bodies stay unchanged.
     pub(crate) fn rewrite_texts(&mut self, rewrite: &dyn Fn(&str) -> String) {
         let Self {
             bytes,
@@ -255,8 +255,8 @@ impl FailedBodies {
         }
     }
 
-    /// Keeps a body, unless there are enough earlier ones of its kind, too many kinds, or an earlier
-    /// one with equal bytes.
+    /// Keeps a body, unless there are enough earlier ones of its kind, too many kinds, or an
+    /// earlier one with equal bytes.
     ///
     /// If workers report in any order, the bodies that ended first are kept.
     pub fn add(&mut self, body: FailedBody) {

@@ -1,19 +1,20 @@
 //! The generator's judgement of itself: whether the figures can be trusted, and why not.
 //!
 //! The target is not considered here. [`Evidence`] collects the generator's measurements of itself:
-//! lag, pauses, turns of its event loops, CPU time, time in the run queue, limits that were reached.
-//! Each judge adds findings, and the worst determines the verdict: suspect if the generator may have
-//! affected the figures, invalid if they show more of it than of the target. The lag of an open model
-//! is compared with the latency, the lag of a closed one with the share of its users' time that it
-//! cost. Spans under 200 ms are judged only by amounts and pauses, because the kernel counts in ticks.
+//! lag, pauses, turns of its event loops, CPU time, time in the run queue, limits that were
+//! reached. Each judge adds findings, and the worst determines the verdict: suspect if the
+//! generator may have affected the figures, invalid if they show more of it than of the target. The
+//! lag of an open model is compared with the latency, the lag of a closed one with the share of its
+//! users' time that it cost. Spans under 200 ms are judged only by amounts and pauses, because the
+//! kernel counts in ticks.
 //!
-//! By the kernel's clock, the time at which a thread handles a response does not affect figures of the
-//! target. Turns of the event loop and waits for a core are then judged by the lag that they cause,
-//! and responses without a stamp are judged instead.
+//! By the kernel's clock, the time at which a thread handles a response does not affect figures of
+//! the target. Turns of the event loop and waits for a core are then judged by the lag that they
+//! cause, and responses without a stamp are judged instead.
 //!
 //! A finding is based on an effect in the figures, not on a possible cause: a busy machine on which
-//! every request was sent in time is not a reason to doubt a run. The reason contains the cause, with
-//! a suitable remedy.
+//! every request was sent in time is not a reason to doubt a run. The reason contains the cause,
+//! with a suitable remedy.
 
 use crate::near_p99::{near_p99, near_p99_measured};
 use crate::target::unreached;
@@ -244,11 +245,11 @@ impl Evidence<'_> {
         findings.max_by_key(|finding| finding.0)
     }
 
-    /// Lag is part of the response time, so at most a tenth is acceptable; if it exceeds the service
-    /// time, the response time shows the generator more than the target. The length of a timeout is
-    /// the plan's choice and excuses nothing: quantiles that include timeouts are left out. A few
-    /// samples support no quantile and no judgement, and lag that no quantile of the response time
-    /// shows made no figure wrong.
+    /// Lag is part of the response time, so at most a tenth is acceptable; if it exceeds the
+    /// service time, the response time shows the generator more than the target. The length of a
+    /// timeout is the plan's choice and excuses nothing: quantiles that include timeouts are left
+    /// out. A few samples support no quantile and no judgement, and lag that no quantile of the
+    /// response time shows made no figure wrong.
     fn lag_of_response(&self, figures: &Figures, less: Remedy) -> Option<Finding> {
         let latency = &figures.latency;
         let (name, lag) = near_p99(&latency.lag)?;
@@ -369,8 +370,8 @@ impl Evidence<'_> {
         found.push(Finding(validity, Reason::new(text, &[Remedy::OwnCores])));
     }
 
-    /// Detects responses that the program's clock timed although the kernel's timed the others: their
-    /// times include the generator's lateness.
+    /// Detects responses that the program's clock timed although the kernel's timed the others:
+    /// their times include the generator's lateness.
     fn lost_stamps(&self) -> Option<Finding> {
         let stamps = self.generator.stamps;
         let all = stamps.taken + stamps.lost();
@@ -424,8 +425,8 @@ impl Evidence<'_> {
                 None => suspect(text, &[Remedy::FewerConnections, Remedy::AddThreads]),
             }
         }
-        // In an open model, each arrival samples how soon a thread gets its core: the effect of both
-        // appears as lag, and is judged there.
+        // In an open model, each arrival samples how soon a thread gets its core: the effect of
+        // both appears as lag, and is judged there.
         if self.has_open() {
             return;
         }
@@ -482,7 +483,8 @@ impl Evidence<'_> {
         self.generator.run_queue_delay.0 as f64 / turns as f64
     }
 
-    /// Whether waits for a core affected the service times: on average by a tenth, or by late wakes.
+    /// Whether waits for a core affected the service times: on average by a tenth, or by late
+    /// wakes.
     fn queueing_shows(&self) -> bool {
         let service = &self.total.latency.service_time;
         let late = near_p99(&self.health.wake_lateness);
@@ -506,8 +508,8 @@ impl Evidence<'_> {
         LOOP_TURN.max(Nanos(latency.0 / LATENCY_PART))
     }
 
-    /// The share of the workers' time in which they were ready to run but did not; 0 for a run that is
-    /// too short.
+    /// The share of the workers' time in which they were ready to run but did not; 0 for a run that
+    /// is too short.
     fn queued_share(&self) -> f64 {
         let wall = self.health.wall.0;
         if self.span < SPAN_MIN || wall == 0 {

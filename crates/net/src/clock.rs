@@ -6,8 +6,8 @@ use rustix::time::{ClockId, Timespec, clock_gettime};
 /// Monotonic time since an epoch that all workers of a run share.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
-    /// The monotonic clock's reading at the epoch, modulo 2^64: an epoch may be earlier than that clock's
-    /// zero.
+    /// The monotonic clock's reading at the epoch, modulo 2^64: an epoch may be earlier than that
+    /// clock's zero.
     epoch: u64,
 }
 
@@ -18,8 +18,8 @@ impl Clock {
         Self { epoch: monotonic() }
     }
 
-    /// Creates a clock whose epoch is this long ago, possibly before the machine was booted. It suits
-    /// points in time on other machines that may be earlier than the start of this process.
+    /// Creates a clock whose epoch is this long ago, possibly before the machine was booted. It
+    /// suits points in time on other machines that may be earlier than the start of this process.
     #[must_use]
     pub fn aged(age: Nanos) -> Self {
         Self {
@@ -27,15 +27,15 @@ impl Clock {
         }
     }
 
-    /// Creates the clock with this [`Self::epoch`], which is valid in any process since the machine was
-    /// booted.
+    /// Creates the clock with this [`Self::epoch`], which is valid in any process since the machine
+    /// was booted.
     #[must_use]
     pub const fn of_epoch(epoch: u64) -> Self {
         Self { epoch }
     }
 
-    /// Creates a clock whose epoch was at this time of the wall clock, if the wall clock was not set
-    /// since. It suits things that began before the machine was booted.
+    /// Creates a clock whose epoch was at this time of the wall clock, if the wall clock was not
+    /// set since. It suits things that began before the machine was booted.
     #[must_use]
     pub fn of_unix_time(unix_ns: u64) -> Self {
         Self::aged(Nanos(Self::unix_time().saturating_sub(unix_ns)))
@@ -66,8 +66,8 @@ impl Clock {
         real_time()
     }
 
-    /// The wall clock's reading at the epoch in nanoseconds since 1970, if the wall clock was not set
-    /// since.
+    /// The wall clock's reading at the epoch in nanoseconds since 1970, if the wall clock was not
+    /// set since.
     #[must_use]
     pub fn unix_epoch(&self) -> u64 {
         let now = self.now();

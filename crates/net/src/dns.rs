@@ -1,9 +1,9 @@
-//! Resolves names with drumfire's own DNS queries, because the system's resolver does not report how
-//! long an answer is valid.
+//! Resolves names with drumfire's own DNS queries, because the system's resolver does not report
+//! how long an answer is valid.
 //!
-//! A stub resolver (RFC 1034 section 5.3.1): it asks recursive servers for the A and AAAA records of a
-//! name, both at once, over UDP, and over TCP if an answer was truncated. It ignores messages from
-//! other senders, with another id, or about another question.
+//! A stub resolver (RFC 1034 section 5.3.1): it asks recursive servers for the A and AAAA records
+//! of a name, both at once, over UDP, and over TCP if an answer was truncated. It ignores messages
+//! from other senders, with another id, or about another question.
 
 use crate::{Clock, ResolveError, Resolved};
 use drumfire_units::Nanos;
@@ -87,7 +87,8 @@ impl NameServers {
         }
     }
 
-    /// Reads a `resolv.conf` (resolv.conf(5)); the machine itself is the server if the file names none.
+    /// Reads a `resolv.conf` (resolv.conf(5)); the machine itself is the server if the file names
+    /// none.
     #[must_use]
     pub fn of_file(text: &str) -> Self {
         let mut found = Self::none();
@@ -276,8 +277,8 @@ fn why_silent(server: SocketAddr, error: &io::Error) -> ResolveError {
     }
 }
 
-/// A random id for a question, taken from the random keys of a new hash map. A forger has to guess it,
-/// and the port.
+/// A random id for a question, taken from the random keys of a new hash map. A forger has to guess
+/// it, and the port.
 fn random_id() -> u16 {
     RandomState::new().hash_one(0) as u16
 }

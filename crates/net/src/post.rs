@@ -1,10 +1,10 @@
 //! HTTP requests that send a run's metrics to a receiver during the run, by the library ureq.
 //!
-//! A [`PostTarget`] is created once and posts one request at a time, each over a separate connection.
-//! The target's patience limits the whole request, including the look-up of the name, and only as much
-//! of an answer is kept as a message needs. Redirects are not followed: another receiver is not the
-//! configured one, and the header fields may hold a password. Proxies from the environment are not
-//! used, because the answer of a failing proxy would look like the receiver's.
+//! A [`PostTarget`] is created once and posts one request at a time, each over a separate
+//! connection. The target's patience limits the whole request, including the look-up of the name,
+//! and only as much of an answer is kept as a message needs. Redirects are not followed: another
+//! receiver is not the configured one, and the header fields may hold a password. Proxies from the
+//! environment are not used, because the answer of a failing proxy would look like the receiver's.
 
 use crate::tls::TlsConfig;
 use rustls::{ClientConnection, StreamOwned};
@@ -56,8 +56,8 @@ impl PostAnswer {
 }
 
 impl PostTarget {
-    /// Creates the receiver at a URL without user information. If the scheme is https, the connection
-    /// uses these TLS settings. A request may take as long as `patience`.
+    /// Creates the receiver at a URL without user information. If the scheme is https, the
+    /// connection uses these TLS settings. A request may take as long as `patience`.
     ///
     /// # Errors
     /// If the URL is invalid.
@@ -80,8 +80,9 @@ impl PostTarget {
         Ok(Self { uri, agent })
     }
 
-    /// Sends `content` with these header fields and waits for the final answer. Adds the fields that
-    /// frame the request, and a Host field with the receiver's name unless the fields contain one.
+    /// Sends `content` with these header fields and waits for the final answer. Adds the fields
+    /// that frame the request, and a Host field with the receiver's name unless the fields contain
+    /// one.
     ///
     /// # Errors
     /// If a field is malformed, if no connection can be opened, or if no HTTP answer comes in time.

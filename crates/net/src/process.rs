@@ -42,8 +42,8 @@ pub fn address_space_limit() -> Option<u64> {
     getrlimit(Resource::As).current
 }
 
-/// How many bytes of address space this process uses, which [`address_space_limit`] limits; `None` if
-/// the kernel does not report it.
+/// How many bytes of address space this process uses, which [`address_space_limit`] limits; `None`
+/// if the kernel does not report it.
 #[must_use]
 pub fn address_space() -> Option<u64> {
     kilobytes_of("VmSize:")
@@ -102,9 +102,9 @@ pub fn steal_times() -> Option<StealTimes> {
 /// Lets other threads run before the calling one if the processors are busy. For threads that only
 /// report on a run.
 ///
-/// On Linux the thread gets the idle policy (sched(7), `SCHED_IDLE`): a worker that wakes on its core
-/// interrupts it at once. A lower weight alone, nice(2), does not do that: the scheduler lets a
-/// thread finish its slice of some 3 ms, regardless of its weight. On other systems nothing is
+/// On Linux the thread gets the idle policy (sched(7), `SCHED_IDLE`): a worker that wakes on its
+/// core interrupts it at once. A lower weight alone, nice(2), does not do that: the scheduler lets
+/// a thread finish its slice of some 3 ms, regardless of its weight. On other systems nothing is
 /// changed, because the policy there applies to the whole process.
 pub fn yield_to_others() {
     #[cfg(target_os = "linux")]

@@ -3,13 +3,14 @@
 //!
 //! A user is in one of three places: taken (an iteration is running, and the user is not here),
 //! `ready` (its next iteration begins at a given time), or `held` (the load is paused, and only the
-//! rest of the user's pause is kept). [`Closed::take_due`] removes a user, [`Closed::ended`] puts it
-//! back.
+//! rest of the user's pause is kept). [`Closed::take_due`] removes a user, [`Closed::ended`] puts
+//! it back.
 //!
 //! The number of users follows a law over time and the orders that replace it. [`Closed::go_on`]
 //! applies both in order of time, before any user is taken that is due later. A user that leaves
-//! during an iteration finishes it first. A request is intended when its user becomes free, so there
-//! is nothing to tally ahead of the requests taken, unless each user has its own law ([`OwnRates`]).
+//! during an iteration finishes it first. A request is intended when its user becomes free, so
+//! there is nothing to tally ahead of the requests taken, unless each user has its own law
+//! ([`OwnRates`]).
 
 use super::numbers::{Numbering, Numbers};
 use super::own_rates::OwnRates;
@@ -47,8 +48,8 @@ pub(crate) struct Closed {
     shard: Shard,
     /// The end of the warm-up: requests with an earlier intended start are counted separately.
     measure_from: Nanos,
-    /// The requests with an intended start at or after `measure_from` that were taken since the last
-    /// tally.
+    /// The requests with an intended start at or after `measure_from` that were taken since the
+    /// last tally.
     intended: u64,
     /// The requests of the warm-up that were taken since the last tally.
     early: u64,
@@ -101,8 +102,8 @@ impl Closed {
         closed
     }
 
-    /// Applies all changes up to `from`. All users become free at `from` or later, or, if the load is
-    /// paused, when it resumes.
+    /// Applies all changes up to `from`. All users become free at `from` or later, or, if the load
+    /// is paused, when it resumes.
     pub(crate) fn begin_from(&mut self, from: Nanos, population: &mut Population) {
         self.go_on(from, population);
         for ready in self.ready.take_all() {
@@ -113,8 +114,8 @@ impl Closed {
         }
     }
 
-    /// Changes the load at a time that is not over yet. `change` contains the number of users of the
-    /// whole run; this worker takes its share.
+    /// Changes the load at a time that is not over yet. `change` contains the number of users of
+    /// the whole run; this worker takes its share.
     pub(crate) fn change(&mut self, at: Nanos, change: &Change) {
         let change = match change {
             Change::Users { law } => {
@@ -157,8 +158,8 @@ impl Closed {
         }
     }
 
-    /// Applies one change to the users' law. A pause and a resumption also move the resting users, so
-    /// that a user's rest keeps its length.
+    /// Applies one change to the users' law. A pause and a resumption also move the resting users,
+    /// so that a user's rest keeps its length.
     fn take_change(&mut self, at: Nanos, change: Change) {
         match change {
             Change::Users { law } => self.law.replace(law, at),
@@ -191,8 +192,8 @@ impl Closed {
         }
     }
 
-    /// Adds or removes users at time `at` until there are `count`. The load is not paused then, so no
-    /// user is held.
+    /// Adds or removes users at time `at` until there are `count`. The load is not paused then, so
+    /// no user is held.
     fn bring_to(&mut self, count: u32, at: Nanos, population: &mut Population) {
         while population.wanted() < count {
             if let Some(user) = population.come() {
@@ -202,7 +203,8 @@ impl Closed {
             }
         }
         while population.wanted() > count {
-            // The user with the longest rest goes first; a user with a running iteration finishes it.
+            // The user with the longest rest goes first; a user with a running iteration finishes
+            // it.
             let free = self.ready.pop_last().map(|ready| ready.user);
             population.go(free);
             if let (Some(user), Some(own)) = (free, &mut self.own) {
@@ -211,12 +213,13 @@ impl Closed {
         }
     }
 
-    /// Takes the user that has been ready for longest, with the next request number. If other workers
-    /// have used up the numbers, the user is put back.
+    /// Takes the user that has been ready for longest, with the next request number. If other
+    /// workers have used up the numbers, the user is put back.
     ///
-    /// Changes that are due are applied first, so that a leaving user is not taken and a new user is.
-    /// The number is taken last, since a number cannot be returned. The intended start is the time at
-    /// which the user was ready, not `now`, so that the figures of a late worker show its lag.
+    /// Changes that are due are applied first, so that a leaving user is not taken and a new user
+    /// is. The number is taken last, since a number cannot be returned. The intended start is the
+    /// time at which the user was ready, not `now`, so that the figures of a late worker show its
+    /// lag.
     #[inline(always)]
     pub(crate) fn take_due(&mut self, now: Nanos, population: &mut Population) -> Option<Arrival> {
         if now >= self.next_change {
@@ -275,7 +278,8 @@ impl Closed {
     /// Puts a user back whose iteration has ended; a user that has to leave leaves now.
     ///
     /// `ready` is the end of the iteration, `at` the time at which the next one begins, after the
-    /// user's pause. While the load is paused, the rest of the user's pause is kept instead of `at`.
+    /// user's pause. While the load is paused, the rest of the user's pause is kept instead of
+    /// `at`.
     #[inline(always)]
     pub(crate) fn ended(
         &mut self,
@@ -320,8 +324,9 @@ impl Closed {
         }
     }
 
-    /// The time at which a user is ready, or at which a change may make one ready; [`Nanos::MAX`] if
-    /// the numbers of a bounded load are used up. The result may be too early, but never too late.
+    /// The time at which a user is ready, or at which a change may make one ready; [`Nanos::MAX`]
+    /// if the numbers of a bounded load are used up. The result may be too early, but never too
+    /// late.
     #[inline]
     pub(crate) fn next_due(&self) -> Nanos {
         if self.numbering.is_used_up() {
@@ -348,8 +353,8 @@ impl Closed {
         population.have_finished() && self.next_change == Nanos::MAX
     }
 
-    /// The end of the last user's own law, after all users have finished; [`Nanos::MAX`] before, and
-    /// if users have no laws.
+    /// The end of the last user's own law, after all users have finished; [`Nanos::MAX`] before,
+    /// and if users have no laws.
     pub(crate) fn schedule_end(&self, population: &Population) -> Nanos {
         let own = self.own.as_ref().filter(|_| self.has_ended(population));
         own.and_then(OwnRates::last_end).unwrap_or(Nanos::MAX)

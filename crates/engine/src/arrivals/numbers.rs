@@ -53,9 +53,9 @@ pub(super) struct Deal {
     all: u64,
 }
 
-/// The number of receivers to which numbers are dealt in turn: the users, or the workers if a worker
-/// would have no user. If users come later, numbers are dealt to workers, since these users have no
-/// part in the requests before.
+/// The number of receivers to which numbers are dealt in turn: the users, or the workers if a
+/// worker would have no user. If users come later, numbers are dealt to workers, since these users
+/// have no part in the requests before.
 pub(crate) fn dealt_to(users: &Users, of: u32) -> u32 {
     match users.changes() {
         [(_, count)] => (*count).max(of),

@@ -1,7 +1,7 @@
 //! Loads in which each user has its own law, which begins when the user comes.
 //!
-//! [`super::closed::Closed`] has the users and knows when one comes, goes and is free. This file has
-//! the next arrival of each user's law. An arrival is due whether or not its user is free: the
+//! [`super::closed::Closed`] has the users and knows when one comes, goes and is free. This file
+//! has the next arrival of each user's law. An arrival is due whether or not its user is free: the
 //! number of due arrivals is computed from the law, not from the arrivals taken. A bound on the
 //! number of requests bounds the requests sent: dropped arrivals do not count towards it.
 //!

@@ -5,13 +5,13 @@
 //! attempt; times and bytes belong to the exchange and stay. A sample can be made at any time.
 //!
 //! `intended` is the schedule's time and never changes. `due` begins as the time at which the
-//! request could have been sent, and moves by the wait for a connection, which is the target's delay
-//! and not the generator's. So `sent - due` is the generator's own lateness. `sent` is the first
-//! write of the first attempt that wrote, so latency includes further attempts.
+//! request could have been sent, and moves by the wait for a connection, which is the target's
+//! delay and not the generator's. So `sent - due` is the generator's own lateness. `sent` is the
+//! first write of the first attempt that wrote, so latency includes further attempts.
 //!
-//! One deadline applies at a time: the end of the whole exchange, or, between the end of the request
-//! and the response's head, an earlier deadline for the head. A scan compares the deadline with the
-//! clock, so that an event in time costs no timer
+//! One deadline applies at a time: the end of the whole exchange, or, between the end of the
+//! request and the response's head, an earlier deadline for the head. A scan compares the deadline
+//! with the clock, so that an event in time costs no timer
 //! (docs/design/03-exchanges-and-wires.md#deadlines-without-timers).
 
 use crate::blame::Failure;
@@ -257,8 +257,8 @@ impl Account {
         self.times.first_byte = Nanos::MAX;
     }
 
-    /// The start of the service: the time at which the exchange took its seat, or became due if that
-    /// was later.
+    /// The start of the service: the time at which the exchange took its seat, or became due if
+    /// that was later.
     pub(super) fn began(&self) -> Nanos {
         self.times.started.max(self.times.intended)
     }
@@ -327,9 +327,9 @@ impl Account {
         sample.due = sample.due.min(sample.sent);
     }
 
-    /// Makes the record of the exchange with this end. Its times are always in order, intended ≤ due
-    /// ≤ sent ≤ end, so that response = waiting + lag + service, and the first byte is not after the
-    /// end.
+    /// Makes the record of the exchange with this end. Its times are always in order, intended ≤
+    /// due ≤ sent ≤ end, so that response = waiting + lag + service, and the first byte is not
+    /// after the end.
     #[inline]
     pub(super) fn sample(&self, now: Nanos, outcome: Outcome, status: u16, step: u16) -> Sample {
         let times = &self.times;

@@ -1,12 +1,13 @@
-//! The context of an exchange's state: the other parts that a verb uses, and the continuations that a
-//! verb returns. A verb is a method of [`ExchangeState`](super::state::ExchangeState) for one event.
+//! The context of an exchange's state: the other parts that a verb uses, and the continuations that
+//! a verb returns. A verb is a method of [`ExchangeState`](super::state::ExchangeState) for one
+//! event.
 //!
 //! A verb is called once per event, never from within another. It changes the exchange and the
 //! figures directly. If anything else must change, the verb returns a continuation, and the handler
 //! adds it to the worker's lists.
 //!
-//! The parts are borrowed separately from [`Exchanges`](super::Exchanges), so that a verb can use the
-//! tools while it changes the exchange. A context exists for one call and is never stored.
+//! The parts are borrowed separately from [`Exchanges`](super::Exchanges), so that a verb can use
+//! the tools while it changes the exchange. A context exists for one call and is never stored.
 
 use super::exchange::Exchange;
 use super::look::seen_status;
@@ -22,7 +23,8 @@ use drumfire_units::Nanos;
 /// The parts that a verb uses.
 ///
 /// `figures` belongs to the interval that is open at `now`. `tools` (memory for rendering,
-/// compressors) belongs to the worker, so a verb must not rely on its contents from an earlier call.
+/// compressors) belongs to the worker, so a verb must not rely on its contents from an earlier
+/// call.
 pub(super) struct KindContext<'a> {
     pub(super) exchange: &'a mut Exchange,
     pub(super) request: &'a Request,
@@ -73,8 +75,8 @@ impl KindContext<'_> {
         self.rules.measures(self.exchange.account.times.intended)
     }
 
-    /// Keeps the part of a response's head that is needed: all of it if responses are shown, else the
-    /// fields that the request's inspection uses.
+    /// Keeps the part of a response's head that is needed: all of it if responses are shown, else
+    /// the fields that the request's inspection uses.
     pub(super) fn begin_look(&mut self, fields: &Fields<'_>) {
         if self.rules.shows() {
             self.exchange

@@ -2,10 +2,10 @@
 //! response, and the state lent by its user.
 //!
 //! The state is reused by one exchange after another. [`Exchange::begin_task`] begins an exchange,
-//! and [`Exchange::close`] ends it and advances the generation, so that stale timers are recognized.
-//! In between, the handler notes the wire's events in the [`Account`], and the exchange's kind
-//! handles them. The jar, the detail and the values that the look has taken must be fetched after
-//! `close`, before the state is used again.
+//! and [`Exchange::close`] ends it and advances the generation, so that stale timers are
+//! recognized. In between, the handler notes the wire's events in the [`Account`], and the
+//! exchange's kind handles them. The jar, the detail and the values that the look has taken must be
+//! fetched after `close`, before the state is used again.
 
 use super::account::{Account, Times};
 use super::look::Look;
@@ -35,8 +35,9 @@ pub(crate) struct Task {
 }
 
 impl Task {
-    /// The task to send a due request of a user of the worker `home`, on a seat of `share`. `owed` is
-    /// the time by which the next exchange on the seat is late, if this one does not wait any longer.
+    /// The task to send a due request of a user of the worker `home`, on a seat of `share`. `owed`
+    /// is the time by which the next exchange on the seat is late, if this one does not wait any
+    /// longer.
     #[inline(always)]
     pub(crate) const fn new(due: &DueRequest, share: ShareId, home: u32, owed: Nanos) -> Self {
         Self {
@@ -120,8 +121,8 @@ impl Exchange {
         }
     }
 
-    /// Begins an exchange with this state. Take the detail of the last exchange before this call, and
-    /// lend the user's state after it.
+    /// Begins an exchange with this state. Take the detail of the last exchange before this call,
+    /// and lend the user's state after it.
     #[inline(always)]
     pub(super) fn begin_task(&mut self, task: Task, times: Times) {
         self.is_open = true;
@@ -149,8 +150,8 @@ impl Exchange {
         }
     }
 
-    /// Takes the failure after which the request is to be sent again, because a connection has taken
-    /// the request or none will.
+    /// Takes the failure after which the request is to be sent again, because a connection has
+    /// taken the request or none will.
     #[cold]
     pub(super) fn take_first(&mut self) -> Option<Failure> {
         let failed = self.failed.as_mut()?;

@@ -1,18 +1,19 @@
 //! The exchanges' handling of wire events: the only implementation of [`Handler`] in a run.
 //!
 //! The handler finds the exchange, notes the event in its account, and calls a verb of its
-//! [`ExchangeState`]. The [`Continuation`] becomes an [`End`](super::End) or a [`Todo`] on the lists
-//! of [`Exchanges`], and the wire's [`Then`]. The handler itself decides only one case: a response in
-//! one piece that is judged by its status alone, which is nearly every response under load.
+//! [`ExchangeState`]. The [`Continuation`] becomes an [`End`](super::End) or a [`Todo`] on the
+//! lists of [`Exchanges`], and the wire's [`Then`]. The handler itself decides only one case: a
+//! response in one piece that is judged by its status alone, which is nearly every response under
+//! load.
 //!
-//! The wire keeps the order of [`ExchangeState`]'s verbs. After [`Then::Over`] or [`Then::GiveUp`] it
-//! reports no further events of the exchange; after a failure that leads to another attempt, it
+//! The wire keeps the order of [`ExchangeState`]'s verbs. After [`Then::Over`] or [`Then::GiveUp`]
+//! it reports no further events of the exchange; after a failure that leads to another attempt, it
 //! reports none until the exchange is submitted again. An exchange may end within
 //! [`Handler::render_request`], before a byte of it was sent; its seat then rests, because the next
 //! request of such a plan would fail as fast.
 //!
-//! The methods on the path of each response are forced inline into the wire. Together with the verbs
-//! they form one loop from the kernel's bytes to the sample.
+//! The methods on the path of each response are forced inline into the wire. Together with the
+//! verbs they form one loop from the kernel's bytes to the sample.
 
 use super::Exchanges;
 use super::context::{BodyStep, Continuation, KindContext};
@@ -33,8 +34,9 @@ use drumfire_units::Nanos;
 /// A worker's exchanges, and the interval for counts that belong to no exchange. Each call of the
 /// transport gets a new handler, made of two borrows.
 ///
-/// Each event looks the exchange up by its id, which is an index and therefore cheap. The id is valid
-/// because the transport reports no events of an exchange before its `start` or after its `finish`.
+/// Each event looks the exchange up by its id, which is an index and therefore cheap. The id is
+/// valid because the transport reports no events of an exchange before its `start` or after its
+/// `finish`.
 pub(crate) struct ExchangeHandler<'a> {
     exchanges: &'a mut Exchanges,
     interval: &'a mut Figures,
@@ -266,9 +268,9 @@ fn head(
 /// Passes a response that came in one piece on as parts, one after the other, until one ends the
 /// exchange.
 ///
-/// So both ways in which a response arrives have one path, and the result does not depend on how the
-/// peer's bytes were split into reads. The last part ends the response: the head if nothing follows,
-/// then the body, then the end or the trailers.
+/// So both ways in which a response arrives have one path, and the result does not depend on how
+/// the peer's bytes were split into reads. The last part ends the response: the head if nothing
+/// follows, then the body, then the end or the trailers.
 #[inline]
 fn pieces(state: &mut ExchangeState, cx: &mut KindContext<'_>, whole: &Whole<'_>) -> Continuation {
     let mut continuation = head(state, cx, whole.status, whole.fields, whole.ahead);
@@ -293,8 +295,8 @@ impl<'a> ExchangeHandler<'a> {
         }
     }
 
-    /// Counts an exchange that a connection has taken again after a failure. An exchange that follows
-    /// a redirect has not failed.
+    /// Counts an exchange that a connection has taken again after a failure. An exchange that
+    /// follows a redirect has not failed.
     #[cold]
     fn sent_again(&mut self, id: ExchangeId) {
         let exchange = &mut self.exchanges.entry_mut(id).exchange;
@@ -318,8 +320,8 @@ impl<'a> ExchangeHandler<'a> {
 
     /// Calls a verb of an exchange's state.
     ///
-    /// The context for the verb contains the parts of [`Exchanges`] other than the entry, so that the
-    /// verb can render, decode and count while it borrows the state.
+    /// The context for the verb contains the parts of [`Exchanges`] other than the entry, so that
+    /// the verb can render, decode and count while it borrows the state.
     #[inline(always)]
     fn with<T>(
         &mut self,
@@ -370,13 +372,13 @@ impl<'a> ExchangeHandler<'a> {
     }
 
     /// Ends an exchange that failed on the wire, or lists it to be sent again if that is safe and
-    /// wanted. An idempotent request that is repeated keeps the time of the first byte of the failed
-    /// response.
+    /// wanted. An idempotent request that is repeated keeps the time of the first byte of the
+    /// failed response.
     ///
     /// The request first decides whether it may be sent twice; only then the exchange's single
-    /// further attempt is used. A repeated request is not a second exchange: it keeps its id and its
-    /// due time. The request counts as retried when a connection has taken it again; if none does,
-    /// the exchange ends with its first failure.
+    /// further attempt is used. A repeated request is not a second exchange: it keeps its id and
+    /// its due time. The request counts as retried when a connection has taken it again; if none
+    /// does, the exchange ends with its first failure.
     #[cold]
     fn failed(
         &mut self,

@@ -22,8 +22,8 @@ pub(super) trait Framing {
     /// The number of complete messages received in this attempt.
     fn count(&self) -> u64;
 
-    /// Reads bytes, and passes on each message that they complete. `codecs` has memory for compressed
-    /// messages.
+    /// Reads bytes, and passes on each message that they complete. `codecs` has memory for
+    /// compressed messages.
     ///
     /// # Errors
     /// If the peer breaks the framing; earlier messages have been passed on.
@@ -69,8 +69,8 @@ impl<F: Framing> MessageStream<F> {
 
     /// Reads bytes of messages, and returns the number of messages that they complete.
     ///
-    /// All bytes are read before any failure is returned. If there are several failures, the first of
-    /// these is returned: a message that cannot be decoded, a message that is too large to be
+    /// All bytes are read before any failure is returned. If there are several failures, the first
+    /// of these is returned: a message that cannot be decoded, a message that is too large to be
     /// inspected, broken framing.
     ///
     /// # Errors

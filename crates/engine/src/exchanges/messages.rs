@@ -32,8 +32,8 @@ pub(super) struct OutgoingMessages {
     /// The moment at which the context was made, on both clocks. Later times are computed from it,
     /// so that no message reads the wall clock.
     began: Moment,
-    /// The times of the first messages, which may be shown, if each message is rendered with its own
-    /// time.
+    /// The times of the first messages, which may be shown, if each message is rendered with its
+    /// own time.
     made_at: Vec<u64>,
     /// The time at which the exchange has sent and received enough; [`Nanos::MAX`] if the number of
     /// messages decides.
@@ -78,8 +78,8 @@ impl OutgoingMessages {
     /// Begins an attempt and renders varying data. Returns the time at which the exchange has sent
     /// and received enough, if the plan has one.
     ///
-    /// The context of an exchange is made once, in its first attempt, so that a repeated request has
-    /// the same data. The outbox and the times begin again with each attempt.
+    /// The context of an exchange is made once, in its first attempt, so that a repeated request
+    /// has the same data. The outbox and the times begin again with each attempt.
     ///
     /// # Errors
     /// A text, if the data cannot be rendered.

@@ -1,23 +1,24 @@
 //! The messages that a call sends: their bytes, and the counts of messages made and sent.
 //!
 //! An exchange uses the outbox from [`Outbox::begin_exchange`] on, and each of its attempts from
-//! [`Outbox::begin_attempt`] on. The call makes messages while the outbox [`Outbox::wants`] some, passes
-//! [`Outbox::next_bytes`] to its stream, and notes the bytes that the stream took with
-//! [`Outbox::note_taken`]. When a portion [`Outbox::is_taken`], the request ends ([`Outbox::ends_now`])
-//! or continues with the next portion. If a call is sent again, each message is counted once.
+//! [`Outbox::begin_attempt`] on. The call makes messages while the outbox [`Outbox::wants`] some,
+//! passes [`Outbox::next_bytes`] to its stream, and notes the bytes that the stream took with
+//! [`Outbox::note_taken`]. When a portion [`Outbox::is_taken`], the request ends
+//! ([`Outbox::ends_now`]) or continues with the next portion. If a call is sent again, each message
+//! is counted once.
 //!
-//! In the first attempt, `counted <= sent <= made <= total` always holds. A second attempt begins with
-//! `sent` 0, and counts nothing until it has sent more than the first. A message is sent when the stream
-//! has taken its last byte, not before, so that the report never counts a message that flow control still
-//! holds.
+//! In the first attempt, `counted <= sent <= made <= total` always holds. A second attempt begins
+//! with `sent` 0, and counts nothing until it has sent more than the first. A message is sent when
+//! the stream has taken its last byte, not before, so that the report never counts a message that
+//! flow control still holds.
 
 use drumfire_grpc::framed_length;
 
 /// Messages are made until this many bytes of a call wait to be sent.
 const AHEAD_BYTES: usize = 64 * 1024;
 
-/// A call's messages on their way out. Fixed messages are prepared as one body; others are made during
-/// the call, one portion at a time.
+/// A call's messages on their way out. Fixed messages are prepared as one body; others are made
+/// during the call, one portion at a time.
 #[derive(Debug)]
 pub(super) struct Outbox {
     /// Messages that are made and not yet taken; empty if all are fixed.
@@ -32,8 +33,8 @@ pub(super) struct Outbox {
     sent: u64,
     /// The number of messages counted as sent.
     pub(super) counted: u64,
-    /// The maximum number of messages that the call sends; [`UNKNOWN`] before the call has begun, `made`
-    /// after it was stopped.
+    /// The maximum number of messages that the call sends; [`UNKNOWN`] before the call has begun,
+    /// `made` after it was stopped.
     total: u64,
     /// Whether the request has ended.
     ended: bool,
@@ -105,8 +106,8 @@ impl Outbox {
         (!self.ended).then(|| (&body[self.taken..], self.made >= self.total))
     }
 
-    /// Notes that the stream has taken `count` more bytes of the fixed body, or, without one, of the
-    /// current portion. Returns the number of messages that they complete.
+    /// Notes that the stream has taken `count` more bytes of the fixed body, or, without one, of
+    /// the current portion. Returns the number of messages that they complete.
     #[inline]
     pub(super) fn note_taken(&mut self, count: usize, fixed: Option<&[u8]>) -> u64 {
         self.taken += count;
@@ -120,8 +121,8 @@ impl Outbox {
         went
     }
 
-    /// Counts the messages that are complete within a part of the bytes, by the lengths in their prefixes
-    /// (five bytes each in gRPC's framing).
+    /// Counts the messages that are complete within a part of the bytes, by the lengths in their
+    /// prefixes (five bytes each in gRPC's framing).
     #[cold]
     fn take_part(&mut self, fixed: Option<&[u8]>) {
         let body = fixed.unwrap_or(&self.portion);
@@ -168,8 +169,8 @@ impl Outbox {
     }
 }
 
-/// The number of complete messages in `body` between `from`, the start of a message, and `end`; and the
-/// end of the last of them.
+/// The number of complete messages in `body` between `from`, the start of a message, and `end`; and
+/// the end of the last of them.
 fn whole_messages(body: &[u8], from: usize, end: usize) -> (u64, usize) {
     let (mut count, mut at) = (0, from);
     while let Some(length) = body.get(at..).and_then(framed_length)

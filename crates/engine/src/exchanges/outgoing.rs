@@ -1,12 +1,12 @@
 //! The request of an exchange on its way out, in every form and for each attempt.
 //!
-//! An attempt begins with [`OutgoingRequest::render`], which renders the varying parts. The wire then
-//! takes the request in the form of HTTP/1.1 ([`OutgoingRequest::rendered`]) or of a stream
+//! An attempt begins with [`OutgoingRequest::render`], which renders the varying parts. The wire
+//! then takes the request in the form of HTTP/1.1 ([`OutgoingRequest::rendered`]) or of a stream
 //! ([`OutgoingRequest::opening`]), and the bytes of its body until there are no more.
 //!
-//! A redirect does not end the exchange: `note_redirect` makes the next request, and `advance` makes
-//! it the exchange's current request, which begins a new attempt. The exchange keeps its seat at the
-//! home connection and its times.
+//! A redirect does not end the exchange: `note_redirect` makes the next request, and `advance`
+//! makes it the exchange's current request, which begins a new attempt. The exchange keeps its seat
+//! at the home connection and its times.
 //!
 //! A plain request stores nothing here, because the pool has its prepared form. Rarely needed parts
 //! are boxed, so that this struct stays small in every entry.
@@ -81,9 +81,9 @@ impl OutgoingRequest {
         self.form(request).is_idempotent()
     }
 
-    /// Begins an attempt on a connection: renders the varying parts, unless an earlier attempt did so
-    /// or the request was redirected. Returns the time at which to call `ExchangeState::timer`, if
-    /// any.
+    /// Begins an attempt on a connection: renders the varying parts, unless an earlier attempt did
+    /// so or the request was redirected. Returns the time at which to call `ExchangeState::timer`,
+    /// if any.
     ///
     /// # Errors
     /// A text, if the request cannot be rendered.

@@ -3,17 +3,18 @@
 //!
 //! Call [`Records::attend`] only if [`Records::attends`] is true; this check is two comparisons for
 //! nearly every exchange. The body of a failed exchange is also passed to
-//! [`Records::keep_failed_body`]. Both are called after the sample is made and before the exchange's
-//! state is reused. [`Records::take_written`] empties the records when an interval is closed, except
-//! the known kinds of failure and the bound of the slowest, which are kept for the run.
+//! [`Records::keep_failed_body`]. Both are called after the sample is made and before the
+//! exchange's state is reused. [`Records::take_written`] empties the records when an interval is
+//! closed, except the known kinds of failure and the bound of the slowest, which are kept for the
+//! run.
 //!
-//! Peers decide the sizes here, so each has a bound: a failed body is kept up to [`FAILED_BODY_BYTES`],
-//! once for each outcome and status; the number of slowest exchanges is fixed; transcripts of responses
-//! from a given status on stop at [`KEPT_TRANSCRIPTS_BYTES`] per interval. If a plan requests every
-//! exchange, only the shown part of each is bounded.
+//! Peers decide the sizes here, so each has a bound: a failed body is kept up to
+//! [`FAILED_BODY_BYTES`], once for each outcome and status; the number of slowest exchanges is
+//! fixed; transcripts of responses from a given status on stop at [`KEPT_TRANSCRIPTS_BYTES`] per
+//! interval. If a plan requests every exchange, only the shown part of each is bounded.
 //!
-//! The values of secret fields of the request are masked in a failed body, because a server may echo
-//! them in its error page.
+//! The values of secret fields of the request are masked in a failed body, because a server may
+//! echo them in its error page.
 
 use super::entry::Entry;
 use super::rules::Rules;
@@ -50,9 +51,9 @@ pub(super) struct Records {
     traces: bool,
     /// The slowest exchanges of this worker that have not been handed over yet.
     slowest: Slowest,
-    /// An exchange whose response time or service time exceeds these values is one of the slowest so
-    /// far. The values only rise, even after the slowest are handed over: no faster exchange can be
-    /// among the slowest of the run.
+    /// An exchange whose response time or service time exceeds these values is one of the slowest
+    /// so far. The values only rise, even after the slowest are handed over: no faster exchange can
+    /// be among the slowest of the run.
     slow_from: [Nanos; 2],
     /// Whether *the* latency may be the service time.
     is_closed: bool,
@@ -156,8 +157,8 @@ impl Records {
         self.bodies.push(body);
     }
 
-    /// Transcribes the part of an exchange that a redirect ends, if every exchange is transcribed. The
-    /// time of this part is not known separately.
+    /// Transcribes the part of an exchange that a redirect ends, if every exchange is transcribed.
+    /// The time of this part is not known separately.
     #[cold]
     pub(super) fn transcribe_hop(&mut self, rules: &Rules, entry: &Entry) {
         if self.kinds == Transcripts::Every {
@@ -191,8 +192,8 @@ impl Records {
     }
 }
 
-/// The trace id that an exchange carried: the second field of `traceparent` (W3C Trace Context section
-/// 3.2).
+/// The trace id that an exchange carried: the second field of `traceparent` (W3C Trace Context
+/// section 3.2).
 fn trace_of(rules: &Rules, entry: &Entry) -> Option<String> {
     let sent = entry.state.sent(rules.request(&entry.exchange));
     let mut fields = sent.fields.iter();
@@ -201,8 +202,8 @@ fn trace_of(rules: &Rules, entry: &Entry) -> Option<String> {
     Some(trace.chars().take(TRACE_DIGITS).collect())
 }
 
-/// The beginning of a body, without the values of secret fields. A text is masked as text, even if it
-/// was cut within its last character.
+/// The beginning of a body, without the values of secret fields. A text is masked as text, even if
+/// it was cut within its last character.
 fn without_secrets(body: &[u8], values: &[&str]) -> Vec<u8> {
     let bytes = &body[..body.len().min(FAILED_BODY_BYTES)];
     let whole = match std::str::from_utf8(bytes) {

@@ -1,8 +1,8 @@
 //! The response of an exchange: its body, and its redirect.
 //!
 //! The verbs are called in the wire's order: `head`, then `data` for each piece of the body, then
-//! `end_message` or `trailers` unless the head or a piece was the last part. A response that came in
-//! one piece and is judged only by its status needs none of them: the handler judges it.
+//! `end_message` or `trailers` unless the head or a piece was the last part. A response that came
+//! in one piece and is judged only by its status needs none of them: the handler judges it.
 //!
 //! A redirect does not end the exchange: the [`OutgoingRequest`] notes the next request.
 //!
@@ -42,8 +42,8 @@ impl ResponseState {
         !self.body.is_discard()
     }
 
-    /// Receives the response's head: keeps the part that is looked at, notes a redirect, and chooses
-    /// the use of the body that follows.
+    /// Receives the response's head: keeps the part that is looked at, notes a redirect, and
+    /// chooses the use of the body that follows.
     #[inline(always)]
     pub(super) fn head(
         &mut self,
@@ -92,7 +92,8 @@ impl ResponseState {
         let look = exchange.look.get_or_insert_default();
         look.clear();
         let mut body = BodyUse::sample(FAILED_BODY_BYTES, fields);
-        // The sample is only shown: a body that cannot be decoded completely is kept up to the error.
+        // The sample is only shown: a body that cannot be decoded completely is kept up to the
+        // error.
         let _undecodable = body.read(bytes, Some(look));
     }
 
@@ -152,8 +153,8 @@ impl ResponseState {
         }
     }
 
-    /// Ends the body. The body of a redirect may be incomplete in every protocol, because no part of
-    /// it is used.
+    /// Ends the body. The body of a redirect may be incomplete in every protocol, because no part
+    /// of it is used.
     #[inline(always)]
     fn finish_body(&mut self, outgoing: &OutgoingRequest) -> Result<(), Failure> {
         if self.body.is_discard() || outgoing.leads_on() {
@@ -210,8 +211,8 @@ fn complete(outgoing: &OutgoingRequest, cx: &mut KindContext<'_>) -> Continuatio
 
 /// The pause before a failed request is sent again; `None` if it is not. A request lost by a reused
 /// connection may have been processed, so only an idempotent one is repeated (RFC 9110 section
-/// 9.2.2), and only if the plan allows it. A request that the server has refused is not repeated, as
-/// in a browser.
+/// 9.2.2), and only if the plan allows it. A request that the server has refused is not repeated,
+/// as in a browser.
 pub(super) fn pause_before_resend(
     outgoing: &OutgoingRequest,
     cx: &KindContext<'_>,
@@ -234,8 +235,8 @@ pub(super) fn pause_before_resend(
 /// The use of the body of a response with these fields. An inspection has priority, with its limit;
 /// then the plan's decoding, with room for a sample; then the sample alone.
 ///
-/// A body that no part needs is discarded as it arrives. A body that the plan decodes is decoded even
-/// if nothing looks at it, and fails the exchange if it cannot be decoded.
+/// A body that no part needs is discarded as it arrives. A body that the plan decodes is decoded
+/// even if nothing looks at it, and fails the exchange if it cannot be decoded.
 fn use_of_body(
     cx: &mut KindContext<'_>,
     status: u16,

@@ -14,8 +14,8 @@
 //! The request's [`Form`](crate::prepare::Form) selects the verbs of the request, and its
 //! [`RequestKind`] the verbs of the response. Each is matched once per verb, and the state for it
 //! exists in every exchange. Another kind (an event stream, a socket) needs a variant of
-//! [`RequestKind`], an arm here, and a file with its state; the handler, the transport and the wires
-//! stay unchanged.
+//! [`RequestKind`], an arm here, and a file with its state; the handler, the transport and the
+//! wires stay unchanged.
 
 use super::account;
 use super::call::{self, CallState, MessageState};
@@ -89,8 +89,8 @@ impl ExchangeState {
 
 /// The request.
 impl ExchangeState {
-    /// Begins an attempt on a connection: renders the varying parts of the request. Returns the time
-    /// at which [`timer`](Self::timer) must be called, if any.
+    /// Begins an attempt on a connection: renders the varying parts of the request. Returns the
+    /// time at which [`timer`](Self::timer) must be called, if any.
     ///
     /// # Errors
     /// A text, if the data cannot be rendered.

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! A method lends the transport the exchanges and the timers for one call (`context!`). If the
-//! exchanges need the transport, they list a [`Todo`], which [`PoolRun::carry_out_todo`] carries out
-//! after the call has returned. None of these methods ends an exchange or starts one: ended
+//! exchanges need the transport, they list a [`Todo`], which [`PoolRun::carry_out_todo`] carries
+//! out after the call has returned. None of these methods ends an exchange or starts one: ended
 //! exchanges are on the lists, and the pool handles them before the next call. The last exchange
 //! with an id keeps its user's state until the next `begin_exchange`.
 
@@ -88,7 +88,8 @@ impl PoolRun {
     }
 
     /// The latest time of the loop's next turn for exchanges and connections: at once if sockets
-    /// have work, else the first timer or deadline. The result may be too early, but never too late.
+    /// have work, else the first timer or deadline. The result may be too early, but never too
+    /// late.
     pub(crate) fn next_exchange_wake(&self) -> Nanos {
         match self.transport.pending.is_pressing() {
             true => Nanos::ZERO,

@@ -62,8 +62,8 @@ impl PoolPeers {
         member.is_none_or(|member| member.handover.is_over())
     }
 
-    /// Takes one thing, chosen by `lend`, from the left demand whose first thing is due earliest and
-    /// before `own`. Returns it with the index of its home worker.
+    /// Takes one thing, chosen by `lend`, from the left demand whose first thing is due earliest
+    /// and before `own`. Returns it with the index of its home worker.
     pub(super) fn take_lent(
         &mut self,
         own: Nanos,
@@ -100,8 +100,8 @@ impl PoolPeers {
         }
     }
 
-    /// Takes the demand back after a sleep, and returns the ends of requests that other workers have
-    /// carried out for its users.
+    /// Takes the demand back after a sleep, and returns the ends of requests that other workers
+    /// have carried out for its users.
     #[inline]
     pub(super) fn resume(&mut self, demand: &mut Demand) -> Vec<Returned> {
         match &mut self.member {

@@ -6,23 +6,24 @@
 //!                   └── free user ◄── carry_on ─────┘   reuse_seat ◄── its end
 //! ```
 //!
-//! Arrivals need users, and requests need seats; an arrival begins when both are free. A due request
-//! without a seat waits in the demand, in order of arrival. A free seat goes to a request of a running
-//! iteration before it goes to an arrival.
+//! Arrivals need users, and requests need seats; an arrival begins when both are free. A due
+//! request without a seat waits in the demand, in order of arrival. A free seat goes to a request
+//! of a running iteration before it goes to an arrival.
 //!
 //! `start_own` is called until it starts nothing. After an exchange has ended and is accounted for,
 //! the pool calls `continue_user` if the user belongs to this worker, then `reuse_seat`, once each;
-//! either may start an exchange at once. `start_lent` and `take_back` belong to the hand-over between
-//! workers: the helper calls the first, and the user's home worker the second, after it has its demand
-//! back.
+//! either may start an exchange at once. `start_lent` and `take_back` belong to the hand-over
+//! between workers: the helper calls the first, and the user's home worker the second, after it has
+//! its demand back.
 //!
-//! A seat that was taken must be given to exactly one exchange or given back. A method that takes an
-//! arrival from the demand must have a seat first, because an arrival cannot be put back: the order of
-//! the schedule would be lost. If requests go to several origins, the lane is known only with the
-//! arrival; such an arrival waits in the demand, and [`WAITING_MAX`] bounds the number of these.
+//! A seat that was taken must be given to exactly one exchange or given back. A method that takes
+//! an arrival from the demand must have a seat first, because an arrival cannot be put back: the
+//! order of the schedule would be lost. If requests go to several origins, the lane is known only
+//! with the arrival; such an arrival waits in the demand, and [`WAITING_MAX`] bounds the number of
+//! these.
 //!
-//! Users with their own connections ([`Affinity::User`]) need no free seat: user and seat are one, and
-//! become free together.
+//! Users with their own connections ([`Affinity::User`]) need no free seat: user and seat are one,
+//! and become free together.
 
 use super::PoolRun;
 use crate::arrivals::Arrival;
@@ -115,8 +116,8 @@ impl PoolRun {
         self.carry_on(cx, next, now);
     }
 
-    /// Starts the thing that the worker `home` has lent: an arrival, with a user of this worker, or a
-    /// request of a user that stays at home.
+    /// Starts the thing that the worker `home` has lent: an arrival, with a user of this worker, or
+    /// a request of a user that stays at home.
     pub(super) fn start_lent<I: Io>(
         &mut self,
         cx: &mut PoolContext<'_, I>,
@@ -152,8 +153,8 @@ impl PoolRun {
         self.start_apart(cx, seat, request, now);
     }
 
-    /// Gives a free seat to a waiting request of the lane, or to a waiting arrival if users admit one;
-    /// `false` if no seat can be given.
+    /// Gives a free seat to a waiting request of the lane, or to a waiting arrival if users admit
+    /// one; `false` if no seat can be given.
     #[cold]
     fn start_waiting<I: Io>(
         &mut self,
@@ -251,8 +252,8 @@ impl PoolRun {
         self.start(cx, seat, due, now);
     }
 
-    /// The time from which a user can continue after a request that ended now, whose seat rests until
-    /// `rests_until`. A user with its own connection must wait for the connection.
+    /// The time from which a user can continue after a request that ended now, whose seat rests
+    /// until `rests_until`. A user with its own connection must wait for the connection.
     #[inline]
     pub(super) const fn ready_from(&self, rests_until: Nanos, now: Nanos) -> Nanos {
         match self.affinity {
@@ -261,9 +262,9 @@ impl PoolRun {
         }
     }
 
-    /// Continues the user of an ended exchange from `ready` on: in its iteration, or as a free user.
-    /// The user is free since the exchange's end, which is before `now` if ends have kernel time
-    /// stamps.
+    /// Continues the user of an ended exchange from `ready` on: in its iteration, or as a free
+    /// user. The user is free since the exchange's end, which is before `now` if ends have kernel
+    /// time stamps.
     #[inline]
     pub(super) fn continue_user<I: Io>(
         &mut self,
@@ -396,7 +397,8 @@ impl PoolRun {
     }
 
     /// Reuses the seat of an ended exchange: at once, or after its rest. If users have their own
-    /// connections, a ready user begins its next iteration. The seat is free since the exchange's end.
+    /// connections, a ready user begins its next iteration. The seat is free since the exchange's
+    /// end.
     #[inline]
     pub(super) fn reuse_seat<I: Io>(
         &mut self,
@@ -449,8 +451,8 @@ impl PoolRun {
         }
     }
 
-    /// Gives a seat to a request that waits in its lane; without one, frees it for requests of other
-    /// lanes.
+    /// Gives a seat to a request that waits in its lane; without one, frees it for requests of
+    /// other lanes.
     #[cold]
     fn free_for_request<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, seat: Seat, now: Nanos) {
         let lane = self.transport.connections.lane_of(seat.share);

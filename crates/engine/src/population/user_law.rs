@@ -1,9 +1,9 @@
-//! The number of users over time. The law has its own time, as [`drumfire_schedule::Course`] has for
-//! rates: it stops while the load is paused.
+//! The number of users over time. The law has its own time, as [`drumfire_schedule::Course`] has
+//! for rates: it stops while the load is paused.
 //!
-//! The changes are a list in order of time, which the compiler has computed from the plan's ramps; each
-//! is taken once. Call [`UserLaw::take_change`] whenever [`UserLaw::next_change`] has been reached. A
-//! pause moves all later changes by its length; earlier changes are not undone.
+//! The changes are a list in order of time, which the compiler has computed from the plan's ramps;
+//! each is taken once. Call [`UserLaw::take_change`] whenever [`UserLaw::next_change`] has been
+//! reached. A pause moves all later changes by its length; earlier changes are not undone.
 
 use drumfire_plan::Users;
 use drumfire_units::Nanos;

@@ -2,8 +2,8 @@
 //!
 //! A request that is always the same is rendered once, before the run, and sent unchanged: a
 //! [`Rendered`] is the whole message, in one piece if the body is short. A varying request is
-//! written into the same form for each exchange (`varying`), so that the wire handles only one form.
-//! The writer of `http1` ensures syntax and framing, and refuses a field that would split the
+//! written into the same form for each exchange (`varying`), so that the wire handles only one
+//! form. The writer of `http1` ensures syntax and framing, and refuses a field that would split the
 //! message.
 
 use base64::Engine as _;
@@ -27,8 +27,8 @@ pub(crate) enum TargetForm {
     Absolute,
 }
 
-/// A body of at most this many bytes is stored after its head, so that both are sent in one write. A
-/// longer body is shared by all requests that send it.
+/// A body of at most this many bytes is stored after its head, so that both are sent in one write.
+/// A longer body is shared by all requests that send it.
 pub(super) const SHORT_BODY_BYTES: usize = 16 * 1024;
 
 /// A request in the form of the wire. The pieces that [`Rendered::piece`] returns for increasing

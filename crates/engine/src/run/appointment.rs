@@ -2,9 +2,9 @@
 //!
 //! The holder creates the appointment with the clock for its moment, and passes a clone to
 //! [`super::Run::start_at`]. When the workers have opened their connections, the last of them keeps
-//! the appointment: it is ready from then on, waits until the moment is [set](Appointment::name), and
-//! then for the moment itself. If the appointment is called off, the wait ends at once; its holder
-//! must end the run first, so that nothing is sent.
+//! the appointment: it is ready from then on, waits until the moment is [set](Appointment::name),
+//! and then for the moment itself. If the appointment is called off, the wait ends at once; its
+//! holder must end the run first, so that nothing is sent.
 //!
 //! Shares that another process has run until now begin within the run. The moment is then the run's
 //! start, which is past, together with the time of the run from which this process runs the shares

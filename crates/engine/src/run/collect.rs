@@ -2,13 +2,14 @@
 //!
 //! Each worker sends its intervals in order, as it closes them. The collector holds early intervals
 //! until the interval with the same number has come from every active worker, merges them into the
-//! first, and passes the result on: to the [`Reading`] of the whole run, which judges the thresholds,
-//! and to the observers. So an interval is published once, complete, and only as late as the slowest
-//! worker.
+//! first, and passes the result on: to the [`Reading`] of the whole run, which judges the
+//! thresholds, and to the observers. So an interval is published once, complete, and only as late
+//! as the slowest worker.
 //!
-//! Memory circulates: a merged interval is emptied here, not on the workers' threads, and returned; a
-//! published interval is freed when its last observer drops it. While one worker is late, the others'
-//! intervals wait here, 3 MiB each; a worker that was stopped sends several intervals in a row.
+//! Memory circulates: a merged interval is emptied here, not on the workers' threads, and returned;
+//! a published interval is freed when its last observer drops it. While one worker is late, the
+//! others' intervals wait here, 3 MiB each; a worker that was stopped sends several intervals in a
+//! row.
 //!
 //! The load's end is not a message of one worker but is computed from all of them (`stop`), so that
 //! the reported reason does not depend on the order in which threads run.
@@ -155,8 +156,8 @@ impl Collector {
         Channel::new(Reporter::new(index, notes), back)
     }
 
-    /// Receives the workers' messages until all workers have ended. Calls `stop` if a threshold ends
-    /// the run. A worker that panics counts as ended too, because its reporter sends
+    /// Receives the workers' messages until all workers have ended. Calls `stop` if a threshold
+    /// ends the run. A worker that panics counts as ended too, because its reporter sends
     /// [`Message::Gone`] when it is dropped.
     pub(crate) fn collect(&mut self, stop: &dyn Fn(), observer: &mut dyn FnMut(RunEvent)) {
         while self.workers.iter().any(|worker| !worker.is_gone) {
@@ -240,8 +241,8 @@ impl Collector {
         }
     }
 
-    /// The end of the run's load, which is the end of the pool that ends last; `None` while any pool
-    /// is running. The result does not depend on the order of the workers' reports.
+    /// The end of the run's load, which is the end of the pool that ends last; `None` while any
+    /// pool is running. The result does not depend on the order of the workers' reports.
     fn stop(&self) -> Option<Stopped> {
         let pools = self.workers.first()?.parts.len();
         let stops = (0..pools).map(|pool| self.stop_of(pool));
@@ -250,8 +251,8 @@ impl Collector {
         stops?.into_iter().max_by_key(last)
     }
 
-    /// The end of a pool's load. A worker whose share of a count is used up does not stop the others;
-    /// any other reason applies to all.
+    /// The end of a pool's load. A worker whose share of a count is used up does not stop the
+    /// others; any other reason applies to all.
     fn stop_of(&self, pool: usize) -> Option<Stopped> {
         let parts = || self.workers.iter().map(|worker| worker.parts[pool]);
         let stops = parts().filter_map(|part| match part {
@@ -308,8 +309,8 @@ impl Collector {
         if self.machine.is_some() {
             interval.health.memory = resident_memory().unwrap_or(0);
         }
-        // The readers receive a clone, which needs a fraction of the memory for recording: it is read
-        // a dozen times, and shares a core with a worker.
+        // The readers receive a clone, which needs a fraction of the memory for recording: it is
+        // read a dozen times, and shares a core with a worker.
         let closed = Arc::new(Interval::clone(&interval));
         self.give_back(index, interval);
         self.reading.absorb(&closed);

@@ -1,8 +1,8 @@
 //! A run that other processes carry out, in the process that observes and commands it.
 //!
-//! The body of [`super::Run::relayed`] receives a [`Relay`]. The body sets the start of the run's clock
-//! with [`Relay::begin`], publishes the run's events in order, and regularly reads the observers'
-//! requests ([`Relay::commands`], [`Relay::halt`]) to pass them on.
+//! The body of [`super::Run::relayed`] receives a [`Relay`]. The body sets the start of the run's
+//! clock with [`Relay::begin`], publishes the run's events in order, and regularly reads the
+//! observers' requests ([`Relay::commands`], [`Relay::halt`]) to pass them on.
 
 use super::events::Hub;
 use crate::Control;
@@ -53,14 +53,15 @@ impl<'a> Relay<'a> {
         self.hub.publish(event);
     }
 
-    /// The commands given so far, from the one with number `from` on, each with the time at which it
-    /// takes effect.
+    /// The commands given so far, from the one with number `from` on, each with the time at which
+    /// it takes effect.
     #[must_use]
     pub fn commands(&self, from: usize) -> Vec<Arc<Command>> {
         self.control.commands(from)
     }
 
-    /// The reason why the run was stopped, if it was, and whether exchanges in flight are given up too.
+    /// The reason why the run was stopped, if it was, and whether exchanges in flight are given up
+    /// too.
     #[must_use]
     pub fn halt(&self) -> Option<(StopReason, bool)> {
         self.control.halt()

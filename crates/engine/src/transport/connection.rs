@@ -1,16 +1,16 @@
 //! One slot's connection: its states from closed to open, its wire, and the reasons why it ends.
 //!
-//! Its parts own their state. The [`Link`] has the step of opening and, after the last one, the wire;
-//! an [`Attempt`] advances it. [`Redial`] has the addresses and the rests between attempts, the
-//! [`Alarm`] the times at which the connection must be checked. Everything that ends the connection is
-//! here: `close` if it works and `lose` if it has failed return the link to closed from any state,
-//! report the connection's life and the reason to the handler, and close the socket. A slot has one
-//! connection after another; the alarm and the place in the lists of pending work belong to the slot
-//! and stay.
+//! Its parts own their state. The [`Link`] has the step of opening and, after the last one, the
+//! wire; an [`Attempt`] advances it. [`Redial`] has the addresses and the rests between attempts,
+//! the [`Alarm`] the times at which the connection must be checked. Everything that ends the
+//! connection is here: `close` if it works and `lose` if it has failed return the link to closed
+//! from any state, report the connection's life and the reason to the handler, and close the
+//! socket. A slot has one connection after another; the alarm and the place in the lists of pending
+//! work belong to the slot and stay.
 //!
 //! `leave` and `retire` are the two steps of an orderly end: the connection carries no further
-//! exchange, then another slot serves its share. `close_if_done` closes the connection after its last
-//! exchange.
+//! exchange, then another slot serves its share. `close_if_done` closes the connection after its
+//! last exchange.
 
 mod link;
 mod opening;
@@ -60,8 +60,8 @@ pub(super) struct Connection {
     /// Whether another connection has replaced this one, which still carries its exchanges to their
     /// ends.
     pub(super) is_retiring: bool,
-    /// Whether the seat of its share is given out only after the connection is open or has failed to
-    /// open.
+    /// Whether the seat of its share is given out only after the connection is open or has failed
+    /// to open.
     withholds_seat: bool,
     /// Its slot's place in the lists of pending work.
     pub(super) listed: Listed,
@@ -215,8 +215,8 @@ impl Connection {
         std::mem::replace(&mut self.withholds_seat, false)
     }
 
-    /// Begins the run: the rest is over, all times count from 0, and an opening in progress gets its
-    /// whole time again. A closed connection with a withheld seat is dialed in turn.
+    /// Begins the run: the rest is over, all times count from 0, and an opening in progress gets
+    /// its whole time again. A closed connection with a withheld seat is dialed in turn.
     pub(super) fn begin_run(&mut self, lane: &mut Lane, slot: Slot, timers: &mut Timers) {
         self.phase_start = Nanos::ZERO;
         self.alarm.forget_entry();
@@ -232,8 +232,8 @@ impl Connection {
         }
     }
 
-    /// Stops the connection from carrying further exchanges, for this reason. It is closed at once if
-    /// its protocol has nothing to finish.
+    /// Stops the connection from carrying further exchanges, for this reason. It is closed at once
+    /// if its protocol has nothing to finish.
     pub(super) fn leave<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -269,9 +269,9 @@ impl Connection {
         })
     }
 
-    /// Closes the connection if another has replaced it and it carries no exchanges; returns whether
-    /// it did. The protocol is ended only then, because some servers drop streams in flight when they
-    /// receive a GOAWAY.
+    /// Closes the connection if another has replaced it and it carries no exchanges; returns
+    /// whether it did. The protocol is ended only then, because some servers drop streams in flight
+    /// when they receive a GOAWAY.
     pub(super) fn close_if_done<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -302,8 +302,8 @@ impl Connection {
         }
     }
 
-    /// Closes a connection that has failed. Returns its wire with the exchanges that it carried, which
-    /// the caller must end.
+    /// Closes a connection that has failed. Returns its wire with the exchanges that it carried,
+    /// which the caller must end.
     pub(super) fn lose<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -316,8 +316,8 @@ impl Connection {
         }
     }
 
-    /// Empties the slot and closes the socket. A connection whose dial did not finish has no life to
-    /// report.
+    /// Empties the slot and closes the socket. A connection whose dial did not finish has no life
+    /// to report.
     fn empty_slot<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,

@@ -1,11 +1,11 @@
-//! The connections of a pool: the slots that hold them, the shares that they serve, their lanes, and
-//! the life of each connection from its dial to its close.
+//! The connections of a pool: the slots that hold them, the shares that they serve, their lanes,
+//! and the life of each connection from its dial to its close.
 //!
 //! A share outlives its connections: one slot at a time serves it. `Connections` change everything
-//! that involves a slot, a share and its lane together; [`Slots`], [`Shares`] and [`Lanes`] refer to
-//! each other only by ids. Exchanges appear here only as ids that wait for a share. The transport
-//! puts them on wires, so a call that affects waiting exchanges returns a [`Change`], which the
-//! transport applies.
+//! that involves a slot, a share and its lane together; [`Slots`], [`Shares`] and [`Lanes`] refer
+//! to each other only by ids. Exchanges appear here only as ids that wait for a share. The
+//! transport puts them on wires, so a call that affects waiting exchanges returns a [`Change`],
+//! which the transport applies.
 //!
 //! ```text
 //!   closed ─► opened (Attempt) ─► ready ─► retires, when it takes no more ─► closed, a spare
@@ -13,11 +13,11 @@
 //!     └── rests ◄─┴──── failed ◄────┘
 //! ```
 //!
-//! `dial`, `go_on_opening` and `time_out_opening` advance a connection that is being opened. When it
-//! is ready, `watch` sets the first time at which its silence is checked; `doubt` is called after an
-//! exchange on it was given up. A failed connection ends with `lose`. A connection that takes no
-//! further exchanges, and may still carry some, ends with `leave` or `retire_if_spent`, then
-//! `close_if_done`.
+//! `dial`, `go_on_opening` and `time_out_opening` advance a connection that is being opened. When
+//! it is ready, `watch` sets the first time at which its silence is checked; `doubt` is called
+//! after an exchange on it was given up. A failed connection ends with `lose`. A connection that
+//! takes no further exchanges, and may still carry some, ends with `leave` or `retire_if_spent`,
+//! then `close_if_done`.
 
 mod shares;
 
@@ -368,10 +368,10 @@ impl Connections {
 
     /// Closes a connection that has failed, and backs off if it never produced a response.
     ///
-    /// A connection whose protocol had not begun (HTTP/2 before the server's settings) counts as one
-    /// that failed to open. Otherwise the exchanges that it carried are returned, and the transport
-    /// fails each or sends it again. The slot is free at once if a successor serves the share, rests
-    /// if the connection has given no response, and may otherwise dial again at once.
+    /// A connection whose protocol had not begun (HTTP/2 before the server's settings) counts as
+    /// one that failed to open. Otherwise the exchanges that it carried are returned, and the
+    /// transport fails each or sends it again. The slot is free at once if a successor serves the
+    /// share, rests if the connection has given no response, and may otherwise dial again at once.
     pub(super) fn lose<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,

@@ -97,7 +97,8 @@ impl Lane {
     }
 
     /// The distance between the first address choices of consecutive shares. If all use the first
-    /// address, each share starts a separate round, because local addresses take turns by the round.
+    /// address, each share starts a separate round, because local addresses take turns by the
+    /// round.
     pub(super) fn stride(&self) -> u32 {
         match self.settings.spread {
             Spread::Turn => 1,
@@ -191,8 +192,8 @@ impl Lane {
         self.settings.known_for(ttl).map(|time| now + time)
     }
 
-    /// The address for a share's connection with this first choice, if no address is down; `None` if
-    /// any address is acceptable.
+    /// The address for a share's connection with this first choice, if no address is down; `None`
+    /// if any address is acceptable.
     pub(crate) fn address_of(&self, choice: u32) -> Option<SocketAddr> {
         match self.settings.spread {
             Spread::Turn => self.route.peer(choice as usize),

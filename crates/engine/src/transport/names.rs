@@ -1,12 +1,12 @@
 //! Names: the names of lanes' peers, looked up again during a run.
 //!
 //! A lane's timer ([`Wake::Names`]) begins a look-up on a separate thread. While one is running
-//! ([`Names::seek`]), the transport polls for its answer, which sets the lane's timer again. Only the
-//! transport closes connections: this module lists the connections whose address has changed.
+//! ([`Names::seek`]), the transport polls for its answer, which sets the lane's timer again. Only
+//! the transport closes connections: this module lists the connections whose address has changed.
 //!
 //! A look-up that fails changes nothing: the old addresses stay, and the name is looked up again
-//! within [`LOOK_UP_AGAIN`]. A lane has at most one running look-up, because only the answer sets its
-//! timer again.
+//! within [`LOOK_UP_AGAIN`]. A lane has at most one running look-up, because only the answer sets
+//! its timer again.
 
 use super::connections::Connections;
 use super::lane::Lanes;

@@ -2,14 +2,15 @@
 //!
 //! The transport marks a slot here after every call of its wire, and empties the lists before its
 //! worker waits. Output with a request is written as soon as the event that started the request is
-//! handled, because its response time is running. All other output (acknowledgements, window updates,
-//! settings, resets) is sent with it, or when the worker waits, so a connection has one send per turn.
-//! Nearly every readable socket is also reported as writable; this marks the output and writes
-//! nothing.
+//! handled, because its response time is running. All other output (acknowledgements, window
+//! updates, settings, resets) is sent with it, or when the worker waits, so a connection has one
+//! send per turn. Nearly every readable socket is also reported as writable; this marks the output
+//! and writes nothing.
 //!
-//! A slot is in each list at most once, which its [`Listed`] records, so that marking it again costs
-//! one comparison. A slot whose connection is closed stays listed, and is skipped in its turn. The
-//! lists are emptied in the order in which slots were added: no connection can delay another's output.
+//! A slot is in each list at most once, which its [`Listed`] records, so that marking it again
+//! costs one comparison. A slot whose connection is closed stays listed, and is skipped in its
+//! turn. The lists are emptied in the order in which slots were added: no connection can delay
+//! another's output.
 
 use crate::wire::Outgoing;
 use drumfire_net::Slot;

@@ -225,8 +225,8 @@ impl Transport {
         }
     }
 
-    /// Reads one slot that was left unread before this turn; or one on which a send failed, and then
-    /// fails the remaining exchanges there.
+    /// Reads one slot that was left unread before this turn; or one on which a send failed, and
+    /// then fails the remaining exchanges there.
     pub(crate) fn read_rest<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>) {
         if let Some(slot) = self.pending.next_unread() {
             self.connections.slots[slot].listed.leave_unread();

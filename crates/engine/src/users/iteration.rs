@@ -1,9 +1,9 @@
 //! Iterations: the progress of each user in the program of its pool, and the user's values.
 //!
 //! An iteration is open from [`Iterations::open_iteration`] until [`Iterations::go_on`] returns
-//! [`NextStep::Over`]. In between, the pool carries out each `NextStep` and then calls `go_on` again:
-//! after a request with the time at which its exchange ended, after [`Iterations::note_end`] has
-//! received the outcome; after a pause with the time that [`Iterations::woken`] returns.
+//! [`NextStep::Over`]. In between, the pool carries out each `NextStep` and then calls `go_on`
+//! again: after a request with the time at which its exchange ended, after [`Iterations::note_end`]
+//! has received the outcome; after a pause with the time that [`Iterations::woken`] returns.
 //!
 //! All values and pauses are functions of the pool's seed, the user's number, its iteration and the
 //! step, so that any worker can repeat any iteration.
@@ -15,8 +15,8 @@
 //! [`GIVEN_PASSES_MAX`] bounds the number of passes that comes from data.
 //!
 //! If a condition or a number of passes cannot be computed, the iteration ends before its next
-//! request. That request then counts as failed with the reason ([`Iterations::take_prevented`]): the
-//! reason has no other record, and a threshold on failures must include it.
+//! request. That request then counts as failed with the reason ([`Iterations::take_prevented`]):
+//! the reason has no other record, and a threshold on failures must include it.
 //!
 //! Times follow the plan: a step begins when the previous one was over, not when the worker handled
 //! it, so that the worker's lateness does not add up over the steps of an iteration.
@@ -143,8 +143,8 @@ pub(crate) enum NextStep {
 }
 
 impl Iterations {
-    /// The iterations of a pool, all closed; `None` if the program has no steps, so that a request is
-    /// an iteration.
+    /// The iterations of a pool, all closed; `None` if the program has no steps, so that a request
+    /// is an iteration.
     pub(crate) fn of(program: &Program, seed: u64) -> Option<Self> {
         let scenarios = program.scenarios()?;
         Some(Self {
@@ -168,8 +168,8 @@ impl Iterations {
         self.scenarios.round()
     }
 
-    /// Begins an iteration of a user now, intended for `intended`, with the scenario that is next in
-    /// turn.
+    /// Begins an iteration of a user now, intended for `intended`, with the scenario that is next
+    /// in turn.
     pub(crate) fn open_iteration(&mut self, turn: Turn, intended: Nanos, now: Nanos) {
         let (index, extent) = (turn.user.index(), self.scenarios.extent());
         if self.list.len() <= index {
@@ -320,8 +320,8 @@ impl Iterations {
         }
     }
 
-    /// The request that a user's ended iteration could not reach; `None` if it reached all, and after
-    /// the first call.
+    /// The request that a user's ended iteration could not reach; `None` if it reached all, and
+    /// after the first call.
     pub(crate) fn take_prevented(&mut self, user: UserId) -> Option<Box<Prevented>> {
         self.list[user.index()].prevented.take()
     }
@@ -349,8 +349,8 @@ impl Iterations {
     }
 }
 
-/// An iteration whose steps are executed up to the next one that takes time, with the data that steps
-/// use.
+/// An iteration whose steps are executed up to the next one that takes time, with the data that
+/// steps use.
 struct Walk<'a, F> {
     iteration: &'a mut Iteration,
     text: &'a mut String,
@@ -537,9 +537,9 @@ impl Iteration {
         counter.copied().unwrap_or_default()
     }
 
-    /// The number of the iteration's next request within the run. Each arrival has as many numbers as
-    /// an iteration has requests at most, so that numbers are unique without a counter that workers
-    /// would share.
+    /// The number of the iteration's next request within the run. Each arrival has as many numbers
+    /// as an iteration has requests at most, so that numbers are unique without a counter that
+    /// workers would share.
     fn number(&self, requests: u64) -> u64 {
         let before = self.turn.arrival.wrapping_mul(requests);
         before.wrapping_add(self.requests.into())

@@ -20,8 +20,8 @@ pub(crate) struct Prevented {
 }
 
 impl Prevented {
-    /// A request, by its index in the pool's list, of the iteration of the arrival with this number,
-    /// and the reason why it is not sent.
+    /// A request, by its index in the pool's list, of the iteration of the arrival with this
+    /// number, and the reason why it is not sent.
     pub(super) const fn new(request: u32, arrival: u64, reason: DataError) -> Self {
         Self {
             request,
@@ -30,8 +30,8 @@ impl Prevented {
         }
     }
 
-    /// The record of the request, counted in this step. The iteration ended at `at`, and the request
-    /// took no time.
+    /// The record of the request, counted in this step. The iteration ended at `at`, and the
+    /// request took no time.
     pub(crate) fn sample(&self, step: u16, at: Nanos) -> Sample {
         Sample {
             intended: at,

@@ -1,7 +1,7 @@
 //! The state that a user keeps from one request to the next, lent to each exchange.
 //!
-//! Neither part is copied: the jar moves to the exchange and back, and the variables are shared; the
-//! exchange drops its reference before the user changes them. If another worker carries out an
+//! Neither part is copied: the jar moves to the exchange and back, and the variables are shared;
+//! the exchange drops its reference before the user changes them. If another worker carries out an
 //! exchange, both move with it.
 
 use drumfire_cookies::Jar;

@@ -56,7 +56,8 @@ pub(crate) enum Flow {
     Room { since: Option<Nanos> },
     /// The connection can no longer be used, and its exchanges have had their last events.
     Close(Closing),
-    /// Something happened that concerns more than the exchanges; a few times in a connection's life.
+    /// Something happened that concerns more than the exchanges; a few times in a connection's
+    /// life.
     Events(Box<ConnectionEvents>),
 }
 

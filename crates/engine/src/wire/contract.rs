@@ -76,7 +76,8 @@ pub(crate) trait WireProtocol {
     /// The output for the connection's socket.
     fn outgoing(&self) -> Outgoing;
 
-    /// Stops the connection from taking further exchanges. Returns whether it can be closed at once.
+    /// Stops the connection from taking further exchanges. Returns whether it can be closed at
+    /// once.
     fn take_no_more(&mut self) -> bool;
 
     /// Restarts the measurement of silence now. Returns the time of the first
@@ -164,7 +165,8 @@ pub(crate) trait WireProtocol {
         now: Nanos,
     ) -> Expiry;
 
-    /// Whether the protocol ends with a message of ours, which a close with unread input would lose.
+    /// Whether the protocol ends with a message of ours, which a close with unread input would
+    /// lose.
     fn has_farewell(&self) -> bool {
         false
     }

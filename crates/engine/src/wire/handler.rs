@@ -209,8 +209,8 @@ pub(crate) struct Extra<'a> {
 }
 
 impl<'a> Extra<'a> {
-    /// Rendered fields, with the exchange's own path and authority, if any. The authority replaces a
-    /// field `host`.
+    /// Rendered fields, with the exchange's own path and authority, if any. The authority replaces
+    /// a field `host`.
     pub(crate) const fn new(
         path: Option<&'a str>,
         authority: Option<&'a str>,

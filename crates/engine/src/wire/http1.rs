@@ -7,13 +7,13 @@
 //! complete, the peer stays, and neither side requested the close (RFC 9112 section 9.3).
 //!
 //! Requests are not pipelined. Bytes that arrive without a running exchange close the connection
-//! instead of being read as the next response ([`refuse_input`]). A large body that is not needed is
-//! discarded in the kernel, without being copied to this process.
+//! instead of being read as the next response ([`refuse_input`]). A large body that is not needed
+//! is discarded in the kernel, without being copied to this process.
 //!
 //! If a reused connection fails just as a request is sent, before any byte of the response, the
 //! cause is the race between a server that closes an idle connection and the next request (RFC 9112
-//! section 9.3.1). Only such a request may be repeated. A later end is not this race: the server may
-//! have processed the request until then.
+//! section 9.3.1). Only such a request may be repeated. A later end is not this race: the server
+//! may have processed the request until then.
 
 mod sending;
 
@@ -164,7 +164,8 @@ impl WireProtocol for Http1 {
         }
     }
 
-    /// Fails the exchange whose send failed, unless bytes that the server sent before have ended it.
+    /// Fails the exchange whose send failed, unless bytes that the server sent before have ended
+    /// it.
     fn fail_sends<H: Handler>(
         &mut self,
         underway: &mut Underway,
@@ -582,9 +583,9 @@ impl Http1 {
     }
 }
 
-/// The result of a receive with bytes, including the end of the exchange if they complete it; `None`
-/// if there may be more to receive. The peer's end follows the received bytes without a separate
-/// event.
+/// The result of a receive with bytes, including the end of the exchange if they complete it;
+/// `None` if there may be more to receive. The peer's end follows the received bytes without a
+/// separate event.
 #[inline(always)]
 fn read(flow: Option<Flow>, drained: bool, terms: &Terms<'_>) -> Option<Read> {
     match flow {
@@ -640,8 +641,8 @@ fn read_hint(hint: &mut Hint, head: &Head<'_>, settings: &Settings) {
     }
 }
 
-/// Closes a connection that received something while it carries no exchange: its end, or unrequested
-/// bytes. TLS's own messages leave nothing to receive.
+/// Closes a connection that received something while it carries no exchange: its end, or
+/// unrequested bytes. TLS's own messages leave nothing to receive.
 #[cold]
 fn refuse_input<I: Io>(port: &mut Port<'_, I>, input: &mut Input) -> Read {
     let flow = match input.receive(port) {

@@ -2,8 +2,8 @@
 //! exchange's id.
 //!
 //! The [`Machine`] has the streams, flow control, HPACK and the output, which `flush` writes once
-//! per turn for all streams. An exchange counts as sent when the flush that carries its head begins;
-//! until then it is in `unsent`.
+//! per turn for all streams. An exchange counts as sent when the flush that carries its head
+//! begins; until then it is in `unsent`.
 //!
 //! A stream ends with its response (and a reset, if the request is incomplete), with a reset by the
 //! server, with our reset if the exchange is given up, or with the connection. Streams above the
@@ -536,7 +536,8 @@ impl Http2 {
         }
     }
 
-    /// Handles a response that came in one piece; returns the number of its bytes, if there was one.
+    /// Handles a response that came in one piece; returns the number of its bytes, if there was
+    /// one.
     #[inline(always)]
     fn feed_whole<H: Handler>(
         &mut self,

@@ -97,8 +97,8 @@ impl Settings {
         self.hints == KeepAliveHints::Respect
     }
 
-    /// The time until which a body waits for `100 Continue` after a head that is sent now; `None` if
-    /// it does not wait.
+    /// The time until which a body waits for `100 Continue` after a head that is sent now; `None`
+    /// if it does not wait.
     #[inline]
     pub(crate) fn continue_by(&self, now: Nanos) -> Option<Nanos> {
         match self.expect_continue {

@@ -133,8 +133,8 @@ fn a_retry_that_can_not_be_made_leaves_the_first_failure() {
     assert_eq!(repeated(heads), 0);
 }
 
-/// A handler that works for a second and then closes the connection has received the request: it is not
-/// sent again, for any method.
+/// A handler that works for a second and then closes the connection has received the request: it is
+/// not sent again, for any method.
 #[test]
 fn a_request_that_was_worked_on_is_not_sent_again() {
     let (ours, go) = (ReusedClosed::Retry, ReusedClosed::RetryAsGo);

@@ -3,8 +3,8 @@
 //! [`Shape::of`] is called for a series that moves, which [`super::blocks`] decides. It compares
 //! forms by their residual squares. A form with a position in time must be much better, because the
 //! search for the position already reduces the squares. [`rests`] are the residuals of each form,
-//! from which the dependence of values is estimated: if they contained a movement, the movement would
-//! look like dependence and hide itself.
+//! from which the dependence of values is estimated: if they contained a movement, the movement
+//! would look like dependence and hide itself.
 //!
 //! All fits are by least squares and exhaustive over positions, on at most [`PARTS`] parts of the
 //! series. [`steps`] handles each pair of positions in constant time with prefix sums; the rest is
@@ -16,9 +16,9 @@ use drumfire_stats::{mean, median};
 const PARTS: usize = 60;
 /// The minimum number of parts on each side of a bend or a step.
 const SIDE: usize = 2;
-/// The minimum logarithm of the likelihood ratio in favour of a form with a position in time over one
-/// without, and of one with two positions over one with one. The search for one position alone gains
-/// some 4, for two some 7.
+/// The minimum logarithm of the likelihood ratio in favour of a form with a position in time over
+/// one without, and of one with two positions over one with one. The search for one position alone
+/// gains some 4, for two some 7.
 const BETTER: f64 = 6.0;
 
 /// The form of a movement, with positions in its series.
@@ -51,8 +51,8 @@ pub(super) struct Rest {
     pub(super) bias: f64,
 }
 
-/// The biases of forms with no position, one, and two, found by simulation of independent values and
-/// rounded up.
+/// The biases of forms with no position, one, and two, found by simulation of independent values
+/// and rounded up.
 const LINE_BIAS: f64 = 2.0;
 const CURVE_BIAS: f64 = 4.0;
 const PLACE_BIAS: f64 = 4.0;
@@ -64,7 +64,8 @@ impl Shape {
     /// The form with the best fit. A form with a position in time must fit much better than a line
     /// ([`BETTER`]).
     ///
-    /// The position is found among the parts and then, for a step, refined to a value of the series.
+    /// The position is found among the parts and then, for a step, refined to a value of the
+    /// series.
     pub(super) fn of(values: &[f64]) -> Self {
         let count = PARTS.min(values.len());
         let levels = parts(values, count, median);
@@ -181,8 +182,8 @@ fn is_better(squares: f64, than: f64, values: usize) -> bool {
     values as f64 / 2.0 * ratio.ln() >= BETTER
 }
 
-/// The step between the best levels. If two steps fit much better than one, the result is the higher
-/// of them; the other one is found when its side is cut again.
+/// The step between the best levels. If two steps fit much better than one, the result is the
+/// higher of them; the other one is found when its side is cut again.
 fn best_step(values: &[f64]) -> Fit {
     let total = total_squares(values);
     let [one, two] = steps(values);
@@ -345,8 +346,8 @@ fn squares(rests: &[f64]) -> f64 {
     rests.iter().map(|rest| rest * rest).sum()
 }
 
-/// The position within `around` at which two levels fit the series best, by absolute deviations from
-/// their medians, so that spikes have no influence.
+/// The position within `around` at which two levels fit the series best, by absolute deviations
+/// from their medians, so that spikes have no influence.
 fn refined(values: &[f64], around: std::ops::Range<usize>) -> usize {
     let first = around.start.max(1);
     let last = around.end.min(values.len().saturating_sub(1)).max(first);

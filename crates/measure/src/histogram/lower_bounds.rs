@@ -3,8 +3,8 @@
 //!
 //! Lower bounds are counted among all times, and here in addition. The histogram passes its maximum
 //! with each call, because it limits the range of places that may be in use.
-//! [`LowerBounds::subtract`] leaves the smallest bound outdated: [`LowerBounds::narrow`] must follow,
-//! or [`LowerBounds::forget`] if nothing is left.
+//! [`LowerBounds::subtract`] leaves the smallest bound outdated: [`LowerBounds::narrow`] must
+//! follow, or [`LowerBounds::forget`] if nothing is left.
 
 use crate::buckets::{Buckets, bounds, places};
 use drumfire_units::Nanos;
@@ -67,8 +67,8 @@ impl LowerBounds {
         self.from = self.from.min(other.from);
     }
 
-    /// Subtracts the lower bounds of a histogram that was merged before, whose maximum is `max`. Call
-    /// [`Self::narrow`] afterwards.
+    /// Subtracts the lower bounds of a histogram that was merged before, whose maximum is `max`.
+    /// Call [`Self::narrow`] afterwards.
     pub(super) fn subtract(&mut self, other: &Self, max: u64) {
         let less = |mine: u64, theirs: u64| {
             debug_assert!(mine >= theirs, "only merged values can be subtracted");

@@ -1,22 +1,22 @@
 //! Departures: the times at which the first bytes of requests leave, by the kernel's stamps.
 //!
 //! A send requests the stamp of its last byte, and the kernel puts it into the socket's error queue
-//! when the device gets the segment. A device that takes segments at once, such as the loopback one,
-//! does so before the send returns: the queue is read after each such send. Later stamps wake the
-//! poller, or are read when the response is there.
+//! when the device gets the segment. A device that takes segments at once, such as the loopback
+//! one, does so before the send returns: the queue is read after each such send. Later stamps wake
+//! the poller, or are read when the response is there.
 //!
 //! The kernel identifies a stamp by the number of its last byte, counted on the connection from the
-//! moment at which departures were enabled. So [`Sends`] counts every byte that is sent from then on,
-//! whether or not it belongs to a request, and a stamp is used only for exactly the send that waits
-//! for it: if the kernel has merged two sends into one segment, the later one gets the stamp.
+//! moment at which departures were enabled. So [`Sends`] counts every byte that is sent from then
+//! on, whether or not it belongs to a request, and a stamp is used only for exactly the send that
+//! waits for it: if the kernel has merged two sends into one segment, the later one gets the stamp.
 //!
 //! **Which byte it belongs to.** The stamp belongs to the segment with the last byte of the send. A
 //! request longer than [`FIRST_BYTES`] is sent in two parts, so that the stamp belongs to its
 //! beginning and not to bytes that had to wait for acknowledgements.
 //!
 //! **Not for every request.** A stamp costs a system call and an allocation in the kernel. If a
-//! thread sends more than [`ASKED_PER_S`] requests a second, it requests one in N, based on the rate
-//! of the last [`WINDOW`].
+//! thread sends more than [`ASKED_PER_S`] requests a second, it requests one in N, based on the
+//! rate of the last [`WINDOW`].
 
 use super::{Stamps, system};
 use crate::socket::SEND;
@@ -27,8 +27,8 @@ use rustix::fd::OwnedFd;
 use rustix::io::{Errno, retry_on_intr};
 use rustix::net::send;
 
-/// The part of a request that has the same departure as its first byte: it leaves at once even if the
-/// connection may have only ten segments of a usual size in flight (RFC 6928).
+/// The part of a request that has the same departure as its first byte: it leaves at once even if
+/// the connection may have only ten segments of a usual size in flight (RFC 6928).
 const FIRST_BYTES: usize = 4_096;
 
 /// The departures that a thread requests per second.
@@ -140,8 +140,8 @@ impl Stamps {
         self.departures
     }
 
-    /// Enables departures on a connection that has sent nothing; `None` if they are not requested, or
-    /// the system does not have them.
+    /// Enables departures on a connection that has sent nothing; `None` if they are not requested,
+    /// or the system does not have them.
     pub(crate) fn enable_departures(&self, fd: &OwnedFd) -> Option<Box<Sends>> {
         let is_enabled = self.asking.is_some() && system::enable(fd, super::Stamped::Both);
         is_enabled.then(Box::default)
@@ -170,7 +170,8 @@ impl Stamps {
         asks
     }
 
-    /// Sends the first bytes of a request with a request for their departure; then sends the others.
+    /// Sends the first bytes of a request with a request for their departure; then sends the
+    /// others.
     fn send_asking(
         &mut self,
         fd: &OwnedFd,

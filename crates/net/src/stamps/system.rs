@@ -54,8 +54,8 @@ mod linux {
     pub(crate) fn enable(fd: &OwnedFd, stamped: Stamped) -> bool {
         match stamped {
             Stamped::Received => set(fd, RECEIVED),
-            // The kernel counts bytes from the first one that was unacknowledged when the option was
-            // set, or from the next one to be sent (since Linux 6.2): these are the same on a
+            // The kernel counts bytes from the first one that was unacknowledged when the option
+            // was set, or from the next one to be sent (since Linux 6.2): these are the same on a
             // connection that has sent nothing.
             Stamped::Both => {
                 set(fd, DEPARTURES | libc::SOF_TIMESTAMPING_OPT_ID_TCP) || set(fd, DEPARTURES)

@@ -44,8 +44,8 @@ pub enum TlsIdentity {
 /// The options of TLS.
 #[derive(Clone, Copy, Debug)]
 pub struct TlsOptions<'a> {
-    /// The name that the certificate must be for, which is also sent to the server (SNI) unless it is
-    /// an address.
+    /// The name that the certificate must be for, which is also sent to the server (SNI) unless it
+    /// is an address.
     pub name: &'a str,
     /// Trusted roots and the client certificate.
     pub material: &'a TlsMaterial,
@@ -165,8 +165,8 @@ impl TlsConfig {
         .for_worker())
     }
 
-    /// The settings of the next connection: exactly the configured share of connections may resume a
-    /// session.
+    /// The settings of the next connection: exactly the configured share of connections may resume
+    /// a session.
     pub(crate) fn next(&mut self) -> Arc<ClientConfig> {
         if self.material.generation() != self.generation {
             self.renew();
@@ -221,8 +221,8 @@ fn resuming(full: &ClientConfig) -> Arc<ClientConfig> {
     Arc::new(resuming)
 }
 
-/// The cryptography that this program was built with. It is chosen only here, so that no part of the
-/// process depends on a default that another part may set.
+/// The cryptography that this program was built with. It is chosen only here, so that no part of
+/// the process depends on a default that another part may set.
 fn provider() -> Result<Arc<CryptoProvider>, TlsSetupError> {
     #[cfg(feature = "aws-lc")]
     let provider = Ok(rustls::crypto::aws_lc_rs::default_provider());
@@ -330,8 +330,8 @@ fn roots(pem: Option<&[u8]>) -> Result<RootCertStore, TlsSetupError> {
     Ok(store)
 }
 
-/// The client's chain and key. Only the server can judge whether the certificate is good: one of X.509
-/// version 1 can't be read here, but servers accept it.
+/// The client's chain and key. Only the server can judge whether the certificate is good: one of
+/// X.509 version 1 can't be read here, but servers accept it.
 fn identity(
     chain: &[u8],
     key: &[u8],
@@ -452,8 +452,8 @@ impl ServerCertVerifier for Verified {
     }
 }
 
-/// Whether a certificate was refused because it belongs to an authority, or because its own authority
-/// is not among the roots, and for no other reason.
+/// Whether a certificate was refused because it belongs to an authority, or because its own
+/// authority is not among the roots, and for no other reason.
 fn may_be_own(error: &Error) -> bool {
     match error {
         Error::InvalidCertificate(CertificateError::UnknownIssuer) => true,
@@ -465,7 +465,8 @@ fn may_be_own(error: &Error) -> bool {
 }
 
 /// Whether a certificate was refused for its issuer. webpki compares the signature of a self-signed
-/// certificate with the keys of trusted certificates of the same name, which may be of another kind.
+/// certificate with the keys of trusted certificates of the same name, which may be of another
+/// kind.
 fn is_of_issuer(error: &Error) -> bool {
     let is_of_key = matches!(
         error,

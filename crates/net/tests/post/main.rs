@@ -17,8 +17,8 @@ enum Then {
     Wait,
 }
 
-/// Starts a server of one connection that reads this much of a request's content before it answers; its
-/// thread returns the request's head.
+/// Starts a server of one connection that reads this much of a request's content before it answers;
+/// its thread returns the request's head.
 fn serve(answer: String, reads: usize, then: Then) -> (String, JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");

@@ -7,11 +7,11 @@
 //!   succeed                         the next failure is the first again
 //! ```
 //!
-//! An attempt that fails at every address, and a connection that fails without a response, count as one
-//! failure each. The rests between failures double up to the plan's bound, and the lane lets failed
-//! connections dial in turn, so that neither one slot nor all of them flood a dead target. A planned
-//! successor inherits the number of consecutive failures: a server that refuses each connection after its
-//! greeting is not dialed without a rest.
+//! An attempt that fails at every address, and a connection that fails without a response, count as
+//! one failure each. The rests between failures double up to the plan's bound, and the lane lets
+//! failed connections dial in turn, so that neither one slot nor all of them flood a dead target. A
+//! planned successor inherits the number of consecutive failures: a server that refuses each
+//! connection after its greeting is not dialed without a rest.
 
 use crate::blame::Failure;
 use crate::transport::lane::Lane;
@@ -54,8 +54,8 @@ impl Redial {
         }
     }
 
-    /// Begins an attempt. If all connections use the lane's first address, that address is tried first
-    /// again, because it may be reachable again.
+    /// Begins an attempt. If all connections use the lane's first address, that address is tried
+    /// first again, because it may be reachable again.
     pub(super) fn begin_attempt(&mut self, lane: &Lane) {
         self.tried = 0;
         if lane.settings.spread == Spread::First {
@@ -101,7 +101,8 @@ impl Redial {
         self.failures
     }
 
-    /// Counts a failure and rests, twice as long as after the previous one. Returns the end of the rest.
+    /// Counts a failure and rests, twice as long as after the previous one. Returns the end of the
+    /// rest.
     pub(in crate::transport) fn back_off(
         &mut self,
         lane: &mut Lane,

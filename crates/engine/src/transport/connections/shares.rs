@@ -2,10 +2,10 @@
 //!
 //! A pool takes a seat before it starts an exchange ([`Connections::take_seat`]), and returns it
 //! when the exchange is over ([`Connections::give_seat`]), unless [`Connections::keeps_seat`]
-//! withdraws it. The number of seats of a lane is shares times streams of a connection. Each seat is
-//! free (in the lane's list), taken by an exchange, withheld by a connection that has not opened
-//! yet, or, if the lane grows, withdrawn because the server allows fewer streams. Seats are taken in
-//! the order of the list.
+//! withdraws it. The number of seats of a lane is shares times streams of a connection. Each seat
+//! is free (in the lane's list), taken by an exchange, withheld by a connection that has not opened
+//! yet, or, if the lane grows, withdrawn because the server allows fewer streams. Seats are taken
+//! in the order of the list.
 //!
 //! ```text
 //!   add_shares ─► list_seats ─► take_seat ─► give_seat, or rest_seat, later
@@ -16,9 +16,9 @@
 //!
 //! Shares are never removed, and the plan's shares of a lane stay in it. A redirect to another lane
 //! gets an additional share, which has no seats and belongs to the share whose exchange was
-//! redirected. If a connection carries one exchange at a time, a share has one such companion, which
-//! moves to the lane of each redirect; otherwise one for each lane. So the number of shares bounds
-//! the number of connections, however far servers redirect.
+//! redirected. If a connection carries one exchange at a time, a share has one such companion,
+//! which moves to the lane of each redirect; otherwise one for each lane. So the number of shares
+//! bounds the number of connections, however far servers redirect.
 
 use super::Connections;
 use crate::id::{LaneId, ShareId};
@@ -118,8 +118,8 @@ impl Connections {
         of.seats.fit(share, allowed, lane);
     }
 
-    /// Lists the free seats when the wait for connections is over: in turn over the connections, the
-    /// open ones first if a connection carries one exchange.
+    /// Lists the free seats when the wait for connections is over: in turn over the connections,
+    /// the open ones first if a connection carries one exchange.
     pub(crate) fn list_seats(&mut self) {
         for id in self.lanes.ids() {
             let lane = &self.lanes[id];
@@ -195,8 +195,8 @@ impl Connections {
         self.slots.rest_until(slot, until);
     }
 
-    /// Assigns the addresses of a lane to its shares again. Adds the slots with connections to other
-    /// addresses to `moved`.
+    /// Assigns the addresses of a lane to its shares again. Adds the slots with connections to
+    /// other addresses to `moved`.
     pub(in crate::transport) fn move_shares(&mut self, id: LaneId, moved: &mut Vec<Slot>) {
         let lane = &self.lanes[id];
         for share in &lane.shares {
@@ -208,8 +208,8 @@ impl Connections {
         }
     }
 
-    /// The share that serves a share's exchange on another lane. A connection that carried only this
-    /// exchange is closed, because nothing else uses it meanwhile.
+    /// The share that serves a share's exchange on another lane. A connection that carried only
+    /// this exchange is closed, because nothing else uses it meanwhile.
     pub(in crate::transport) fn redirect_share<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,

@@ -2,10 +2,10 @@
 //!
 //! A request is sent with one call if the socket has room: [`Sending::begin_request`],
 //! [`Sending::write_first`], [`Sending::go_on`], which are separate so that the handler's borrow of
-//! the message ends in between. [`Sending::write`] sends the rest whenever the socket is writable. A
-//! request with `Expect: 100-continue` first sends only its head; [`Sending::send_body`] sends its
-//! body after the interim response or at `continue_at`, or never, if the final response comes first
-//! (RFC 9110 section 10.1.1).
+//! the message ends in between. [`Sending::write`] sends the rest whenever the socket is writable.
+//! A request with `Expect: 100-continue` first sends only its head; [`Sending::send_body`] sends
+//! its body after the interim response or at `continue_at`, or never, if the final response comes
+//! first (RFC 9110 section 10.1.1).
 //!
 //! A failed send does not end the exchange: the server may have answered before it closed, so its
 //! bytes are read first.

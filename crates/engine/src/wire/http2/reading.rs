@@ -1,8 +1,9 @@
-//! One read of an HTTP/2 connection: the state that it changes in addition to the connection itself.
+//! One read of an HTTP/2 connection: the state that it changes in addition to the connection
+//! itself.
 //!
-//! A reading exists for one call of the transport. [`Reading::finish_read`] returns its result, which
-//! contains everything that concerns the connection: a read may bring a GOAWAY, settings and a hundred
-//! responses at once.
+//! A reading exists for one call of the transport. [`Reading::finish_read`] returns its result,
+//! which contains everything that concerns the connection: a read may bring a GOAWAY, settings and
+//! a hundred responses at once.
 
 use super::stream::stream;
 use crate::blame::Failure;
