@@ -17,8 +17,8 @@
 use crate::scan::{is_text, is_token};
 use crate::{Error, Limits, Notice, Notices};
 
-/// Digits that any size that fits has room in; leading zeros beyond them are padding and counted
-/// as extension.
+/// The number of digits that any size needs; leading zeros before them are padding and count as
+/// extension bytes.
 const SIZE_DIGITS: u8 = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ enum Phase {
 /// A decoder for one chunked body.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chunked {
-    /// The size as far as read; in data, the bytes still to come.
+    /// The size as far as it is read; within data, the number of bytes still to come.
     size: u64,
     extension_bytes: u32,
     trailer_bytes: u32,
@@ -49,14 +49,14 @@ pub(crate) struct Chunked {
     phase: Phase,
 }
 
-/// The result of a step over the input.
+/// The result of one step through the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Piece {
     /// All input was framing.
     More,
-    /// This many bytes of data end at the place consumed.
+    /// This many bytes of data, which end at the end of the consumed input.
     Data(usize),
-    /// The body and its trailers are over.
+    /// The body and its trailers are complete.
     Done,
 }
 
@@ -72,8 +72,8 @@ impl Chunked {
         }
     }
 
-    /// Goes over the input up to the next data, the end or the input's end. Answers how many bytes
-    /// that took. At most `allowed` bytes of data pass.
+    /// Advances through the input to the next data, the body's end or the input's end. Returns how
+    /// many bytes it consumed. Allows at most `allowed` bytes of data.
     pub(crate) fn advance(
         &mut self,
         input: &[u8],
@@ -102,7 +102,7 @@ impl Chunked {
         Ok((at, Piece::More))
     }
 
-    /// Takes one byte of framing; whether it was the last of the body.
+    /// Handles one byte of framing; returns whether it was the last of the body.
     fn step(&mut self, byte: u8, limits: &Limits, notices: &mut Notices) -> Result<bool, Error> {
         match self.phase {
             Phase::Size | Phase::SizeSpace | Phase::Extension => {
@@ -152,7 +152,7 @@ impl Chunked {
         Ok(())
     }
 
-    /// RFC 9112 section 7.1: sizes that don't fit must be anticipated.
+    /// RFC 9112 section 7.1: recipients must expect sizes that do not fit.
     fn digit(&mut self, byte: u8, limits: &Limits) -> Result<(), Error> {
         if self.digits == 0 {
             self.size = 0;
@@ -177,9 +177,9 @@ impl Chunked {
         Ok(())
     }
 
-    /// Trailer fields are checked and dropped: they may not be merged into the head unless their
+    /// Trailer fields are checked and dropped: they must not be merged into the head unless their
     /// definition allows it (RFC 9110 section 6.5). Returns whether the byte was the last of the
-    /// section.
+    /// trailer section.
     fn trailer(&mut self, byte: u8, limits: &Limits, notices: &mut Notices) -> Result<bool, Error> {
         self.trailer_bytes += 1;
         if self.trailer_bytes > limits.head_bytes {
@@ -214,7 +214,7 @@ fn expect(byte: u8, expected: u8, error: Error) -> Result<(), Error> {
     if byte == expected { Ok(()) } else { Err(error) }
 }
 
-/// The lesser of a count that may not fit into memory and one that does.
+/// The smaller of a count that may not fit into memory and a length that does.
 pub(crate) fn clip(count: u64, length: usize) -> usize {
     usize::try_from(count).map_or(length, |count| count.min(length))
 }

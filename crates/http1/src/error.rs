@@ -1,11 +1,11 @@
-//! How a response fails: one variant per class, with a hint for the user.
+//! How a response fails: one variant for each class, with a hint for the user.
 
 use std::fmt;
 
-/// The end of the stream under a body.
+/// How the stream ended within a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// The peer closed.
+    /// The peer closed the connection.
     Closed,
     /// The peer reset the connection.
     Reset,
@@ -18,9 +18,9 @@ pub enum NotHttp {
     Tls,
     /// An HTTP/2 SETTINGS frame.
     Http2,
-    /// Bytes that no text has.
+    /// Bytes that do not occur in text.
     Binary,
-    /// The greeting of another protocol; its beginning, escaped for a terminal.
+    /// The beginning of another protocol's greeting, escaped for a terminal.
     Greeting(Box<str>),
 }
 
@@ -29,57 +29,57 @@ pub enum NotHttp {
 pub enum Error {
     /// The answer is not HTTP.
     NotHttp(NotHttp),
-    /// The answer has no status line: text as an HTTP/0.9 server would send it. Its beginning,
-    /// escaped for a terminal.
+    /// The answer has no status line, but text, as an HTTP/0.9 server would send it. Contains its
+    /// beginning, escaped for a terminal.
     Http09(Box<str>),
-    /// The status line names a protocol or version that is not HTTP/1.x (RFC 9112 section 2.3).
-    /// The line, escaped for a terminal.
+    /// The status line names a protocol or version other than HTTP/1.x (RFC 9112 section 2.3).
+    /// Contains the line, escaped for a terminal.
     Version(Box<str>),
     /// The status line is malformed (RFC 9112 section 4).
     StatusLine,
     /// The status is not three digits (RFC 9112 section 4).
     Status,
-    /// The reason phrase holds a forbidden character (RFC 9112 section 4).
+    /// The reason phrase contains a forbidden character (RFC 9112 section 4).
     Reason,
-    /// A CR stands without its LF in the head (RFC 9112 section 2.2).
+    /// The head contains a CR without an LF after it (RFC 9112 section 2.2).
     BareCr,
     /// A field line is malformed (RFC 9112 section 5).
     Header,
     /// The Content-Length is malformed or contradicts itself (RFC 9112 section 6.3).
     ContentLength,
-    /// The Transfer-Encoding is anything but `chunked`, once (RFC 9112 section 6.1).
+    /// The Transfer-Encoding is anything other than a single `chunked` (RFC 9112 section 6.1).
     TransferCoding,
     /// A chunk is malformed (RFC 9112 section 7.1).
     Chunk,
     /// A trailer field is malformed (RFC 9112 section 7.1.2).
     Trailer,
-    /// A 101 to a request that asked for no upgrade (RFC 9110 section 15.2.2).
+    /// A 101 response to a request that did not ask for an upgrade (RFC 9110 section 15.2.2).
     Unexpected101,
     /// The stream ended within the body.
     Truncated(Cut),
-    /// The peer closed before the first byte of a final response.
+    /// The peer closed the connection before the first byte of a final response.
     Closed,
-    /// The peer closed within a head.
+    /// The peer closed the connection within a head.
     ClosedInHead,
     /// The peer reset the connection before the body began.
     Reset,
-    /// More bytes of head, or of trailers, than [`crate::Limits::head_bytes`].
+    /// The head, or the trailers, have more bytes than [`crate::Limits::head_bytes`].
     LimitHead,
-    /// More fields than [`crate::Limits::header_count`].
+    /// The head has more fields than [`crate::Limits::header_count`].
     LimitHeaderCount,
-    /// More interim responses than [`crate::Limits::interim`].
+    /// The response has more interim responses than [`crate::Limits::interim`].
     LimitInterim,
-    /// More chunk extensions than [`crate::Limits::chunk_extension_bytes`].
+    /// The chunks have more extension bytes than [`crate::Limits::chunk_extension_bytes`].
     LimitChunkExtension,
-    /// A larger body than [`crate::Limits::body_bytes`].
+    /// The body is larger than [`crate::Limits::body_bytes`].
     LimitBody,
-    /// Bytes while no response is outstanding. No exchange has failed by it; the connection is to
-    /// be closed before its next use.
+    /// The peer sent bytes while no response was outstanding. This does not fail an exchange, but
+    /// the connection must be closed before its next use.
     Unsolicited,
 }
 
 impl Error {
-    /// The stable name of the class, as the results use it.
+    /// The stable name of the class, as it appears in the results.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
@@ -109,8 +109,8 @@ impl Error {
         }
     }
 
-    /// A detail beyond the class: the protocol that the peer seems to speak, or how it cut the
-    /// stream. At most 80 printable ASCII characters, fit for a terminal.
+    /// A detail in addition to the class: the protocol that the peer seems to use, or how it ended
+    /// the stream. At most 80 printable ASCII characters, safe for a terminal.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {

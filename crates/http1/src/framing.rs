@@ -1,41 +1,41 @@
-//! The fields that frame a message, and what they mean together (RFC 9112 section 6).
+//! The fields that frame a message, and what they mean in combination (RFC 9112 section 6).
 
 use crate::{Error, Notice, Notices};
 
-/// The framing of a request's response.
+/// How a request affects the framing of its response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestKind {
-    /// Neither of the others.
+    /// Neither of the other kinds.
     Normal,
     /// HEAD: the response has no body, regardless of its fields.
     Head,
-    /// CONNECT: after a 2xx the connection is a tunnel.
+    /// CONNECT: after a 2xx response the connection is a tunnel.
     Connect,
 }
 
 /// How a body ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyKind {
-    /// There is none.
+    /// The response has no body.
     None,
     /// After this many bytes.
     Length(u64),
-    /// By its chunks.
+    /// After its last chunk.
     Chunked,
-    /// When the peer closes.
+    /// When the peer closes the connection.
     Close,
-    /// There is none, and the connection has become a tunnel (RFC 9110 section 9.3.6).
+    /// The response has no body, and the connection has become a tunnel (RFC 9110 section 9.3.6).
     Tunnel,
 }
 
-/// The rest of a message, as its final head announces it.
+/// The framing of the rest of a message, as its final head announces it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Framing {
     pub(crate) content_length: Option<u64>,
     pub(crate) body: BodyKind,
     pub(crate) status: u16,
     pub(crate) notices: Notices,
-    /// Whether the connection outlives the message, according to the head.
+    /// Whether the connection stays open after the message, according to the head.
     pub(crate) persistent: bool,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct Fields {
 }
 
 impl Fields {
-    /// Takes note of one field; most have no part in framing.
+    /// Notes one field; most fields do not affect framing.
     #[inline]
     pub(crate) fn note(&mut self, name: &[u8], value: &[u8]) -> Result<(), Error> {
         match name.len() {
@@ -71,8 +71,8 @@ impl Fields {
         }
     }
 
-    /// RFC 9110 section 8.6: a list of the same decimal value may be read as that value; anything
-    /// else that is not a decimal number is an error.
+    /// RFC 9110 section 8.6: a list that repeats one decimal value counts as that value; any other
+    /// value that is not a decimal number is an error.
     fn note_length(&mut self, value: &[u8]) -> Result<(), Error> {
         for element in elements(value) {
             let length = decimal(element).ok_or(Error::ContentLength)?;
@@ -85,7 +85,7 @@ impl Fields {
         Ok(())
     }
 
-    /// We never offer another coding (TE), so that `chunked`, once, is all that a server may use.
+    /// drumfire never offers another coding (TE), so a server may only use a single `chunked`.
     fn note_coding(&mut self, value: &[u8]) -> Result<(), Error> {
         for element in elements(value) {
             if self.chunked || !element.eq_ignore_ascii_case(b"chunked") {
@@ -96,8 +96,8 @@ impl Fields {
         Ok(())
     }
 
-    /// The fields' meaning together, in a final response with this status and minor version to a
-    /// request of this kind.
+    /// Resolves the fields' combined meaning in a final response with this status and minor version
+    /// to a request of this kind.
     pub(crate) fn resolve(mut self, status: u16, minor: u8, kind: RequestKind) -> Framing {
         let body = self.body(status, kind);
         let mut persistent = !self.close && (minor >= 1 || self.keep_alive);
@@ -125,8 +125,9 @@ impl Fields {
         }
     }
 
-    /// RFC 9112 section 6.3, in its order. A 205 must not have content (RFC 9110 section 15.3.6), yet
-    /// it is framed like any other response: a server may end it with an empty chunked body.
+    /// Follows the order of RFC 9112 section 6.3. A 205 must not have content (RFC 9110 section
+    /// 15.3.6), but it is framed like any other response: a server may end it with an empty chunked
+    /// body.
     fn body(&self, status: u16, kind: RequestKind) -> BodyKind {
         if kind == RequestKind::Head || matches!(status, 204 | 304) {
             return BodyKind::None;
@@ -147,7 +148,7 @@ fn elements(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii)
 }
 
-/// A non-empty run of digits that fits.
+/// A non-empty sequence of digits whose value fits.
 fn decimal(text: &[u8]) -> Option<u64> {
     if text.is_empty() {
         return None;

@@ -1,4 +1,4 @@
-//! Reading a head: fast where it is as it should be, strictly where it is not.
+//! Reads a head: quickly if it is regular, strictly if it is not.
 
 use crate::framing::{Fields, Framing};
 use crate::headers::Headers;
@@ -6,21 +6,22 @@ use crate::scan::Scan;
 use crate::{Error, Limits, Notice, RequestKind};
 use std::mem::MaybeUninit;
 
-/// A head that was found whole.
+/// A head that was found to be complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Parsed {
-    /// Its length, final empty line included.
+    /// Its length, including the final empty line.
     pub(crate) length: usize,
     pub(crate) framing: Framing,
 }
 
-/// Fields that the fast reader has room for; a head with more goes to the strict one.
+/// The number of fields that the fast reader has room for; a head with more is read by the strict
+/// reader.
 const FAST_FIELDS: usize = 64;
 
-/// Reads a head that is whole and beyond doubt; `None` leaves it to [`Scan`].
+/// Reads a head that is complete and clearly valid; `None` leaves it to [`Scan`].
 ///
-/// httparse forgives an empty line before the head and lines that end in LF alone; both are left to
-/// [`Scan`], so that both readers agree on all other heads.
+/// httparse tolerates an empty line before the head and lines that end in LF alone; both are left
+/// to [`Scan`], so that both readers agree on all other heads.
 pub(crate) fn parse_fast(
     input: &[u8],
     limits: &Limits,
@@ -57,7 +58,7 @@ pub(crate) fn parse_fast(
     }))
 }
 
-/// Interprets a head that `scan` has found complete. `head` must be unfolded already.
+/// Interprets a head that `scan` has found complete. `head` must already be unfolded.
 pub(crate) fn interpret(scan: &Scan, head: &[u8], kind: RequestKind) -> Result<Framing, Error> {
     let mut facts = Fields::default();
     for (name, value) in Headers::new(head).iter() {
@@ -68,7 +69,7 @@ pub(crate) fn interpret(scan: &Scan, head: &[u8], kind: RequestKind) -> Result<F
     Ok(framing)
 }
 
-/// Puts every field on one line: RFC 9112 section 5.2 has each fold replaced by spaces.
+/// Puts every field on one line: RFC 9112 section 5.2 requires each fold to be replaced by spaces.
 pub(crate) fn unfold(scan: &Scan, head: &mut [u8]) {
     if !scan.notices.contains(Notice::ObsFold) {
         return;
@@ -83,7 +84,7 @@ pub(crate) fn unfold(scan: &Scan, head: &mut [u8]) {
     }
 }
 
-/// Whether any line ends in LF alone. Written without a branch in the loop, for SIMD.
+/// Whether any line ends in LF alone. The loop has no branch, for SIMD.
 fn has_bare_lf(head: &[u8]) -> bool {
     let pairs = head.iter().zip(head.iter().skip(1));
     let bare = |(before, at): (&u8, &u8)| u8::from(*at == b'\n') & u8::from(*before != b'\r');

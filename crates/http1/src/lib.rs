@@ -1,13 +1,13 @@
 //! HTTP/1.1, client side, sans-IO: bytes of responses in, events out; heads of requests to bytes.
 //!
-//! Knows RFC 9112 and what of RFC 9110 it takes to frame a message. Must not know sockets, clocks
-//! or plans. Start reading at [`Machine`].
+//! Knows RFC 9112 and the parts of RFC 9110 that framing a message needs. Must not know sockets,
+//! clocks or plans. Start reading at [`Machine`].
 //!
-//! A [`Machine`] is small, because a worker may have thousands of them; [`Shared`] has everything
-//! that they can share.
+//! A [`Machine`] is small, because a worker may have thousands of them; [`Shared`] contains
+//! everything that they can share.
 //!
-//! Every response is read strictly; the few departures that are forgiven are named ([`Notice`]) and
-//! reported with the response's end. Everything that a peer sends is bounded ([`Limits`]).
+//! Every response is read strictly; the few deviations that are tolerated have names ([`Notice`])
+//! and are reported with the response's end. Everything that a peer sends is limited ([`Limits`]).
 //!
 //! A [`Machine`] is one connection; all machines of a worker use one [`Shared`]:
 //!
@@ -29,9 +29,9 @@
 //! # Ok::<(), drumfire_http1::Error>(())
 //! ```
 //!
-//! Reading costs no allocation once a worker is warm. A response passes one of three readers of
-//! heads, each for the heads that the one before leaves: a memory of recent heads (`shared`),
-//! httparse (`head`), and a strict reader of our own (`scan`), whose verdict is the specification.
+//! Reading allocates nothing once a worker is warm. Three readers handle heads, each of them the
+//! heads that the previous one leaves: a memory of recent heads (`shared`), httparse (`head`), and
+//! drumfire's own strict reader (`scan`), whose verdict is the specification.
 
 mod chunked;
 mod error;

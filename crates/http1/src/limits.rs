@@ -1,21 +1,21 @@
-//! The bounds on one response: every limit of this crate, in one place.
+//! The limits on one response: every limit of this crate, in one place.
 
-/// Bounds on a peer's bytes. Reaching one ends the exchange with an error of its own and the
-/// connection with it; nothing is cut in silence.
+/// Limits on a peer's bytes. Exceeding one ends the exchange with a specific error, and ends the
+/// connection; nothing is truncated silently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of one head, its status line and final empty line included; the same bound holds for
-    /// the trailer section. Beyond it: [`crate::Error::LimitHead`].
+    /// Bytes of one head, including its status line and final empty line; the same limit applies to
+    /// the trailer section. If exceeded: [`crate::Error::LimitHead`].
     pub head_bytes: u32,
-    /// Field lines in one head, and in one trailer section. Beyond it:
+    /// Field lines in one head, and in one trailer section. If exceeded:
     /// [`crate::Error::LimitHeaderCount`].
     pub header_count: u32,
-    /// Interim (1xx) responses before the final one. Beyond it: [`crate::Error::LimitInterim`].
+    /// Interim (1xx) responses before the final one. If exceeded: [`crate::Error::LimitInterim`].
     pub interim: u32,
-    /// Bytes of chunk extensions, and of white space around them, in one message. Beyond it:
+    /// Bytes of chunk extensions, and of white space around them, in one message. If exceeded:
     /// [`crate::Error::LimitChunkExtension`].
     pub chunk_extension_bytes: u32,
-    /// Bytes of one body after transfer decoding; no bound when `None`. Beyond it:
+    /// Bytes of one body after transfer decoding; `None` means no limit. If exceeded:
     /// [`crate::Error::LimitBody`].
     pub body_bytes: Option<u64>,
 }

@@ -21,10 +21,10 @@ use crate::framing::RequestKind;
 use crate::shared::{Assembly, Shared};
 use crate::{Cut, End, Error, Event, Notice, Notices, Step};
 
-/// Whether a request asks for the connection to be kept.
+/// Whether a request asks the server to keep the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Persistence {
-    /// It may be used again if the server agrees.
+    /// The connection may be used again if the server agrees.
     KeepAlive,
     /// The request has `Connection: close`.
     Close,
@@ -40,16 +40,15 @@ enum State {
     Tunnel,
 }
 
-/// One connection, client side. It holds at most one exchange; pipelining is not offered.
+/// One connection, client side. It has at most one exchange at a time; pipelining is not offered.
 ///
-/// Announce a request with [`Machine::send`], then pass what arrives to
-/// [`Machine::handle_input`] until [`Event::End`]. A machine serves one connection: make another
-/// for the next.
+/// Announce a request with [`Machine::send`], then pass received bytes to [`Machine::handle_input`]
+/// until [`Event::End`]. A machine serves one connection: create another for the next.
 #[derive(Debug)]
 pub struct Machine {
     state: State,
     body_bytes: u64,
-    /// A head that has not arrived whole; `None` nearly always.
+    /// A head that has arrived partially; `None` nearly always.
     partial: Option<Box<Assembly>>,
     interim: u32,
     status: u16,
@@ -67,7 +66,7 @@ impl Default for Machine {
 }
 
 impl Machine {
-    /// A machine for a fresh connection.
+    /// Creates a machine for a new connection.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -82,7 +81,7 @@ impl Machine {
         }
     }
 
-    /// Announces that a request's bytes go out now. No response may be outstanding.
+    /// Announces that a request's bytes are sent now. No response may be outstanding.
     #[inline]
     pub fn send(&mut self, kind: RequestKind, persistence: Persistence) {
         debug_assert!(self.is_idle(), "one exchange at a time");
@@ -102,37 +101,37 @@ impl Machine {
         matches!(self.state, State::Idle)
     }
 
-    /// The final status of the exchange as far as it is known, as sent; 0 before its head. It
-    /// stays after an error and after the end, until the next [`Machine::send`].
+    /// The final status of the exchange as sent; 0 before its head. It is kept after an error and
+    /// after the end, until the next [`Machine::send`].
     #[inline]
     #[must_use]
     pub const fn status(&self) -> u16 {
         self.status
     }
 
-    /// The forgiven mistakes of the response so far; kept as [`Machine::status`] is.
+    /// The tolerated mistakes of the response so far; kept as long as [`Machine::status`].
     #[must_use]
     pub const fn notices(&self) -> Notices {
         self.notices
     }
 
-    /// How many interim responses came so far; kept as [`Machine::status`] is.
+    /// The number of interim responses so far; kept as long as [`Machine::status`].
     #[must_use]
     pub const fn interim(&self) -> u32 {
         self.interim
     }
 
     /// Consumes a prefix of the input and returns its meaning. Call it again with the rest, which
-    /// may be empty, until it answers [`Event::NeedInput`]; then all is consumed. After
-    /// [`Event::End`] there is no rest: bytes behind the response are excess, discarded with a
-    /// notice, and the connection is not reusable. (Behind a 2xx to CONNECT the rest is the
-    /// tunnel's, and left to the caller.)
+    /// may be empty, until it returns [`Event::NeedInput`]; then all input is consumed. After
+    /// [`Event::End`] nothing is left: bytes after the response are excess and are discarded with a
+    /// notice, and the connection is not reusable. (After a 2xx response to CONNECT the rest
+    /// belongs to the tunnel and is left to the caller.)
     ///
     /// # Errors
-    /// When the response breaks the protocol or a limit. [`Error::Unsolicited`] for input while
+    /// If the response violates the protocol or a limit. [`Error::Unsolicited`] for input while
     /// idle. The connection must be closed; [`Machine::status`] tells whether a status line was
     /// read.
-    // Nearly all calls are those of one loop over responses, where it pays to be inlined.
+    // Nearly all calls come from a single loop over responses, so inlining is worthwhile.
     #[inline(always)]
     pub fn handle_input<'a>(
         &mut self,
@@ -153,12 +152,12 @@ impl Machine {
         }
     }
 
-    /// The peer has closed its side. `Some` completes a body that runs until then; `None` when no
-    /// response is outstanding.
+    /// Handles that the peer has closed its side. `Some` completes a body that ends with the
+    /// connection; `None` means that no response is outstanding.
     ///
     /// # Errors
-    /// When the response is not complete: [`Error::Closed`], [`Error::ClosedInHead`],
-    /// [`Error::Truncated`], or the error of a head that was cut off.
+    /// If the response is not complete: [`Error::Closed`], [`Error::ClosedInHead`],
+    /// [`Error::Truncated`], or the error of a truncated head.
     pub fn handle_end(&mut self) -> Result<Option<End>, Error> {
         match self.state {
             State::Idle => Ok(None),
@@ -175,11 +174,11 @@ impl Machine {
         }
     }
 
-    /// The connection has ended, but not by a peer that is known: TLS without close_notify. A body
-    /// that runs until then is complete all the same, with a notice.
+    /// Handles that the connection has ended without proof that the peer ended it: TLS without
+    /// close_notify. A body that ends with the connection is still complete, with a notice.
     ///
     /// # Errors
-    /// As [`Self::handle_end`].
+    /// The same errors as [`Self::handle_end`].
     pub fn handle_unconfirmed_end(&mut self) -> Result<Option<End>, Error> {
         if matches!(self.state, State::Close) {
             self.notices.insert(Notice::NoCloseNotify);
@@ -187,7 +186,7 @@ impl Machine {
         self.handle_end()
     }
 
-    /// The peer has reset the connection: what that means for the exchange.
+    /// Handles that the peer has reset the connection; returns what this means for the exchange.
     pub fn handle_reset(&mut self) -> Error {
         match self.state {
             State::Idle | State::Head => match self.partial.take() {
@@ -198,8 +197,8 @@ impl Machine {
         }
     }
 
-    /// How many bytes of a body with a Content-Length are to come, at least 1; `None` elsewhere.
-    /// The caller may throw them away unseen.
+    /// The number of bytes of a body with a Content-Length that are still to come, at least 1;
+    /// `None` otherwise. The caller may discard them unread.
     #[inline]
     #[must_use]
     pub const fn body_remaining(&self) -> Option<u64> {
@@ -209,8 +208,8 @@ impl Machine {
         }
     }
 
-    /// `count` bytes of the body were thrown away, at most [`Machine::body_remaining`]. `Some` when
-    /// they were the last.
+    /// Handles that `count` bytes of the body were discarded, at most [`Machine::body_remaining`].
+    /// `Some` if they were the last.
     #[inline]
     pub fn body_discarded(&mut self, count: u64) -> Option<End> {
         let State::Length(remaining) = self.state else {
@@ -239,7 +238,7 @@ impl Machine {
         }
     }
 
-    /// Ends the exchange with an error: from here on nothing is expected.
+    /// Ends the exchange with an error: no response is expected afterwards.
     #[cold]
     fn fail(&mut self, error: Error) -> Error {
         self.state = State::Idle;

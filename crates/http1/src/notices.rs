@@ -1,6 +1,6 @@
-//! The forgiven mistakes of a response: a bit set, so that a sample carries it for free.
+//! The tolerated mistakes of a response: a bit set, so that a sample carries it for free.
 
-/// One departure from the letter of the RFC that is read all the same.
+/// A deviation from the RFC that is tolerated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Notice {
@@ -8,13 +8,13 @@ pub enum Notice {
     HigherMinor,
     /// Lines of the head that end in LF alone (RFC 9112 section 2.2).
     BareLf,
-    /// A field folded over lines (RFC 9112 section 5.2).
+    /// A field folded over several lines (RFC 9112 section 5.2).
     ObsFold,
-    /// The same Content-Length more than once (RFC 9110 section 8.6).
+    /// Repeated Content-Length fields with one value (RFC 9110 section 8.6).
     DuplicateLength,
-    /// Bytes after the response's end, thrown away with the connection.
+    /// Bytes after the response's end, which are discarded; the connection is closed.
     Excess,
-    /// Content-Length beside Transfer-Encoding (RFC 9112 section 6.3).
+    /// Content-Length together with Transfer-Encoding (RFC 9112 section 6.3).
     LengthAndCoding,
     /// Transfer-Encoding in an HTTP/1.0 response (RFC 9112 section 6.1).
     CodingInHttp10,
@@ -22,13 +22,13 @@ pub enum Notice {
     ChunkSpace,
     /// An empty line before the status line (RFC 9112 section 2.2).
     EmptyLine,
-    /// A body that ended with the connection, whose TLS ended without close_notify (RFC 9112 section
-    /// 9.8).
+    /// A body that ended with the connection, whose TLS ended without close_notify (RFC 9112
+    /// section 9.8).
     NoCloseNotify,
 }
 
 impl Notice {
-    /// Every notice, in the order of its bit.
+    /// Every notice, in the order of the bits.
     pub const ALL: [Self; 10] = [
         Self::HigherMinor,
         Self::BareLf,
@@ -42,7 +42,7 @@ impl Notice {
         Self::NoCloseNotify,
     ];
 
-    /// The stable name, as the results use it.
+    /// The stable name, as it appears in the results.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -65,26 +65,26 @@ impl Notice {
 pub struct Notices(pub u16);
 
 impl Notices {
-    /// Adds one.
+    /// Adds a notice.
     #[inline]
     pub fn insert(&mut self, notice: Notice) {
         self.0 |= 1 << notice as u8;
     }
 
-    /// Adds all of another set.
+    /// Adds all notices of another set.
     #[inline]
     pub fn extend(&mut self, other: Self) {
         self.0 |= other.0;
     }
 
-    /// Whether it is in the set.
+    /// Whether the set contains a notice.
     #[inline]
     #[must_use]
     pub const fn contains(self, notice: Notice) -> bool {
         self.0 & (1 << notice as u8) != 0
     }
 
-    /// The members, in the order of their bits.
+    /// The notices in the set, in the order of their bits.
     pub fn iter(self) -> impl Iterator<Item = Notice> {
         Notice::ALL
             .into_iter()

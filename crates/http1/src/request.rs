@@ -1,4 +1,4 @@
-//! A request's head, to bytes that no server can read in two ways.
+//! Writes a request's head as bytes that no server can read in two ways.
 
 use crate::scan::{is_text, is_token};
 use std::fmt;
@@ -7,7 +7,7 @@ use std::io::Write as _;
 /// How a request's body is framed (RFC 9112 section 6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestFraming {
-    /// No body, and no field that speaks of one.
+    /// No body, and no field that describes one.
     None,
     /// `Content-Length`.
     Length(u64),
@@ -15,20 +15,20 @@ pub enum RequestFraming {
     Chunked,
 }
 
-/// Why a head is refused: it is not sent at all.
+/// Why a head is refused; it is then not sent at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RequestError {
     /// The method is not a token.
     Method,
-    /// The target is empty or holds a space or a control.
+    /// The target is empty or contains a space or a control character.
     Target,
-    /// The host has characters that a Host field can't hold.
+    /// The host contains characters that a Host field can't contain.
     Host,
     /// This field's name is not a token.
     Name(String),
-    /// This field's value holds a control character.
+    /// This field's value contains a control character.
     Value(String),
-    /// A Host field beside the host.
+    /// A Host field in addition to the host.
     DuplicateHost,
     /// A Content-Length or Transfer-Encoding field that contradicts the body's framing.
     Framing(String),
@@ -65,12 +65,12 @@ impl fmt::Display for RequestError {
 
 impl std::error::Error for RequestError {}
 
-/// Writes a request's head, its final empty line included, behind what `out` holds. `host` is the
-/// Host field's value (RFC 9112 section 3.2). A framing field among `headers` may agree with
-/// `framing`, and then takes its place.
+/// Appends a request's head to `out`, including its final empty line. `host` is the Host field's
+/// value (RFC 9112 section 3.2). A framing field among `headers` may agree with `framing`, and then
+/// replaces the generated one.
 ///
 /// # Errors
-/// When the head would be ambiguous or malformed; `out` is then as before.
+/// If the head would be ambiguous or malformed; `out` is then unchanged.
 pub fn write_head<'h>(
     out: &mut Vec<u8>,
     method: &str,
@@ -126,11 +126,12 @@ fn check_line(method: &str, target: &str, host: &str) -> Result<(), RequestError
     if !is_token_text(method) {
         return Err(RequestError::Method);
     }
-    // Bytes beyond ASCII are not in RFC 3986, but split no line; a query goes out as it was given.
+    // RFC 3986 does not contain bytes beyond ASCII, but they split no line; a query is sent as it
+    // was given.
     if target.is_empty() || target.bytes().any(|byte| byte <= b' ' || byte == 0x7f) {
         return Err(RequestError::Target);
     }
-    // An empty host is right where the target has none (RFC 9110 section 7.2).
+    // An empty host is right if the target has no host (RFC 9110 section 7.2).
     if !host.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err(RequestError::Host);
     }

@@ -1,7 +1,8 @@
-//! The strict line-by-line reader of heads: the judge of everything that the fast reader passes on.
+//! The strict line-by-line reader of heads, which decides on everything that the fast reader
+//! leaves.
 //!
-//! It can stop anywhere and go on with more bytes, and comes to the same verdict however they
-//! arrive: a line is judged when its end is there, a CR without its LF as soon as it is seen.
+//! It can stop anywhere and continue with more bytes, and its verdict does not depend on how they
+//! arrive: it checks a line once it is complete, and a CR without its LF as soon as it is read.
 //!
 //! ```text
 //!            empty lines                    no field yet            any field
@@ -16,7 +17,7 @@
 
 use crate::{Error, Limits, Notice, Notices, sniff};
 
-/// Where in a head the scan is.
+/// Which part of a head the scan has reached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Place {
     #[default]
@@ -25,12 +26,12 @@ enum Place {
     Fields,
 }
 
-/// The state of a scan over one head. It holds no bytes: the caller passes the head so far.
+/// The state of a scan over one head. It stores no bytes: the caller passes the head so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scan {
-    /// Where the first line begins that has not been judged.
+    /// The start of the first line that has not been checked.
     line: usize,
-    /// How far its end has been looked for.
+    /// How far the end of that line has been searched for.
     searched: usize,
     count: u32,
     pub(crate) status: u16,
@@ -41,8 +42,8 @@ pub(crate) struct Scan {
 }
 
 impl Scan {
-    /// Goes on over `head`, which begins as in the calls before and may have grown. Answers the
-    /// head's length when its end is in it.
+    /// Continues with `head`, which begins as in the earlier calls and may have grown. Returns the
+    /// head's length if it is complete.
     pub(crate) fn advance(&mut self, head: &[u8], limits: &Limits) -> Result<Option<usize>, Error> {
         let limit = limits.head_bytes as usize;
         let window = &head[..head.len().min(limit)];
@@ -72,7 +73,7 @@ impl Scan {
         Error::ClosedInHead
     }
 
-    /// The end of the line that begins at `self.line`, just behind its LF.
+    /// The end of the line that begins at `self.line`, directly after its LF.
     fn next_line(&mut self, window: &[u8]) -> Result<Option<usize>, Error> {
         if self.place == Place::Start && is_foreign(&window[self.line..]) {
             return sniff::judge(&window[self.line..]).map_or(Ok(None), Err);
@@ -84,7 +85,7 @@ impl Scan {
                 (b'\n', _) => return Ok(Some(at + 1)),
                 (_, Some(b'\n')) => return Ok(Some(at + 2)),
                 (_, Some(_)) => return Err(Error::BareCr),
-                // A CR at the end of the input: its successor decides, once it is there.
+                // A CR at the end of the input: the next byte decides, once it has arrived.
                 (_, None) => {}
             }
         }
@@ -96,7 +97,7 @@ impl Scan {
         Ok(None)
     }
 
-    /// Judges a line without its LF; whether it ends the head.
+    /// Checks a line without its LF; returns whether it ends the head.
     fn judge(&mut self, line: &[u8], limits: &Limits) -> Result<bool, Error> {
         let line = line.strip_suffix(b"\r").unwrap_or_else(|| {
             self.notices.insert(Notice::BareLf);
@@ -126,8 +127,9 @@ impl Scan {
         Ok(false)
     }
 
-    /// RFC 9112 section 4: `HTTP/1.x SP 3DIGIT SP [reason]`, where the last SP may be missing with
-    /// the reason. A bad reason is remembered and judged last, for nothing depends on it.
+    /// RFC 9112 section 4: `HTTP/1.x SP 3DIGIT SP [reason]`, where the last SP may be missing
+    /// together with the reason. A bad reason is noted and reported last, because nothing depends
+    /// on it.
     fn judge_status_line(&mut self, line: &[u8]) -> Result<(), Error> {
         let [b'H', b'T', b'T', b'P', b'/', major, b'.', minor, rest @ ..] = line else {
             return Err(sniff::wrong_version(line));
@@ -157,7 +159,7 @@ impl Scan {
     }
 }
 
-/// Whether a stream can't begin with empty lines and `HTTP/` any more.
+/// Whether a stream can no longer begin with empty lines and `HTTP/`.
 fn is_foreign(stream: &[u8]) -> bool {
     const NAME: &[u8] = b"HTTP/";
     let known = stream.len().min(NAME.len());

@@ -6,22 +6,22 @@ use crate::framing::{Framing, RequestKind};
 use crate::head::Parsed;
 use crate::scan::Scan;
 
-/// How many heads are remembered. A target answers one request mostly with one head; a second
-/// covers the moment when its date changes, or two kinds of answer in turn.
+/// How many heads are remembered. A target mostly answers one request with one head; a second is
+/// useful when its date changes, or when two kinds of answers alternate.
 const HEADS: usize = 2;
 /// A longer head is not remembered: comparing it would cost as much as reading it.
 const HEAD_BYTES_REMEMBERED: usize = 2048;
-/// How many buffers for split heads are kept for the next one.
+/// How many buffers for split heads are kept for later ones.
 const SPARES: usize = 64;
-/// A spare buffer that has grown beyond this is given back to the system.
+/// A spare buffer that has grown beyond this is returned to the system.
 const SPARE_BYTES: usize = 8 * 1024;
 
-/// One worker's scratch. Every [`crate::Machine`] of the worker uses the same.
+/// One worker's scratch space. Every [`crate::Machine`] of the worker uses it.
 #[derive(Debug)]
 pub struct Shared {
     pub(crate) limits: Limits,
     pub(crate) memory: HeadMemory,
-    /// The last head that was put together from pieces or unfolded: what [`crate::Head`] points to.
+    /// The last head that was assembled from pieces or unfolded, to which [`crate::Head`] points.
     pub(crate) assembled: Vec<u8>,
     #[expect(
         clippy::vec_box,
@@ -30,7 +30,7 @@ pub struct Shared {
     spares: Vec<Box<Assembly>>,
 }
 
-/// A head that has not arrived whole yet.
+/// A head that has not arrived completely yet.
 #[derive(Debug, Default)]
 pub(crate) struct Assembly {
     pub(crate) bytes: Vec<u8>,
@@ -38,7 +38,7 @@ pub(crate) struct Assembly {
 }
 
 impl Shared {
-    /// Scratch under these limits.
+    /// Creates scratch space with these limits.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
         Self {
@@ -49,18 +49,18 @@ impl Shared {
         }
     }
 
-    /// The limits it was made with.
+    /// The limits that it was created with.
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// An empty assembly, a used one if there is one.
+    /// Takes an empty assembly, reused if possible.
     pub(crate) fn take_assembly(&mut self) -> Box<Assembly> {
         self.spares.pop().unwrap_or_default()
     }
 
-    /// Takes back an assembly whose bytes are no longer needed.
+    /// Returns an assembly whose bytes are no longer needed.
     pub(crate) fn give_back(&mut self, mut assembly: Box<Assembly>) {
         if self.spares.len() < SPARES && assembly.bytes.capacity() <= SPARE_BYTES {
             assembly.bytes.clear();
@@ -76,9 +76,9 @@ impl Default for Shared {
     }
 }
 
-/// A cache of recent heads and their meaning. A head is read again only when it differs in a byte
-/// from all of them; equal bytes in answer to the same kind of request have equal meaning, so the
-/// memory can't be wrong.
+/// A cache of recent heads and their meaning. A head is read again only if it differs from all of
+/// them in at least one byte. Equal bytes in answer to requests of one kind have equal meaning, so
+/// the memory can't be wrong.
 #[derive(Debug, Default)]
 pub(crate) struct HeadMemory {
     entries: [Option<Remembered>; HEADS],
@@ -112,7 +112,7 @@ impl HeadMemory {
         None
     }
 
-    /// Remembers a head in place of the one used least recently.
+    /// Remembers a head, and drops the least recently used one.
     pub(crate) fn learn(&mut self, head: &[u8], kind: RequestKind, framing: Framing) {
         if head.len() > HEAD_BYTES_REMEMBERED {
             return;

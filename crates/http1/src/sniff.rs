@@ -1,22 +1,23 @@
 //! Identifies the protocol of a peer whose first bytes are not `HTTP/`.
 //!
-//! The verdict depends on a prefix of the stream whose length depends on nothing else, so it is
-//! the same however the bytes arrive. The scanner of heads calls [`judge`] with all bytes of the
+//! The verdict depends on a prefix of the stream whose length depends on nothing else, so it does
+//! not depend on how the bytes arrive. The scanner of heads calls [`judge`] with all bytes of the
 //! answer each time that more arrive, and [`judge_ended`] if the stream ends before a verdict.
 
 use crate::Error;
 use crate::error::NotHttp;
 
-/// Text without a line end is judged after this many bytes.
+/// Text without a line end is checked after this many bytes.
 const TEXT_BYTES: usize = 64;
-/// An HTTP/2 frame header.
+/// The length of an HTTP/2 frame header.
 const FRAME_BYTES: usize = 9;
-/// Enough of a TLS record's header to know it.
+/// Enough bytes of a TLS record's header to recognise it.
 const RECORD_BYTES: usize = 3;
 /// The longest quotation in an error, in characters after escaping.
 const QUOTE_CHARS: usize = 56;
 
-/// How other protocols greet: SSH, SMTP and FTP, POP3, IMAP, Redis, VNC, Icecast, AMQP, rsync, NATS.
+/// The greetings of other protocols: SSH, SMTP and FTP, POP3, IMAP, Redis, VNC, Icecast, AMQP,
+/// rsync, NATS.
 const GREETINGS: [&[u8]; 11] = [
     b"SSH-",
     b"220 ",
@@ -31,7 +32,7 @@ const GREETINGS: [&[u8]; 11] = [
     b"INFO {",
 ];
 
-/// Judges a stream that does not begin with `HTTP/`; `None` while it may still become clearer.
+/// Identifies a stream that does not begin with `HTTP/`; `None` as long as more bytes may help.
 pub(crate) fn judge(stream: &[u8]) -> Option<Error> {
     let first = *stream.first()?;
     let enough = if is_record_type(first) {
@@ -48,12 +49,12 @@ pub(crate) fn judge(stream: &[u8]) -> Option<Error> {
     stream.get(..enough).map(classify)
 }
 
-/// Judges a stream that has ended before [`judge`] could.
+/// Identifies a stream that has ended before [`judge`] could identify it.
 pub(crate) fn judge_ended(stream: &[u8]) -> Error {
     judge(stream).unwrap_or_else(|| classify(stream))
 }
 
-/// The version error for a status line that has the shape of one.
+/// The version error for a line that has the form of a status line.
 pub(crate) fn wrong_version(line: &[u8]) -> Error {
     Error::Version(quote(line))
 }
@@ -83,7 +84,7 @@ fn classify(prefix: &[u8]) -> Error {
     }
 }
 
-/// Whether a line begins as a status line of something: letters, a slash, a digit; or `HTTP`.
+/// Whether a line begins like some status line: letters, a slash, a digit; or `HTTP`.
 fn names_a_version(line: &[u8]) -> bool {
     if line.len() >= 4 && line[..4].eq_ignore_ascii_case(b"HTTP") {
         return true;
@@ -106,7 +107,8 @@ fn is_binary(byte: u8) -> bool {
     byte.is_ascii_control() && !matches!(byte, b'\r' | b'\n' | b'\t')
 }
 
-/// The first line of a text, escaped so that no terminal obeys it, cut to fit a hint.
+/// The first line of a text, escaped so that it can't control a terminal, and shortened to fit a
+/// hint.
 fn quote(text: &[u8]) -> Box<str> {
     let line = text
         .split(|&byte| byte == b'\n' || byte == b'\r')

@@ -1,11 +1,11 @@
-//! Bodies, by length, by chunks or until the peer closes, and the bytes behind them.
+//! Bodies that end by length, by chunks or when the peer closes, and the bytes after them.
 
 use super::{Machine, State};
 use crate::chunked::{Chunked, Piece, clip};
 use crate::{Error, Event, Limits, Notice, Step};
 
 impl Machine {
-    /// A body with a Content-Length, or the rest of a response behind its body.
+    /// Reads a body with a Content-Length, or the bytes after a body.
     #[inline]
     pub(super) fn counted<'a>(&mut self, input: &'a [u8], remaining: u64) -> Step<'a> {
         if remaining == 0 {
@@ -50,7 +50,7 @@ impl Machine {
         })
     }
 
-    /// A body that ends when the peer closes.
+    /// Reads a body that ends when the peer closes.
     pub(super) fn unbounded<'a>(
         &mut self,
         input: &'a [u8],
@@ -66,7 +66,7 @@ impl Machine {
         Ok(self.body(input, length, length))
     }
 
-    /// `length` bytes of body that end `consumed` bytes into the input.
+    /// Returns `length` bytes of body that end `consumed` bytes into the input.
     #[inline]
     fn body<'a>(&mut self, input: &'a [u8], consumed: usize, length: usize) -> Step<'a> {
         self.body_bytes += length as u64;
@@ -76,7 +76,7 @@ impl Machine {
         }
     }
 
-    /// How many bytes of body may still come.
+    /// The number of bytes of body that may still come.
     fn body_allowed(&self, limits: &Limits) -> u64 {
         limits
             .body_bytes

@@ -1,4 +1,4 @@
-//! Heads, interim and final, from the memory, the fast reader or the strict one.
+//! Heads, interim and final, from the memory, the fast reader or the strict reader.
 
 use super::{Machine, State};
 use crate::chunked::Chunked;
@@ -10,7 +10,7 @@ use crate::shared::{Assembly, Shared};
 use crate::{Error, Event, Limits, Step};
 
 impl Machine {
-    /// Reads a head, whole or the next piece of one.
+    /// Reads a complete head or the next piece of one.
     #[inline]
     pub(super) fn head<'a>(
         &mut self,
@@ -50,7 +50,7 @@ impl Machine {
         self.begin(parsed, Headers::new(head), shared.limits())
     }
 
-    /// Reads a head that the fast reader left alone: odd, wrong or not whole.
+    /// Reads a head that the fast reader did not accept: unusual, wrong or incomplete.
     fn odd_head<'a>(&mut self, input: &'a [u8], shared: &'a mut Shared) -> Result<Step<'a>, Error> {
         let mut scan = Scan::default();
         let end = scan
@@ -68,9 +68,10 @@ impl Machine {
         self.assembled(&scan, length, shared)
     }
 
-    /// Adds to a head that arrives in pieces.
+    /// Adds input to a head that arrives in pieces.
     fn assemble<'a>(&mut self, input: &'a [u8], shared: &'a mut Shared) -> Result<Step<'a>, Error> {
-        /// Copied at a time: the head's end is mostly near, and what follows it is not wanted.
+        /// The number of bytes copied at a time: the head's end is mostly near, and the bytes after
+        /// it are not needed.
         const STRIDE: usize = 1024;
         let Some(mut partial) = self.partial.take() else {
             return Ok(Step::need_input(0));
@@ -96,8 +97,8 @@ impl Machine {
         Ok(Step::need_input(consumed))
     }
 
-    /// Goes on from the head that `scan` found in `shared.assembled`, the end of which is
-    /// `consumed` bytes into the input.
+    /// Continues with the head that `scan` found in `shared.assembled`, which ends `consumed` bytes
+    /// into the input.
     fn assembled<'a>(
         &mut self,
         scan: &Scan,
@@ -114,7 +115,7 @@ impl Machine {
         self.begin(parsed, Headers::new(&shared.assembled), &shared.limits)
     }
 
-    /// Goes on from a head to what follows it.
+    /// Switches from a head to the state that follows it.
     #[inline]
     fn begin<'a>(
         &mut self,

@@ -1,5 +1,5 @@
-//! The usual response: a remembered head and the whole of its body, nothing before and nothing
-//! behind it, in one receive. It is recognized by two comparisons, and read in one step.
+//! The usual response: a remembered head and its complete body in one receive, with no other bytes
+//! before or after it. Two comparisons recognise it, and it is read in one step.
 
 use super::{Machine, State};
 use crate::End;
@@ -19,11 +19,11 @@ pub struct Whole<'a> {
 }
 
 impl Machine {
-    /// Reads a response in one step: one whose head is remembered and whose body has a known
-    /// length, where the input holds all of it and no more. `None` leaves any other input, and the
-    /// machine, as they are, for [`Machine::handle_input`], which would return the same in three
-    /// events.
-    // Called beside `handle_input`, in the same loop.
+    /// Reads a response in one step if its head is remembered, its body has a known length, and the
+    /// input contains exactly that response. `None` means that the input and the machine are
+    /// unchanged, and that the input is left for [`Machine::handle_input`], which would return the
+    /// same in three events.
+    // Called next to `handle_input`, in the same loop.
     #[inline(always)]
     pub fn whole<'a>(&mut self, input: &'a [u8], shared: &mut Shared) -> Option<Whole<'a>> {
         if !matches!(self.state, State::Head) || self.partial.is_some() {
@@ -41,7 +41,7 @@ impl Machine {
         if body.len() as u64 != length || too_long {
             return None;
         }
-        // A head that is remembered is a final one.
+        // A remembered head is always a final one.
         self.notices.extend(framing.notices);
         self.status = framing.status;
         self.persistent &= framing.persistent;

@@ -1,10 +1,10 @@
-//! Every case of the corpus, whole, in two pieces at every place, and byte by byte.
+//! Every case of the corpus: in one piece, in two pieces with every split, and byte by byte.
 
 use crate::replay::{Setting, Transcript, replay};
 use drumfire_corpus::Case;
 use drumfire_http1::{Machine, Shared};
 
-/// Compares a machine's events in a case with those that the case expects.
+/// Compares a machine's events in a case with the expected ones.
 fn check(case: &Case, seen: &Transcript) {
     let name = &case.name;
     let expected = &case.expected;
@@ -12,7 +12,7 @@ fn check(case: &Case, seen: &Transcript) {
     let outcome = match (&seen.error, &seen.end, status) {
         (Some(error), _, _) => error.name(),
         (None, None, _) => "none yet",
-        // The machine reads these as any other; the engine names them so.
+        // The machine reads these like any other status; the engine classifies them.
         (None, Some(_), Some(..=99 | 600..)) => "invalid_status",
         (None, Some(_), _) => "ok",
     };
@@ -116,7 +116,8 @@ fn a_head_is_remembered_for_its_kind_of_request_only() {
     }
 }
 
-/// Where to cut: everywhere in a short case; in a long one at its ends, and here and there.
+/// Where to split: everywhere in a short case; in a long one near its ends, and at some other
+/// places.
 fn cuts(length: usize) -> Vec<usize> {
     const EVERYWHERE: usize = 2048;
     const NEAR: usize = 300;

@@ -1,8 +1,8 @@
-//! The ends of connections that no case of the corpus has: those of TLS without close_notify.
+//! Ends of connections that no case of the corpus covers: TLS without close_notify.
 
 use drumfire_http1::{Error, Limits, Machine, Notice, Persistence, RequestKind, Shared};
 
-/// A machine that has read this of a response.
+/// A machine that has read this part of a response.
 fn after(text: &str) -> Machine {
     let mut machine = Machine::new();
     machine.send(RequestKind::Normal, Persistence::KeepAlive);
@@ -30,7 +30,7 @@ fn an_unconfirmed_end_completes_only_a_body_without_a_length() {
     }
     let ended = after("HTTP/1.1 2").handle_unconfirmed_end();
     assert!(ended.is_err());
-    // The end that the peer has confirmed needs no forgiveness.
+    // An end that the peer has confirmed needs no notice.
     let end = after("HTTP/1.1 200 OK\r\n\r\nbody").handle_end();
     let end = end.expect("a body that ends").expect("a response");
     assert!(!end.notices.contains(Notice::NoCloseNotify));

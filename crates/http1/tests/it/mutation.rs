@@ -1,6 +1,6 @@
-//! Damaged responses: however they are cut, and whether a head is remembered or not, the machine's
-//! events are the same. A drip is read by the strict reader alone, a whole by the fast one first,
-//! so this compares the two as well.
+//! Damaged responses: the machine's events do not depend on how the response is split, or on
+//! whether a head is remembered. Only the strict reader reads single bytes, and the fast reader
+//! comes first for a whole response, so this also compares the two readers.
 
 use crate::replay::{Setting, replay};
 use drumfire_corpus::Case;
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use std::sync::LazyLock;
 
-/// Cases short enough to be damaged often.
+/// Cases that are short enough to be damaged often.
 static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| {
     let short = |case: &Case| case.bytes().len() <= 512;
     drumfire_corpus::all().into_iter().filter(short).collect()
@@ -24,7 +24,7 @@ enum Damage {
     Cut(Index),
 }
 
-/// Bytes that mean something to a reader, and any others.
+/// Bytes that have a meaning for a reader, and any others.
 fn byte() -> impl Strategy<Value = u8> {
     prop_oneof![
         prop::sample::select(b"\r\n \t:;,\"0159afAFHTP/.\x00\x7f\x80\xff-+xCc".to_vec()),

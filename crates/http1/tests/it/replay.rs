@@ -1,4 +1,4 @@
-//! Replays bytes through a machine, cut as asked, and records its events.
+//! Replays bytes through a machine, split as requested, and records its events.
 
 use drumfire_corpus::{Case, Request, StreamEnd};
 use drumfire_http1::{
@@ -6,8 +6,8 @@ use drumfire_http1::{
     Shared, Whole,
 };
 
-/// All of a machine's events of one stream. Two transcripts of the same bytes must be equal,
-/// however the bytes were cut.
+/// All of a machine's events for one stream. Two transcripts of one sequence of bytes must be
+/// equal, regardless of how the bytes were split.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Transcript {
     pub(crate) interim: Vec<u16>,
@@ -36,14 +36,14 @@ pub(crate) struct SeenEnd {
     pub(crate) body_bytes: u64,
 }
 
-/// A machine's settings beside the bytes.
+/// A machine's settings, in addition to the bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Setting {
     pub(crate) kind: RequestKind,
     pub(crate) persistence: Persistence,
     pub(crate) limits: Limits,
     pub(crate) end: StreamEnd,
-    /// Whether a response that is there whole is read in one step.
+    /// Whether a complete response is read in one step.
     pub(crate) at_once: bool,
 }
 
@@ -82,7 +82,7 @@ pub(crate) fn replay<'p>(
     let mut tunnel = false;
     for piece in pieces {
         if let Some(end) = &mut seen.end {
-            // What arrives later is as much excess as what arrives at once.
+            // Bytes that arrive later are as much excess as bytes that arrive at once.
             if !tunnel && !piece.is_empty() {
                 let refusal = machine.handle_input(piece, shared).map(|_| ());
                 assert_eq!(refusal, Err(Error::Unsolicited));

@@ -1,4 +1,4 @@
-//! Heads of requests: their bytes, and refused parts.
+//! Heads of requests: their bytes, and the parts that are refused.
 
 use drumfire_http1::request::{RequestError, RequestFraming, write_head};
 use proptest::prelude::*;
@@ -39,7 +39,7 @@ fn a_head_has_its_line_its_fields_and_its_framing() {
         RequestFraming::Chunked,
         "Transfer-Encoding: chunked\r\n",
     );
-    // A framing field of the user's takes the place of ours when both agree.
+    // A framing field of the user replaces the generated one if both agree.
     check(
         &[("content-length", "7")],
         RequestFraming::Length(7),
@@ -113,7 +113,7 @@ fn a_malformed_head_is_refused() {
 }
 
 proptest! {
-    /// A server's reader finds the given parts in every written head, and nothing else.
+    /// A server's reader finds exactly the given parts in every written head.
     #[test]
     fn what_is_written_reads_back(
         method in "[!-~]{1,8}",
