@@ -9,9 +9,9 @@
 //!               └───── DATA of streams that were reset, frames of unknown types ──► Skip
 //! ```
 //!
-//! The state of a connection has these owners, each in a file of its own. Those below [`Connection`]
-//! take what is shared as an argument, and none knows another of them, but that `input` asks
-//! `heads` which frame may come.
+//! The state of a connection is divided among these owners, one file each. The parts of
+//! [`Connection`] get the shared state as an argument, and no part knows another one, except that
+//! `input` asks `heads` which frame may come.
 //!
 //! ```text
 //!   input      bytes to frames          heads      header blocks to heads and trailers
@@ -53,24 +53,24 @@ const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// One connection, client side.
 ///
-/// Write what [`Connection::output`] holds, pass what arrives to [`Connection::handle_input`], and
-/// open streams while [`Connection::capacity`] allows. A connection is used once: make another
-/// for the next.
+/// Write the bytes of [`Connection::output`], pass received bytes to [`Connection::handle_input`],
+/// and open streams while [`Connection::capacity`] allows it. A connection is used once: create
+/// another for the next.
 ///
-/// Its methods are of four kinds. Those for requests (`open`, `send_data`, `reset`) and those for
-/// the connection (`ping`, `go_away`) append to the output, which `output_sent` shortens. Those
-/// for input consume a prefix of it: `whole` and the beginning of `handle_input` are the shortest
-/// ways for what nearly every frame under load is, and decide nothing by themselves; any other
-/// input they leave untouched to the general way, and both mean the same. All others ask and
-/// change nothing.
+/// Its methods are of four kinds. Methods for requests (`open`, `send_data`, `reset`) and for the
+/// connection (`ping`, `go_away`) append to the output, which `output_sent` shortens. Methods for
+/// input consume a prefix of it: `whole` and the beginning of `handle_input` are shortcuts for
+/// nearly every frame under load, and decide nothing by themselves; they leave any other input
+/// untouched for the general path, and both paths have the same meaning. All other methods return
+/// information and change nothing.
 ///
 /// After an error, or a GOAWAY of either side, the connection is spent: no stream can be opened,
-/// [`Connection::is_spent`] holds, and open streams go on only after a GOAWAY. An error is given
-/// once; all input behind it is swallowed, and the queued GOAWAY is the last output.
+/// [`Connection::is_spent`] is true, and open streams continue only after a GOAWAY. An error is
+/// returned once; all later input is ignored, and the queued GOAWAY is the last output.
 ///
-/// Memory is bounded by the settings: 40 bytes for a stream, a header block of `head_bytes` while
-/// it arrives, the tables of HPACK (4 KiB each), replies of `output_bytes`, and 256 KiB of queued
-/// bodies. Bodies are never kept: an event lends their bytes out of the caller's input.
+/// The settings limit the memory: 40 bytes for a stream, a header block of `head_bytes` while it
+/// arrives, the tables of HPACK (4 KiB each), replies of `output_bytes`, and 256 KiB of queued
+/// bodies. Received bodies are never stored: an event borrows their bytes from the caller's input.
 #[derive(Debug)]
 pub struct Connection {
     shared: Shared,
@@ -82,7 +82,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// A new connection. [`Connection::output`] holds its preface at once.
+    /// Creates a connection. [`Connection::output`] contains its preface at once.
     #[must_use]
     pub fn new(settings: &Settings) -> Self {
         let settings = settings::sane(*settings);
@@ -99,7 +99,7 @@ impl Connection {
         }
     }
 
-    /// The number of streams that may be opened now: 0 before [`Event::Ready`] and when the
+    /// The number of streams that can be opened now: 0 before [`Event::Ready`] and if the
     /// connection is spent.
     #[inline]
     #[must_use]
@@ -120,7 +120,7 @@ impl Connection {
         }
     }
 
-    /// Whether a stream may be opened now.
+    /// Whether a stream can be opened now.
     #[inline]
     #[must_use]
     pub fn has_room(&self) -> bool {
@@ -132,36 +132,36 @@ impl Connection {
     }
 
     /// Whether no stream can ever be opened again: after a GOAWAY of either side, after an error,
-    /// or because ids have run out.
+    /// or because no ids are left.
     #[inline]
     #[must_use]
     pub fn is_spent(&self) -> bool {
         self.shutdown.has_begun() || self.shared.streams.ids_left() == 0
     }
 
-    /// The number of open streams, including those that still send after their response.
+    /// The number of open streams, including the ones that still send after their response.
     #[inline]
     #[must_use]
     pub const fn streams_open(&self) -> u32 {
         self.shared.streams.open()
     }
 
-    /// SETTINGS_MAX_CONCURRENT_STREAMS of the server; `None` before it has sent one.
+    /// The server's SETTINGS_MAX_CONCURRENT_STREAMS; `None` before it has sent one.
     #[must_use]
     pub const fn streams_max_peer(&self) -> Option<u32> {
         self.sending.streams_max()
     }
 
-    /// SETTINGS_MAX_HEADER_LIST_SIZE of the server, to be compared with [`Head::list_bytes`] and the
-    /// fields of the request's own; the largest number before the server has sent one. The setting
-    /// is advice (RFC 9113 section 6.5.2): a request beyond it may be answered or refused.
+    /// The server's SETTINGS_MAX_HEADER_LIST_SIZE; the largest number before it has sent one.
+    /// Compare it with [`Head::list_bytes`] plus the request's additional fields. The setting is
+    /// advisory (RFC 9113 section 6.5.2): a larger request may be answered or refused.
     #[inline]
     #[must_use]
     pub const fn header_list_max_peer(&self) -> u32 {
         self.sending.header_list_max()
     }
 
-    /// The tokens of the streams whose response is outstanding, in no order.
+    /// The tokens of the streams whose response is outstanding, in no particular order.
     pub fn tokens(&self) -> impl Iterator<Item = u32> {
         let outstanding = self
             .shared
@@ -171,17 +171,16 @@ impl Connection {
         outstanding.map(|stream| stream.token)
     }
 
-    /// Opens a stream with the fields of `head` and with those of `extra`, which belong to this
-    /// request alone and are not indexed. They must be such as [`Head::new`] accepts;
-    /// pseudo-fields come first among them, and are sent before those of `head`. `token` comes
-    /// back in every event of the stream.
+    /// Opens a stream with the fields of `head` and of `extra`, which belong to this request alone
+    /// and are not indexed. [`Head::new`] must accept the fields of `extra`, too; pseudo-fields
+    /// must be first among them, and are sent before the fields of `head`. Every event of the
+    /// stream contains `token`.
     ///
-    /// A request with a body goes on with [`Connection::send_data`]. When its response is over
-    /// first, the stream stays open until the request ends or is given up with
-    /// [`Connection::reset`].
+    /// Send a request's body with [`Connection::send_data`]. If its response completes first, the
+    /// stream stays open until the request ends or is given up with [`Connection::reset`].
     ///
     /// # Errors
-    /// When [`Connection::capacity`] is 0.
+    /// If [`Connection::capacity`] is 0.
     #[inline]
     pub fn open(
         &mut self,
@@ -205,13 +204,13 @@ impl Connection {
         }
     }
 
-    /// Sends of a request's body what windows and the bound on queued output allow, and returns the
-    /// number of bytes. When it was less than all, [`crate::Event::Writable`] follows; until then
-    /// the rest would not be taken. With [`EndStream::Yes`] the request ends once all bytes are
-    /// taken; `bytes` may be empty.
+    /// Sends as much of a request's body as the windows and the limit of queued output allow, and
+    /// returns the number of bytes. If that is less than all, [`crate::Event::Writable`] follows;
+    /// until then no more would be accepted. With [`EndStream::Yes`] the request ends once all
+    /// bytes are accepted; `bytes` may be empty.
     ///
     /// # Errors
-    /// When the stream is closed or its request has ended: the rest is not wanted.
+    /// If the stream is closed or its request has ended: the rest is not needed.
     pub fn send_data(
         &mut self,
         stream: StreamRef,
@@ -224,14 +223,14 @@ impl Connection {
         self.sending.send_data(&mut self.shared, stream, bytes, end)
     }
 
-    /// Resets a stream, with RST_STREAM. No event of it follows; later frames of it are read and
+    /// Resets a stream, with RST_STREAM. No event of it follows; its later frames are read and
     /// discarded. Has no effect on a closed stream. A caller resets each stream at most once, so
     /// that a server can't make it queue resets.
     pub fn reset(&mut self, stream: StreamRef, code: ErrorCode) {
         if let Some(index) = self.shared.streams.find(stream.0)
             && !self.shutdown.has_failed()
         {
-            // Not a reply: there are no more of these than streams were opened.
+            // Not a reply: there are at most as many of these as opened streams.
             let code = code.0.to_be_bytes();
             self.shared
                 .output
@@ -240,36 +239,36 @@ impl Connection {
         }
     }
 
-    /// Sends a PING; [`Event::Pong`] answers it.
+    /// Sends a PING, which [`Event::Pong`] answers.
     pub fn ping(&mut self, payload: [u8; 8]) {
         if !self.shutdown.has_failed() {
             self.shared.output.frame(kind::PING, 0, 0, &payload);
         }
     }
 
-    /// Sends GOAWAY. No stream can be opened from now on; those that are open go on.
+    /// Sends GOAWAY. No stream can be opened afterwards; open streams continue.
     pub fn go_away(&mut self, code: ErrorCode) {
         if !self.shutdown.has_failed() {
             self.shutdown.leave(&mut self.shared.output, code, "");
         }
     }
 
-    /// Bytes that are due, to be written as they are.
+    /// Bytes that are to be written unchanged.
     #[inline]
     #[must_use]
     pub fn output(&self) -> &[u8] {
         self.shared.output.pending()
     }
 
-    /// Takes `count` bytes from the start of [`Connection::output`], which are written. Streams may
-    /// be writable after it: see [`Connection::has_event`].
+    /// Removes `count` bytes, which have been written, from the start of [`Connection::output`].
+    /// Streams may be writable afterwards: see [`Connection::has_event`].
     #[inline]
     pub fn output_sent(&mut self, count: usize) {
         self.shared.output.sent(count);
         self.sending.output_sent(&self.shared);
     }
 
-    /// Whether [`Connection::handle_input`] may have an event to give without any input.
+    /// Whether [`Connection::handle_input`] may return an event without any input.
     #[inline]
     #[must_use]
     pub const fn has_event(&self) -> bool {
@@ -277,14 +276,13 @@ impl Connection {
     }
 
     /// Consumes a prefix of the input and returns its meaning. Call it again with the rest, which
-    /// may be empty, until it answers [`Event::NeedInput`]; then all is consumed.
+    /// may be empty, until it returns [`Event::NeedInput`]; then all input is consumed.
     ///
     /// # Errors
-    /// When the server breaks the protocol, or a limit, in a way that concerns the connection as a
-    /// whole. [`Connection::output`] then ends with a GOAWAY; streams that are open
-    /// ([`Connection::tokens`]) get no further event, and further input is ignored. With
-    /// [`Limit::Head`] the stream to which the head belongs is not among them: it has failed by
-    /// itself, in the event before.
+    /// If the server violates the protocol, or a limit, in a way that affects the whole connection.
+    /// [`Connection::output`] then ends with a GOAWAY; open streams ([`Connection::tokens`]) get no
+    /// further event, and further input is ignored. With [`Limit::Head`] the stream to which the
+    /// head belongs is not among them: it has failed separately, in the event before.
     #[inline]
     pub fn handle_input<'a>(&'a mut self, input: &'a [u8]) -> Result<Step<'a>, Error> {
         if let Some((found, consumed)) = self.usual(input) {
@@ -297,7 +295,7 @@ impl Connection {
         self.handle_any_input(input)
     }
 
-    /// Consumes a prefix of the input as [`Connection::handle_input`] does, in the general way.
+    /// Handles input that has no shortcut.
     fn handle_any_input<'a>(&'a mut self, input: &'a [u8]) -> Result<Step<'a>, Error> {
         let mut consumed = 0;
         match self.advance(input, &mut consumed) {
@@ -313,11 +311,11 @@ impl Connection {
         }
     }
 
-    /// Notes that the peer has closed its side. Streams that are open ([`Connection::tokens`]) get
-    /// no further event.
+    /// Notes that the peer has closed its side. Open streams ([`Connection::tokens`]) get no
+    /// further event.
     ///
     /// # Errors
-    /// When the input so far was not HTTP/2, which only the end could show.
+    /// If the input so far was not HTTP/2, which only the end could show.
     pub fn handle_end(&mut self) -> Result<(), Error> {
         match self.input.judge_end() {
             Some(error) => {
@@ -328,10 +326,11 @@ impl Connection {
         }
     }
 
-    /// Reads a response in one step, where the input begins with all of it and the request has
-    /// ended. `None` leaves any other input, and the connection, as they are, for
-    /// [`Connection::handle_input`], which would return the same in two or three events.
-    // Called beside `handle_input`, in the same loop.
+    /// Reads a response in one step, if the input begins with a complete response and the request
+    /// has ended. `None` means that the input and the connection are unchanged, and that the input
+    /// is left for [`Connection::handle_input`], which would return the same in two or three
+    /// events.
+    // Called next to `handle_input`, in the same loop.
     #[inline(always)]
     pub fn whole<'a>(&'a mut self, input: &'a [u8]) -> Option<Whole<'a>> {
         let frames = whole::Frames::first(input)?;
@@ -367,11 +366,12 @@ impl Connection {
         })
     }
 
-    /// The meaning of the frame at the input's start, and its length, if it is a header block that
-    /// is remembered, or DATA without padding, whole in the input, with nothing else going on.
+    /// The meaning and the length of the frame at the input's start, if the input contains the
+    /// complete frame, the frame is a remembered header block or DATA without padding, and nothing
+    /// else is in progress.
     ///
-    /// Input that comes byte by byte never passes here, so every test that compares it with input
-    /// that comes whole compares the two ways.
+    /// Input that arrives byte by byte never takes this path, so every test that compares it with
+    /// complete input compares the two paths.
     #[inline]
     fn usual(&mut self, input: &[u8]) -> Option<(Found, usize)> {
         let Frame {
@@ -393,20 +393,20 @@ impl Connection {
         Some((found, HEADER_BYTES + payload.len()))
     }
 
-    /// Whether the next byte begins a frame, any frame may come, and nothing else is due.
+    /// Whether the next byte begins a frame, any frame may come, and no event is due.
     #[inline]
     fn is_quiet(&self) -> bool {
         self.input.is_at_frame() && !self.heads.is_assembling() && !self.is_due()
     }
 
-    /// Whether [`Connection::due_event`] may have one.
+    /// Whether [`Connection::due_event`] may return an event.
     #[inline]
     const fn is_due(&self) -> bool {
         self.shutdown.is_due() || self.sending.is_due()
     }
 
-    /// Goes over the input until something is found, with the bytes of its frames; `None` when all
-    /// is consumed.
+    /// Advances through the input until something is found, with the bytes of its frames; `None` if all
+    /// of it is consumed.
     #[inline(never)]
     fn advance(&mut self, input: &[u8], at: &mut usize) -> Result<Option<(Found, usize)>, Error> {
         loop {
@@ -456,8 +456,8 @@ impl Connection {
         }
     }
 
-    /// The next event that concerns one of many streams: these are found one at a time. Or the
-    /// error that follows the event of the stream that made it.
+    /// The next event of several streams, which are found one at a time; or the error that follows
+    /// the event of the stream that caused it.
     #[cold]
     fn due_event(&mut self) -> Result<Option<Found>, Error> {
         self.shutdown.take_imminent()?;
@@ -465,7 +465,7 @@ impl Connection {
         Ok(refused.or_else(|| self.sending.next_writable(&mut self.shared)))
     }
 
-    /// Obeys a frame that the header alone did not refuse.
+    /// Handles a frame whose header was accepted.
     #[inline]
     fn frame(&mut self, header: FrameHeader, payload: &[u8]) -> Result<Option<Found>, Error> {
         let shared = &mut self.shared;
@@ -504,9 +504,9 @@ impl Connection {
         }
     }
 
-    /// Ends the connection for one stream's header block, which is too long to be decoded. That
-    /// stream fails by the limit, in an event of its own before the error; the others did nothing
-    /// but share its connection.
+    /// Ends the connection because of one stream's header block, which is too long to be decoded.
+    /// That stream fails by the limit, in a separate event before the error; the other streams did
+    /// nothing wrong but share its connection.
     #[cold]
     fn pass_head_limit(&mut self, stream: u32) -> Result<Option<Found>, Error> {
         let error = Error::Limit(Limit::Head);
@@ -564,7 +564,7 @@ impl Connection {
         }
     }
 
-    /// Ends everything with an error of the server's making.
+    /// Ends the connection with an error that the server caused.
     #[cold]
     fn fail(&mut self, error: &Error) {
         self.shutdown.fail(&mut self.shared.output, error);

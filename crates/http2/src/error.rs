@@ -1,22 +1,22 @@
 //! The failures of a connection or a stream, with a hint for the user.
 //!
-//! An [`Error`] ends the connection with all its streams, a [`StreamError`] one stream. Which of
-//! the two a mistake is follows RFC 9113 section 5.4: whatever leaves framing, the table of HPACK
+//! An [`Error`] ends the connection with all its streams, a [`StreamError`] one stream. Each
+//! mistake is classified by RFC 9113 section 5.4: a mistake that leaves framing, the table of HPACK
 //! or the connection's window in doubt ends the connection.
 
 use crate::Limit;
 use std::fmt;
 
-/// A code of RST_STREAM and GOAWAY (RFC 9113 section 7). Codes without a name are legal.
+/// A code of RST_STREAM and GOAWAY (RFC 9113 section 7). Codes without a name are allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ErrorCode(pub u32);
 
 impl ErrorCode {
-    /// Nothing is wrong.
+    /// No error.
     pub const NO_ERROR: Self = Self(0x0);
-    /// The protocol was broken in a way that no other code names.
+    /// A violation of the protocol that no other code describes.
     pub const PROTOCOL_ERROR: Self = Self(0x1);
-    /// The peer has failed by itself.
+    /// The peer itself has failed.
     pub const INTERNAL_ERROR: Self = Self(0x2);
     /// More data than the window allows.
     pub const FLOW_CONTROL_ERROR: Self = Self(0x3);
@@ -26,22 +26,22 @@ impl ErrorCode {
     pub const STREAM_CLOSED: Self = Self(0x5);
     /// A frame of an invalid size.
     pub const FRAME_SIZE_ERROR: Self = Self(0x6);
-    /// The stream was refused before anything was done for it.
+    /// The stream was refused before it was processed.
     pub const REFUSED_STREAM: Self = Self(0x7);
-    /// The stream is no longer wanted.
+    /// The stream has become unnecessary.
     pub const CANCEL: Self = Self(0x8);
     /// The state of header compression is lost.
     pub const COMPRESSION_ERROR: Self = Self(0x9);
     /// The connection of a CONNECT was reset.
     pub const CONNECT_ERROR: Self = Self(0xa);
-    /// The peer finds our behaviour excessive, or we find its.
+    /// One side considers the other's behaviour excessive.
     pub const ENHANCE_YOUR_CALM: Self = Self(0xb);
     /// The transport is not secure enough.
     pub const INADEQUATE_SECURITY: Self = Self(0xc);
-    /// HTTP/1.1 is wanted instead.
+    /// HTTP/1.1 is required instead.
     pub const HTTP_1_1_REQUIRED: Self = Self(0xd);
 
-    /// The code's name in the RFC; `None` for a code without one.
+    /// The code's name in the RFC; `None` for a code without a name.
     #[must_use]
     pub const fn name(self) -> Option<&'static str> {
         const NAMES: [&str; 14] = [
@@ -77,20 +77,20 @@ impl fmt::Display for ErrorCode {
     }
 }
 
-/// The reason for which a connection can't go on. Its output ends with a GOAWAY of the same code;
-/// close the connection once that is sent.
+/// Why a connection can't continue. Its output ends with a GOAWAY that has this code; close the
+/// connection once it is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
     /// The answer is not HTTP/2.
     NotHttp2(NotHttp2),
-    /// The server has broken the protocol.
+    /// The server has violated the protocol.
     Violation {
         /// The code that we send.
         code: ErrorCode,
-        /// The mistake, in a few words.
+        /// A short description of the mistake.
         what: &'static str,
     },
-    /// The server has passed a limit; we send `ENHANCE_YOUR_CALM`.
+    /// The server has exceeded a limit; we send `ENHANCE_YOUR_CALM`.
     Limit(Limit),
 }
 
@@ -105,12 +105,12 @@ impl Error {
         }
     }
 
-    /// The error of a server that has broken the protocol.
+    /// The error of a server that has violated the protocol.
     pub(crate) const fn violation(code: ErrorCode, what: &'static str) -> Self {
         Self::Violation { code, what }
     }
 
-    /// The same with the code that is mostly the right one.
+    /// The error of a server that has violated the protocol, with the most usual code.
     pub(crate) const fn protocol(what: &'static str) -> Self {
         Self::violation(ErrorCode::PROTOCOL_ERROR, what)
     }
@@ -131,9 +131,9 @@ impl std::error::Error for Error {}
 /// The protocol of an answer that is not HTTP/2.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotHttp2 {
-    /// Bytes that no text has.
+    /// Bytes that do not occur in text.
     Binary,
-    /// The greeting of another protocol, or other text; its beginning, escaped for a terminal.
+    /// The beginning of another protocol's greeting, or of other text, escaped for a terminal.
     Greeting(Box<str>),
     /// A status line of HTTP/1, escaped for a terminal.
     Http1(Box<str>),
@@ -142,7 +142,7 @@ pub enum NotHttp2 {
 }
 
 impl NotHttp2 {
-    /// The protocol that the peer seems to speak. At most 80 printable ASCII characters, fit for a
+    /// The protocol that the peer seems to use. At most 80 printable ASCII characters, safe for a
     /// terminal.
     #[must_use]
     pub fn hint(&self) -> String {
@@ -155,35 +155,35 @@ impl NotHttp2 {
     }
 }
 
-/// The reason for which a stream has failed. The connection goes on.
+/// Why a stream has failed. The connection continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamError {
-    /// The server has passed a limit; we have reset the stream with `ENHANCE_YOUR_CALM`.
+    /// The server has exceeded a limit; we have reset the stream with `ENHANCE_YOUR_CALM`.
     Limit(Limit),
     /// The server has reset the stream.
     Reset {
         /// Its reason.
         code: ErrorCode,
     },
-    /// The response ended before the length that it declares, which makes it malformed (RFC 9113
-    /// section 8.1.1); we have reset the stream.
+    /// The response ended before its declared length, which makes it malformed (RFC 9113 section
+    /// 8.1.1); we have reset the stream.
     Truncated {
-        /// The bytes of its body that came.
+        /// The number of received bytes of its body.
         received: u64,
-        /// The bytes that it declares.
+        /// The declared number of bytes.
         declared: u64,
     },
-    /// The server has broken the protocol; we have reset the stream.
+    /// The server has violated the protocol; we have reset the stream.
     Violation {
         /// The code that we send.
         code: ErrorCode,
-        /// The mistake, in a few words.
+        /// A short description of the mistake.
         what: &'static str,
     },
 }
 
 impl StreamError {
-    /// The code of the RST_STREAM, theirs or ours.
+    /// The code of the RST_STREAM, sent by either side.
     #[must_use]
     pub const fn code(self) -> ErrorCode {
         match self {

@@ -1,18 +1,18 @@
 //! Frames on the wire (RFC 9113 sections 4 and 6).
 //!
-//! A header says nothing yet about whether its frame may come: that is judged by the parts of
-//! [`Connection`](crate::Connection) that know the streams. Types, flags and settings are numbers
-//! and not enums, since a peer may send any, and unknown ones are to be ignored.
+//! Parsing a header does not check whether its frame may come: the parts of
+//! [`Connection`](crate::Connection) that know the streams do that. Types, flags and settings are
+//! numbers and not enums, because a peer may send any number, and unknown ones must be ignored.
 
-/// Bytes of a frame's header.
+/// The length of a frame's header.
 pub(crate) const HEADER_BYTES: usize = 9;
-/// The largest payload that we accept, and the least that every peer accepts (section 4.2).
+/// The maximum payload that we accept, which every peer must accept at least (section 4.2).
 pub(crate) const PAYLOAD_BYTES_MAX: u32 = 16_384;
 /// The largest window, and the largest stream id (sections 6.9.1 and 5.1.1).
 pub(crate) const MAX_31: u32 = 0x7fff_ffff;
 
 pub(crate) mod kind {
-    //! Types of frames (section 6). Others are to be ignored (section 5.5).
+    //! Types of frames (section 6). Others must be ignored (section 5.5).
     pub(crate) const DATA: u8 = 0;
     pub(crate) const HEADERS: u8 = 1;
     pub(crate) const PRIORITY: u8 = 2;
@@ -26,7 +26,7 @@ pub(crate) mod kind {
 }
 
 pub(crate) mod flag {
-    //! Flags of frames; which of them count depends on the type.
+    //! Flags of frames; the type determines which of them apply.
     pub(crate) const ACK: u8 = 0x1;
     pub(crate) const END_STREAM: u8 = 0x1;
     pub(crate) const END_HEADERS: u8 = 0x4;
@@ -47,7 +47,7 @@ pub(crate) mod setting {
 /// A frame's header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FrameHeader {
-    /// Bytes of its payload, below 2²⁴.
+    /// The length of its payload, below 2²⁴.
     pub(crate) length: u32,
     pub(crate) kind: u8,
     pub(crate) flags: u8,
@@ -80,7 +80,7 @@ impl FrameHeader {
     }
 }
 
-/// A frame that stands whole in the input, and the input behind it.
+/// A frame that the input contains completely, and the input after it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame<'a> {
     pub(crate) header: FrameHeader,
@@ -89,7 +89,7 @@ pub(crate) struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// The frame at the input's start; `None` where it is longer than the input, or than allowed.
+    /// The frame at the input's start; `None` if it is longer than the input, or than allowed.
     #[inline(always)]
     pub(crate) fn first(input: &'a [u8]) -> Option<Self> {
         let (header, rest) = input.split_first_chunk()?;
@@ -105,19 +105,19 @@ impl<'a> Frame<'a> {
         })
     }
 
-    /// Whether it is a frame of this kind with just these flags.
+    /// Whether the frame is of this kind with exactly these flags.
     #[inline(always)]
     pub(crate) const fn is(&self, kind: u8, flags: u8) -> bool {
         self.header.kind == kind && self.header.flags == flags
     }
 }
 
-/// The 32-bit number at the start of `bytes`, without its highest bit; 0 when there is none.
+/// The 32-bit number at the start of `bytes`, without its highest bit; 0 if `bytes` is shorter.
 pub(crate) fn number_31(bytes: &[u8]) -> u32 {
     number_32(bytes) & MAX_31
 }
 
-/// The 32-bit number at the start of `bytes`; 0 when there is none.
+/// The 32-bit number at the start of `bytes`; 0 if `bytes` is shorter.
 pub(crate) fn number_32(bytes: &[u8]) -> u32 {
     bytes
         .first_chunk()

@@ -1,14 +1,14 @@
-//! The head of a request, judged once and prepared for every connection.
+//! The head of a request, checked once and prepared for every connection.
 //!
-//! The rules are those that a server has to enforce on a request (RFC 9113 sections 8.2 and 8.3);
-//! to check them here keeps a mistake of a plan from being counted as a failure of the target, and
-//! no value can break out of its field.
+//! A server has to enforce these rules on a request (RFC 9113 sections 8.2 and 8.3). Checking them
+//! here prevents a mistake of a plan from counting as a failure of the target, and no value can
+//! break out of its field.
 
 use crate::hpack::{Field, Indexing, Prepared};
 use std::fmt;
 
 /// The fields of a request, checked and prepared. Cheap to clone, and meant to be shared: a
-/// connection recognises a head by its identity and sends the bytes it has sent before.
+/// connection recognises a head by its identity and sends the bytes that it has sent before.
 #[derive(Clone, Debug)]
 pub struct Head {
     prepared: Prepared,
@@ -18,11 +18,11 @@ pub struct Head {
 }
 
 impl Head {
-    /// A head of these fields: pseudo-fields first, names in lower case. `:path` or another
-    /// pseudo-field may be absent if each request brings its own.
+    /// Creates a head from these fields: pseudo-fields first, names in lower case. `:path` or
+    /// another pseudo-field may be absent if each request has its own value for it.
     ///
     /// # Errors
-    /// When a field may not stand in a request of HTTP/2 (RFC 9113 section 8.2).
+    /// If a field is not allowed in an HTTP/2 request (RFC 9113 section 8.2).
     pub fn new<'a>(
         fields: impl IntoIterator<Item = (&'a [u8], &'a [u8], Indexing)>,
     ) -> Result<Self, HeadError> {
@@ -70,7 +70,7 @@ impl Head {
         self.list_bytes
     }
 
-    /// The part of one field in such a size: name, value and 32 bytes.
+    /// The contribution of one field to such a size: name, value and 32 bytes.
     #[must_use]
     pub const fn field_bytes(name: &[u8], value: &[u8]) -> u32 {
         let bytes = name.len().saturating_add(value.len()).saturating_add(32);
@@ -80,7 +80,7 @@ impl Head {
         bytes as u32
     }
 
-    /// Its fields as an encoder takes them.
+    /// Its fields in the form that an encoder needs.
     #[inline]
     #[must_use]
     pub const fn prepared(&self) -> &Prepared {
@@ -88,7 +88,7 @@ impl Head {
     }
 }
 
-/// Fields that are secrets by their name.
+/// Fields whose names mark them as secrets.
 const SECRET: [&[u8]; 3] = [b"authorization", b"cookie", b"proxy-authorization"];
 /// Fields that belong to a connection of HTTP/1 (RFC 9113 section 8.2.2).
 const CONNECTION_SPECIFIC: [&[u8]; 5] = [
@@ -107,7 +107,7 @@ const PSEUDO: [&[u8]; 5] = [
     b":protocol",
 ];
 
-/// The mistake in a field behind those that are `before` it.
+/// The mistake in a field, given the fields `before` it.
 fn problem(before: &[Field], name: &[u8], value: &[u8]) -> Option<&'static str> {
     if name.first() == Some(&b':') {
         if !PSEUDO.contains(&name) {
@@ -129,15 +129,15 @@ fn problem(before: &[Field], name: &[u8], value: &[u8]) -> Option<&'static str> 
     (!is_value(value)).then_some("has a value with forbidden characters or surrounding whitespace")
 }
 
-/// Whether a byte may stand in a field's name: a byte of a token (RFC 9110 section 5.6.2), in lower
+/// Whether a field's name may contain a byte: a byte of a token (RFC 9110 section 5.6.2), in lower
 /// case.
 pub(crate) const fn is_name_byte(byte: u8) -> bool {
     matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'!' | b'#'..=b'\'' | b'*' | b'+' | b'-' | b'.')
         || matches!(byte, b'^' | b'_' | b'`' | b'|' | b'~')
 }
 
-/// Whether a value has no control characters, but for tabs inside, and no blanks around it
-/// (RFC 9113 section 8.2.1, RFC 9110 section 5.5).
+/// Whether a value has no control characters, except tabs inside, and no blanks around it (RFC 9113
+/// section 8.2.1, RFC 9110 section 5.5).
 pub(crate) fn is_value(value: &[u8]) -> bool {
     const fn is_blank(byte: u8) -> bool {
         matches!(byte, b' ' | b'\t')
@@ -145,12 +145,12 @@ pub(crate) fn is_value(value: &[u8]) -> bool {
     let [first, .., last] = value else {
         return value.iter().all(|&byte| byte > b' ' && byte != 0x7f);
     };
-    // Without a branch in the loop, for SIMD.
+    // The loop has no branch, for SIMD.
     let bad = |byte: u8| u8::from(byte < b' ') & u8::from(byte != b'\t') | u8::from(byte == 0x7f);
     !is_blank(*first) && !is_blank(*last) && value.iter().fold(0, |any, &byte| any | bad(byte)) == 0
 }
 
-/// The reason for which a head can't be sent.
+/// Why a head can't be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeadError {
     /// The field's name, escaped for a terminal.

@@ -1,16 +1,16 @@
-//! The fields of a response or of trailers, judged and decoded.
+//! The fields of a response or of trailers, checked and decoded.
 //!
-//! They lie in one buffer, a length before each name and value, and are walked anew for each
-//! question: most responses are asked for no field at all, and few for more than two. The buffer is
-//! the decoder's or the memory's, and holds until the connection reads another block.
+//! They are stored in one buffer, with a length before each name and value, and every search starts
+//! from the beginning: most responses need no field at all, and few need more than two. The buffer
+//! belongs to the decoder or the memory, and is valid until the connection reads another block.
 
 use std::fmt;
 
 /// Bytes before each field: the lengths of its name and its value.
 const PREFIX: usize = 8;
 
-/// The fields of one head or trailer section in their order, without pseudo-fields. They are found
-/// when asked for, so that an unread head costs nothing.
+/// The fields of one head or trailer section in their order, without pseudo-fields. They are
+/// searched for on request, so that an unread head costs nothing.
 #[derive(Clone, Copy)]
 pub struct Headers<'a> {
     list: &'a [u8],
@@ -23,13 +23,13 @@ impl<'a> Headers<'a> {
 
     /// Names, in lower case, and values.
     pub fn iter(&self) -> impl Iterator<Item = (&'a str, &'a [u8])> + use<'a> {
-        // A judged name is a token, and so ASCII.
+        // A checked name is a token, and therefore ASCII.
         self.bytes()
             .map(|(name, value)| (str::from_utf8(name).unwrap_or_default(), value))
     }
 
-    /// The same with names as bytes, which are not checked once more: to know a response's names as
-    /// text costs more than to compare them.
+    /// Names, as bytes, and values. Names are not checked for UTF-8: converting a response's names
+    /// to text costs more than comparing them.
     #[inline]
     pub fn bytes(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a> {
         let mut rest = self.list;
@@ -65,7 +65,7 @@ impl fmt::Debug for Headers<'_> {
     }
 }
 
-/// Appends a field to a list that [`Headers`] reads. A field longer than 4 GiB can't be: limits
+/// Appends a field to a list that [`Headers`] reads. No field is longer than 4 GiB, because limits
 /// are smaller.
 pub(crate) fn push(list: &mut Vec<u8>, name: &[u8], value: &[u8]) {
     list.extend_from_slice(&(name.len() as u32).to_ne_bytes());

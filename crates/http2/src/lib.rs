@@ -1,8 +1,8 @@
 //! HTTP/2 and HPACK, client side, sans-IO: bytes in, events out (RFC 9113, RFC 7541).
 //!
 //! Knows frames, streams, flow control and header compression. Must not know I/O, clocks or plans.
-//! Start reading at [`Connection`]. Every response is read strictly, and nothing is forgiven in
-//! silence. Everything that a peer sends, or makes us send, is bounded ([`Limits`]).
+//! Start reading at [`Connection`]. Every response is read strictly, and nothing is tolerated
+//! silently. Everything that a peer sends, or makes us send, is limited ([`Limits`]).
 //!
 //! The head of a request is prepared once ([`Head`]) and used by every connection:
 //!
@@ -19,7 +19,7 @@
 //!     field(":path", "/"),
 //! ])?;
 //! let mut connection = Connection::new(&Settings::default());
-//! // The server's SETTINGS; what we have to say stands in `output`.
+//! // The server's SETTINGS; `output` contains our answer.
 //! let step = connection.handle_input(&[0, 0, 0, 4, 0, 0, 0, 0, 0])?;
 //! assert!(matches!(step.event, Event::Ready));
 //! let stream = connection.open(7, &head, &[], EndStream::Yes)?;
@@ -31,8 +31,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Once warm, a request and its response cost no allocation: streams lie in a slab that their id
-//! points into, a request's header block is kept as bytes, and a response's block that was read
+//! Once warm, a request and its response allocate nothing: a stream's id is an index into a slab of
+//! streams, a request's header block is stored as bytes, and a response's block that was read
 //! before is recognised by its bytes.
 
 mod connection;

@@ -1,22 +1,24 @@
-//! The settings of a connection, and the bounds on a peer's cost: every limit of this crate, in one
+//! The settings of a connection, and the limits on a peer's cost: every limit of this crate, in one
 //! place.
 //!
-//! They bound memory and work per connection, not throughput: a peer that stays within them can
-//! still send for ever, and it is the caller's clock that ends that.
+//! They limit memory and work per connection, not throughput: a peer that stays within them can
+//! still send for ever, and only the caller's clock ends that.
 
 /// The settings that a connection announces, and its limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Streams that the caller wants at a time, at least 1. The server may allow fewer.
+    /// The number of streams that the caller wants at a time, at least 1. The server may allow
+    /// fewer.
     pub streams: u32,
     /// Bytes that the server may send on a stream before it must wait for us; from 0 to 2³¹ − 1.
     pub stream_window: u32,
-    /// The same for the whole connection; from 65,535 to 2³¹ − 1.
+    /// Bytes that the server may send on the whole connection before it must wait for us; from
+    /// 65,535 to 2³¹ − 1.
     pub connection_window: u32,
-    /// Bounds on the server's bytes.
+    /// Limits on the server's bytes.
     pub limits: Limits,
-    /// The id of the first stream, odd. Only a test has a reason to change it: ids run out after
-    /// 2³⁰ streams.
+    /// The id of the first stream, odd. Only tests have a reason to change it: no ids are left
+    /// after 2³⁰ streams.
     pub first_stream_id: u32,
 }
 
@@ -32,27 +34,27 @@ impl Default for Settings {
     }
 }
 
-/// Bounds on a peer's bytes. Reaching one fails the stream or the connection with an error of its
-/// own; nothing is cut in silence.
+/// Limits on a peer's bytes. Exceeding one fails the stream or the connection with a specific
+/// error; nothing is truncated silently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of one head or of trailers, decoded: names and values and 32 for each field
-    /// (RFC 9113 section 6.5.2). Beyond it the stream fails. The same bound holds for the encoded
-    /// block; beyond that the stream fails, and the connection after it, since the block is not
+    /// Bytes of one head or of trailers, decoded: names and values and 32 for each field (RFC 9113
+    /// section 6.5.2). If exceeded, the stream fails. The same limit applies to the encoded block;
+    /// if that is longer, the stream fails, and the connection after it, because the block is not
     /// decoded. [`Limit::Head`].
     pub head_bytes: u32,
-    /// Fields in one head, and in one trailer section. Beyond it the stream fails:
+    /// Fields in one head, and in one trailer section. If exceeded, the stream fails:
     /// [`Limit::HeaderCount`].
     pub header_count: u32,
-    /// Interim (1xx) responses before the final one. Beyond it the stream fails:
+    /// Interim (1xx) responses before the final one. If exceeded, the stream fails:
     /// [`Limit::Interim`].
     pub interim: u32,
-    /// Frames in a row that bring no request further: pings, settings, empty DATA, window updates
-    /// while nothing is sent, frames of unknown types or on closed streams. Beyond it the
+    /// Consecutive frames that advance no request: pings, settings, empty DATA, window updates
+    /// while nothing is sent, frames of unknown types or on closed streams. If exceeded, the
     /// connection fails: [`Limit::Frames`].
     pub idle_frames: u32,
-    /// Bytes of replies that the server does not read: acknowledgements, resets, window updates.
-    /// Beyond it the connection fails: [`Limit::Output`].
+    /// Bytes of replies that the server does not read: acknowledgements, resets, window updates. If
+    /// exceeded, the connection fails: [`Limit::Output`].
     pub output_bytes: u32,
 }
 
@@ -68,7 +70,7 @@ impl Default for Limits {
     }
 }
 
-/// The bound of [`Limits`] that was passed.
+/// The limit of [`Limits`] that was exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// [`Limits::idle_frames`].
@@ -84,7 +86,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// The stable name of the class, as the results use it.
+    /// The stable name of the class, as it appears in the results.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,26 +1,26 @@
 //! A cache of recent header blocks and their meaning.
 //!
-//! The meaning of a block is a function of its bytes, of the dynamic table, of its role and of the
-//! limits, which are the connection's. So equal bytes mean the same while the table is the same,
-//! and a block that left the table as it was may be passed over when it comes again: this is exact.
-//! Nothing is kept of blocks that changed the table or were refused.
+//! The meaning of a block depends on its bytes, the dynamic table, its role and the connection's
+//! limits. So equal bytes have equal meaning as long as the table is unchanged, and a block that
+//! did not change the table may be skipped when it comes again: this is exact. Blocks that changed
+//! the table or were refused are not stored.
 
 use crate::hpack::Effect;
 use crate::response::{Role, Verdict};
 
-/// The number of blocks that are remembered: a server answers mostly with one, two (heads and
-/// trailers), or two in turn of each when a date changes.
+/// The number of blocks that are remembered: a server mostly answers with one, with two (heads and
+/// trailers), or with two alternating ones of each when a date changes.
 const BLOCKS: usize = 4;
 /// A longer block is not remembered: comparing it would cost as much as reading it.
 const BLOCK_BYTES: usize = 1024;
-/// Nor one with longer fields, so that a connection stays small.
+/// A block with longer fields is not remembered either, so that a connection stays small.
 const LIST_BYTES: usize = 2048;
 
 /// The last blocks of one connection.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     entries: Vec<Remembered>,
-    /// The entry that was of use last, for each role: where there are trailers, the two take turns.
+    /// The entry that was used last, for each role: with trailers, the two alternate.
     latest: [usize; 2],
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Memory {
 #[derive(Debug)]
 struct Remembered {
     role: Role,
-    /// The table's when it was read; `None` when the table had no part in it.
+    /// The table's epoch when the block was read; `None` if the block did not use the table.
     epoch: Option<u64>,
     verdict: Verdict,
     block: Vec<u8>,
@@ -37,7 +37,7 @@ struct Remembered {
 
 impl Memory {
     /// The place at which the meaning of `block` is remembered, if it is. The last place of its
-    /// role is compared first: under load that is one comparison of bytes.
+    /// role is compared first: under load this is one comparison of bytes.
     #[inline]
     pub(crate) fn recall(&mut self, block: &[u8], role: Role, epoch: u64) -> Option<usize> {
         let known = |entry: &Remembered| {
@@ -63,7 +63,8 @@ impl Memory {
         &self.entries[index].list
     }
 
-    /// Remembers a block that was read, in place of the oldest but the other role's latest.
+    /// Remembers a block that was read, and drops the oldest one, but never the other role's
+    /// latest.
     pub(crate) fn learn(
         &mut self,
         (block, list): (&[u8], &[u8]),

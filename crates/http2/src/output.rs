@@ -1,18 +1,18 @@
 //! Output in order: frames of requests, and replies to the server.
 //!
-//! It is one buffer, in the order in which frames were made, since HPACK depends on that order.
-//! Bytes are appended at its end and taken at its start; the buffer is emptied when all are
+//! One buffer in the order in which frames were created, because HPACK depends on that order. Bytes
+//! are appended at its end and removed at its start; the buffer is cleared when all bytes are
 //! written, which under load is after each write.
 
 use crate::ErrorCode;
 use crate::frame::{FrameHeader, HEADER_BYTES, flag, kind};
 use crate::stream::EndStream;
 
-/// Bytes at the buffer's start that are written already are removed when they are this many.
+/// When the written bytes at the buffer's start are this many, they are removed.
 const COMPACT_BYTES: usize = 64 * 1024;
 
-/// Bytes that are due. Replies, which the server can make us queue, are counted so that they can
-/// be bounded.
+/// Bytes to be written. Replies, which the server can make us queue, are counted so that they can
+/// be limited.
 #[derive(Debug, Default)]
 pub(crate) struct Output {
     bytes: Vec<u8>,
@@ -20,9 +20,9 @@ pub(crate) struct Output {
     replies: Replies,
 }
 
-/// An upper bound of the bytes of replies that are queued, without a mark for each. All that were
-/// queued before a mark are done when the mark is written; then those since become the old ones.
-/// The bound errs by no more than the replies of one such period.
+/// An upper bound on the number of queued bytes of replies, without a mark for each reply. All
+/// replies that were queued before a mark are written when the mark is written; then the replies
+/// since become the old ones. The bound is too high by at most the replies of one such period.
 #[derive(Debug, Default)]
 struct Replies {
     old: usize,
@@ -42,13 +42,13 @@ impl Output {
         self.bytes.len() - self.sent
     }
 
-    /// Bytes of replies that may be queued; never less than there are.
+    /// The number of bytes of replies that may be queued; never less than the actual number.
     #[inline]
     pub(crate) const fn replies(&self) -> usize {
         self.replies.old + self.replies.new
     }
 
-    /// Takes `count` pending bytes, which are written.
+    /// Removes `count` pending bytes, which have been written.
     #[inline]
     pub(crate) fn sent(&mut self, count: usize) {
         debug_assert!(count <= self.len(), "more was written than there is");
@@ -111,8 +111,8 @@ impl Output {
         self.bytes.extend_from_slice(payload);
     }
 
-    /// Appends a header block that `write` appends to the bytes it is given, as HEADERS and, where
-    /// it is longer than `payload_max`, CONTINUATION.
+    /// Appends a header block, which `write` appends to the given bytes, as HEADERS and, if it is
+    /// longer than `payload_max`, CONTINUATION.
     #[inline]
     pub(crate) fn header_block(
         &mut self,
@@ -146,7 +146,7 @@ impl Output {
         }
     }
 
-    /// Puts the bytes from `start` into further frames (section 6.10).
+    /// Moves the bytes from `start` on into further frames (section 6.10).
     #[cold]
     fn split(&mut self, start: usize, stream: u32, payload_max: u32) {
         let rest = self.bytes.split_off(start);

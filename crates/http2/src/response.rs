@@ -1,10 +1,10 @@
 //! Checks the fields of a response (RFC 9113 section 8), and interprets them.
 //!
-//! Fields come one by one out of the decoder, in the middle of a block; the first mistake is noted
-//! and the rest of the block is still taken, since the decoder has to go through it. A mistake
-//! makes the message malformed and resets its stream, never the connection. A response that passes
-//! can be used without looking again: names are tokens in lower case, values have no control
-//! characters, and the framing follows from the verdict alone.
+//! The decoder passes fields one by one, in the middle of a block; the first mistake is noted and
+//! the rest of the block is still read, because the decoder has to process it. A mistake makes the
+//! message malformed and resets its stream, never the connection. A response that passes can be
+//! used without further checks: names are tokens in lower case, values have no control characters,
+//! and the framing follows from the verdict alone.
 
 use crate::head::{is_name_byte, is_value};
 use crate::headers::{self, Headers};
@@ -26,28 +26,28 @@ pub(crate) struct Verdict {
     pub(crate) content_length: Option<u64>,
 }
 
-/// The fields of one header block as they are decoded, judged one by one.
+/// The fields of one header block as they are decoded, checked one by one.
 #[derive(Debug)]
 pub(crate) struct Fields {
     list: Vec<u8>,
     role: Role,
     status: Option<u16>,
     content_length: Option<u64>,
-    /// Whether a field has come that is no pseudo-field.
+    /// Whether a regular field has come, that means any field except a pseudo-field.
     regular: bool,
     count: u32,
     /// RFC 9113 section 6.5.2: names, values and 32 for each field.
     size: usize,
-    /// The first mistake; nothing is kept after it.
+    /// The first mistake; no field is kept after it.
     problem: Option<StreamError>,
 }
 
-/// The cost of a field beyond its text.
+/// The cost of a field in addition to its text.
 const FIELD_BYTES: usize = 32;
-/// A list that has grown beyond this is given back to the system.
+/// A list that has grown beyond this is returned to the system.
 const LIST_BYTES: usize = 8 * 1024;
 
-/// Whether each byte may stand in a name, as a table: one load for each byte of each name.
+/// Whether each byte may occur in a name, as a table: one load for each byte of each name.
 static NAME_BYTES: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0;
@@ -93,7 +93,8 @@ impl Fields {
         &self.list
     }
 
-    /// Takes the next field. Every field of the block must come here, also after a problem.
+    /// Handles the next field. It must be called with every field of the block, even after a
+    /// problem.
     #[inline]
     pub(crate) fn note(&mut self, name: &[u8], value: &[u8], limits: &Limits) {
         if self.problem.is_none()
@@ -103,7 +104,7 @@ impl Fields {
         }
     }
 
-    /// The meaning of the block, once all fields are there.
+    /// The meaning of the block, once it contains all fields.
     pub(crate) fn verdict(&self) -> Result<Verdict, StreamError> {
         match (self.problem, self.role, self.status) {
             (Some(problem), ..) => Err(problem),
@@ -143,7 +144,7 @@ impl Fields {
         Ok(())
     }
 
-    /// Judges a pseudo-field (RFC 9113 section 8.3).
+    /// Checks a pseudo-field (RFC 9113 section 8.3).
     fn pseudo(&mut self, name: &[u8], value: &[u8]) -> Result<(), StreamError> {
         if self.role == Role::Trailers {
             return Err(StreamError::malformed("pseudo-field in trailers"));
@@ -159,7 +160,7 @@ impl Fields {
         if self.status.is_some() {
             return Err(StreamError::malformed("two :status"));
         }
-        // Whether the number is a status is for the caller to judge, by its range.
+        // The caller checks the range of the number to see whether it is a valid status.
         if value.is_empty() || value.len() > 3 || !value.iter().all(u8::is_ascii_digit) {
             return Err(StreamError::malformed(":status that is not three digits"));
         }
@@ -168,8 +169,7 @@ impl Fields {
         Ok(())
     }
 
-    /// Judges fields that mean something to the framing (RFC 9113 section 8.2.2, RFC 9110 section
-    /// 8.6).
+    /// Checks fields that affect the framing (RFC 9113 section 8.2.2, RFC 9110 section 8.6).
     #[inline]
     fn special(&mut self, name: &[u8], value: &[u8]) -> Result<(), StreamError> {
         match name {
@@ -191,7 +191,7 @@ impl Fields {
     }
 }
 
-/// A number of digits and nothing else.
+/// The value of a text that contains only digits.
 fn number(text: &[u8]) -> Option<u64> {
     if text.is_empty() {
         return None;

@@ -1,18 +1,18 @@
 //! Identifies the protocol of a peer whose first byte can't begin an HTTP/2 connection.
 //!
-//! The verdict depends on a prefix of the stream whose length depends on nothing else, so it is
-//! the same however the bytes arrive.
+//! The verdict depends on a prefix of the stream whose length depends on nothing else, so it does
+//! not depend on how the bytes arrive.
 
 use crate::NotHttp2;
 
-/// Text without a line end is judged after this many bytes.
+/// Text without a line end is checked after this many bytes.
 pub(crate) const TEXT_BYTES: usize = 64;
-/// Enough of a TLS record's header to know it.
+/// Enough bytes of a TLS record's header to recognise it.
 const RECORD_BYTES: usize = 3;
 /// The longest quotation in a hint, in characters after escaping.
 const QUOTE_CHARS: usize = 56;
 
-/// Judges a stream whose first byte is not 0; `None` while it may still become clearer.
+/// Identifies a stream whose first byte is not 0; `None` as long as more bytes may help.
 pub(crate) fn judge(stream: &[u8]) -> Option<NotHttp2> {
     let first = *stream.first()?;
     let enough = if is_record_type(first) {
@@ -29,7 +29,7 @@ pub(crate) fn judge(stream: &[u8]) -> Option<NotHttp2> {
     stream.get(..enough).map(classify)
 }
 
-/// Judges a stream that has ended before [`judge`] could.
+/// Identifies a stream that has ended before [`judge`] could identify it.
 pub(crate) fn judge_ended(stream: &[u8]) -> NotHttp2 {
     judge(stream).unwrap_or_else(|| classify(stream))
 }
@@ -52,7 +52,8 @@ const fn is_binary(byte: u8) -> bool {
     byte.is_ascii_control() && !matches!(byte, b'\r' | b'\n' | b'\t')
 }
 
-/// The first line of a text, escaped so that no terminal obeys it, cut to fit a hint.
+/// The first line of a text, escaped so that it can't control a terminal, and shortened to fit a
+/// hint.
 fn quote(text: &[u8]) -> Box<str> {
     let line = text.split(|&byte| byte == b'\n' || byte == b'\r').next();
     let mut quoted = String::with_capacity(QUOTE_CHARS + 3);

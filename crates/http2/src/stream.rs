@@ -1,9 +1,8 @@
-//! A caller's words for a stream: its handle, the end of its request, and the reasons for which it
-//! can't be used.
+//! A caller's view of a stream: its handle, the end of its request, and why it can't be used.
 
 use std::fmt;
 
-/// A stream of one connection, as long as it is open. Valid on no other connection.
+/// A stream of one connection, valid as long as it is open, and on no other connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StreamRef(pub(crate) u32);
 
@@ -18,13 +17,13 @@ impl StreamRef {
 /// Whether these bytes are the last of their request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndStream {
-    /// More follows.
+    /// More bytes follow.
     No,
-    /// The request ends with it.
+    /// The request ends after these bytes.
     Yes,
 }
 
-/// The reason for which no stream can be opened.
+/// Why no stream can be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpenError {
     /// Not now: [`crate::Connection::capacity`] is 0.

@@ -1,16 +1,17 @@
-//! The streams of a connection, in a slab that a stream's id points into.
+//! The streams of a connection, in a slab that is indexed by a stream's id.
 //!
 //! A stream's slot is its id modulo the number of slots, so that a frame finds its stream by one
-//! comparison. Where the next id's slot is taken, the id is left out: ids need only grow (RFC 9113
-//! section 5.1.1). The slab has half as many slots again as streams are open, so few are.
+//! comparison. If the next id's slot is occupied, the id is skipped: ids only have to increase (RFC
+//! 9113 section 5.1.1). The slab has half as many slots again as open streams, so few ids are
+//! skipped.
 //!
-//! A slot keeps the last stream that it had, for its way of closing: by that, a late frame is
-//! ignored, or is an error (section 5.1). Where another stream has taken the slot since,
-//! `reset_max` answers for all ids below it, in the peer's favour.
+//! A slot stores how its last stream was closed: this determines whether a late frame is ignored,
+//! or is an error (section 5.1). If another stream has occupied the slot since then, `reset_max`
+//! decides for all ids below it, in the peer's favour.
 //!
-//! A stream goes from `insert` to `close`. In between its two sides end in either order:
-//! `LOCAL_ENDED` when the request's last byte was taken, `REMOTE_ENDED` when the response ended
-//! first; it is closed with the second. Nothing is freed and nothing allocated but when the slab
+//! A stream exists from `insert` to `close`. In between its two sides end in either order:
+//! `LOCAL_ENDED` when the request's last byte was accepted, `REMOTE_ENDED` when the response ended
+//! first; the second of them closes the stream. Memory is freed or allocated only when the slab
 //! grows.
 
 use crate::frame::MAX_31;
@@ -18,18 +19,18 @@ use crate::response::Role;
 use crate::{ErrorCode, StreamError};
 use std::num::TryFromIntError;
 
-/// A stream's place in the slab.
+/// A stream's index in the slab.
 pub(crate) type Index = usize;
 
-/// Slots that the slab begins with.
+/// The initial number of slots of the slab.
 const SLOTS_MIN: usize = 4;
-/// A body's length that is not known.
+/// An unknown length of a body.
 pub(crate) const UNKNOWN: u64 = u64::MAX;
 /// The length of a body that the response must not have: its request was HEAD, or its status is 204
 /// or 304 (RFC 9110 section 6.4.1).
 const FORBIDDEN: u64 = u64::MAX - 1;
 
-/// One stream, or the remains of the last one in its slot.
+/// One stream, or the remains of the last stream in its slot.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Stream {
     /// Its id; 0 in a slot that was never used.
@@ -39,9 +40,9 @@ pub(crate) struct Stream {
     pub(crate) send_window: i32,
     /// Bytes that the server may send.
     pub(crate) receive_window: i32,
-    /// Bytes of the body to come, or [`UNKNOWN`].
+    /// Bytes of the body that are still to come, or [`UNKNOWN`].
     pub(crate) body_remaining: u64,
-    /// Bytes of the body in all, where those to come are known.
+    /// Total bytes of the body, if the remaining ones are known.
     body_length: u64,
     /// Interim responses so far.
     pub(crate) interim: u32,
@@ -53,21 +54,21 @@ const _: () = assert!(
     "a hundred streams take a page of memory"
 );
 
-/// The state of a stream, as far as it is known.
+/// One flag of a stream's state.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flag(u8);
 
-/// The slot is taken.
+/// The slot is occupied by an open stream.
 const OPEN: Flag = Flag(0x01);
 /// Our request has ended.
 pub(crate) const LOCAL_ENDED: Flag = Flag(0x02);
-/// The response has ended, while our request goes on.
+/// The response has ended, but our request has not.
 pub(crate) const REMOTE_ENDED: Flag = Flag(0x04);
 /// The final head has come.
 pub(crate) const HEAD_SEEN: Flag = Flag(0x08);
 /// The response has no body: the request was HEAD.
 pub(crate) const BODILESS: Flag = Flag(0x10);
-/// Less of the body was taken than there is; the caller waits.
+/// Not all given bytes of the request's body were accepted; the caller waits.
 pub(crate) const BLOCKED: Flag = Flag(0x20);
 /// Closed by our reset: further frames of the server are ignored.
 const RESET: Flag = Flag(0x40);
@@ -80,8 +81,8 @@ impl Stream {
         self.flags & flag.0 != 0
     }
 
-    /// Whether the request has ended and nothing of a final response has come, which may have a
-    /// body.
+    /// Whether the request has ended, no part of a final response has come, and that response may
+    /// have a body.
     #[inline]
     pub(crate) const fn awaits_head(&self) -> bool {
         self.flags == OPEN.0 | LOCAL_ENDED.0
@@ -102,8 +103,8 @@ impl Stream {
         }
     }
 
-    /// Whether a response of this status has no content, regardless of its fields (RFC 9110 section
-    /// 6.4.1).
+    /// Whether a response with this status has no content, regardless of its fields (RFC 9110
+    /// section 6.4.1).
     #[inline]
     pub(crate) const fn has_no_body(&self, status: u16) -> bool {
         self.is(BODILESS) || matches!(status, 204 | 304)
@@ -116,7 +117,7 @@ impl Stream {
         self.body_remaining = length;
     }
 
-    /// Expects no body, whatever length the head declares.
+    /// Forbids a body, regardless of the length that the head declares.
     #[inline]
     pub(crate) const fn forbid_body(&mut self) {
         self.body_length = FORBIDDEN;
@@ -133,7 +134,7 @@ impl Stream {
         })
     }
 
-    /// The error of a response that ends while this many bytes of its body are to come.
+    /// The error of a response that ends while this many bytes of its body are still to come.
     #[cold]
     const fn truncated(&self, remaining: u64) -> StreamError {
         StreamError::Truncated {
@@ -142,8 +143,8 @@ impl Stream {
         }
     }
 
-    /// Takes a frame of DATA of `frame` bytes, of which `length` are data, out of the window and
-    /// out of the length that the head declares.
+    /// Subtracts a DATA frame of `frame` bytes, of which `length` are data, from the window and
+    /// from the length that the head declares.
     #[inline]
     pub(crate) fn accept(&mut self, frame: u32, length: u32, end: bool) -> Result<(), StreamError> {
         if !self.is(HEAD_SEEN) {
@@ -170,40 +171,40 @@ impl Stream {
     }
 }
 
-/// The way in which a stream came to its end.
+/// How a stream was closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Closing {
-    /// Both sides have ended it.
+    /// Both sides have ended the stream.
     Ended,
-    /// We have given it up.
+    /// We have reset the stream.
     Reset,
-    /// The server has.
+    /// The server has reset the stream.
     ResetByPeer,
 }
 
 /// The meaning of a stream id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lookup {
-    /// It was never opened (RFC 9113 section 5.1, "idle").
+    /// The stream was never opened (RFC 9113 section 5.1, "idle").
     Idle,
     Open(Index),
-    /// We have reset it, or may have: frames may still come and mean nothing.
+    /// We have reset the stream, or may have: frames may still come and have no meaning.
     Ignored,
-    /// Both sides have ended it, or it was left out: no frame may come.
+    /// Both sides have ended the stream, or the id was skipped: no frame may come.
     Ended,
-    /// The server has reset it: no frame may come.
+    /// The server has reset the stream: no frame may come.
     ResetByPeer,
 }
 
 /// All streams of a connection.
 #[derive(Debug)]
 pub(crate) struct Streams {
-    /// As many as a power of two, or none.
+    /// Their number is a power of two, or 0.
     slots: Vec<Stream>,
     open: u32,
-    /// The number of them that are [`BLOCKED`].
+    /// How many of the streams are [`BLOCKED`].
     blocked: u32,
-    /// The id to try next; above 2³¹ − 1 when ids have run out.
+    /// The id to try next; above 2³¹ − 1 if no ids are left.
     next_id: u32,
     /// The highest id that we have reset.
     reset_max: u32,
@@ -244,15 +245,15 @@ impl Streams {
         &mut self.slots[index]
     }
 
-    /// The streams that are open.
+    /// The open streams.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Stream> {
         self.slots.iter().filter(|stream| stream.is(OPEN))
     }
 
-    /// Widens the send window of each open stream by `change` bytes, or narrows it.
+    /// Increases the send window of each open stream by `change` bytes, which may be negative.
     ///
     /// # Errors
-    /// When a window would pass 2³¹ − 1.
+    /// If a window would exceed 2³¹ − 1.
     pub(crate) fn widen(&mut self, change: i64) -> Result<(), TryFromIntError> {
         for stream in self.slots.iter_mut().filter(|stream| stream.is(OPEN)) {
             stream.send_window = i32::try_from(i64::from(stream.send_window) + change)?;
@@ -265,7 +266,7 @@ impl Streams {
         (id >> 1) as usize & self.slots.len().wrapping_sub(1)
     }
 
-    /// The place of a stream that is open.
+    /// The index of an open stream.
     #[inline]
     pub(crate) fn find(&self, id: u32) -> Option<Index> {
         let index = self.slot(id);
@@ -284,7 +285,7 @@ impl Streams {
 
     #[cold]
     fn lookup_closed(&self, id: u32) -> Lookup {
-        // Even ids are the server's, which may open none.
+        // Even ids belong to the server, which must not open streams.
         if id.is_multiple_of(2) || id >= self.next_id {
             return Lookup::Idle;
         }
@@ -297,8 +298,7 @@ impl Streams {
         }
     }
 
-    /// The number of streams for which the remaining ids are good, at least 1 unless they have run
-    /// out.
+    /// For how many streams the remaining ids suffice, at least 1 unless no ids are left.
     #[inline]
     pub(crate) fn ids_left(&self) -> u32 {
         let left = (MAX_31 + 2).saturating_sub(self.next_id) / 2;
@@ -311,13 +311,13 @@ impl Streams {
 
     #[cold]
     fn last_ids_left(&self, left: u32) -> u32 {
-        // Near the end those whose slots are taken do not count.
+        // Near the end, ids whose slots are occupied do not count.
         (0..left.min(self.slots.len() as u32))
             .filter(|ahead| !self.slots[self.slot(self.next_id + 2 * ahead)].is(OPEN))
             .count() as u32
     }
 
-    /// Opens a stream; `None` when ids have run out.
+    /// Opens a stream; `None` if no ids are left.
     #[inline]
     pub(crate) fn insert(&mut self, token: u32) -> Option<Index> {
         if (self.open as usize + 1) * 3 > self.slots.len() * 2 {
@@ -344,7 +344,7 @@ impl Streams {
         Some(index)
     }
 
-    /// Doubles the slab. Ids that differ modulo its size differ modulo twice that.
+    /// Doubles the slab. Ids that differ modulo its size also differ modulo twice its size.
     #[cold]
     fn grow(&mut self) {
         let slots = (2 * self.slots.len()).max(SLOTS_MIN);
@@ -367,8 +367,7 @@ impl Streams {
         Ok(())
     }
 
-    /// Ends the response, which has come with all of its body; the stream is closed if the request
-    /// is over, too.
+    /// Ends the response, whose body is complete; closes the stream if the request has ended, too.
     #[inline]
     pub(crate) fn end_complete(&mut self, index: Index) {
         let stream = &mut self.slots[index];
@@ -379,7 +378,7 @@ impl Streams {
         }
     }
 
-    /// Closes a stream that is open.
+    /// Closes an open stream.
     #[inline]
     pub(crate) fn close(&mut self, index: Index, closing: Closing) {
         let stream = &mut self.slots[index];
@@ -396,14 +395,14 @@ impl Streams {
         self.open -= 1;
     }
 
-    /// Notes that the caller waits until it can send on.
+    /// Notes that the caller waits until it can continue to send.
     pub(crate) fn block(&mut self, index: Index) {
         let stream = &mut self.slots[index];
         self.blocked += u32::from(!stream.is(BLOCKED));
         stream.set(BLOCKED);
     }
 
-    /// Notes that the caller waits no longer.
+    /// Notes that the caller no longer waits.
     #[inline]
     pub(crate) fn unblock(&mut self, index: Index) {
         let stream = &mut self.slots[index];
@@ -506,7 +505,7 @@ mod tests {
                 }
                 for (id, closing) in &closed {
                     let lookup = streams.lookup(*id);
-                    // Of a stream that we reset, nothing may ever be held against the server.
+                    // No frame on a stream that we have reset may count as a mistake of the server.
                     prop_assert!(*closing != Closing::Reset || lookup == Lookup::Ignored);
                     prop_assert!(!matches!(lookup, Lookup::Open(_) | Lookup::Idle));
                 }

@@ -1,10 +1,10 @@
 //! DATA and the windows for it (RFC 9113 sections 5.2 and 6.1).
 //!
-//! Bytes count against both windows when the header of their frame is read, padding included, and
-//! the windows are given back from then on: the caller has no say in it and can't hold a server up.
-//! That suits a load generator, which reads as fast as bytes come; a caller that would keep bodies
-//! needs a bound of its own. A window is given back when half of it is used, so that a
-//! WINDOW_UPDATE goes out for each half window and not for each frame.
+//! Bytes count towards both windows when the header of their frame is read, including padding, and
+//! may be returned to the windows from then on: the caller has no control over that and can't stop
+//! a server. That suits a load generator, which reads as fast as bytes arrive; a caller that stores
+//! bodies has to limit them itself. A window is returned when half of it is used, so that a
+//! WINDOW_UPDATE is sent for each half window and not for each frame.
 
 use super::found::Found;
 use super::input::Reading;
@@ -15,9 +15,9 @@ use crate::{Error, ErrorCode, Settings};
 
 /// The bodies of all responses: the connection's window for them.
 ///
-/// [`Bodies::data_frame`] judges a frame of DATA by its header and takes it out of both windows;
-/// [`Bodies::data`] passes on its bytes as they come. [`Bodies::usual_data`] does both for a frame
-/// that stands whole in the input, and changes nothing where it returns `None`.
+/// [`Bodies::data_frame`] checks a frame of DATA by its header and subtracts it from both windows;
+/// [`Bodies::data`] passes on its bytes as they arrive. [`Bodies::usual_data`] does both for a
+/// frame that the input contains completely, and changes nothing if it returns `None`.
 #[derive(Debug)]
 pub(super) struct Bodies {
     /// Bytes of DATA that the server may send.
@@ -31,8 +31,8 @@ impl Bodies {
         }
     }
 
-    /// Begins with DATA, of which `payload` holds the padding's length if there is padding, and
-    /// sets the reading of the bytes that follow.
+    /// Begins a frame of DATA, and sets the reading of the bytes that follow. If there is padding,
+    /// `payload` contains its length.
     #[inline]
     pub(super) fn data_frame(
         &mut self,
@@ -50,13 +50,13 @@ impl Bodies {
             return Err(Error::protocol("more padding than payload"));
         };
         self.take_whole(shared, header.length)?;
-        // Until something is found that is worth more.
+        // Until a reason to read the bytes is found.
         *reading = Reading::skip(rest);
         let index = match shared.streams.lookup(header.stream) {
             Lookup::Open(index) => index,
             Lookup::Idle => return Err(Error::protocol("DATA on an idle stream")),
             lookup => {
-                // DATA of a stream that we have reset was on its way, and may be much.
+                // DATA of a stream that was reset here may still arrive, and may be much.
                 if lookup != Lookup::Ignored || length == 0 {
                     shared.closed(header.stream, lookup)?;
                 }
@@ -88,7 +88,7 @@ impl Bodies {
         Ok(None)
     }
 
-    /// Passes on received bytes of a DATA frame: `available` at most.
+    /// Passes on received bytes of a DATA frame, at most `available`.
     #[inline]
     pub(super) fn data(
         shared: &mut Shared,
@@ -129,13 +129,13 @@ impl Bodies {
         }
         *reading = Reading::skip(padding);
         if end && let Err(error) = shared.streams.end(index) {
-            // The frame's header was compared with the declared length already.
+            // The frame's header was already compared with the declared length.
             return shared.fail(index, error);
         }
         Some(Found::Data { token, length, end })
     }
 
-    /// Takes DATA of a body that goes on as it should, while no window is to be given back.
+    /// Reads a valid DATA frame of a body that continues after it, if no window has to be returned.
     #[inline]
     pub(super) fn usual_data(
         &mut self,
@@ -172,7 +172,7 @@ impl Bodies {
         })
     }
 
-    /// Whether `length` bytes of DATA would leave a window that is to be given back: the
+    /// Whether `length` bytes of DATA would leave a window that has to be returned: the
     /// connection's, or the stream's of `stream_window` bytes.
     #[inline(always)]
     pub(super) const fn is_low_after(
@@ -185,14 +185,14 @@ impl Bodies {
             || stream_window - length <= settings.stream_window as i32 / 2
     }
 
-    /// Takes `length` bytes out of the connection's window, which does not become low by it.
+    /// Subtracts `length` bytes from the connection's window, which stays large enough.
     #[inline(always)]
     pub(super) const fn take(&mut self, length: i32) {
         self.window -= length;
     }
 
-    /// Takes a frame out of the connection's window, and gives the window back when half of it is
-    /// used. That is done for whole frames, when they begin.
+    /// Subtracts a frame from the connection's window, and returns the window when half of it is
+    /// used. This happens for complete frames, when they begin.
     #[inline]
     fn take_whole(&mut self, shared: &mut Shared, length: u32) -> Result<(), Error> {
         self.window -= length as i32;
@@ -212,7 +212,7 @@ impl Bodies {
     }
 }
 
-/// DATA without data may end a stream.
+/// DATA without bytes may end a stream.
 fn empty_data(shared: &mut Shared, index: Index, end: bool) -> Result<Option<Found>, Error> {
     if !end {
         return shared.idle().map(|()| None);
@@ -228,7 +228,7 @@ fn empty_data(shared: &mut Shared, index: Index, end: bool) -> Result<Option<Fou
     })
 }
 
-/// Gives a stream's window back when half of it is used.
+/// Returns a stream's window when half of it is used.
 #[inline]
 fn return_stream_window(shared: &mut Shared, index: Index) {
     let full = shared.settings.stream_window as i32;

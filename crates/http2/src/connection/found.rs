@@ -3,7 +3,7 @@
 use crate::ErrorCode;
 
 /// A parsed frame's meaning. Small, because every request passes through it twice: the error of a
-/// stream and the debug data of a GOAWAY stay with their owners until the event is made.
+/// stream and the debug data of a GOAWAY stay with their owners until the event is created.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Found {
     Ready,
@@ -18,7 +18,7 @@ pub(super) enum Found {
         list: List,
         end: bool,
     },
-    /// Bytes of the input, of this length, which end where the input is consumed to.
+    /// This many bytes of the input, which end where the consumed input ends.
     Data {
         token: u32,
         length: u32,
@@ -28,7 +28,7 @@ pub(super) enum Found {
         token: u32,
         list: List,
     },
-    /// For the reason that [`super::shared::Shared::failure`] gives.
+    /// For the reason that [`super::shared::Shared::failure`] returns.
     StreamFailed {
         token: u32,
     },
@@ -49,18 +49,18 @@ pub(super) enum Found {
 
 const _: () = assert!(size_of::<Option<Found>>() <= 16, "it fits two registers");
 
-/// The place where a block's fields stand.
+/// Where a block's fields are stored.
 ///
-/// A single number, for a tag and a place are written by two stores and read by one load, which
+/// A single number, because a tag and a place are written by two stores and read by one load, which
 /// waits for both (store forwarding) once for each response.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct List(u16);
 
 impl List {
-    /// In the list that the last decoded block has filled.
+    /// The list that the last decoded block has filled.
     pub(super) const DECODED: Self = Self(u16::MAX);
 
-    /// In the memory, at this place.
+    /// This place in the memory.
     #[inline]
     pub(super) const fn remembered(place: u8) -> Self {
         Self(place as u16)

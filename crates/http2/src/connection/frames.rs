@@ -1,9 +1,9 @@
-//! Frames that belong to no side of a connection: PRIORITY, RST_STREAM and PING (RFC 9113 section
-//! 6).
+//! Frames that belong to neither direction of a connection: PRIORITY, RST_STREAM and PING (RFC 9113
+//! section 6).
 //!
-//! Each is judged in full even where it means nothing, since a peer that gets the form wrong has
-//! lost the framing. All of them count as idle frames, so that a flood of them ends the connection;
-//! a reset of an open stream is the exception, of which there are no more than streams.
+//! Each is checked completely even if it has no effect, because a peer that gets the form wrong has
+//! lost the framing. All of them count as idle frames, so that a flood of them ends the connection,
+//! except resets of open streams, whose number is limited by the number of streams.
 
 use super::found::Found;
 use super::shared::Shared;
@@ -11,7 +11,7 @@ use crate::frame::{FrameHeader, flag, kind, number_31, number_32};
 use crate::streams::{Closing, Lookup, REMOTE_ENDED};
 use crate::{Error, ErrorCode, StreamError};
 
-/// Reads PRIORITY (section 6.3). Priorities mean nothing any more, but for their form.
+/// Reads PRIORITY (section 6.3). Only its form is checked, because priorities are obsolete.
 pub(super) fn priority(
     shared: &mut Shared,
     header: FrameHeader,
@@ -69,7 +69,7 @@ pub(super) fn rst_stream(
     }
 }
 
-/// Reads PING (section 6.7), and answers one of the server's.
+/// Reads PING (section 6.7), and answers a PING of the server.
 pub(super) fn ping(
     shared: &mut Shared,
     header: FrameHeader,

@@ -1,7 +1,8 @@
 //! HEADERS and CONTINUATION: heads and trailers (RFC 9113 sections 6.2, 6.10 and 8.1).
 //!
-//! A block of a stream that is gone is decoded too, and its fields are dropped: to skip it would
-//! leave the table behind the server's, and every later head would be wrong (RFC 9113 section 4.3).
+//! A block of a stream that no longer exists is decoded, too, and its fields are dropped: otherwise
+//! the table would differ from the server's, and every later head would be wrong (RFC 9113 section
+//! 4.3).
 
 use super::found::{Found, List};
 use super::shared::Shared;
@@ -12,20 +13,19 @@ use crate::response::{Fields, Role, Verdict};
 use crate::streams::{HEAD_SEEN, Index, Lookup, REMOTE_ENDED, UNKNOWN};
 use crate::{Error, ErrorCode, Headers, Limit, Limits, StreamError};
 
-/// The initial size of a decoder's table (RFC 9113 section 6.5.2); ours stays there.
+/// The initial size of a decoder's table (RFC 9113 section 6.5.2), which never changes here.
 const TABLE_BYTES: usize = 4096;
-/// The buffer of a header block in pieces is given back to the system when it has grown beyond
-/// this.
+/// The buffer of a header block in pieces is returned to the system if it has grown beyond this.
 const BLOCK_BYTES: usize = 4 * 1024;
-/// Bytes of a priority in HEADERS.
+/// The length of the priority in HEADERS.
 const PRIORITY_BYTES: usize = 5;
 
-/// The heads and trailers of all responses: the block under way, the server's table, and the blocks
-/// that are remembered.
+/// The heads and trailers of all responses: the current block, the server's table, and the
+/// remembered blocks.
 ///
-/// A block is decoded in the order of arrival whatever becomes of its stream, since each may change
-/// the table. [`Heads::usual_block`] and [`Heads::recall_whole`] take remembered blocks alone, and
-/// change nothing where they return `None`.
+/// Blocks are decoded in the order of arrival, even if their streams have failed, because each may
+/// change the table. [`Heads::usual_block`] and [`Heads::recall_whole`] handle only remembered
+/// blocks, and change nothing if they return `None`.
 #[derive(Debug)]
 pub(super) struct Heads {
     assembly: Assembly,
@@ -37,16 +37,16 @@ pub(super) struct Heads {
 /// A header block that arrives in several frames.
 #[derive(Debug, Default)]
 struct Assembly {
-    /// The stream that must go on; 0 when there is none.
+    /// The stream whose next frame must come; 0 outside of a block.
     stream: u32,
     end: bool,
-    /// Whether its HEADERS makes the stream depend on itself, which is a mistake of the stream
-    /// (section 5.3.1 of RFC 7540).
+    /// Whether its HEADERS makes the stream depend on itself, which is a stream error (section
+    /// 5.3.1 of RFC 7540).
     dependent: bool,
     block: Vec<u8>,
 }
 
-/// A header block that is whole.
+/// A complete header block.
 #[derive(Clone, Copy)]
 struct Block<'a> {
     stream: u32,
@@ -66,13 +66,13 @@ impl Heads {
         }
     }
 
-    /// Whether a block has begun that has not ended.
+    /// Whether a block has begun but not ended.
     #[inline]
     pub(super) const fn is_assembling(&self) -> bool {
         self.assembly.stream != 0
     }
 
-    /// Within a header block nothing else may come (section 4.3).
+    /// Within a header block no other frame may come (section 4.3).
     #[inline]
     pub(super) fn admit(&self, header: FrameHeader) -> Result<(), Error> {
         let stream = self.assembly.stream;
@@ -89,12 +89,12 @@ impl Heads {
         Ok(())
     }
 
-    /// Gives the memory of an unfinished block back.
+    /// Frees the memory of an unfinished block.
     pub(super) fn abandon(&mut self) {
         self.assembly = Assembly::default();
     }
 
-    /// The fields that were found, as long as no other block is read.
+    /// The fields that were found, which are valid until another block is read.
     #[inline]
     pub(super) fn headers(&self, list: List) -> Headers<'_> {
         match list.place() {
@@ -103,7 +103,7 @@ impl Heads {
         }
     }
 
-    /// Takes HEADERS: the whole block, or its beginning.
+    /// Reads HEADERS: the complete block, or its beginning.
     #[inline]
     pub(super) fn headers_frame(
         &mut self,
@@ -152,7 +152,7 @@ impl Heads {
         Ok(None)
     }
 
-    /// Takes CONTINUATION. The block so far is bounded by the limit of a decoded head, before
+    /// Reads CONTINUATION. The limit of a decoded head also limits the block so far, before
     /// anything is decoded.
     pub(super) fn continuation(
         &mut self,
@@ -188,8 +188,8 @@ impl Heads {
         Ok(found)
     }
 
-    /// Reads a whole header block. It must be decoded whatever becomes of it, or the dynamic table
-    /// would be lost.
+    /// Reads a complete header block. It must always be decoded, or the dynamic table would be
+    /// lost.
     #[inline]
     fn block(&mut self, shared: &mut Shared, block: Block<'_>) -> Result<Option<Found>, Error> {
         let Block { bytes, end, .. } = block;
@@ -221,7 +221,7 @@ impl Heads {
         })
     }
 
-    /// A head or trailers that are remembered, for a response that is outstanding.
+    /// A remembered head or remembered trailers, for a response that is outstanding.
     #[inline]
     pub(super) fn usual_block(
         &mut self,
@@ -250,8 +250,8 @@ impl Heads {
         go_on(shared, index, role, verdict, list, end).ok()
     }
 
-    /// The status and the fields of a head that is remembered, of a final response that has a body
-    /// and allows it to be this long.
+    /// The status and the fields of a remembered head of a final response, if the response may have
+    /// a body of this length.
     #[inline(always)]
     pub(super) fn recall_whole(&mut self, block: &[u8], body_bytes: usize) -> Option<(u16, List)> {
         let (verdict, list) = self.recall(block, Role::Head)?;
@@ -260,14 +260,14 @@ impl Heads {
         (has_body && declared == body_bytes as u64).then_some((verdict.status, list))
     }
 
-    /// The meaning of a block that is remembered.
+    /// The meaning of a remembered block.
     #[inline(always)]
     pub(super) fn recall(&mut self, block: &[u8], role: Role) -> Option<(Verdict, List)> {
         let at = self.memory.recall(block, role, self.decoder.epoch())?;
         Some((self.memory.verdict(at), List::remembered(at as u8)))
     }
 
-    /// A block on a stream that is not open.
+    /// Handles a block on a stream that is not open.
     #[cold]
     fn unexpected_block(
         &mut self,
@@ -283,7 +283,7 @@ impl Heads {
         Ok(None)
     }
 
-    /// Decodes and judges a block that is not remembered, and remembers it if that is safe.
+    /// Decodes and checks a block that is not remembered, and remembers it if that is safe.
     #[inline(never)]
     fn decode(
         &mut self,
@@ -307,7 +307,7 @@ impl Heads {
     }
 }
 
-/// Goes on from a header block that is right by itself.
+/// Continues with a header block that is valid by itself.
 #[inline]
 fn go_on(
     shared: &mut Shared,
@@ -323,7 +323,7 @@ fn go_on(
     }
 }
 
-/// Goes on from a head, interim or final.
+/// Handles a head, interim or final.
 #[inline]
 fn head(
     shared: &mut Shared,
@@ -357,7 +357,7 @@ fn head(
     })
 }
 
-/// Goes on from an interim response, of which the limits allow a number.
+/// Handles an interim response, whose number is limited.
 #[cold]
 fn interim(
     shared: &mut Shared,
@@ -383,7 +383,7 @@ fn interim(
     Ok(Found::Interim { token, status })
 }
 
-/// Goes on from trailers, which must end the stream.
+/// Handles trailers, which must end the stream.
 fn trailers(
     shared: &mut Shared,
     index: Index,

@@ -1,34 +1,35 @@
-//! Input to frames: from the input where they stand there whole, put together where they don't.
+//! Splits input into frames: borrowed from the input if they are complete there, otherwise
+//! assembled.
 //!
-//! However the input is cut, the frames and the errors are the same: a header is judged as soon as
-//! it is whole, and the payload of any frame but DATA is gathered until it is. No more than one
-//! frame of 16 KiB is ever held back. Payloads of DATA and of frames without a meaning are not
-//! gathered but passed on or skipped.
+//! The frames and the errors do not depend on how the input is split: a header is checked as soon
+//! as it is complete, and the payload of any frame except DATA is collected until it is complete.
+//! Never more than one frame of 16 KiB is stored. Payloads of DATA and of frames without a meaning
+//! are not collected but passed on or skipped.
 //!
-//! The first frame tells whether the peer speaks HTTP/2 at all: a beginning that no SETTINGS frame
-//! has is gathered up to [`sniff::TEXT_BYTES`] and identified, so that the user reads which
-//! protocol answered.
+//! The first frame shows whether the peer uses HTTP/2 at all: if it can't be the beginning of a
+//! SETTINGS frame, up to [`sniff::TEXT_BYTES`] bytes are collected and identified, so that the user
+//! sees which protocol answered.
 
 use super::heads::Heads;
 use crate::frame::{FrameHeader, HEADER_BYTES, PAYLOAD_BYTES_MAX, flag, kind};
 use crate::{Error, ErrorCode, NotHttp2, sniff};
 
-/// The buffer of a frame in pieces is given back to the system when it has grown beyond this.
+/// The buffer of a frame in pieces is returned to the system if it has grown beyond this.
 const PARTIAL_BYTES: usize = 1024;
 
 /// The unit that the next byte of the input belongs to.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Reading {
-    /// The server's first frame, which must be SETTINGS. Only a GOAWAY may come before it.
+    /// The server's first frame, which must be SETTINGS. Only a GOAWAY may precede it.
     First,
-    /// A frame's header, or with it the rest that is read as a whole.
+    /// A frame's header, or the part of a frame that is read together with it.
     Frame,
-    /// The payload of DATA, which is passed on as it comes.
+    /// The payload of DATA, which is passed on as it arrives.
     Data {
         id: u32,
         /// Bytes of data to come, at least 1.
         remaining: u32,
-        /// Bytes of padding behind them.
+        /// Bytes of padding after them.
         padding: u32,
         /// Whether the stream ends with the frame.
         end: bool,
@@ -50,24 +51,24 @@ impl Reading {
     }
 }
 
-/// The place in the server's bytes. While [`Reading`] is at a frame, [`Input::next_frame`] takes
-/// frames; the unread part of a frame of DATA is passed over by changing `reading`.
+/// The position in the server's bytes. While [`Reading`] is at a frame, [`Input::next_frame`] reads
+/// frames; the unread part of a DATA frame is skipped by changing `reading`.
 #[derive(Debug)]
 pub(super) struct Input {
     pub(super) reading: Reading,
-    /// A frame that has not arrived whole; its header at least.
+    /// A partially received frame, including its header.
     partial: Vec<u8>,
-    /// The bytes of the current frame, and of those that it continues, that no event has brought.
+    /// The bytes of the current frame, and of the frames that it continues, that are in no event yet.
     pub(super) frame_bytes: usize,
 }
 
-/// A frame as far as it is read as a whole: of DATA, no more than the padding's length.
+/// The part of a frame that is read at once: for DATA, at most the length of the padding.
 pub(super) enum NextFrame<'a> {
-    /// All input is used up.
+    /// All input is consumed.
     Starved,
-    /// It stands in the input.
+    /// A frame that the input contains completely.
     Whole(FrameHeader, &'a [u8]),
-    /// It was put together, from its header on. The bytes come back with [`Input::reuse`].
+    /// A frame that was assembled, starting with its header. [`Input::reuse`] takes its bytes back.
     Collected(FrameHeader, Vec<u8>),
 }
 
@@ -80,7 +81,7 @@ impl Input {
         }
     }
 
-    /// Counts the part of a frame that is read as a whole.
+    /// Counts the part of a frame that is read at once.
     #[inline]
     pub(super) fn count(&mut self, header: FrameHeader, payload: &[u8]) {
         if header.kind != kind::CONTINUATION {
@@ -89,13 +90,13 @@ impl Input {
         self.frame_bytes += HEADER_BYTES + payload.len();
     }
 
-    /// Whether the next byte begins a frame, which any may be.
+    /// Whether the next byte begins a frame, which may be of any type.
     #[inline]
     pub(super) fn is_at_frame(&self) -> bool {
         matches!(self.reading, Reading::Frame) && self.partial.is_empty()
     }
 
-    /// Takes the next frame from the input's start, and adds its length to `at`.
+    /// Reads the next frame from the input's start, and adds its length to `at`.
     #[inline]
     pub(super) fn next_frame<'a>(
         &mut self,
@@ -113,7 +114,7 @@ impl Input {
         self.collect(input, at, heads)
     }
 
-    /// The frame that stands whole at the input's start.
+    /// The frame at the input's start, if the input contains all of it.
     #[inline]
     fn whole_frame<'a>(
         &self,
@@ -131,8 +132,8 @@ impl Input {
         Ok(rest.get(..needed).map(|payload| (header, payload)))
     }
 
-    /// Refuses a frame for its header; otherwise returns the number of bytes of its payload that
-    /// are needed to begin with it.
+    /// Refuses a frame because of its header; otherwise returns the number of bytes of its payload
+    /// that are needed to begin with it.
     #[inline]
     fn admit(&self, header: FrameHeader, heads: &Heads) -> Result<usize, Error> {
         if matches!(self.reading, Reading::First) {
@@ -161,7 +162,7 @@ impl Input {
         }
     }
 
-    /// Adds to a frame that arrives in pieces.
+    /// Adds input to a frame that arrives in pieces.
     #[cold]
     fn collect<'a>(
         &mut self,
@@ -182,7 +183,7 @@ impl Input {
             if let Some(header) = header
                 && missing == 0
             {
-                // SETTINGS are still awaited behind a GOAWAY that came first.
+                // After a GOAWAY that came first, SETTINGS are still expected.
                 if !matches!(self.reading, Reading::First) || header.kind != kind::GOAWAY {
                     self.reading = Reading::Frame;
                 }
@@ -199,7 +200,8 @@ impl Input {
         }
     }
 
-    /// Whether the stream begins as no SETTINGS frame does; its protocol is then to be identified.
+    /// Whether the stream begins differently from a SETTINGS frame; its protocol has to be
+    /// identified then.
     fn is_foreign(&mut self, rest: &[u8], at: &mut usize) -> Result<bool, Error> {
         let first = self.partial.first().or_else(|| rest.first());
         if !matches!(self.reading, Reading::First) || first.is_none_or(|&byte| byte == 0) {
@@ -214,7 +216,7 @@ impl Input {
         }
     }
 
-    /// Takes the bytes of a frame back that was put together, to be used for the next.
+    /// Takes back the bytes of an assembled frame, to use them for the next one.
     pub(super) fn reuse(&mut self, mut bytes: Vec<u8>) {
         bytes.clear();
         bytes.shrink_to(PARTIAL_BYTES);
@@ -235,8 +237,8 @@ impl Input {
     }
 }
 
-/// The server's first frame must be SETTINGS (RFC 9113 section 3.4). A GOAWAY is let pass: a server
-/// that shuts down may greet a connection with it, whose meaning is plain.
+/// The server's first frame must be SETTINGS (RFC 9113 section 3.4). A GOAWAY is allowed: a server
+/// that shuts down may begin a connection with it, and its meaning is clear.
 fn first_frame(header: FrameHeader) -> Result<(), Error> {
     if header.kind > kind::CONTINUATION || header.length > PAYLOAD_BYTES_MAX {
         return Err(Error::NotHttp2(NotHttp2::Binary));

@@ -1,9 +1,9 @@
-//! Requests: opening streams and sending bodies, within what the server allows.
+//! Requests: opening streams and sending bodies, within the server's limits.
 //!
-//! Bodies are sent within four bounds: the stream's window, the connection's, the largest payload
-//! of the server, and a queue of 256 KiB, which keeps what is not yet written from growing with
-//! fast callers. A caller whose bytes were not all taken waits for
-//! [`Event::Writable`](crate::Event::Writable), and asks no sooner.
+//! Four limits apply to bodies: the stream's window, the connection's window, the server's maximum
+//! payload, and a queue of 256 KiB, which prevents fast callers from filling the memory with
+//! unwritten bytes. If not all of a caller's bytes were accepted, it waits for
+//! [`Event::Writable`](crate::Event::Writable), and does not try earlier.
 
 use super::found::Found;
 use super::settings::{OVERFLOW, Peer, SETTING_BYTES, WINDOW_DEFAULT};
@@ -14,14 +14,15 @@ use crate::hpack::{self, Encoder};
 use crate::streams::{BLOCKED, BODILESS, Closing, Index, LOCAL_ENDED, Lookup, REMOTE_ENDED};
 use crate::{EndStream, Error, ErrorCode, Head, OpenError, StreamError, StreamGone, StreamRef};
 
-/// Largest payload of DATA that we send, even if the peer accepts more: other streams wait for it.
+/// The maximum payload of DATA that we send, even if the peer accepts more, because other streams
+/// wait for it.
 const PAYLOAD_BYTES: u32 = 64 * 1024;
 
-/// The sending side: the server's allowances, the state of its table, and the connection's window.
+/// The sending side: the server's limits, the state of its table, and the connection's window.
 ///
 /// Opens streams once [`Sending::is_ready`]. A stream whose upload stops at a window or at the
-/// queue's bound is marked in the slab; frames that raise a window, and output that was written,
-/// make [`Sending::next_writable`] find it.
+/// queue's limit is marked in the slab; frames that enlarge a window, and written output, make
+/// [`Sending::next_writable`] find it.
 #[derive(Debug)]
 pub(super) struct Sending {
     encoder: Encoder,
@@ -41,31 +42,31 @@ impl Sending {
         }
     }
 
-    /// Whether the server's first SETTINGS have come.
+    /// Whether the server's first SETTINGS have arrived.
     #[inline]
     pub(super) const fn is_ready(&self) -> bool {
         self.peer.ready
     }
 
-    /// SETTINGS_MAX_CONCURRENT_STREAMS of the server; `None` before it has sent one.
+    /// The server's SETTINGS_MAX_CONCURRENT_STREAMS; `None` before it has sent one.
     #[inline]
     pub(super) const fn streams_max(&self) -> Option<u32> {
         self.peer.streams_max
     }
 
-    /// SETTINGS_MAX_HEADER_LIST_SIZE of the server; the largest number before it has sent one.
+    /// The server's SETTINGS_MAX_HEADER_LIST_SIZE; the largest number before it has sent one.
     #[inline]
     pub(super) const fn header_list_max(&self) -> u32 {
         self.peer.header_list_max
     }
 
-    /// Whether [`Sending::next_writable`] may have a stream.
+    /// Whether [`Sending::next_writable`] may return a stream.
     #[inline]
     pub(super) const fn is_due(&self) -> bool {
         self.waiting.is_due()
     }
 
-    /// Opens a stream, for which there must be room.
+    /// Opens a stream; there must be room for it.
     #[inline]
     pub(super) fn open(
         &mut self,
@@ -105,7 +106,7 @@ impl Sending {
         Ok(StreamRef(id))
     }
 
-    /// Sends as much of a request's body as windows and the bound on queued output allow, and
+    /// Sends as much of a request's body as the windows and the limit of queued output allow, and
     /// returns the number of bytes.
     pub(super) fn send_data(
         &mut self,
@@ -147,7 +148,7 @@ impl Sending {
         Ok(taken)
     }
 
-    /// Bytes that one frame of DATA may hold now.
+    /// The number of bytes that one DATA frame can contain now.
     fn room(&mut self, shared: &Shared, index: Index) -> usize {
         let queue = QUEUE_BYTES.saturating_sub(shared.output.len());
         if queue == 0 {
@@ -164,7 +165,7 @@ impl Sending {
         self.waiting.output_sent(&shared.output, &shared.streams);
     }
 
-    /// The next stream that waits and can send on.
+    /// The next waiting stream that can continue to send.
     pub(super) fn next_writable(&mut self, shared: &mut Shared) -> Option<Found> {
         self.waiting
             .next(&mut shared.streams, &shared.output, self.window)
@@ -204,7 +205,7 @@ impl Sending {
         Ok((streams_max != self.peer.streams_max).then_some(Found::Capacity))
     }
 
-    /// Obeys one setting. A smaller window may leave streams with a negative one (section 6.9.2):
+    /// Applies one setting. A smaller window may leave streams with a negative one (section 6.9.2):
     /// they send nothing until updates have filled it.
     fn setting(&mut self, shared: &mut Shared, identifier: u16, value: u32) -> Result<(), Error> {
         match identifier {
@@ -269,7 +270,7 @@ impl Sending {
         Ok(Some(Found::Writable { token }))
     }
 
-    /// Widens the connection's window.
+    /// Enlarges the connection's window.
     fn widen(&mut self, shared: &Shared, increment: i32) -> Result<(), Error> {
         if increment == 0 {
             return Err(Error::protocol("WINDOW_UPDATE by 0"));
@@ -284,7 +285,7 @@ impl Sending {
     }
 }
 
-/// Ends the request where all given bytes are taken and nothing follows.
+/// Ends the request if all given bytes are accepted and nothing follows.
 fn finish(shared: &mut Shared, index: Index, end: EndStream) {
     shared.streams.unblock(index);
     if end == EndStream::No {

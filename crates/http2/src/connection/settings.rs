@@ -1,18 +1,18 @@
 //! SETTINGS, ours and the server's (RFC 9113 section 6.5).
 //!
-//! Ours are announced once, in the first bytes, and never changed, so that there is no time in
-//! which two sets could hold. The server may change its own at any time; they hold from the frame
+//! We announce our settings once, in the first bytes, and never change them, so that never two
+//! versions can apply. The server may change its settings at any time; they apply from their frame
 //! on and are acknowledged in order.
 
 use crate::frame::{MAX_31, PAYLOAD_BYTES_MAX, kind, setting};
 use crate::output::Output;
 use crate::{Error, ErrorCode, Settings};
 
-/// Every window at first (section 6.5.2 and 6.9.2).
+/// The initial size of every window (section 6.5.2 and 6.9.2).
 pub(super) const WINDOW_DEFAULT: u32 = 65_535;
-/// The largest payload that a peer may ask for (section 6.5.2).
+/// The maximum payload that a peer may allow (section 6.5.2).
 const PAYLOAD_BYTES_LIMIT: u32 = 0xff_ffff;
-/// Bytes of one setting.
+/// The length of one setting.
 pub(super) const SETTING_BYTES: usize = 6;
 /// The error of a window beyond 2³¹ − 1 (section 6.9.2).
 pub(super) const OVERFLOW: Error = Error::violation(
@@ -20,15 +20,15 @@ pub(super) const OVERFLOW: Error = Error::violation(
     "INITIAL_WINDOW_SIZE too large",
 );
 
-/// The server's announced settings.
+/// The settings that the server has announced.
 #[derive(Debug)]
 pub(super) struct Peer {
-    /// Whether its first SETTINGS have come.
+    /// Whether its first SETTINGS have arrived.
     pub(super) ready: bool,
     pub(super) streams_max: Option<u32>,
-    /// Our window on a new stream.
+    /// The initial size of our send window on a new stream.
     pub(super) window: u32,
-    /// The largest payload that it accepts.
+    /// The maximum payload that it accepts.
     pub(super) payload_max: u32,
     /// The largest list of header fields that it is prepared to accept.
     pub(super) header_list_max: u32,
@@ -47,7 +47,7 @@ impl Default for Peer {
 }
 
 impl Peer {
-    /// Sets the window of new streams, and returns the change for those that are open.
+    /// Sets the window of new streams, and returns the change for the open ones.
     pub(super) fn set_window(&mut self, value: u32) -> Result<i64, Error> {
         if value > MAX_31 {
             return Err(OVERFLOW);
@@ -57,8 +57,8 @@ impl Peer {
         Ok(change)
     }
 
-    /// Obeys a setting that changes no stream and no table; those without a meaning for us are
-    /// ignored.
+    /// Applies a setting that changes no stream and no table; ignores settings without a meaning
+    /// for us.
     pub(super) fn set(&mut self, identifier: u16, value: u32) -> Result<(), Error> {
         match identifier {
             setting::ENABLE_PUSH if value != 0 => {
@@ -78,7 +78,7 @@ impl Peer {
     }
 }
 
-/// Settings within the ranges that the protocol has.
+/// Limits settings to the ranges of the protocol.
 pub(super) fn sane(settings: Settings) -> Settings {
     Settings {
         streams: settings.streams.max(1),
@@ -89,8 +89,8 @@ pub(super) fn sane(settings: Settings) -> Settings {
     }
 }
 
-/// Appends our SETTINGS, and the connection's window. They come before any request, so they hold
-/// for every stream.
+/// Appends our SETTINGS, and the connection's window. They precede any request, so they apply to
+/// every stream.
 pub(super) fn announce(settings: &Settings, output: &mut Output) {
     let ours = [
         (setting::ENABLE_PUSH, 0),

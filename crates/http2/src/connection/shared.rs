@@ -5,18 +5,18 @@ use crate::output::Output;
 use crate::streams::{Closing, Index, Lookup, REMOTE_ENDED, Streams};
 use crate::{Error, ErrorCode, Limit, Settings, StreamError};
 
-/// The streams of a connection and the bytes due on it, with the rules that need both.
+/// The streams of a connection and its pending output, with the rules that need both.
 ///
-/// A mistake of the server that concerns one stream resets it with [`Shared::fail`]; a frame on a
-/// closed stream is judged by [`Shared::closed`]. Each frame that brings a request further calls
-/// [`Shared::progress`], and each other one [`Shared::idle`], so that a flood has an end. Every
-/// frame is followed by [`Shared::bound_replies`], since any may queue one.
+/// [`Shared::fail`] resets a stream because of the server's mistake on it; [`Shared::closed`]
+/// checks a frame on a closed stream. Each frame that advances a request calls
+/// [`Shared::progress`], and each other frame [`Shared::idle`], so that a flood ends. Every frame
+/// is followed by [`Shared::bound_replies`], because any frame may queue a reply.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) settings: Settings,
     pub(super) streams: Streams,
     pub(super) output: Output,
-    /// Frames in a row that brought nothing.
+    /// Consecutive frames that made no progress.
     idle_frames: u32,
     /// The error of the stream that failed last.
     failure: StreamError,
@@ -43,7 +43,7 @@ impl Shared {
     }
 
     /// Resets a stream because of a mistake of the server. Returns the event for the caller, unless
-    /// the response was over already.
+    /// the response had already ended.
     #[cold]
     pub(super) fn fail(&mut self, index: Index, error: StreamError) -> Option<Found> {
         let stream = *self.streams.get(index);
@@ -57,12 +57,12 @@ impl Shared {
         Found::StreamFailed { token }
     }
 
-    /// The error behind the latest [`Found::StreamFailed`].
+    /// The error of the latest [`Found::StreamFailed`].
     pub(super) const fn failure(&self) -> StreamError {
         self.failure
     }
 
-    /// Judges HEADERS or DATA on a stream that is not open (section 5.1).
+    /// Checks HEADERS or DATA on a stream that is not open (section 5.1).
     pub(super) fn closed(&mut self, id: u32, lookup: Lookup) -> Result<(), Error> {
         match lookup {
             Lookup::Ended => {
@@ -77,7 +77,7 @@ impl Shared {
         self.idle()
     }
 
-    /// Counts a frame that brought nothing.
+    /// Counts a frame that made no progress.
     pub(super) const fn idle(&mut self) -> Result<(), Error> {
         self.idle_frames += 1;
         if self.idle_frames > self.settings.limits.idle_frames {
@@ -86,14 +86,14 @@ impl Shared {
         Ok(())
     }
 
-    /// Notes that a request or a response came further.
+    /// Notes progress of a request or a response.
     #[inline]
     pub(super) const fn progress(&mut self) {
         self.idle_frames = 0;
     }
 
-    /// Refuses a server that makes us queue replies and does not read them: it would else decide
-    /// about our memory.
+    /// Refuses a server that makes us queue replies but does not read them: otherwise it would
+    /// control our memory use.
     #[inline]
     pub(super) const fn bound_replies(&self) -> Result<(), Error> {
         if self.output.replies() > self.settings.limits.output_bytes as usize {

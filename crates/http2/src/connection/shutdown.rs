@@ -1,8 +1,8 @@
 //! The end of a connection: GOAWAY of either side (RFC 9113 section 6.8), and errors.
 //!
-//! A server may send GOAWAY several times, with a last stream that only falls: a first one with 2³¹
-//! − 1 announces the end, a later one names the streams that it has not seen. Those are given back
-//! as unprocessed, one event each, before any further input is read.
+//! A server may send GOAWAY several times, with a last stream id that only decreases: a first one
+//! with 2³¹ − 1 announces the end, and a later one excludes the streams that it has not seen. These
+//! are returned as unprocessed, one event each, before any further input is read.
 
 use super::found::Found;
 use super::shared::Shared;
@@ -11,24 +11,24 @@ use crate::output::Output;
 use crate::streams::{Closing, REMOTE_ENDED, Streams};
 use crate::{Error, ErrorCode};
 
-/// Bytes of a GOAWAY's debug data that are kept.
+/// The number of bytes of a GOAWAY's debug data that are kept.
 const DEBUG_BYTES: usize = 1024;
 
-/// The progress of a connection's end. Streams above the server's GOAWAY are given back one at a
-/// time, with [`Shutdown::next_unprocessed`].
+/// The state of a connection's end. [`Shutdown::next_unprocessed`] returns streams above the
+/// server's GOAWAY one at a time.
 #[derive(Debug, Default)]
 pub(super) struct Shutdown {
-    /// The last id of the server's GOAWAY.
+    /// The last stream id of the server's GOAWAY.
     goaway: Option<u32>,
-    /// The debug data of the last one.
+    /// The debug data of the last GOAWAY.
     debug: Vec<u8>,
-    /// Whether streams above it may still be open.
+    /// Whether streams above that id may still be open.
     unprocessed: bool,
     /// Whether we have sent GOAWAY.
     leaving: bool,
-    /// The error that follows the event of the stream that made it.
+    /// The error that follows the event of the stream that caused it.
     imminent: Option<Error>,
-    /// Whether an error was given, after which nothing else happens.
+    /// Whether an error was returned, after which nothing else happens.
     failed: bool,
 }
 
@@ -44,23 +44,23 @@ impl Shutdown {
         self.failed
     }
 
-    /// Whether [`Shutdown::next_unprocessed`] may have a stream, or [`Shutdown::take_imminent`] an
-    /// error.
+    /// Whether [`Shutdown::next_unprocessed`] may return a stream, or [`Shutdown::take_imminent`]
+    /// an error.
     #[inline]
     pub(super) const fn is_due(&self) -> bool {
         self.unprocessed || self.imminent.is_some()
     }
 
-    /// Lets an error follow the next event.
+    /// Sets the error that follows the next event.
     #[cold]
     pub(super) fn fail_next(&mut self, error: Error) {
         self.imminent = Some(error);
     }
 
-    /// Takes the error that is to follow an event.
+    /// Returns the error that follows an event, if one is set.
     ///
     /// # Errors
-    /// With that error, once.
+    /// The error that was set, once.
     pub(super) fn take_imminent(&mut self) -> Result<(), Error> {
         self.imminent.take().map_or(Ok(()), Err)
     }
@@ -102,7 +102,7 @@ impl Shutdown {
         Ok(Some(Found::GoAway { code }))
     }
 
-    /// Takes the next stream that the server will not process.
+    /// Returns the next stream that the server will not process.
     #[cold]
     pub(super) fn next_unprocessed(&mut self, streams: &mut Streams) -> Option<Found> {
         if !self.unprocessed {
@@ -131,7 +131,7 @@ impl Shutdown {
         }
     }
 
-    /// Appends GOAWAY; no stream of the server's was ever accepted, so the last one is 0.
+    /// Appends GOAWAY; no stream of the server was ever accepted, so the last id is 0.
     pub(super) fn leave(&mut self, output: &mut Output, code: ErrorCode, debug: &str) {
         let mut payload = [0; 8].to_vec();
         payload[4..].copy_from_slice(&code.0.to_be_bytes());
@@ -140,7 +140,7 @@ impl Shutdown {
         self.leaving = true;
     }
 
-    /// Ends everything with an error of the server's making.
+    /// Ends the connection with an error that the server caused.
     #[cold]
     pub(super) fn fail(&mut self, output: &mut Output, error: &Error) {
         let what = match error {

@@ -1,30 +1,30 @@
-//! Uploads that wait: for a window, or for room in the output.
+//! Uploads that wait for a window, or for room in the output.
 //!
-//! Each event names one stream, and its caller sends before the next is looked for, since that may
-//! use up the window for the others. The search begins behind the stream that was found last, so
-//! that none starves. It costs a pass over the slab at most, and only when a window has grown or
-//! the queue has been half written.
+//! Each event names one stream, and its caller sends before the next is searched for, because
+//! sending may use up the window for the others. The search begins after the stream that was found
+//! last, so that every stream gets its turn. It costs at most one pass over the slab, and only
+//! after a window has grown or half of the queue has been written.
 
 use super::found::Found;
 use crate::output::Output;
 use crate::streams::{BLOCKED, Streams};
 
-/// Bodies of requests are queued up to this many bytes of output.
+/// Request bodies are queued up to this many bytes of output.
 pub(super) const QUEUE_BYTES: usize = 256 * 1024;
 
-/// The streams with the flag [`BLOCKED`] that may go on, found one at a time and each in its turn.
+/// The streams with the flag [`BLOCKED`] that may continue, found one at a time and in turn.
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
-    /// Whether some may send on.
+    /// Whether some streams may continue to send.
     due: bool,
-    /// Whether one waits for the output to be written.
+    /// Whether a stream waits for the output to be written.
     queue_full: bool,
-    /// The slot at which the search for them goes on.
+    /// The slot at which the search for them continues.
     cursor: usize,
 }
 
 impl Waiting {
-    /// Whether [`Waiting::next`] may have a stream.
+    /// Whether [`Waiting::next`] may return a stream.
     #[inline]
     pub(super) const fn is_due(&self) -> bool {
         self.due
@@ -49,7 +49,8 @@ impl Waiting {
         }
     }
 
-    /// The next stream that waits and can send on, with a connection's window of `window` bytes.
+    /// The next waiting stream that can continue to send, if the connection's window is `window`
+    /// bytes.
     #[cold]
     pub(super) fn next(
         &mut self,

@@ -1,9 +1,8 @@
-//! A response that stands whole in one receive: a head, its body in one frame, and trailers where
-//! there are any.
+//! A complete response in one receive: a head, its body in one frame, and trailers if any.
 //!
-//! That is the form of nearly every response of a small body, and of each unary call. The frames
-//! are found without a state, by their headers alone; the connection then checks that nothing else
-//! is going on and that both blocks are remembered, and changes its state only when all holds.
+//! Nearly every response with a small body, and each unary call, has this form. The frames are
+//! found without a state, by their headers alone; the connection then checks that nothing else is
+//! in progress and that both blocks are remembered, and changes its state only if all checks pass.
 
 use crate::Headers;
 use crate::frame::{Frame, flag, kind};
@@ -13,13 +12,13 @@ use crate::frame::{Frame, flag, kind};
 pub struct Whole<'a> {
     /// The stream's token.
     pub token: u32,
-    /// The status, which is no interim one.
+    /// The status, which is final.
     pub status: u16,
     /// The fields of its head, without `:status`.
     pub headers: Headers<'a>,
     /// Its body, which is not empty.
     pub body: &'a [u8],
-    /// The trailers, if there are any.
+    /// The trailers, if any.
     pub trailers: Option<Headers<'a>>,
     /// The number of bytes that it takes from the input's start.
     pub consumed: usize,
@@ -33,15 +32,15 @@ pub(super) struct Frames<'a> {
     pub(super) head: &'a [u8],
     /// Its body, which is not empty.
     pub(super) body: &'a [u8],
-    /// The block of its trailers, if there are any.
+    /// The block of its trailers, if any.
     pub(super) trailers: Option<&'a [u8]>,
-    /// The number of bytes that they take.
+    /// The number of bytes that the frames take.
     pub(super) consumed: usize,
 }
 
 impl<'a> Frames<'a> {
-    /// The frames with which the input begins, if they are those of a whole response: HEADERS, DATA
-    /// without padding, and HEADERS again where DATA does not end the stream.
+    /// The frames at the input's start, if they are a complete response: HEADERS, DATA without
+    /// padding, and HEADERS again if DATA does not end the stream.
     #[inline(always)]
     pub(super) fn first(input: &'a [u8]) -> Option<Self> {
         let head = Frame::first(input)?;

@@ -1,40 +1,41 @@
-//! Header blocks to fields, with the dynamic table kept exactly.
+//! Decodes header blocks to fields, and tracks the dynamic table exactly.
 //!
-//! A field is given to the caller as it is read, before the block is known to be right; a caller
-//! that minds waits for the end. Strings without Huffman coding are lent from the block. Expansion
-//! is bounded by the code (8 bits to 5) and by the caller's limit on the block; an entry of the
-//! table may be named again and again, so that the caller has to bound the sum of the fields, too.
+//! A field is passed to the caller when it is read, before the block is known to be valid; a caller
+//! for which this matters waits for the end. Strings without Huffman coding are borrowed from the
+//! block. Expansion is limited by the code (8 bits to 5) and by the caller's limit on the block; a
+//! block may refer to an entry of the table repeatedly, so the caller has to limit the sum of the
+//! fields, too.
 
 use super::table::Table;
 use super::{huffman, integer, static_table};
 use std::fmt;
 
-/// Scratch that has grown beyond this is given back to the system.
+/// A scratch buffer that has grown beyond this is returned to the system.
 const SCRATCH_BYTES: usize = 8 * 1024;
 
 /// The reading side of header compression.
 #[derive(Debug)]
 pub struct Decoder {
     table: Table,
-    /// The announced size: the bound of a size update.
+    /// The announced size: the limit of a size update.
     size_limit: usize,
     name: Vec<u8>,
     value: Vec<u8>,
 }
 
-/// The relation of a block to the dynamic table.
+/// How a block relates to the dynamic table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// It neither read nor wrote the table: it means the same always.
+    /// The block neither read nor wrote the table: its meaning never changes.
     Independent,
-    /// It left the table as it was: it means the same while [`Decoder::epoch`] is the same.
+    /// The block did not change the table: its meaning is constant as long as [`Decoder::epoch`]
+    /// is.
     Unchanged,
-    /// It changed the table.
+    /// The block changed the table.
     Changed,
 }
 
-/// The reason for which a block can't be decoded; the connection is lost with it (RFC 9113 section
-/// 4.3).
+/// Why a block can't be decoded; this ends the connection (RFC 9113 section 4.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HpackError(pub &'static str);
 
@@ -46,16 +47,16 @@ impl fmt::Display for HpackError {
 
 impl std::error::Error for HpackError {}
 
-/// The place to which a string of a literal was read.
+/// Where a literal's string was read to.
 enum Text<'a> {
-    /// It stands in the block.
+    /// The block contains the string.
     Plain(&'a [u8]),
-    /// It was decoded into scratch.
+    /// The string was decoded into a scratch buffer.
     Decoded,
 }
 
 impl Decoder {
-    /// A decoder whose table may hold `size_limit` bytes, as announced to the peer.
+    /// Creates a decoder whose table may contain `size_limit` bytes, as announced to the peer.
     #[must_use]
     pub const fn new(size_limit: usize) -> Self {
         Self {
@@ -66,7 +67,7 @@ impl Decoder {
         }
     }
 
-    /// A number that differs whenever the dynamic table does.
+    /// A number that changes with every change of the dynamic table.
     #[inline]
     #[must_use]
     pub const fn epoch(&self) -> u64 {
@@ -84,10 +85,10 @@ impl Decoder {
         (0..).map_while(|age| self.table.entry(age))
     }
 
-    /// Gives every field of a whole block to `field`, in order.
+    /// Passes every field of a complete block to `field`, in order.
     ///
     /// # Errors
-    /// When the block breaks RFC 7541. Fields before the error have been given.
+    /// If the block violates RFC 7541. Fields before the error have been passed on.
     pub fn decode(
         &mut self,
         block: &[u8],
@@ -121,7 +122,7 @@ impl Decoder {
         })
     }
 
-    /// Obeys the size updates that a block may begin with (section 4.2); gives the rest.
+    /// Applies the size updates that a block may begin with (section 4.2); returns the rest.
     fn size_updates<'b>(&mut self, mut block: &'b [u8]) -> Result<&'b [u8], HpackError> {
         while block.first().is_some_and(|first| first & 0xe0 == 0x20) {
             let (size, length) = integer::read(block, 5).ok_or(MALFORMED_INTEGER)?;
@@ -134,8 +135,8 @@ impl Decoder {
         Ok(block)
     }
 
-    /// Reads a literal field (section 6.2), whose index has `prefix` bits: 6 when it is to be
-    /// remembered. Gives the rest.
+    /// Reads a literal field (section 6.2), whose index has `prefix` bits: 6 if the field is to be
+    /// added to the table. Returns the rest.
     fn literal<'b>(
         &mut self,
         block: &'b [u8],
@@ -153,7 +154,8 @@ impl Decoder {
         } else if index > static_table::LENGTH {
             *touched = true;
             let (name, _) = lookup(&self.table, index)?;
-            // Copied: the insertion may evict the entry that has the name (section 4.4).
+            // Copied, because the insertion may evict the entry that contains the name (section
+            // 4.4).
             self.name.clear();
             self.name.extend_from_slice(name);
             Text::Decoded
@@ -196,7 +198,7 @@ fn lookup(table: &Table, index: usize) -> Result<(&[u8], &[u8]), HpackError> {
     }
 }
 
-/// Reads a string (section 5.2); gives the rest.
+/// Reads a string (section 5.2); returns the rest.
 fn string<'b>(block: &'b [u8], scratch: &mut Vec<u8>) -> Result<(Text<'b>, &'b [u8]), HpackError> {
     let (length, prefix) = integer::read(block, 7).ok_or(MALFORMED_INTEGER)?;
     let coded = block[0] & 0x80 != 0;

@@ -1,12 +1,12 @@
-//! Fields of requests to header blocks.
+//! Encodes the fields of requests to header blocks.
 //!
-//! Fields are put into the peer's dynamic table while there is room, and never push others out.
-//! After the first few requests the table therefore stays as it is, and so does the block of each
-//! head: it is kept and copied.
+//! Fields are put into the peer's dynamic table while it has room, and never evict others. After
+//! the first few requests the table therefore does not change, and neither does the block of each
+//! head: it is stored and copied.
 //!
-//! A block begins with [`Encoder::begin`], once, then come the heads and extra fields in any order.
-//! The bytes must be sent in the order in which they were encoded, and all of them: the peer's
-//! table follows them.
+//! A block begins with one call of [`Encoder::begin`], followed by the heads and extra fields in
+//! any order. All bytes must be sent, in the order in which they were encoded: the peer's table
+//! depends on them.
 
 use super::prepared::{Field, Indexing, Prepared, Representation};
 use super::table::ENTRY_BYTES;
@@ -14,9 +14,9 @@ use super::{integer, static_table};
 
 /// We use no larger table than the protocol's default, even if the peer offers one.
 const TABLE_BYTES: usize = 4096;
-/// The number of heads whose blocks are kept.
+/// The number of heads whose blocks are stored.
 const BLOCKS: usize = 16;
-/// A longer block is not kept.
+/// A longer block is not stored.
 const BLOCK_BYTES: usize = 8 * 1024;
 
 /// The writing side of header compression.
@@ -26,7 +26,7 @@ pub struct Encoder {
     entries: Vec<Entry>,
     size: usize,
     size_max: usize,
-    /// The smallest and the last size that the peer has asked for since the last block.
+    /// The smallest and the last size that the peer has requested since the last block.
     resize: Option<(usize, usize)>,
     /// Grows with every change of the table.
     epoch: u64,
@@ -39,7 +39,7 @@ pub struct Encoder {
 struct Entry {
     hash: u32,
     field: usize,
-    /// The list in which the field stands.
+    /// The list that contains the field.
     prepared: Prepared,
 }
 
@@ -58,7 +58,7 @@ impl Default for Encoder {
 }
 
 impl Encoder {
-    /// An encoder for a peer that has announced nothing yet.
+    /// Creates an encoder for a peer that has announced nothing yet.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -72,8 +72,8 @@ impl Encoder {
         }
     }
 
-    /// Obeys the peer's bound on the table (SETTINGS_HEADER_TABLE_SIZE); the next block announces
-    /// it where it has to (RFC 7541 section 4.2).
+    /// Applies the peer's limit on the table (SETTINGS_HEADER_TABLE_SIZE); the next block announces
+    /// it if necessary (RFC 7541 section 4.2).
     pub fn resize(&mut self, size: u32) {
         let size = (size as usize).min(TABLE_BYTES);
         let smallest = self.resize.map_or(self.size_max, |(smallest, _)| smallest);
@@ -94,7 +94,7 @@ impl Encoder {
         })
     }
 
-    /// Appends the size update with which a block begins when the table's size has changed.
+    /// Appends the size update with which a block begins after the table's size has changed.
     #[inline]
     pub fn begin(&mut self, out: &mut Vec<u8>) {
         if self.resize.is_some() {
@@ -136,7 +136,7 @@ impl Encoder {
         }
     }
 
-    /// Keeps a block that changed nothing, and so would be the same again.
+    /// Stores a block that changed nothing, so that it would be the same again.
     fn keep(&mut self, known: Option<usize>, prepared: &Prepared, bytes: &[u8]) {
         let at = known.unwrap_or(if self.blocks.len() < BLOCKS {
             self.blocks.len()
@@ -160,7 +160,7 @@ impl Encoder {
         self.latest = at;
     }
 
-    /// Appends one field, and puts it into the peer's table if it is wanted there and fits.
+    /// Appends one field, and puts it into the peer's table if it is allowed there and fits.
     fn field(&mut self, prepared: &Prepared, index: usize, field: &Field, out: &mut Vec<u8>) {
         let (name_index, strings, hash) = match &field.representation {
             Representation::Static(index) => {
@@ -200,7 +200,7 @@ impl Encoder {
         })
     }
 
-    /// Puts a field into the peer's table; false when there is no room.
+    /// Puts a field into the peer's table; returns false if the table has no room for it.
     fn insert(&mut self, prepared: &Prepared, index: usize, field: &Field, hash: u32) -> bool {
         let size = entry_size(field);
         let fits = self.size + size <= self.size_max;
@@ -248,7 +248,8 @@ fn entry_size(field: &Field) -> usize {
     field.name.len() + field.value.len() + ENTRY_BYTES
 }
 
-/// Appends a field of one request alone: as it is, which is the cheapest to write.
+/// Appends a field that only one request has, without indexing, which is the cheapest form to
+/// write.
 #[inline]
 pub fn write_extra(out: &mut Vec<u8>, name: &[u8], value: &[u8]) {
     match static_table::find_name(name) {

@@ -1,10 +1,10 @@
 //! The Huffman code of RFC 7541 appendix B.
 //!
-//! The code is canonical: among codes of one length the order is that of the symbols, and a longer
-//! code is numerically behind all shorter ones. So the lengths alone give the code, and the tables
-//! below are computed from them by the compiler.
+//! The code is canonical: codes of one length are ordered like their symbols, and a longer code is
+//! numerically after all shorter ones. So the lengths alone determine the code, and the compiler
+//! computes the tables below from them.
 
-/// The length of each symbol's code. End-of-string, which may not occur, has the last one of 30
+/// The length of each symbol's code. End-of-string, which must not occur, has the last code of 30
 /// bits.
 #[rustfmt::skip]
 const LENGTHS: [u8; 256] = [
@@ -18,10 +18,11 @@ const LENGTHS: [u8; 256] = [
     20, 24, 20, 21, 22, 21, 21, 23, 22, 22, 25, 25, 24, 24, 26, 23, 26, 27, 26, 26, 27, 27, 27, 27, 27, 28, 27, 27, 27, 27, 27, 26,
 ];
 const LENGTH_MAX: usize = 30;
-/// Codes up to this length are found by one look into a table; they are nearly all of real text.
+/// Codes up to this length are found by one look-up in a table; nearly all codes of real text are
+/// this short.
 const FAST_BITS: usize = 9;
 
-/// Of each length: its first code, the number of codes, and the place of its symbols in `SORTED`.
+/// For each length: its first code, the number of codes, and the start of its symbols in `SORTED`.
 const FIRST: [u32; LENGTH_MAX + 1] = canonical().0;
 const COUNT: [u32; LENGTH_MAX + 1] = canonical().1;
 const START: [u32; LENGTH_MAX + 1] = canonical().2;
@@ -29,7 +30,8 @@ const START: [u32; LENGTH_MAX + 1] = canonical().2;
 static SORTED: [u8; 256] = canonical().3;
 /// Each symbol's code.
 static CODES: [u32; 256] = codes();
-/// For each value of the next `FAST_BITS` bits: length above symbol, or 0 for longer codes.
+/// For each value of the next `FAST_BITS` bits: the length in the high byte and the symbol in the
+/// low byte, or 0 for longer codes.
 static FAST: [u16; 1 << FAST_BITS] = fast();
 
 type Canonical = (
@@ -39,8 +41,8 @@ type Canonical = (
     [u8; 256],
 );
 
-/// The code from its lengths: codes of one length are consecutive, and the first of the next length
-/// is twice the one behind the last.
+/// The code from its lengths: codes of one length are consecutive, and the first code of the next
+/// length is twice the number after the last one.
 const fn canonical() -> Canonical {
     let (mut first, mut count) = ([0; LENGTH_MAX + 1], [0; LENGTH_MAX + 1]);
     let (mut start, mut sorted) = ([0; LENGTH_MAX + 1], [0; 256]);
@@ -103,12 +105,12 @@ const fn fast() -> [u16; 1 << FAST_BITS] {
     table
 }
 
-/// Appends the text that `coded` stands for. `None` when it holds end-of-string, or ends in
-/// anything but less than 8 bits of padding, all ones (RFC 7541 section 5.2).
+/// Appends the decoded text of `coded`. `None` if `coded` contains end-of-string, or does not end
+/// in less than 8 bits of padding, all ones (RFC 7541 section 5.2).
 pub(super) fn decode(coded: &[u8], out: &mut Vec<u8>) -> Option<()> {
     out.reserve(coded.len() * 8 / 5 + 1);
     let mut rest = coded.iter();
-    // The next bits stand highest; behind the last one there are ones, as padding would be.
+    // The next bits are at the high end; after the last one come ones, like padding.
     let mut window = u64::MAX;
     let mut bits = 0_u32;
     loop {
@@ -136,8 +138,8 @@ pub(super) fn decode(coded: &[u8], out: &mut Vec<u8>) -> Option<()> {
     }
 }
 
-/// The code longer than `FAST_BITS` that stands highest: its length and symbol. All ones give
-/// the length of end-of-string.
+/// The code longer than `FAST_BITS` at the high end: its length and symbol. All ones return the
+/// length of end-of-string.
 fn long(window: u64) -> (u32, u8) {
     for length in FAST_BITS + 1..=LENGTH_MAX {
         let code = (window >> (64 - length)) as u32;
@@ -149,7 +151,7 @@ fn long(window: u64) -> (u32, u8) {
     (LENGTH_MAX as u32, 0)
 }
 
-/// Bytes of `text` when coded.
+/// The length of `text` when encoded.
 pub(super) fn coded_len(text: &[u8]) -> usize {
     let bits: usize = text
         .iter()
@@ -158,7 +160,7 @@ pub(super) fn coded_len(text: &[u8]) -> usize {
     bits.div_ceil(8)
 }
 
-/// Appends `text`, coded.
+/// Appends the encoded `text`.
 pub(super) fn encode(text: &[u8], out: &mut Vec<u8>) {
     let (mut window, mut bits) = (0_u64, 0);
     for &byte in text {

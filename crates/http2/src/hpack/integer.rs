@@ -1,13 +1,13 @@
 //! Integers with a prefix (RFC 7541 section 5.1).
 //!
-//! The format has no bound, and zeros may be appended without end; a number here takes six bytes at
-//! most and 32 bits, which is more than any index, length or size that is accepted.
+//! The format has no limit, and zeros may be appended without end; a number here may have at most
+//! six bytes and 32 bits, which is more than any index, length or size that is accepted.
 
-/// Continuation bytes that a number may have: five hold more than 32 bits.
+/// The number of continuation bytes that a number may have: five contain more than 32 bits.
 const CONTINUATION_BYTES: usize = 5;
 
-/// The number that begins in the low `prefix` bits of the first byte, and the bytes it takes;
-/// `None` when it does not end, or is longer or larger than any that has a meaning here.
+/// The number that begins in the low `prefix` bits of the first byte, and its length in bytes;
+/// `None` if it does not end, or is longer or larger than any number with a meaning here.
 #[inline]
 pub(super) fn read(bytes: &[u8], prefix: u32) -> Option<(usize, usize)> {
     let mask = (1_u8 << prefix) - 1;

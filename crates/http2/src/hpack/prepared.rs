@@ -1,23 +1,25 @@
-//! Fields prepared for header blocks: judged as to their compression, and written as far as that
-//! depends on no table.
+//! Fields prepared for header blocks: their compression is decided, and they are written as far as
+//! that depends on no table.
 
 use super::{huffman, integer, static_table};
 use std::sync::Arc;
 
-/// The treatment of a field by header compression.
+/// How header compression treats a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Indexing {
-    /// The peer may be asked to remember it: right for fields that many requests have in common.
+    /// The peer may be asked to store the field: right for fields that many requests have in
+    /// common.
     Allowed,
-    /// It is sent as it is: right for fields that differ from request to request.
+    /// The field is sent without being stored: right for fields that differ from request to
+    /// request.
     Without,
     /// A secret: sent literally, and marked so that no intermediary compresses it (RFC 7541 section
-    /// 7.1.3). `authorization`, `proxy-authorization` and `cookie` are always sent so.
+    /// 7.1.3). `authorization`, `proxy-authorization` and `cookie` are always sent this way.
     Never,
 }
 
-/// Fields that a header block holds together, in their order. Cheap to clone; an encoder recognises
-/// them by their identity.
+/// Fields that a header block contains together, in their order. Cheap to clone; an encoder
+/// recognises them by their identity.
 #[derive(Clone, Debug)]
 pub struct Prepared(Arc<Fields>);
 
@@ -34,7 +36,7 @@ impl Prepared {
         &self.0.0
     }
 
-    /// Whether both are clones of one.
+    /// Whether both are clones of one list.
     #[inline]
     pub(super) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
@@ -61,13 +63,13 @@ impl Field {
     }
 }
 
-/// The form of a field in a block, as far as that depends on nothing else.
+/// The form of a field in a block, as far as it depends on nothing else.
 #[derive(Debug)]
 pub(super) enum Representation {
-    /// It is in the static table.
+    /// The field is in the static table.
     Static(u8),
-    /// Name and value as strings; the name's index in the static table instead of it when that is
-    /// not 0.
+    /// Name and value as strings; if `name_index` is not 0, it is the name's index in the static
+    /// table and replaces the name.
     Literal {
         name_index: u8,
         strings: Box<[u8]>,
@@ -88,7 +90,7 @@ impl Representation {
             write_string(&mut strings, name);
         }
         write_string(&mut strings, value);
-        // FNV-1a: it need only separate most fields; bytes are compared after it.
+        // FNV-1a: it only has to distinguish most fields, because their bytes are compared as well.
         let byte = |hash: u32, &byte: &u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
         let hash = name.iter().chain(&[0]).chain(value).fold(0x811c_9dc5, byte);
         Self::Literal {

@@ -1,18 +1,18 @@
 //! The dynamic table of a decoder (RFC 7541 section 2.3.2).
 //!
-//! An entry's text is appended to one buffer and never moved while it counts; the buffer is
-//! compacted when it would pass twice the table's size. So an insertion costs a copy of its text,
-//! an eviction a number, and memory is bounded whatever a peer inserts.
+//! An entry's text is appended to one buffer and never moved while it is valid; the buffer is
+//! compacted when it would exceed twice the table's size. So an insertion costs a copy of its text,
+//! an eviction changes a number, and memory is limited for any sequence of insertions.
 
 use std::collections::VecDeque;
 
-/// The cost of an entry beyond its text (RFC 7541 section 4.1).
+/// The cost of an entry in addition to its text (RFC 7541 section 4.1).
 pub(super) const ENTRY_BYTES: usize = 32;
 
-/// Entries in the order in which they came, their text in one buffer.
+/// Entries in the order of insertion, their text in one buffer.
 #[derive(Debug)]
 pub(super) struct Table {
-    /// The entries' text, and before it that of entries which are gone.
+    /// The entries' text, preceded by text of evicted entries.
     text: Vec<u8>,
     /// The oldest first.
     entries: VecDeque<Entry>,
@@ -47,7 +47,7 @@ impl Table {
         }
     }
 
-    /// A number that differs whenever the table does.
+    /// A number that changes with every change of the table.
     #[inline]
     pub(super) const fn epoch(&self) -> u64 {
         self.epoch
@@ -57,7 +57,7 @@ impl Table {
         self.size
     }
 
-    /// The entry that came `age` entries before the newest.
+    /// The entry that was inserted `age` entries before the newest.
     #[inline]
     pub(super) fn entry(&self, age: usize) -> Option<(&[u8], &[u8])> {
         let at = self.entries.len().checked_sub(age + 1)?;
@@ -68,8 +68,8 @@ impl Table {
         Some((self.text.get(start..middle)?, self.text.get(middle..end)?))
     }
 
-    /// Adds an entry in place of the oldest ones. One that is larger than the table leaves it
-    /// empty (RFC 7541 section 4.4).
+    /// Adds an entry and evicts the oldest ones. An entry larger than the table leaves it empty
+    /// (RFC 7541 section 4.4).
     pub(super) fn insert(&mut self, name: &[u8], value: &[u8]) {
         let size = name.len() + value.len() + ENTRY_BYTES;
         if size > self.size_max {
@@ -91,7 +91,7 @@ impl Table {
         self.epoch += 1;
     }
 
-    /// Changes the bound of the table (RFC 7541 section 4.3).
+    /// Changes the limit of the table (RFC 7541 section 4.3).
     pub(super) fn resize(&mut self, size_max: usize) {
         if size_max != self.size_max {
             self.size_max = size_max;
@@ -100,7 +100,7 @@ impl Table {
         }
     }
 
-    /// Lets the oldest entries go until no more than `size` is left.
+    /// Evicts the oldest entries until at most `size` is left.
     fn shrink(&mut self, size: usize) {
         while self.size > size {
             let Some(oldest) = self.entries.pop_front() else {

@@ -1,4 +1,4 @@
-//! Requests and responses cost no allocation once warm, and a connection is small.
+//! Requests and responses allocate nothing once warm, and a connection is small.
 #![expect(
     unsafe_code,
     reason = "an allocator that counts is the only way to see allocations"
@@ -19,7 +19,7 @@ struct Counting;
 // SAFETY: every call is passed on to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // A thread that is ending has no counter any more, and nothing to count.
+        // A thread that is ending no longer has a counter, and nothing to count.
         let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
         let _ = LIVE.try_with(|live| live.set(live.get() + layout.size() as i64));
         // SAFETY: the caller keeps the contract of `alloc`.
@@ -42,7 +42,7 @@ fn ready() -> Connection {
     connection
 }
 
-/// Gives input in pieces of `piece` bytes; how many responses came to their end.
+/// Passes input in pieces of `piece` bytes; returns how many responses ended.
 fn feed(connection: &mut Connection, input: &[u8], piece: usize) -> usize {
     let mut ended = 0;
     for mut rest in input.chunks(piece) {
@@ -62,7 +62,7 @@ fn feed(connection: &mut Connection, input: &[u8], piece: usize) -> usize {
     ended
 }
 
-/// A hundred requests at a time, with a body of their own where `body` has one.
+/// Opens a hundred requests at a time, each with the body `body` unless it is empty.
 fn open(connection: &mut Connection, head: &Head, body: &[u8], streams: &mut Vec<StreamRef>) {
     streams.clear();
     let end = if body.is_empty() {
@@ -82,7 +82,7 @@ fn open(connection: &mut Connection, head: &Head, body: &[u8], streams: &mut Vec
     connection.output_sent(connection.output().len());
 }
 
-/// Allocations of many rounds, after some that warm up.
+/// Counts the allocations of many rounds, after some rounds to warm up.
 fn check(body: &[u8], piece: usize, answer: impl Fn(u32, u32) -> Vec<u8>) {
     let mut connection = ready();
     let head = request("POST");
@@ -92,7 +92,7 @@ fn check(body: &[u8], piece: usize, answer: impl Fn(u32, u32) -> Vec<u8>) {
         let before = ALLOCATIONS.with(Cell::get);
         open(&mut connection, &head, body, &mut streams);
         let opened = ALLOCATIONS.with(Cell::get) - before;
-        // The uploaded bytes may be uploaded again.
+        // The server allows as many bytes of uploads again.
         let mut answers = crate::peer::number(8, 0, 100 * body.len().max(1) as u32);
         answers.extend(streams.iter().flat_map(|stream| answer(stream.id(), round)));
         let before = ALLOCATIONS.with(Cell::get);
@@ -117,7 +117,7 @@ fn small(stream: u32, _: u32) -> Vec<u8> {
     .concat()
 }
 
-/// The date changes from round to round, and each time it goes into the table.
+/// The date changes from round to round, and is put into the table each time.
 fn dated(stream: u32, round: u32) -> Vec<u8> {
     let block = [&[0x88, 0x61, 4][..], format!("{round:4}").trim().as_bytes()].concat();
     let mut block = block;

@@ -1,4 +1,5 @@
-//! Streams and windows: a row for each case, played whole, byte by byte, and cut in two at every place.
+//! Streams and windows: a row for each case, played in one piece, byte by byte, and split in two at
+//! every place.
 
 use crate::peer::{
     Act, END_STREAM, PADDED, RST_STREAM, WINDOW_UPDATE, check, check_all, check_fatal,
@@ -160,7 +161,7 @@ fn goaway_gives_back_what_was_not_processed() {
     acts.push(Act::Serve(concat(&[
         goaway(3, 0xb, b"\x1b"),
         ok(3, END_STREAM),
-        // These were on their way, and mean nothing.
+        // These frames were already sent, and have no meaning.
         ok(5, END_STREAM),
         data(7, END_STREAM, b"x"),
         number(RST_STREAM, 7, 7),
@@ -213,7 +214,7 @@ fn resets_are_told_with_their_codes() {
         "ready; 1 head 200 end; the stream is closed",
         "SETTINGS ACK; 1 HEADERS; 1 DATA 3",
     );
-    // Each of many.
+    // On each of many streams.
     let mut acts = vec![Act::Serve(settings(&[]))];
     let mut expected = vec!["ready".to_owned()];
     for n in 0..1000 {
@@ -381,7 +382,7 @@ fn ids_run_out_without_a_failure() {
         let stream = connection
             .open(opened, &head, &[], EndStream::Yes)
             .expect("promised");
-        // Every seventh stays open, so that some ids are left out.
+        // Every seventh stays open, so that some ids are skipped.
         if opened % 7 != 0 {
             crate::peer::feed(
                 &mut connection,

@@ -1,5 +1,5 @@
-//! Frames and floods of them: a row for each case, played whole, byte by byte, and cut in two at every
-//! place.
+//! Frames and floods of them: a row for each case, played in one piece, byte by byte, and split in
+//! two at every place.
 
 use crate::peer::{
     ACK, Act, CONTINUATION, DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, PADDED, PING, PRIORITY,
@@ -64,7 +64,7 @@ fn a_stream_whose_head_is_too_long_is_not_among_those_that_the_connection_loses(
     let step = connection.handle_input(&input).expect("an event first");
     let event = format!("{:?}", step.event);
     assert!(event.starts_with("StreamFailed { token: 2"), "{event}");
-    // Nothing is opened in between, and no input is needed for the error.
+    // No stream is opened in between, and the error needs no input.
     assert!(connection.has_event() && connection.is_spent() && connection.capacity() == 0);
     assert!(connection.handle_input(&[]).is_err());
     let mut left: Vec<u32> = connection.tokens().collect();
@@ -176,7 +176,7 @@ fn replies_that_are_not_read_are_bounded() {
     };
     row(5, "", "");
     row(6, "; error: limit:output", "; GOAWAY ENHANCE_YOUR_CALM");
-    // Resets of ours: 13 bytes each.
+    // Our resets: 13 bytes each.
     let mut acts = vec![Act::Serve(settings(&[]))];
     acts.extend((0..10).map(|_| Act::Get));
     acts.push(Act::Write);
@@ -186,7 +186,7 @@ fn replies_that_are_not_read_are_bounded() {
         transcript.error.map(|error| error.to_string()).as_deref(),
         Some("limit:output")
     );
-    // The eighth passes the limit.
+    // The eighth exceeds the limit.
     let failed = transcript
         .seen
         .iter()
@@ -266,13 +266,13 @@ const WRONG_SIZES: [(u8, u8, u32, usize, &str); 14] = [
     (HEADERS, END_HEADERS | WITH_PRIORITY, 1, 4, "HEADERS too short"),
     (HEADERS, END_HEADERS | PADDED, 1, 0, "padded HEADERS without a length"),
     (DATA, PADDED, 1, 0, "padded DATA without a length"),
-    // What we did not allow.
+    // Sizes that we have not allowed.
     (DATA, 0, 1, 16_385, "frame larger than allowed"),
     (0xbe, 0, 0, 16_385, "frame larger than allowed"),
     (DATA, 0, 1, 0xff_ffff, "frame larger than allowed"),
 ];
 
-/// Frames on stream 0, or on another, where they may not be.
+/// Frames on stream 0, or on another stream, that are not allowed there.
 #[rustfmt::skip]
 const WRONG_STREAMS: [(u8, u32, usize, &str); 8] = [
     (PING, 1, 8, "PING on a stream"),

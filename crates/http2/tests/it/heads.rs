@@ -1,5 +1,5 @@
-//! Heads and trailers of a server: a row for each case, played whole, byte by byte, and cut in two at
-//! every place.
+//! Heads and trailers of a server: a row for each case, played in one piece, byte by byte, and
+//! split in two at every place.
 
 use crate::peer::{
     ACK, Act, CONTINUATION, END_HEADERS, END_STREAM, HEADERS, PADDED, PING, PRIORITY, PUSH_PROMISE,
@@ -176,8 +176,8 @@ fn the_first_frame_is_settings() {
     }
 }
 
-/// A server that shuts down may greet with GOAWAY, as Jetty does with two. SETTINGS are awaited
-/// behind it all the same.
+/// A server that shuts down may begin with GOAWAY, as Jetty does with two. SETTINGS must still
+/// follow.
 #[test]
 fn a_goaway_may_come_before_settings() {
     let going = concat(&[goaway(0, 0, b""), goaway(0, 11, b"busy")]);
@@ -225,7 +225,7 @@ fn settings_need_no_acknowledgement() {
 /// The status that most of them have.
 const STATUS: (&str, &str) = (":status", "200");
 
-/// Fields of heads that are malformed, and their mistakes.
+/// Fields of malformed heads, and their mistakes.
 #[rustfmt::skip]
 const MALFORMED: [(&[(&str, &str)], &str); 27] = [
     (&[("a", "b")], "no :status"),
@@ -564,7 +564,7 @@ fn header_compression_is_strict() {
 
 #[test]
 fn heads_are_bounded_by_what_they_decode_to() {
-    // 32 + 1 + 31 bytes, remembered; then referred to.
+    // 32 + 1 + 31 bytes, put into the table; then referenced.
     let mut bomb = vec![0x88, 0x40, 1, b'a', 31];
     bomb.extend_from_slice(&[b'x'; 31]);
     let row = |references: usize, sent: &str| {
@@ -575,7 +575,7 @@ fn heads_are_bounded_by_what_they_decode_to() {
             Act::Get,
             Act::Serve(concat(&[
                 frame(HEADERS, END_HEADERS | END_STREAM, 1, &bytes),
-                // The table is as it should be after a head that was too long.
+                // The table is still correct after a head that was too long.
                 frame(HEADERS, END_HEADERS | END_STREAM, 3, &[0x88, 0xbe]),
             ])),
         ];

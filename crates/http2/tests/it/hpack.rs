@@ -1,5 +1,5 @@
 //! Header compression: the examples of RFC 7541 appendix C, and a comparison with two other
-//! implementations over random blocks.
+//! implementations on random blocks.
 
 use drumfire_http2::hpack::{Decoder, Effect, Encoder, HpackError, write_extra};
 use drumfire_http2::{Head, Indexing};
@@ -34,8 +34,8 @@ fn bytes(digits: &str) -> Vec<u8> {
     digits.chunks(2).map(byte).collect()
 }
 
-/// Decodes blocks one after the other; each with its fields, as lines, and the size of the table
-/// after it.
+/// Decodes blocks one after the other; each is listed with its fields, as lines, and with the size
+/// of the table after it.
 fn check(table: usize, blocks: &[(&str, &str, usize)]) {
     let mut decoder = Decoder::new(table);
     for (digits, lines, size) in blocks {
@@ -104,7 +104,7 @@ fn c3_requests_without_huffman() {
     );
 }
 
-/// Appendix C.4: the same, coded.
+/// Appendix C.4: the requests with Huffman coding.
 #[test]
 fn c4_requests_with_huffman() {
     check(
@@ -157,7 +157,7 @@ fn c5_responses_without_huffman() {
     );
 }
 
-/// Appendix C.6: the same, coded.
+/// Appendix C.6: the responses with Huffman coding.
 #[test]
 fn c6_responses_with_huffman() {
     check(
@@ -192,7 +192,7 @@ fn an_effect_says_whether_a_block_may_be_passed_over() {
         ("0f2f 0178", Effect::Unchanged),
         ("20", Effect::Changed),
         ("20", Effect::Unchanged),
-        // As some servers do: to be remembered, in a table of no size.
+        // As some servers do: a field to be stored, in a table of size 0.
         ("884001 6101 62", Effect::Unchanged),
     ] {
         let epoch = decoder.epoch();
@@ -206,7 +206,7 @@ fn an_effect_says_whether_a_block_may_be_passed_over() {
     }
 }
 
-/// Names and values that occur, and any others.
+/// Names and values that occur in practice, and any others.
 fn field() -> impl Strategy<Value = Field> {
     let name = prop_oneof![
         prop::sample::select(vec![":status", "date", "content-type", "x", "grpc-status"])
@@ -247,7 +247,7 @@ fn piece() -> impl Strategy<Value = Piece> {
     ]
 }
 
-/// Writes a piece with the help of another's encoder.
+/// Writes a piece with the help of another implementation's encoder.
 fn write(piece: &Piece, block: &mut Vec<u8>) {
     match piece {
         Piece::Indexed(index) => block.push(0x80 | index),
@@ -276,7 +276,7 @@ fn write(piece: &Piece, block: &mut Vec<u8>) {
 
 fn string(text: &[u8], coded: bool, block: &mut Vec<u8>) {
     if coded {
-        // A literal without indexing, of which the value is taken.
+        // A literal without indexing, whose value is used.
         let mut literal = Vec::new();
         httlib_hpack::Encoder::default()
             .encode(
@@ -299,7 +299,7 @@ fn string(text: &[u8], coded: bool, block: &mut Vec<u8>) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
-    /// Two others accept the blocks that we accept, and all read the same.
+    /// Two other implementations accept the blocks that we accept, and all read them alike.
     #[test]
     fn others_read_blocks_as_we_do(blocks in prop::collection::vec(prop::collection::vec(piece(), 1..12), 1..8)) {
         let mut ours = Decoder::new(4096);
@@ -310,7 +310,7 @@ proptest! {
             let mut block = Vec::new();
             pieces.iter().for_each(|piece| write(piece, &mut block));
             let Ok(fields) = decode(&mut ours, &block) else {
-                // The connection is lost; what others forgive is theirs.
+                // The connection is lost; the others may tolerate more.
                 break;
             };
             if fields.is_empty() {
@@ -325,7 +325,8 @@ proptest! {
         }
     }
 
-    /// We read the blocks that others write, with any sizes of their tables in between.
+    /// We read the blocks that other implementations write, with any sizes of their tables in
+    /// between.
     #[test]
     fn we_read_what_others_write(
         lists in prop::collection::vec(
@@ -340,7 +341,7 @@ proptest! {
             let fields: Vec<Field> = list.iter().map(|(field, _)| field.clone()).collect();
             let mut block = Vec::new();
             if let Some(size) = resize {
-                // This one changes its table and does not announce it.
+                // This implementation changes its table but does not announce it.
                 fluke.set_max_table_size(size as usize);
                 write(&Piece::Resize(size), &mut block);
             }
@@ -352,7 +353,7 @@ proptest! {
             }
             for ((name, value), flags) in &list {
                 let flags = flags & 0x1f;
-                // Never indexed and to be indexed exclude each other.
+                // "Never indexed" and "to be indexed" exclude each other.
                 let flags = if flags & 8 != 0 { flags & !4 } else { flags };
                 httlib.encode((name.clone(), value.clone(), flags), &mut block).expect("encoded");
             }
@@ -364,8 +365,8 @@ proptest! {
         }
     }
 
-    /// Whatever requests are sent and whatever sizes the peer asks for, its table is what we think
-    /// it is, and it reads what we meant.
+    /// For any requests and any sizes that the peer requests, its table matches our copy, and it
+    /// reads the fields that we encoded.
     #[test]
     fn encoder_and_decoder_agree(
         heads in prop::collection::vec(prop::collection::vec((request_field(), 0_u8..3), 0..8), 1..6),
@@ -398,7 +399,7 @@ proptest! {
         }
     }
 
-    /// Any bytes: an answer, and never more in the table than was announced.
+    /// Any bytes get a result, and the table never exceeds the announced size.
     #[test]
     fn any_bytes_are_answered(blocks in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..80), 1..6)) {
         let mut decoder = Decoder::new(256);
@@ -414,7 +415,7 @@ proptest! {
     }
 }
 
-/// Fields that a request may have; a few of them large, to fill the table.
+/// Fields that a request may have; a few of them are large, to fill the table.
 fn request_field() -> impl Strategy<Value = Field> {
     let name = prop_oneof![
         prop::sample::select(vec!["user-agent", "accept", "cookie", "x"]).prop_map(str::to_owned),
@@ -436,7 +437,7 @@ fn head(fields: &[(Field, u8)]) -> Head {
     Head::new(fields).expect("a head")
 }
 
-/// The usual request is a few bytes once the peer's table holds its fields.
+/// The usual request is a few bytes once the peer's table contains its fields.
 #[test]
 fn the_second_request_is_short_and_stays_the_same() {
     let field = |name: &'static str, value: &'static str| {
@@ -461,7 +462,7 @@ fn the_second_request_is_short_and_stays_the_same() {
     }
     assert!(lengths[0] > 30);
     assert_eq!(lengths[1..], [6, 6, 6]);
-    // A table of no size: all as literals, again the same each time.
+    // A table of size 0: all fields are literals, and again the same each time.
     encoder.resize(0);
     encoder.begin(&mut last);
     last.clear();

@@ -31,7 +31,7 @@ pub(crate) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8>
     bytes
 }
 
-/// The server's SETTINGS with these.
+/// The server's SETTINGS with these entries.
 pub(crate) fn settings(entries: &[(u16, u32)]) -> Vec<u8> {
     let mut payload = Vec::new();
     for (identifier, value) in entries {
@@ -41,7 +41,7 @@ pub(crate) fn settings(entries: &[(u16, u32)]) -> Vec<u8> {
     frame(SETTINGS, 0, 0, &payload)
 }
 
-/// A header block of literals that enter no table.
+/// A header block of literals that do not enter the table.
 pub(crate) fn block(fields: &[(&str, &str)]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for (name, value) in fields {
@@ -70,7 +70,7 @@ pub(crate) fn data(stream: u32, flags: u8, bytes: &[u8]) -> Vec<u8> {
     frame(DATA, flags, stream, bytes)
 }
 
-/// A frame that holds one number.
+/// A frame that contains one number.
 pub(crate) fn number(kind: u8, stream: u32, number: u32) -> Vec<u8> {
     frame(kind, 0, stream, &number.to_be_bytes())
 }
@@ -93,7 +93,7 @@ pub(crate) fn request(method: &str) -> Head {
     .expect("a head")
 }
 
-/// One thing that happens in a conversation.
+/// One step of a conversation.
 #[derive(Clone, Debug)]
 pub(crate) enum Act {
     /// The server sends frames.
@@ -102,11 +102,11 @@ pub(crate) enum Act {
     Get,
     /// A request for the head alone.
     GetHead,
-    /// A request with a body, to come.
+    /// A request with a body, which follows.
     Post,
     /// Bytes of the body of the n-th stream.
     Send(u32, usize, EndStream),
-    /// The n-th stream is given up.
+    /// The n-th stream is reset.
     Reset(u32),
     /// All output is written.
     Write,
@@ -124,7 +124,7 @@ pub(crate) struct Transcript {
     pub(crate) error: Option<Error>,
 }
 
-/// Plays a conversation, in which the server's bytes come in the pieces of `cut`.
+/// Plays a conversation in which the server's bytes arrive in the pieces that `cut` returns.
 pub(crate) fn play<'a, C: IntoIterator<Item = &'a [u8]>>(
     settings: &Settings,
     acts: &'a [Act],
@@ -182,7 +182,7 @@ pub(crate) fn play<'a, C: IntoIterator<Item = &'a [u8]>>(
     transcript
 }
 
-/// Gives a piece of input to a connection and records its events.
+/// Passes a piece of input to a connection and records its events.
 pub(crate) fn feed(connection: &mut Connection, mut input: &[u8], transcript: &mut Transcript) {
     loop {
         if let Some(whole) = connection.whole(input) {
@@ -211,7 +211,7 @@ pub(crate) fn feed(connection: &mut Connection, mut input: &[u8], transcript: &m
     }
 }
 
-/// Writes a response down that was read in one step, as the events that it stands for.
+/// Records a response that was read in one step, as the events to which it is equivalent.
 fn note_whole(whole: &Whole<'_>, seen: &mut Vec<String>) {
     let token = whole.token;
     let head = Event::Head {
@@ -232,7 +232,7 @@ fn note_whole(whole: &Whole<'_>, seen: &mut Vec<String>) {
     }
 }
 
-/// Writes an event down. Pieces of one body become one.
+/// Records an event. Pieces of one body are merged.
 fn note(event: &Event<'_>, seen: &mut Vec<String>) {
     let mut text = String::new();
     let fields = |headers: &drumfire_http2::Headers<'_>| {
@@ -332,8 +332,8 @@ pub(crate) fn tight() -> Settings {
     }
 }
 
-/// Plays a conversation in every cut, and compares the events and the output after the handshake:
-/// each as words with a semicolon between them.
+/// Plays a conversation with every split, and compares the events and the output after the
+/// handshake, written as words with a semicolon between them.
 pub(crate) fn check_all(name: &str, settings_: &Settings, acts: &[Act], seen: &str, sent: &str) {
     let whole = play(settings_, acts, |bytes| [bytes]);
     let mut all = whole.seen.clone();
@@ -383,7 +383,7 @@ pub(crate) fn check(name: &str, answer: Vec<u8>, seen: &str, sent: &str) {
     );
 }
 
-/// A response that breaks the protocol on its own stream.
+/// A response that violates the protocol on its own stream.
 pub(crate) fn check_malformed(name: &str, answer: Vec<u8>, what: &str) {
     let seen = format!("1 failed: PROTOCOL_ERROR ({what})");
     check(name, answer, &seen, "1 RST_STREAM PROTOCOL_ERROR");

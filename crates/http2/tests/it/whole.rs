@@ -1,4 +1,4 @@
-//! A response that is read in one step means what its frames mean one by one.
+//! A response that is read in one step has the meaning of its separate frames.
 
 use crate::peer::{
     Act, END_STREAM, PADDED, Transcript, block, concat, data, feed, frame, headers, play, request,
@@ -35,7 +35,7 @@ fn stream() -> impl Strategy<Value = u32> {
     (0..8_u32).prop_map(|n| 2 * n + 1)
 }
 
-/// Frames of the server: whole responses among others.
+/// Frames of the server, among them complete responses.
 fn frames() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         8 => (stream(), 0..2_usize, 0..4_usize, any::<bool>())
@@ -70,7 +70,7 @@ fn opened() -> Vec<Act> {
 }
 
 proptest! {
-    /// Byte by byte, no response is ever read in one step.
+    /// When bytes arrive one by one, no response is ever read in one step.
     #[test]
     fn one_step_means_what_the_frames_mean(
         served in prop::collection::vec(frames(), 1..12),

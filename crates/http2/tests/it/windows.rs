@@ -1,5 +1,5 @@
-//! Flow control against a server that keeps books of its own: whatever happens, neither side sends
-//! more than it may, all credit comes back, and every upload comes to its end.
+//! Flow control against a server that keeps its own accounts: neither side ever sends more than it
+//! may, all credit comes back, and every upload completes.
 
 use drumfire_http2::{
     Connection, EndStream, ErrorCode, Event, Head, Indexing, Settings, StreamRef,
@@ -17,7 +17,7 @@ enum Do {
     /// Queues bytes of a body, and ends it.
     Upload(prop::sample::Index, u32, bool),
     Give(prop::sample::Index),
-    /// The server's part.
+    /// A frame of the server.
     Head(prop::sample::Index),
     Data(prop::sample::Index, u32, u8, bool),
     Grant(Option<prop::sample::Index>, u32),
@@ -40,7 +40,7 @@ fn step() -> impl Strategy<Value = Do> {
     ]
 }
 
-/// A stream in the server's books.
+/// A stream in the server's accounts.
 #[derive(Debug)]
 struct Account {
     /// The windows of the client and of the server.
@@ -75,7 +75,7 @@ struct Lab {
     incoming: i64,
     outgoing: i64,
     initial: i64,
-    /// Where the next piece of input is cut.
+    /// Where the next piece of input is split.
     cut: usize,
 }
 
@@ -143,7 +143,7 @@ impl Lab {
         self.read();
     }
 
-    /// The server reads all of the client's output, and books it.
+    /// The server reads all of the client's output, and counts it.
     fn read(&mut self) {
         let output = self.connection.output().to_vec();
         self.connection.output_sent(output.len());
@@ -156,7 +156,7 @@ impl Lab {
             self.book(header[3], header[4], stream, payload);
         }
         assert!(rest.is_empty());
-        // Half of the window, or more, is always there.
+        // At least half of the window is always available.
         assert!(self.outgoing <= CONNECTION_WINDOW && self.outgoing > CONNECTION_WINDOW / 2 - 1);
     }
 
@@ -238,7 +238,7 @@ impl Lab {
         }
     }
 
-    /// The id that an index points to, of those that the server has not ended.
+    /// Chooses an id among the streams that the server has not ended.
     fn pick(&self, at: prop::sample::Index) -> Option<u32> {
         let open = self
             .streams
@@ -303,7 +303,7 @@ impl Lab {
                     let upload = self.uploads.get_mut(&id).expect("an upload");
                     upload.done = true;
                     self.connection.reset(upload.stream, ErrorCode::CANCEL);
-                    // DATA that was on its way: it counts for the connection.
+                    // DATA that was already sent still counts for the connection.
                     let length = self.outgoing.min(500);
                     let head_sent = self.streams[&id].head_sent;
                     if head_sent && self.streams[&id].outgoing >= length {
@@ -366,7 +366,7 @@ impl Lab {
         ));
     }
 
-    /// The server allows everything: then everything comes.
+    /// The server allows everything: then everything arrives.
     fn finish(&mut self) {
         for _ in 0..3 {
             self.grant(None, 100_000_000);
@@ -375,7 +375,7 @@ impl Lab {
                     self.grant(Some(id), 100_000_000);
                 }
             }
-            // A large upload is taken in several pieces.
+            // A large upload is accepted in several pieces.
             for _ in 0..100 {
                 self.serve(&[]);
                 self.push_all();
