@@ -1,4 +1,4 @@
-//! The seventeen codes, their names, and what other protocols' numbers mean as codes.
+//! The seventeen codes, their names, and the codes for other protocols' numbers.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Code(u8);
 
-/// Names as the protocol has them, and as Go's implementation prints them.
+/// Names as in the protocol's documents, and as Go's implementation prints them.
 const NAMES: [(&str, &str); 17] = [
     ("OK", "OK"),
     ("CANCELLED", "Canceled"),
@@ -27,8 +27,8 @@ const NAMES: [(&str, &str); 17] = [
     ("UNAUTHENTICATED", "Unauthenticated"),
 ];
 
-/// The code of each HTTP/2 error, by its number (gRPC over HTTP/2, "Errors"). Where the table has
-/// nothing for a number that HTTP/2 knows, it is as most implementations have it.
+/// The code of each HTTP/2 error, by its number (gRPC over HTTP/2, "Errors"). For numbers that
+/// HTTP/2 defines but that table does not contain, most implementations' choice.
 const OF_HTTP2: [Code; 14] = [
     Code::INTERNAL,           // NO_ERROR
     Code::INTERNAL,           // PROTOCOL_ERROR
@@ -47,33 +47,33 @@ const OF_HTTP2: [Code; 14] = [
 ];
 
 impl Code {
-    /// Done.
+    /// The call succeeded.
     pub const OK: Self = Self(0);
-    /// The caller gave up.
+    /// The caller cancelled the call.
     pub const CANCELLED: Self = Self(1);
-    /// Anything that has no better code.
+    /// An error without a better code.
     pub const UNKNOWN: Self = Self(2);
     /// The request is invalid in any state of the server.
     pub const INVALID_ARGUMENT: Self = Self(3);
-    /// Time ran out.
+    /// The deadline passed.
     pub const DEADLINE_EXCEEDED: Self = Self(4);
     /// The requested entity does not exist.
     pub const NOT_FOUND: Self = Self(5);
-    /// The entity to be created exists already.
+    /// The entity to be created already exists.
     pub const ALREADY_EXISTS: Self = Self(6);
-    /// The caller may not.
+    /// The caller is not allowed to do this.
     pub const PERMISSION_DENIED: Self = Self(7);
-    /// Something is used up, or larger than allowed.
+    /// A resource is exhausted, or something is larger than allowed.
     pub const RESOURCE_EXHAUSTED: Self = Self(8);
-    /// The server's state does not permit it.
+    /// The server's state does not permit the call.
     pub const FAILED_PRECONDITION: Self = Self(9);
-    /// Lost against a concurrent request.
+    /// The call lost against a concurrent request.
     pub const ABORTED: Self = Self(10);
-    /// Beyond the valid range.
+    /// A value is outside the valid range.
     pub const OUT_OF_RANGE: Self = Self(11);
     /// The server does not know the method; also a wrong number of messages.
     pub const UNIMPLEMENTED: Self = Self(12);
-    /// Something that must hold does not.
+    /// An invariant is violated.
     pub const INTERNAL: Self = Self(13);
     /// The service can't be reached now.
     pub const UNAVAILABLE: Self = Self(14);
@@ -82,10 +82,10 @@ impl Code {
     /// The caller has no valid credentials.
     pub const UNAUTHENTICATED: Self = Self(16);
 
-    /// How many codes there are.
+    /// The number of codes.
     pub const COUNT: usize = NAMES.len();
 
-    /// The code with this number, which is at most 16.
+    /// The code with this number, which must be at most 16.
     #[must_use]
     pub const fn of_number(number: u8) -> Option<Self> {
         if (number as usize) < Self::COUNT {
@@ -127,8 +127,8 @@ impl Code {
         }
     }
 
-    /// The status of a reset stream once the call's deadline has passed. A server whose own timer
-    /// for the call has run out cancels it, and its reset may arrive before ours is due.
+    /// The status of a reset stream once the call's deadline has passed. A server cancels the call
+    /// when its own timer expires, and its reset may arrive before our timer expires.
     #[must_use]
     pub const fn after_deadline(self) -> Self {
         match self {

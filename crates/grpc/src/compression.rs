@@ -1,4 +1,4 @@
-//! Compressions of messages: by name, with states that are used again and again.
+//! Compression of messages: encodings by name, with reusable states.
 
 use crate::framing::{self, FLAG_COMPRESSED, TooLong, begin_message, write_message};
 use crate::gzip::{Deflater, Inflater};
@@ -9,7 +9,7 @@ use std::fmt;
 /// The compression of messages (`grpc-encoding`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Encoding {
-    /// Not at all.
+    /// No compression.
     #[default]
     Identity,
     /// gzip (RFC 1952).
@@ -29,7 +29,7 @@ impl Encoding {
         }
     }
 
-    /// The encoding with this name, exactly.
+    /// The encoding with exactly this name.
     #[must_use]
     pub fn of_name(name: &[u8]) -> Option<Self> {
         [Self::Identity, Self::Gzip, Self::Zstd]
@@ -38,7 +38,7 @@ impl Encoding {
     }
 }
 
-/// Compresses the messages of a worker, all in the same way.
+/// Compresses all messages of a worker in one encoding.
 #[derive(Debug)]
 pub struct Compressor(Packing);
 
@@ -59,8 +59,8 @@ impl fmt::Debug for Packing {
 }
 
 impl Compressor {
-    /// A compressor. Without the memory that zstd asks for, messages stay as they are, which is
-    /// always allowed.
+    /// Creates a compressor. If the memory that zstd needs is not available, messages stay
+    /// uncompressed, which is always allowed.
     #[must_use]
     pub fn new(encoding: Encoding) -> Self {
         Self(match encoding {
@@ -72,11 +72,11 @@ impl Compressor {
         })
     }
 
-    /// Appends a message with its prefix. An empty one is not compressed, nor one on which the
-    /// encoder fails; the prefix's flag is then 0.
+    /// Appends a message with its prefix. An empty message, or one on which the encoder fails, is
+    /// not compressed; the prefix's flag is then 0.
     ///
     /// # Errors
-    /// [`TooLong`], with nothing appended.
+    /// [`TooLong`]; nothing is appended then.
     pub fn write_message(&mut self, out: &mut Vec<u8>, payload: &[u8]) -> Result<(), TooLong> {
         let start = begin_message(out);
         let packed = match &mut self.0 {
@@ -93,7 +93,8 @@ impl Compressor {
     }
 }
 
-/// Decompresses the messages of a worker's calls. Its states are made when they are first needed.
+/// Decompresses the messages of a worker's calls. Its states are created when they are first
+/// needed.
 #[derive(Default)]
 pub struct Decompressor {
     gzip: Option<Inflater>,
@@ -110,7 +111,8 @@ impl fmt::Debug for Decompressor {
 }
 
 impl Decompressor {
-    /// The message, which may be at most `limit` bytes long; it is valid until the next.
+    /// Decompresses the message, which may be at most `limit` bytes long; the result is valid until
+    /// the next call.
     pub(crate) fn decompress(
         &mut self,
         encoding: Encoding,

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-/// The prefix of each message: a flag byte and the length, big-endian.
+/// The length of each message's prefix: a flag byte and the message's length, big-endian.
 pub const PREFIX_BYTES: usize = 5;
 
-/// A message of 4 GiB or more, whose length the prefix can't hold.
+/// A message of 4 GiB or more, whose length does not fit into the prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLong;
 
@@ -20,7 +20,7 @@ impl std::error::Error for TooLong {}
 /// Appends an uncompressed message with its prefix.
 ///
 /// # Errors
-/// [`TooLong`], with nothing appended.
+/// [`TooLong`]; nothing is appended then.
 pub fn write_message(out: &mut Vec<u8>, payload: &[u8]) -> Result<(), TooLong> {
     let prefix = prefix(FLAG_PLAIN, payload.len())?;
     out.reserve(PREFIX_BYTES + payload.len());
@@ -29,8 +29,8 @@ pub fn write_message(out: &mut Vec<u8>, payload: &[u8]) -> Result<(), TooLong> {
     Ok(())
 }
 
-/// Leaves room for the prefix of a message that is encoded straight into `out`; returns the start
-/// that [`finish_message`] takes.
+/// Leaves room for the prefix of a message that is encoded directly into `out`; returns the start
+/// that [`finish_message`] needs.
 pub fn begin_message(out: &mut Vec<u8>) -> usize {
     let start = out.len();
     out.extend_from_slice(&[FLAG_PLAIN; PREFIX_BYTES]);
@@ -40,7 +40,7 @@ pub fn begin_message(out: &mut Vec<u8>) -> usize {
 /// Writes the prefix of the uncompressed message that was appended since [`begin_message`].
 ///
 /// # Errors
-/// [`TooLong`], with the message taken off again.
+/// [`TooLong`]; the message is removed again then.
 pub fn finish_message(out: &mut Vec<u8>, start: usize) -> Result<(), TooLong> {
     finish(out, start, FLAG_PLAIN)
 }
@@ -50,7 +50,7 @@ pub(crate) const FLAG_PLAIN: u8 = 0;
 /// The message is compressed with the coding in grpc-encoding.
 pub(crate) const FLAG_COMPRESSED: u8 = 1;
 
-/// As [`finish_message`], with either flag.
+/// Like [`finish_message`], with either flag.
 pub(crate) fn finish(out: &mut Vec<u8>, start: usize, flag: u8) -> Result<(), TooLong> {
     let prefix =
         prefix(flag, out.len() - start - PREFIX_BYTES).inspect_err(|_| out.truncate(start))?;
@@ -69,8 +69,8 @@ pub(crate) const fn read_prefix([flag, a, b, c, d]: [u8; PREFIX_BYTES]) -> (u8, 
     (flag, u32::from_be_bytes([a, b, c, d]))
 }
 
-/// How long the first message in `bytes` is, prefix and all; `None` when its prefix is not whole.
-/// The message itself may be cut off.
+/// The length of the first message in `bytes`, including the prefix; `None` if its prefix is
+/// incomplete. The message itself may be incomplete.
 #[must_use]
 pub fn framed_length(bytes: &[u8]) -> Option<usize> {
     let (prefix, _) = bytes.split_first_chunk::<PREFIX_BYTES>()?;

@@ -1,14 +1,14 @@
-//! gzip (RFC 1952) over a message that is there as a whole.
+//! gzip (RFC 1952) for complete messages.
 
 use crate::scratch::{Failure, Scratch};
 use flate2::{Compress, Compression, Crc, Decompress, FlushCompress, FlushDecompress, Status};
 
 /// No name, no time, any system.
 const HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
-/// The checksum and the length modulo 2^32.
+/// The length of the checksum and of the length modulo 2^32.
 const TRAILER_BYTES: usize = 8;
 
-/// Makes gzip members with one state.
+/// Creates gzip members with a reusable state.
 #[derive(Debug)]
 pub(crate) struct Deflater {
     stream: Compress,
@@ -26,7 +26,7 @@ impl Deflater {
         self.stream.reset();
         out.extend_from_slice(&HEADER);
         loop {
-            // What deflate can't make smaller grows by a few bytes per 16 KiB.
+            // Data that deflate can't compress grow by a few bytes per 16 KiB.
             out.reserve(payload.len() / 8 + 64);
             let read = read_so_far(self.stream.total_in())?;
             let status = self
@@ -46,7 +46,7 @@ impl Deflater {
     }
 }
 
-/// Undoes gzip with one state.
+/// Decompresses gzip with a reusable state.
 #[derive(Debug)]
 pub(crate) struct Inflater {
     stream: Decompress,
@@ -85,7 +85,7 @@ impl Inflater {
         }
     }
 
-    /// Inflates one member's body; how long it was.
+    /// Decompresses one member's body; returns its length.
     fn member(&mut self, body: &[u8], out: &mut Scratch) -> Result<usize, Failure> {
         self.stream.reset(false);
         loop {

@@ -4,7 +4,7 @@
 //! frames travel, or the meaning of a message. Start reading at [`Reply`].
 //!
 //! A [`Reply`] is the state of one call; all calls of a worker use one [`Decompressor`]. A call
-//! always ends with a [`Status`], also when the server sent none:
+//! always ends with a [`Status`], even if the server sent none:
 //!
 //! ```
 //! use drumfire_grpc::{Code, Decompressor, Reply, ReplySettings};
@@ -20,7 +20,8 @@
 //! # Ok::<(), drumfire_grpc::Violation>(())
 //! ```
 //!
-//! Reading an uncompressed message that lies within one DATA frame copies and allocates nothing.
+//! Reading an uncompressed message that one DATA frame contains completely copies and allocates
+//! nothing.
 
 mod code;
 mod compression;

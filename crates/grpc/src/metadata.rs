@@ -1,4 +1,4 @@
-//! Custom metadata: names and values that may be sent, and base64 for those that end in `-bin`.
+//! Custom metadata: names and values that may be sent, and base64 for names that end in `-bin`.
 
 use std::fmt;
 
@@ -9,11 +9,11 @@ const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 /// Why metadata can't be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetadataError {
-    /// A name is not made of lower-case letters, digits, `_`, `-` and `.`.
+    /// A name contains other characters than lower-case letters, digits, `_`, `-` and `.`.
     Name,
     /// A name begins with `:`, or the protocol itself sends it.
     Reserved,
-    /// A value holds bytes other than printable ASCII.
+    /// A value contains bytes other than printable ASCII.
     Value,
     /// A `-bin` value is not base64.
     Base64,
@@ -41,11 +41,11 @@ pub fn is_binary(name: &[u8]) -> bool {
     name.ends_with(BINARY)
 }
 
-/// Checks an entry as it would go onto the wire: its name in lower case, the value of a `-bin`
+/// Checks an entry in the form in which it is sent: its name in lower case, the value of a `-bin`
 /// name in base64.
 ///
 /// # Errors
-/// When it may not be sent.
+/// If it must not be sent.
 pub fn check(name: &[u8], value: &[u8]) -> Result<(), MetadataError> {
     if name.starts_with(b":") || OWN.contains(&name) {
         return Err(MetadataError::Reserved);
@@ -68,7 +68,7 @@ pub fn check(name: &[u8], value: &[u8]) -> Result<(), MetadataError> {
     }
 }
 
-/// Names that the protocol sets by itself.
+/// Names that the protocol itself sets.
 const OWN: [&[u8]; 9] = [
     b"content-type",
     b"te",
@@ -81,13 +81,13 @@ const OWN: [&[u8]; 9] = [
     b"grpc-message-type",
 ];
 
-/// Whether a received field is as it must be: base64 where its name ends in `-bin`.
+/// Whether a received field is valid: its value must be base64 if its name ends in `-bin`.
 #[inline]
 pub(crate) fn is_valid_received(name: &[u8], value: &[u8]) -> bool {
     !is_binary(name) || is_base64(value)
 }
 
-/// Base64 without padding, the form in which the protocol sends it.
+/// Base64 without padding, as the protocol sends it.
 #[must_use]
 pub fn encode_binary(value: &[u8]) -> String {
     let mut text = String::with_capacity(value.len().div_ceil(3) * 4);
@@ -103,8 +103,8 @@ pub fn encode_binary(value: &[u8]) -> String {
     text
 }
 
-/// Undoes base64, with padding or without. `None` when it is not base64. Several values joined by
-/// commas are not taken apart here.
+/// Decodes base64, with or without padding. `None` if it is not base64. Does not split several
+/// values joined by commas.
 #[must_use]
 pub fn decode_binary(text: &[u8]) -> Option<Vec<u8>> {
     let digits = unpadded(text)?;
@@ -129,7 +129,7 @@ fn is_base64(text: &[u8]) -> bool {
     })
 }
 
-/// The digits before the padding, which completes the last group if it is there.
+/// The digits before the padding, which completes the last group if it is present.
 fn unpadded(text: &[u8]) -> Option<&[u8]> {
     let digits = match text {
         [digits @ .., b'=', b'='] | [digits @ .., b'='] if text.len().is_multiple_of(4) => digits,

@@ -2,12 +2,12 @@
 
 use percent_encoding::percent_decode;
 
-/// The decoded value, cut to `limit` bytes. A `%` that begins no escape stands for itself, and
-/// bytes that are not UTF-8 become U+FFFD; the protocol forbids to fail on either.
+/// The decoded value, truncated to `limit` bytes. A `%` without a valid escape is kept, and bytes
+/// that are not UTF-8 become U+FFFD; the protocol forbids failing on either.
 pub(crate) fn decode(value: &[u8], limit: usize) -> String {
     let bytes: Vec<u8> = percent_decode(value).take(limit).collect();
     let mut text = String::from_utf8_lossy(&bytes).into_owned();
-    // A character cut by the limit, and replacements longer than the bytes they replace.
+    // The limit may split a character, and replacements are longer than the bytes they replace.
     text.truncate(text.floor_char_boundary(limit));
     text
 }

@@ -15,29 +15,28 @@ use crate::{PREFIX_BYTES, Violation};
 
 pub use messages::{Keep, Message};
 
-/// How many messages a reply has.
+/// How many messages a reply contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replies {
-    /// Exactly one, if the call succeeds: unary calls, and those where only the client streams.
+    /// Exactly one, if the call succeeds: unary calls, and calls in which only the client streams.
     One,
     /// Any number: the server streams.
     Many,
 }
 
-/// The longest message that is accepted by default, as in most implementations.
+/// The default maximum length of a message, as in most implementations.
 const RECEIVE_LIMIT_BYTES: u32 = 4 * 1024 * 1024;
 
 /// The rules for replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReplySettings {
-    /// How many messages come.
+    /// How many messages are allowed.
     pub replies: Replies,
-    /// The longest message that is accepted, in bytes, as it is sent and decompressed; 4 MiB by
-    /// default.
+    /// The maximum length of a message in bytes, both as sent and decompressed; 4 MiB by default.
     pub receive_limit: u32,
     /// The compression that the request offers in `grpc-accept-encoding`.
     pub accepted: Encoding,
-    /// Whether the messages are wanted or only their lengths.
+    /// Whether the messages are needed or only their lengths.
     pub keep: Keep,
 }
 
@@ -52,21 +51,21 @@ impl Default for ReplySettings {
     }
 }
 
-/// The reply of one call so far. After its end it can be used for another ([`Reply::begin`]), and
-/// keeps its buffer.
+/// The reply of one call so far. After its end it can be reused for another call
+/// ([`Reply::begin`]), and keeps its buffer.
 #[derive(Debug)]
 pub struct Reply {
     settings: ReplySettings,
-    /// The encoding of compressed messages; `None` when it was not offered.
+    /// The encoding of compressed messages; `None` if it was not offered.
     encoding: Option<Encoding>,
-    /// The head's, to explain trailers without a status.
+    /// The head's HTTP status, to explain trailers without a status.
     http_status: u16,
-    /// The violation by which the call has failed, if it has.
+    /// The violation by which the call has failed, if any.
     violation: Option<Violation>,
     prefix: [u8; PREFIX_BYTES],
-    /// How many bytes of a prefix have come; all of it while a message is under way.
+    /// How many bytes of a prefix have arrived; its full length while a message arrives.
     prefix_length: u8,
-    /// How many bytes of the message are to come.
+    /// How many bytes of the message are still to come.
     remaining: u32,
     /// The received pieces of a message that is needed as a whole.
     partial: Vec<u8>,
@@ -102,7 +101,7 @@ impl<'h> HeadFields<'h> {
 }
 
 impl Reply {
-    /// A reply of which nothing has come yet.
+    /// Creates a reply of which nothing has arrived yet.
     #[must_use]
     pub const fn new(settings: &ReplySettings) -> Self {
         Self {
@@ -118,7 +117,7 @@ impl Reply {
         }
     }
 
-    /// Begins with another call.
+    /// Starts with another call.
     pub fn begin(&mut self, settings: &ReplySettings) {
         let mut partial = std::mem::take(&mut self.partial);
         partial.clear();
@@ -129,11 +128,11 @@ impl Reply {
         };
     }
 
-    /// The reply's head, which does not end the stream: its HTTP status and its fields but the
-    /// pseudo-header. A grpc-status in it means nothing.
+    /// Handles the reply's head, which does not end the stream: its HTTP status and its fields
+    /// except the pseudo-header. A grpc-status in it has no meaning.
     ///
     /// # Errors
-    /// When no gRPC reply can follow; the stream is to be reset.
+    /// If no gRPC reply can follow; the stream must be reset.
     pub fn head<'h, N: AsRef<[u8]>>(
         &mut self,
         http_status: u16,
@@ -154,7 +153,7 @@ impl Reply {
         checked.map_err(|violation| self.fail(violation))
     }
 
-    /// A head that ends the stream, and is head and trailers in one ("Trailers-Only").
+    /// Handles a head that ends the stream, and is head and trailers in one ("Trailers-Only").
     pub fn trailers_only<'h, N: AsRef<[u8]>>(
         &mut self,
         http_status: u16,
@@ -164,7 +163,8 @@ impl Reply {
         self.http_status = http_status;
         let is_failure = head.status.is_failure();
         match check_content_type(head.content_type) {
-            // A proxy may report a failure in the server's place; success only a server can claim.
+            // A proxy may report a failure on behalf of the server; only a server can report
+            // success.
             Err(violation) if !is_failure => {
                 let violation = match http_status {
                     200 => violation,
@@ -176,8 +176,8 @@ impl Reply {
         }
     }
 
-    /// The trailers, which end the stream: how the call ended. It is OK only when the server's
-    /// status is, and everything before it kept the rules.
+    /// Handles the trailers, which end the stream; returns how the call ended. It is OK only if the
+    /// server's status is, and if everything before it complied with the rules.
     pub fn trailers<'h, N: AsRef<[u8]>>(
         &mut self,
         fields: impl IntoIterator<Item = (N, &'h [u8])>,
@@ -189,7 +189,7 @@ impl Reply {
         self.conclude(&status)
     }
 
-    /// The stream ended without trailers, which is never right.
+    /// Handles the end of a stream without trailers, which is never right.
     pub fn handle_end(&mut self) -> Status {
         let violation = if self.http_status == 200 {
             Violation::TrailersMissing
@@ -199,7 +199,7 @@ impl Reply {
         self.fail(violation).into()
     }
 
-    /// How many whole messages have come.
+    /// How many complete messages have arrived.
     #[must_use]
     pub const fn messages(&self) -> u64 {
         self.messages
@@ -230,15 +230,16 @@ impl Reply {
         self.fail(violation).into()
     }
 
-    /// Ends the call: the first violation stands.
+    /// Ends the call: the first violation is kept.
     #[cold]
     fn fail(&mut self, violation: Violation) -> Violation {
         *self.violation.get_or_insert(violation)
     }
 }
 
-/// `application/grpc`, with `+proto` or without, and parameters ("Content-Type"). A server may not
-/// choose another form of messages, and other types come from servers that speak no gRPC.
+/// Checks for `application/grpc`, with or without `+proto`, and parameters ("Content-Type"). A
+/// server may not choose another message format, and other types come from servers that do not use
+/// gRPC.
 #[inline]
 fn check_content_type(value: &[u8]) -> Result<(), Violation> {
     const TYPE: &[u8] = b"application/grpc";

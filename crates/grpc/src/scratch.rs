@@ -1,30 +1,30 @@
 //! The space into which an encoding decompresses, and its error.
 
-/// The error of an encoding that can neither make nor read a message.
+/// The error of an encoding that can neither create nor read a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// It is not valid in the encoding.
+    /// The message is not valid in the encoding.
     Invalid,
-    /// It would be longer than the limit.
+    /// The message would be longer than the limit.
     Limit,
 }
 
-/// The most space that is kept for the next message; what a large message took beyond it
-/// is freed.
+/// The maximum space that is kept for the next message; larger space that a message used is freed.
 const SCRATCH_KEPT_BYTES: usize = 1024 * 1024;
-/// The first size of the scratch space.
+/// The initial size of the scratch space.
 const SCRATCH_FIRST_BYTES: usize = 4096;
 
-/// Space for one decompressed message. It grows as the message does, never ahead of it, so that a
+/// Space for one decompressed message. It grows with the message, never ahead of it, so that a
 /// short message that claims to be long costs no memory.
 ///
-/// The decompressor calls `begin` with the limit, the encoding takes `room` and reports what it
-/// wrote by `filled` until its stream ends, and the decompressor reads the `whole` message.
+/// The decompressor calls `begin` with the limit, the encoding requests `room` and reports the
+/// number of written bytes by `filled` until its stream ends, and the decompressor reads the
+/// `whole` message.
 #[derive(Default)]
 pub(crate) struct Scratch {
     bytes: Vec<u8>,
     filled: usize,
-    /// One byte beyond the limit, by which a message is seen to exceed it.
+    /// One byte more than the limit, to detect that a message exceeds it.
     bound: usize,
 }
 
@@ -38,10 +38,10 @@ impl Scratch {
         self.bound = (limit as usize).saturating_add(1);
     }
 
-    /// Room for more, at least a byte.
+    /// Returns room for at least one more byte.
     ///
     /// # Errors
-    /// [`Failure::Limit`] when the message has reached the limit and goes on.
+    /// [`Failure::Limit`] if the message has reached the limit and is not complete.
     pub(crate) fn room(&mut self) -> Result<&mut [u8], Failure> {
         if self.filled == self.bound {
             return Err(Failure::Limit);
@@ -59,10 +59,10 @@ impl Scratch {
         self.filled += count;
     }
 
-    /// The message.
+    /// The complete message.
     ///
     /// # Errors
-    /// [`Failure::Limit`] when it is longer than the limit.
+    /// [`Failure::Limit`] if it is longer than the limit.
     pub(crate) fn whole(&self) -> Result<&[u8], Failure> {
         if self.filled == self.bound {
             return Err(Failure::Limit);
@@ -75,7 +75,7 @@ impl Scratch {
         &self.bytes[..self.filled]
     }
 
-    /// The size of the space that is held.
+    /// The size of the allocated space.
     pub(crate) fn capacity(&self) -> usize {
         self.bytes.len()
     }

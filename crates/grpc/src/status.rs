@@ -2,23 +2,23 @@
 
 use crate::{Code, Violation, metadata, percent};
 
-/// The longest message of a status that is kept, in bytes of UTF-8.
+/// The maximum length of a stored status message, in bytes of UTF-8.
 pub(crate) const MESSAGE_BYTES: usize = 8 * 1024;
-/// The longest `grpc-status-details-bin` that is kept, in bytes of base64.
+/// The maximum length of a stored `grpc-status-details-bin`, in bytes of base64.
 const DETAILS_BYTES: usize = 64 * 1024;
 
-/// How a call ended: the server's status, or the one that its reply amounts to.
+/// How a call ended: the server's status, or the status to which a faulty reply is mapped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Status {
     /// The code.
     pub code: Code,
-    /// The mistake in the reply, when the status is not the server's own.
+    /// The mistake in the reply, if the status is not the server's own.
     pub violation: Option<Violation>,
-    /// The server's words, percent-decoded, never empty, at most 8 KiB. They are the peer's:
-    /// escape them before they are shown. `None` when the code is OK.
+    /// The server's message, percent-decoded, never empty, at most 8 KiB. It comes from the peer:
+    /// escape it before you show it. `None` if the code is OK.
     pub message: Option<Box<str>>,
-    /// The encoded `google.rpc.Status` of `grpc-status-details-bin`, if it was base64 and at most
-    /// 64 KiB of that. `None` when the code is OK.
+    /// The encoded `google.rpc.Status` of `grpc-status-details-bin`, if it was base64 of at most 64
+    /// KiB. `None` if the code is OK.
     pub details: Option<Box<[u8]>>,
 }
 
@@ -26,7 +26,7 @@ impl Status {
     /// The server's status for success.
     pub const OK: Self = Self::of_code(Code::OK);
 
-    /// A status without words.
+    /// A status without a message.
     #[must_use]
     pub const fn of_code(code: Code) -> Self {
         Self {
@@ -53,12 +53,11 @@ impl From<Violation> for Status {
     }
 }
 
-/// The status fields of a trailer block. Fields are looked at once, and copied only when the call
-/// failed.
+/// The status fields of a trailer block. Fields are read once, and copied only if the call failed.
 #[derive(Debug, Default)]
 pub(crate) struct StatusFields<'h> {
-    /// The first that is not OK, else OK, else nothing (the protocol does not define two of them;
-    /// success is never concluded from contradiction).
+    /// The first that is not OK, else OK, else `None` (the protocol does not define several of
+    /// them; contradictory fields never count as success).
     code: Option<Result<Code, Violation>>,
     message: &'h [u8],
     details: &'h [u8],
@@ -66,7 +65,7 @@ pub(crate) struct StatusFields<'h> {
 }
 
 impl<'h> StatusFields<'h> {
-    /// Takes the next field.
+    /// Handles the next field.
     pub(crate) fn take(&mut self, name: &[u8], value: &'h [u8]) {
         match name {
             b"grpc-status" => {
@@ -82,7 +81,7 @@ impl<'h> StatusFields<'h> {
         }
     }
 
-    /// Whether there was a grpc-status.
+    /// Whether the block contains a grpc-status.
     pub(crate) fn is_present(&self) -> bool {
         self.code.is_some()
     }
@@ -92,12 +91,12 @@ impl<'h> StatusFields<'h> {
         self.code.is_some_and(|code| code != Ok(Code::OK))
     }
 
-    /// Whether there are fields that can't be metadata.
+    /// Whether any fields can't be metadata.
     pub(crate) fn is_malformed(&self) -> bool {
         self.malformed
     }
 
-    /// The status that the fields spell.
+    /// The status in the fields.
     pub(crate) fn status(&self) -> Status {
         let (code, violation) = match self.code {
             None => (
@@ -123,7 +122,7 @@ impl<'h> StatusFields<'h> {
     }
 }
 
-/// `1*DIGIT`; numbers beyond the list are UNKNOWN, as the list of codes asks.
+/// `1*DIGIT`; numbers beyond the list are UNKNOWN, as the list of codes requires.
 fn parse_code(value: &[u8]) -> Result<Code, Violation> {
     if let [digit @ b'0'..=b'9'] = value {
         return Ok(Code::of_number(digit - b'0').unwrap_or(Code::UNKNOWN));

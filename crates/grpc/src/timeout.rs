@@ -22,7 +22,7 @@ pub struct TimeoutText {
     start: u8,
 }
 
-/// The value for this many nanoseconds, in the finest unit that can hold it, rounded up: the
+/// The value for this many nanoseconds, in the finest unit in which it fits, rounded up: the
 /// server's deadline is never before the client's.
 #[must_use]
 pub fn timeout_value(nanos: u64) -> TimeoutText {

@@ -1,39 +1,38 @@
-//! How a reply breaks the protocol or a limit, one variant per class.
+//! How a reply violates the protocol or a limit, one variant for each class.
 
 use crate::Code;
 use std::fmt;
 
-/// Why a reply can't be believed. The stream, if it is still open, is to be reset with CANCEL.
+/// Why a reply can't be trusted. The stream, if it is still open, must be reset with CANCEL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Violation {
     /// The HTTP status is not 200, and no grpc-status explains it.
     HttpStatus(u16),
     /// The Content-Type is not `application/grpc`: no gRPC server answered.
     ContentType,
-    /// The Content-Type names a form of messages other than `proto`.
+    /// The Content-Type names a message format other than `proto`.
     Subformat,
-    /// A `-bin` field holds no base64.
+    /// A `-bin` field does not contain base64.
     Metadata,
     /// The stream ended without trailers.
     TrailersMissing,
-    /// The trailers hold no grpc-status.
+    /// The trailers contain no grpc-status.
     StatusMissing,
-    /// A grpc-status that is no code.
+    /// A grpc-status is not a code.
     StatusMalformed,
-    /// OK, but without the message that the call must have.
+    /// The status is OK, but the call's required message is missing.
     MessageMissing,
-    /// A second message where one was due.
+    /// A second message came although only one is allowed.
     MessageSurplus,
     /// The stream ended within a message.
     MessageIncomplete,
-    /// A message that is longer than [`crate::ReplySettings::receive_limit`], as sent or
-    /// decompressed.
+    /// A message is longer than [`crate::ReplySettings::receive_limit`], as sent or decompressed.
     MessageTooLong,
     /// A message's first byte is neither 0 nor 1.
     Flag,
-    /// A compressed message, though the head names no compression that was offered.
+    /// A message is compressed, although the head names none of the offered encodings.
     Compression,
-    /// A compressed message does not decompress.
+    /// A compressed message can't be decompressed.
     Decompress,
 }
 
@@ -57,7 +56,7 @@ impl Violation {
         }
     }
 
-    /// The mistake in words; without the number of [`Violation::HttpStatus`].
+    /// A description of the mistake; without the number of [`Violation::HttpStatus`].
     const fn what(self) -> &'static str {
         match self {
             Self::HttpStatus(_) => "not a gRPC reply",

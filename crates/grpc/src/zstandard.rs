@@ -1,4 +1,4 @@
-//! Zstandard (RFC 8878) over a message that is there as a whole.
+//! Zstandard (RFC 8878) for complete messages.
 
 use crate::scratch::{Failure, Scratch};
 use zstd::stream::raw::{DParameter, Decoder, Encoder, InBuffer, Operation, OutBuffer};
@@ -8,7 +8,7 @@ const WINDOW_LOG_MAX: u32 = 23;
 /// The library's default.
 const LEVEL: i32 = 3;
 
-/// Makes frames with one state.
+/// Creates frames with a reusable state.
 pub(crate) struct Packer {
     stream: Encoder<'static>,
 }
@@ -44,7 +44,7 @@ impl Packer {
     }
 }
 
-/// Undoes frames with one state.
+/// Decompresses frames with a reusable state.
 pub(crate) struct Unpacker {
     stream: Decoder<'static>,
 }

@@ -1,4 +1,4 @@
-//! The messages of a reply, cut out of DATA frames.
+//! The messages of a reply, extracted from DATA frames.
 
 use super::{Replies, Reply};
 use crate::Violation;
@@ -6,30 +6,30 @@ use crate::compression::{Decompressor, Encoding};
 use crate::framing::{FLAG_COMPRESSED, FLAG_PLAIN, PREFIX_BYTES, read_prefix};
 use crate::scratch::Failure;
 
-/// A message that has come whole.
+/// A complete message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message<'a> {
-    /// The message, decompressed; empty under [`Keep::Length`].
+    /// The message, decompressed; empty with [`Keep::Length`].
     pub payload: &'a [u8],
-    /// Its length, decompressed.
+    /// Its decompressed length.
     pub length: u32,
-    /// Its length as it was sent, without the prefix.
+    /// Its length as sent, without the prefix.
     pub length_sent: u32,
 }
 
 /// The part of messages that is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
-    /// Their lengths: bytes that are not compressed are counted and discarded, never kept.
+    /// Their lengths: uncompressed bytes are counted and discarded, never stored.
     Length,
-    /// All of them.
+    /// The complete messages.
     Payload,
 }
 
 /// The part of a buffer for messages in pieces that is kept for the next call.
 const PARTIAL_KEPT_BYTES: usize = 64 * 1024;
 
-/// Gives back the memory that one large message took.
+/// Frees the memory that one large message used.
 pub(super) fn shrink(partial: &mut Vec<u8>) {
     if partial.capacity() > PARTIAL_KEPT_BYTES {
         *partial = Vec::new();
@@ -37,12 +37,12 @@ pub(super) fn shrink(partial: &mut Vec<u8>) {
 }
 
 impl Reply {
-    /// Takes the next bytes of the stream, and passes on each message that they complete. A
-    /// message that lies within `bytes` and is not compressed is passed on where it lies.
+    /// Handles the next bytes of the stream, and passes on each message that they complete. An
+    /// uncompressed message that `bytes` contains completely is passed on without copying.
     ///
     /// # Errors
-    /// When a message breaks the protocol or a limit, the same again from then on; the stream is
-    /// to be reset.
+    /// If a message violates the protocol or a limit; later calls return the same error. The stream
+    /// must be reset.
     #[inline]
     pub fn data(
         &mut self,
@@ -64,8 +64,8 @@ impl Reply {
         self.violation.map_or(Ok(()), Err)
     }
 
-    /// The uncompressed message that begins with `bytes`, if nothing is under way and it ends there
-    /// too, and the bytes behind it.
+    /// The first uncompressed message and the bytes after it, if no other message is in progress
+    /// and `bytes` contains the message completely.
     #[inline]
     fn plain<'b>(&self, bytes: &'b [u8]) -> Option<(&'b [u8], &'b [u8])> {
         let (prefix, rest) = bytes.split_first_chunk::<PREFIX_BYTES>()?;
@@ -82,7 +82,7 @@ impl Reply {
         }
     }
 
-    /// A message in the form that the settings ask for.
+    /// A message in the form that the settings require.
     #[inline]
     fn message<'b>(&self, payload: &'b [u8], sent: &[u8]) -> Message<'b> {
         // Both were compared with a limit that is a u32.
@@ -131,7 +131,7 @@ impl Reply {
         Ok(after)
     }
 
-    /// Completes the prefix as far as `bytes` goes; returns the rest.
+    /// Completes the prefix as far as `bytes` suffices; returns the rest.
     fn prefix<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
         let missing = &mut self.prefix[usize::from(self.prefix_length)..];
         let (taken, rest) = bytes.split_at(missing.len().min(bytes.len()));
@@ -140,8 +140,8 @@ impl Reply {
         rest
     }
 
-    /// The prefix is there: whether its message may come. Nothing is set aside for it yet, since
-    /// so far it is but a claim.
+    /// Checks, once the prefix is complete, whether its message may come. No memory is reserved for
+    /// it yet, because its length is only a claim.
     fn check_prefix(&mut self) -> Result<(), Violation> {
         let (flag, length) = read_prefix(self.prefix);
         if self.settings.replies == Replies::One && self.messages > 0 {
@@ -159,12 +159,12 @@ impl Reply {
         Ok(())
     }
 
-    /// Whether the message under way is needed as a whole.
+    /// Whether the current message is needed as a whole.
     fn is_kept(&self) -> bool {
         self.prefix[0] == FLAG_COMPRESSED || self.settings.keep == Keep::Payload
     }
 
-    /// The last piece of a message is there.
+    /// Completes a message with its last piece.
     fn complete(
         &mut self,
         last: &[u8],

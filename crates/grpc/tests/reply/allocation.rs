@@ -1,4 +1,4 @@
-//! A call costs no allocation once warm: the data plane's promise, counted.
+//! A call allocates nothing once warm: counts the allocations of the data plane.
 #![expect(
     unsafe_code,
     reason = "an allocator that counts is the only way to see allocations"
@@ -21,7 +21,7 @@ struct Counting;
 // SAFETY: every call is passed on to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // A thread that is ending has no counter any more, and nothing to count.
+        // A thread that is ending no longer has a counter, and nothing to count.
         let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
         let _ = BYTES.try_with(|count| count.set(count.get() + layout.size() as u64));
         // SAFETY: the caller keeps the contract of `alloc`.
@@ -37,7 +37,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The result of the work, and the bytes that it allocated in all.
+/// The result of the work, and the total number of bytes that it allocated.
 pub(crate) fn allocated_bytes<T>(work: impl FnOnce() -> T) -> (T, u64) {
     let before = BYTES.with(Cell::get);
     let result = work();
@@ -82,7 +82,7 @@ fn call(
 
 #[test]
 fn replies_allocate_nothing_once_warm() {
-    // gzip's and zstd's states are used again as well.
+    // The states of gzip and zstd are reused as well.
     for accepted in [Encoding::Identity, Encoding::Gzip, Encoding::Zstd] {
         let mut body = Vec::new();
         let mut compressor = Compressor::new(accepted);

@@ -1,5 +1,5 @@
-//! The table: a server's bytes, and how the call ends. Every case is played whole, dripped and cut
-//! at every byte.
+//! The table: a server's bytes, and how the call ends. Every case is played in one piece, byte by
+//! byte, and split at every byte.
 
 use crate::exchange::{Exchange, Fields, fields};
 use drumfire_grpc::{Code, Keep, Replies, ReplySettings, Status, Violation};
@@ -15,7 +15,7 @@ const MANY: ReplySettings = ReplySettings {
     ..ONE
 };
 
-/// Plays the exchange in every cut; how it ended, and with how many messages.
+/// Plays the exchange with every split; returns how it ended, and the number of messages.
 #[track_caller]
 fn play(exchange: &Exchange, settings: &ReplySettings) -> (Status, usize) {
     let whole = exchange.play(settings);
@@ -48,7 +48,7 @@ fn violates(exchange: &Exchange, settings: &ReplySettings, code: Code, violation
     assert!(!status.is_ok());
 }
 
-/// The exchange must end with a code that the server gave.
+/// The exchange must end with a code from the server.
 #[track_caller]
 fn ends(exchange: &Exchange, settings: &ReplySettings, code: Code, messages: usize) {
     let (status, received) = play(exchange, settings);
@@ -110,7 +110,7 @@ fn a_reply_without_trailers_is_never_ok() {
     };
     violates(&cut, &ONE, Code::INTERNAL, Violation::TrailersMissing);
     violates(&cut, &MANY, Code::INTERNAL, Violation::TrailersMissing);
-    // A status in the head counts for nothing when there is a body.
+    // A status in the head has no meaning if there is a body.
     let early = head(
         &[("content-type", "application/grpc"), ("grpc-status", "0")],
         cut,
@@ -141,7 +141,7 @@ fn the_number_of_messages_is_checked() {
         Code::UNIMPLEMENTED,
         Violation::MessageSurplus,
     );
-    // A failure needs no message, and may come after one.
+    // A failure needs no message, and may follow one.
     let failed = |messages| trailers(fields(&[("grpc-status", "5")]), Exchange::of(messages));
     ends(&failed(&[]), &ONE, Code::NOT_FOUND, 0);
     ends(&failed(&[b"a"]), &ONE, Code::NOT_FOUND, 1);
@@ -258,7 +258,7 @@ fn lengths_are_checked() {
             Violation::MessageIncomplete,
         );
     }
-    // What failed anyhow keeps its own code.
+    // A call that failed already keeps its own code.
     let failed = trailers(fields(&[("grpc-status", "14")]), body(b"\0\0\0"));
     ends(&failed, &MANY, Code::UNAVAILABLE, 0);
 }
@@ -291,7 +291,7 @@ fn flags_are_checked() {
         violates(&of(encoding), &ONE, Code::INTERNAL, refused);
     }
     violates(&of("gzip"), &ONE, Code::INTERNAL, Violation::Decompress);
-    // An encoding that nothing is encoded with does no harm.
+    // An encoding that no message uses does no harm.
     let unused = head(
         &[
             ("content-type", "application/grpc"),
@@ -392,7 +392,7 @@ fn binary_metadata_is_base64() {
             }
         }
     }
-    // Ten thousand entries are the limits of HTTP/2; here they cost nothing but the look.
+    // HTTP/2 limits the number of entries to ten thousand; here they only have to be read.
     let many = vec![("x-many".to_owned(), b"v".to_vec()); 10_000];
     let with_status = [fields(&[("grpc-status", "0")]), many].concat();
     ends(

@@ -1,4 +1,4 @@
-//! Compressed messages of any content come back; other bytes are refused.
+//! Compressed messages of any content are restored; other bytes are refused.
 
 use crate::exchange::{Exchange, fields};
 use drumfire_grpc::{Compressor, Encoding, Keep, Replies, ReplySettings, Violation};
@@ -32,7 +32,7 @@ fn encodings() -> impl Strategy<Value = Encoding> {
     ]
 }
 
-/// Messages with and without repetition, some longer than any buffer at its start.
+/// Messages with and without repetition, some longer than any buffer's initial size.
 fn payloads() -> impl Strategy<Value = Vec<Vec<u8>>> {
     let random = prop::collection::vec(any::<u8>(), 0..300);
     let repeated = (random.clone(), 1usize..400).prop_map(|(part, times)| part.repeat(times));
@@ -75,7 +75,7 @@ proptest! {
         let place = 5 + place.index(body.len() - 5);
         body[place] ^= 1 << bit;
         let outcome = exchange(encoding, body).play(&settings(encoding));
-        // gzip has a checksum, which not every zstd frame has.
+        // gzip has a checksum; not every zstd frame has one.
         if encoding == Encoding::Gzip && outcome.status.violation != Some(Violation::Decompress) {
             prop_assert!(outcome.status.is_ok());
             prop_assert_eq!(&outcome.messages[0].0, &payload);
@@ -83,8 +83,8 @@ proptest! {
     }
 }
 
-/// Bytes that the usual tools make of `hello hello hello`, with every field that gzip's header can
-/// have, in two members.
+/// Bytes that the usual tools generate from `hello hello hello`, with every field that gzip's
+/// header may contain, in two members.
 #[test]
 fn foreign_streams_are_read() {
     let stored = |text: &[u8]| {

@@ -1,4 +1,4 @@
-//! One reply as events of HTTP/2, played to a machine in any cut.
+//! One reply as events of HTTP/2, played to a machine with any split.
 
 use drumfire_grpc::{Decompressor, Message, Reply, ReplySettings, Status, write_message};
 
@@ -10,9 +10,9 @@ pub(crate) type Fields = Vec<(String, Vec<u8>)>;
 pub(crate) struct Exchange {
     pub(crate) http_status: u16,
     pub(crate) head: Fields,
-    /// `None` when the head ends the stream.
+    /// `None` if the head ends the stream.
     pub(crate) body: Option<Vec<u8>>,
-    /// `None` when DATA ends the stream.
+    /// `None` if DATA ends the stream.
     pub(crate) trailers: Option<Fields>,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct Outcome {
 pub(crate) type Received = (Vec<u8>, u32, u32);
 
 impl Exchange {
-    /// A good reply with these messages; the rest is changed by the caller.
+    /// A valid reply with these messages; the caller changes the rest.
     pub(crate) fn of(messages: &[&[u8]]) -> Self {
         let mut body = Vec::new();
         for message in messages {
@@ -46,7 +46,7 @@ impl Exchange {
         self.play_cut(settings, |body| vec![body])
     }
 
-    /// Plays it with the body in the pieces that `cut` makes of it.
+    /// Plays it with the body in the pieces that `cut` returns.
     pub(crate) fn play_cut(
         &self,
         settings: &ReplySettings,
@@ -92,7 +92,7 @@ impl Exchange {
     }
 }
 
-/// Fields as a machine takes them.
+/// Fields in the form that a machine needs.
 pub(crate) fn borrowed(fields: &Fields) -> impl Iterator<Item = (&str, &[u8])> {
     fields
         .iter()

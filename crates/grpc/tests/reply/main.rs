@@ -1,4 +1,4 @@
-//! Replies as a server may send them, good and bad: how each call ends, in every cut.
+//! Replies as a server may send them, valid and invalid: how each call ends, with every split.
 
 mod allocation;
 mod bombs;
