@@ -1,19 +1,19 @@
-//! Blocks of a series whose values depend on those before them.
+//! Blocks of a series whose values depend on the values before them.
 
 use drumfire_plan::Random;
 
-/// The length of the blocks that a series of this length is cut into: its cube root, which makes
-/// the error of a variance smallest (Hall, Horowitz and Jing 1995), and 1 at least.
+/// The block length for a series of this length: its cube root, which minimises the error of a
+/// variance (Hall, Horowitz and Jing 1995), and at least 1.
 #[must_use]
 pub fn block_length(length: usize) -> usize {
     let root = (length as f64).cbrt().ceil();
-    // A root of an index is one.
+    // The cube root of a length fits into an index.
     (root as usize).max(1)
 }
 
-/// Draws as many indices as the series is long, in blocks of neighbours from places chosen at
-/// random; a block that reaches over the end goes on at the beginning (Politis and Romano 1992),
-/// so that every value is as likely as any other. Nothing is drawn of an empty series.
+/// Draws as many indices as the series is long, in blocks of neighbours that start at random
+/// places. A block that exceeds the end continues at the beginning (Politis and Romano 1992), so
+/// that every value is equally likely. Nothing is drawn from an empty series.
 pub fn moving_blocks(
     length: usize,
     block: usize,

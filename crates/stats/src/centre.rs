@@ -1,17 +1,17 @@
-//! The centre of a series, and the series without what lies too far from it.
+//! The centre of a series, and the series without outliers.
 //!
-//! A single spike must make no change and no trend, so that series are clamped to a multiple of their
-//! median absolute deviation before they are tested.
+//! A single spike must neither look like a change nor like a trend, so series are clamped to a
+//! multiple of their median absolute deviation before they are tested.
 
-/// The distance from the median, in deviations by the median absolute one, beyond which a value is
-/// clamped.
+/// The distance from the median beyond which a value is clamped, in deviations estimated from the
+/// median absolute deviation.
 const SPIKE: f64 = 4.0;
 /// The factor from the median absolute deviation to the standard deviation of a normal
 /// distribution.
 const NORMAL: f64 = 1.4826;
 
-/// The series with values beyond [`SPIKE`] clamped. A series of which more than half is one value
-/// has no deviation, and is left as it is.
+/// The series with values beyond [`SPIKE`] clamped. If more than half of the values are equal, the
+/// deviation is 0, and the series is unchanged.
 #[must_use]
 pub fn without_spikes(values: &[f64]) -> Vec<f64> {
     let centre = median(values);
@@ -24,14 +24,14 @@ pub fn without_spikes(values: &[f64]) -> Vec<f64> {
     values.iter().map(near).collect()
 }
 
-/// The arithmetic mean; 0 of none.
+/// The arithmetic mean; 0 for an empty slice.
 #[must_use]
 pub fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// The middle of values that are numbers, or the mean of the two in the middle; 0 of none. Sorts a
-/// copy.
+/// The middle value, or the mean of the two middle values; 0 for an empty slice. All values must be
+/// numbers. Sorts a copy.
 #[must_use]
 pub fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();

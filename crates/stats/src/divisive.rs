@@ -1,21 +1,22 @@
 //! The places at which a history of runs changed: E-divisive (Matteson and James, "A nonparametric
 //! approach for multiple change point analysis of multivariate data", JASA 2014).
 //!
-//! The history is cut where the energy statistic of two neighbouring parts is greatest, and each
-//! part is searched again, as long as a cut is no chance. Nothing is supposed of the law of the
-//! values, and a history has as many changes as it shows.
+//! The history is cut where two neighbouring parts have the maximum energy statistic, and each part
+//! is searched again, as long as a cut is significant. The method assumes no distribution of the
+//! values, and finds any number of changes.
 //!
-//! Whether a cut is chance is decided by permutations within the parts that there are. The paper
-//! permutes single values, which supposes that runs do not depend on each other; a machine that is
-//! slow today is slow in the next run as well, and permutations of single values then call half of
-//! the steady histories changed. So whole blocks of neighbours are permuted, as long as the
-//! correlation of the values asks for (Carlstein 1986), and the statistic is lowered by what such
-//! blocks still lack. The correlation is that of the values less the levels of their parts, the
-//! tested cut included: otherwise a real change would count as correlation and hide itself. Where the
-//! cut takes nearly all of the spread away, the statistic is hardly lowered: what depends on the run
-//! before is the small rest, and the permutations have the spread of the whole.
+//! Permutations within the current parts decide whether a cut is due to chance. The paper permutes
+//! single values, which assumes that runs do not depend on each other. But a machine that is slow
+//! today is slow in the next run as well, and permutations of single values then report a change in
+//! half of the steady histories. So whole blocks of neighbours are permuted, as long as the
+//! correlation of the values requires (Carlstein 1986), and the statistic is reduced to compensate
+//! for the dependence that such blocks still lose. The correlation is computed from the values
+//! minus the levels of their parts, with the tested cut included: otherwise a real change would
+//! count as correlation and hide itself. If the cut removes nearly all of the spread, the statistic
+//! is hardly reduced: only the small rest depends on the previous run, but the permutations have
+//! the spread of the whole.
 //!
-//! The place of a change that is shown is then found by its likelihood (`place`).
+//! If a change is significant, its place is then found by its likelihood (`place`).
 
 use crate::centre::{mean, without_spikes};
 use crate::energy::{Energy, Split};
@@ -23,58 +24,59 @@ use crate::place::Place;
 use crate::{RUNS_MAX, Shift};
 use drumfire_plan::Random;
 
-/// The most values of a history: its search takes a second.
+/// The maximum number of values of a history: its search takes a second.
 pub const HISTORY_MAX: usize = 200;
-/// The least number of values on each side of a change.
+/// The minimum number of values on each side of a change.
 const PART_MIN: usize = 3;
-/// The most changes of a history.
+/// The maximum number of changes in a history.
 const CHANGES_MAX: usize = 8;
-/// The permutations that a cut is compared with.
+/// The number of permutations that a cut is compared with.
 const PERMUTATIONS: u32 = 999;
-/// Permutations with as great a statistic after which no more are made: the cut is nothing special
-/// (Besag and Clifford 1991).
+/// After this many permutations with an equal or larger statistic no more are made: the cut is not
+/// significant (Besag and Clifford 1991).
 const ENOUGH: u32 = 60;
-/// The least number of blocks: of fewer, no order is improbable enough.
+/// The minimum number of blocks: with fewer, no order is improbable enough.
 const BLOCKS_MIN: usize = 30;
-/// The highest correlation that an estimate may have; beyond it the correction would swallow any
-/// change.
+/// The maximum correlation that is used; a higher one would make the correction hide any change.
 const CORRELATION_MAX: f64 = 0.8;
-/// The share of the variance behind the best cut above which the dependence counts in full: steady
-/// histories of two dozen runs seldom leave less, however much a run keeps of the one before.
+/// The share of the variance that the best cut leaves, above which the dependence counts fully:
+/// steady histories of two dozen runs seldom leave less, even if the runs depend strongly on each
+/// other.
 const REST_FULL: f64 = 0.1;
-/// The shortfall of n times the correlation of residuals behind the best cut against that of the
-/// values (Marriott and Pope 1954), found by simulation.
+/// The bias of the correlation of residuals after the best cut, compared with the values'
+/// correlation, times n (Marriott and Pope 1954), found by simulation.
 const BIAS: f64 = 4.0;
-/// Statistics of a history and of a permutation that equals it differ by rounding.
+/// The statistics of a history and of an equal permutation differ by rounding.
 const ROUNDING: f64 = 1.0 - 1e-9;
 
 /// A figure of a history: a value of each run, on a scale on which a change is a difference.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Track {
-    /// A finite value of each run, in the order of time.
+    /// A finite value of each run, in chronological order.
     pub values: Vec<f64>,
-    /// The least change that matters, above 0 in either direction.
+    /// The smallest relevant change in either direction, above 0.
     pub least: f64,
 }
 
 /// A change of a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChangePoint {
-    /// The number of the first value behind it, from 0.
+    /// The index of the first value after the change.
     pub at: usize,
-    /// The first and the last value that may be the first behind it, with 95 % confidence.
+    /// The lowest and the highest index that the first value after the change may have, with 95 %
+    /// confidence.
     pub likely: (usize, usize),
-    /// The shift from the values before it, back to the change before, to those behind it (Hodges
-    /// and Lehmann).
+    /// The shift (Hodges and Lehmann) from the values between the previous change and this one to
+    /// the values after it.
     pub shift: f64,
-    /// The probability that a history without it looks as much as if it had one.
+    /// The probability that a history without a change looks at least as much as if it had one.
     pub p: f64,
 }
 
 /// A search for the changes of several figures of the same runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Divisive {
-    /// The probability that any change is found of any figure in a history without one, such as
+    /// The probability that a change is found in any figure of a history without changes, such as
     /// 0.05.
     pub error: f64,
     /// The seed of the permutations.
@@ -82,12 +84,12 @@ pub struct Divisive {
 }
 
 impl Divisive {
-    /// The changes of each figure that matter, in the order of time: of its last [`HISTORY_MAX`]
-    /// values.
+    /// The relevant changes of each figure among its last [`HISTORY_MAX`] values, in chronological
+    /// order.
     ///
-    /// The error is shared by the figures that could have an answer. One whose values all lie
-    /// within the least change is no test: this looks at sizes and not at their order, and so costs
-    /// nothing.
+    /// The error is divided among the figures that could have an answer. A figure whose values all
+    /// differ by less than the smallest relevant change is not a test: this check uses the sizes of
+    /// the values and not their order, so it does not affect the error.
     #[must_use]
     pub fn changes(&self, figures: &[Track]) -> Vec<Vec<ChangePoint>> {
         let tested = figures.iter().filter(|figure| figure.is_test()).count();
@@ -123,7 +125,7 @@ impl Divisive {
         placed.filter(|of| of.shift.abs() >= figure.least).collect()
     }
 
-    /// The cuts of a series that are no chance, in order, each with its probability.
+    /// The significant cuts of a series, in order, each with its probability.
     fn cuts(&self, values: &[f64]) -> Vec<(usize, f64)> {
         let energy = Energy::of(values);
         let mut edges = vec![0, values.len()];
@@ -172,7 +174,7 @@ impl Divisive {
 }
 
 impl Track {
-    /// Whether its values lie so far apart that a change could matter.
+    /// Whether its values differ so much that a change could be relevant.
     fn is_test(&self) -> bool {
         let values = self.values.iter();
         let (least, greatest) = values.fold((f64::MAX, f64::MIN), |(least, greatest), value| {
@@ -182,7 +184,7 @@ impl Track {
     }
 }
 
-/// The shift at a place of a series, of as many of its neighbours as a comparison takes.
+/// The shift at a place of a series, from as many of its neighbours as a comparison uses.
 fn shift(values: &[f64], at: usize) -> f64 {
     let before = &values[at.saturating_sub(RUNS_MAX)..at];
     let behind = &values[at..values.len().min(at + RUNS_MAX)];
@@ -191,7 +193,7 @@ fn shift(values: &[f64], at: usize) -> f64 {
 
 /// The best cut of the whole series.
 ///
-/// `None` where the series has fewer than twice [`PART_MIN`] values.
+/// `None` if the series has fewer than twice [`PART_MIN`] values.
 #[must_use]
 pub fn best_split(values: &[f64]) -> Option<Split> {
     Energy::of(values).best(0, values.len(), PART_MIN)
@@ -204,19 +206,19 @@ fn best(energy: &Energy, edges: &[usize]) -> Option<Split> {
     cuts.max_by(|one, other| one.statistic.total_cmp(&other.statistic))
 }
 
-/// The dependence of a series' values on those before them, as a first-order autoregression.
+/// The dependence of a series' values on the values before them, as a first-order autoregression.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Dependence {
     /// The length of the blocks that are permuted.
     block: usize,
-    /// The factor by which the statistic of the series is greater than those of its permutations
-    /// for the dependence that blocks of this length lose.
+    /// The factor by which the statistic of the series exceeds the statistics of its permutations
+    /// because of the dependence that blocks of this length lose.
     excess: f64,
 }
 
 impl Dependence {
-    /// The dependence that is left when the levels of all parts are taken away, and those before,
-    /// behind and beyond a cut: a level that comes back is a change, too.
+    /// The dependence that remains after subtracting the levels of all parts, and the levels
+    /// before, after and beyond the cut: a level that returns is a change, too.
     fn of(values: &[f64], edges: &[usize], cut: Split) -> Self {
         let mut edges = edges.to_vec();
         edges.extend([cut.at, cut.to]);
@@ -236,7 +238,7 @@ impl Dependence {
         Self::with(correlation(&rests, BIAS * cuts), values.len()).weighted(rest)
     }
 
-    /// The same with an excess that holds of this share of the spread, and not of a step beside it.
+    /// Scales the excess to this share of the spread, which does not include the step.
     fn weighted(self, rest: f64) -> Self {
         let weight = (rest / REST_FULL).min(1.0);
         Self {
@@ -245,11 +247,11 @@ impl Dependence {
         }
     }
 
-    /// Blocks for a correlation of neighbours. Of blocks of length b the mean has the variance
-    /// 1 + 2 Σ (1 − k/b) r^k, for k from 1 to b − 1, of that of one value; for all blocks it comes
-    /// to (1 + r) / (1 − r).
+    /// Chooses blocks for a correlation of neighbours. The mean of blocks of length b has 1 + 2 Σ
+    /// (1 − k/b) r^k times the variance of one value, for k from 1 to b − 1; for all blocks the
+    /// factor is (1 + r) / (1 − r).
     fn with(correlation: f64, length: usize) -> Self {
-        // An estimate from independent values differs from 0 by as much.
+        // An estimate from independent values may be this far from 0.
         if correlation <= 1.0 / (length as f64).sqrt() {
             return Self {
                 block: 1,
@@ -269,8 +271,9 @@ impl Dependence {
     }
 }
 
-/// The part of the variance around a cut that is not the step there: m and n values that differ by d
-/// have mn / (m + n)² · d² more. Sides without spikes, which are no step.
+/// The part of the variance around a cut that the step there does not explain: m and n values that
+/// differ by d add mn / (m + n)² · d². Spikes are removed from both sides, because they are not a
+/// step.
 fn share_of_rest(before: &[f64], behind: &[f64], rests: &[f64]) -> f64 {
     let [m, n] = [before, behind].map(|side| side.len().max(1) as f64);
     let [low, high] = [before, behind].map(|side| mean(&without_spikes(side)));
@@ -282,7 +285,7 @@ fn share_of_rest(before: &[f64], behind: &[f64], rests: &[f64]) -> f64 {
     }
 }
 
-/// The correlation of residuals with the next ones, with the bias of a fit added.
+/// The correlation of residuals with the next ones, corrected for the bias of a fit.
 fn correlation(rests: &[f64], bias: f64) -> f64 {
     let squares: f64 = rests.iter().map(|rest| rest * rest).sum();
     let products: f64 = rests.windows(2).map(|pair| pair[0] * pair[1]).sum();
@@ -293,8 +296,8 @@ fn correlation(rests: &[f64], bias: f64) -> f64 {
     }
 }
 
-/// Writes the values in blocks of neighbours in another order. The series is taken as a circle, and
-/// its blocks begin at a place drawn at random, so that no cut is favoured.
+/// Writes the values in blocks of neighbours in another order. The series is treated as a circle,
+/// and its blocks begin at a random place, so that no cut is favoured.
 fn permute(values: &[f64], block: usize, random: &mut Random, into: &mut [f64]) {
     let length = values.len();
     if length == 0 {
@@ -326,7 +329,7 @@ mod tests {
         seed: 1,
     };
 
-    /// Numbers around 0 without order.
+    /// Numbers around 0 in random order.
     fn noise(seed: u64, length: usize) -> Vec<f64> {
         let mut random = Random::new(seed, 0, 0, 0);
         let sum = |_| (0..12).map(|_| random.unit()).sum::<f64>() - 6.0;
@@ -358,7 +361,7 @@ mod tests {
         }
     }
 
-    /// Of two dozen runs that depend on each other, a step far beyond their spread.
+    /// Two dozen runs that depend on each other, with a step far larger than their spread.
     #[test]
     fn a_great_step_is_found_in_a_short_history() {
         for seed in 0..10 {
@@ -420,7 +423,8 @@ mod tests {
     fn blocks_are_as_long_as_the_correlation_asks_for() {
         let independent = Dependence::with(0.09, 100);
         assert_eq!((independent.block, independent.excess), (1, 1.0));
-        // (6 · (2/3)² · 200)^(1/3) = 8.1, but of 200 values thirty blocks have six at most.
+        // (6 · (2/3)² · 200)^(1/3) = 8.1, but to get thirty blocks out of 200 values, their length
+        // is at most six.
         let half = Dependence::with(0.5, 200);
         assert_eq!(half.block, 6);
         // 3 of all blocks, and 1 + 2 (5/6 · 1/2 + 4/6 · 1/4 + 3/6 · 1/8 + 2/6 · 1/16 + 1/6 · 1/32).

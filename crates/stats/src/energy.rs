@@ -1,9 +1,9 @@
 //! The energy statistic of two neighbouring parts of a series, for all parts at once.
 //!
-//! G. J. Székely and M. L. Rizzo's distance between two samples is the mean distance of a value of
-//! one from a value of the other, less the mean distances within each; it is 0 for equal laws
-//! alone. Sums of distances over any two parts come from one table of prefix sums, so that each
-//! place costs the same however long its parts are.
+//! The distance of G. J. Székely and M. L. Rizzo between two samples is the mean distance of a
+//! value in one from a value in the other, minus the mean distances within each; it is 0 only for
+//! equal distributions. One table of prefix sums provides the sums of distances over any two parts,
+//! so that each place costs the same for parts of any length.
 
 /// The distances between all values of a series, summed up.
 #[derive(Debug)]
@@ -13,12 +13,12 @@ pub(crate) struct Energy {
     sums: Vec<f64>,
 }
 
-/// The place in a part of a series at which the statistic is greatest.
+/// The place in a part of a series with the maximum statistic.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Split {
-    /// The first value behind the place.
+    /// The index of the first value after the place.
     pub at: usize,
-    /// The end of the values behind it that differ from those before.
+    /// The end of the values after the place that differ from the values before.
     pub to: usize,
     /// The statistic: mn / (m + n) times the energy distance.
     pub statistic: f64,
@@ -35,7 +35,7 @@ impl Energy {
         energy
     }
 
-    /// The same of another series, in the memory of this one.
+    /// Computes the table of another series, reusing the memory.
     pub(crate) fn fill(&mut self, values: &[f64]) {
         self.length = values.len();
         let width = self.length + 1;
@@ -53,12 +53,12 @@ impl Energy {
         }
     }
 
-    /// The statistic of the values `from..at` and `at..to`, each at least two (Matteson and James
+    /// The statistic of the values `from..at` and `at..to`, at least two each (Matteson and James
     /// 2014, equations 5 to 7, with the exponent 1).
     pub(crate) fn statistic(&self, from: usize, at: usize, to: usize) -> f64 {
         let (m, n) = ((at - from) as f64, (to - at) as f64);
         let across = self.sum((from, at), (at, to));
-        // Each pair stands twice in the square of a part.
+        // Each pair occurs twice in the square of a part.
         let within = |from: usize, to: usize, count: f64| {
             self.sum((from, to), (from, to)) / (count * (count - 1.0))
         };
@@ -66,8 +66,8 @@ impl Energy {
         m * n / (m + n) * distance
     }
 
-    /// The best place among the values `from..to` with at least `least` of them on both sides, where
-    /// those behind it may end before the last. `None` where there are too few.
+    /// The best place among the values `from..to` with at least `least` of them on both sides. The
+    /// values after it may end before `to`. `None` if there are too few values.
     pub(crate) fn best(&self, from: usize, to: usize, least: usize) -> Option<Split> {
         let least = least.max(2);
         let mut best: Option<Split> = None;
@@ -86,7 +86,7 @@ impl Energy {
         best
     }
 
-    /// The sum of the distances of values in one range from those in another.
+    /// The sum of the distances of values in one range from values in another.
     fn sum(&self, rows: (usize, usize), columns: (usize, usize)) -> f64 {
         let width = self.length + 1;
         let at = |row: usize, column: usize| self.sums[row * width + column];
@@ -106,7 +106,7 @@ mod tests {
         others: [(usize, usize, f64); 3],
     }
 
-    /// By sums over all pairs in exact fractions, as the paper writes them.
+    /// Computed as in the paper: sums over all pairs, in exact fractions.
     const CASES: [Case; 3] = [
         Case {
             values: &[

@@ -1,37 +1,39 @@
-//! Several figures of the same pairs, looked at several times: probabilities that count both.
+//! Several figures of the same pairs, checked at several looks: probabilities that take both into
+//! account.
 //!
-//! Where two sides are equal and take turns, each pair could as well have come out the other way
-//! round, in all its figures at once. So all signs are flipped, pair by pair, and the whole
-//! procedure is gone through with each outcome: the looks before, the figures at each of them, and
-//! the bound at which it would have ended there. The share of outcomes that would have ended by now,
-//! or show as much as a figure does, is that figure's probability. It needs no law of the figures,
-//! of their dependence, or of that between looks, and figures that move together cost little, where
-//! Holm's procedure takes them for as many tests (Westfall and Young 1993, single step).
+//! If two sides are equal and take turns, each pair could as well have had the opposite result, in
+//! all its figures at once. So all signs are flipped, pair by pair, and the whole procedure is
+//! repeated with each outcome: the earlier looks, the figures at each of them, and the bound at
+//! which the experiment would have ended there. A figure's probability is the share of outcomes
+//! that would have ended by now, or that show at least as much as the figure. This needs no
+//! assumption about the distribution of the figures, their dependence, or the dependence between
+//! looks. Figures that move together cost little, whereas Holm's procedure counts them as separate
+//! tests (Westfall and Young 1993, single step).
 //!
-//! The bound of a look is such that, of all outcomes, no more than [`Looks::spent`] end until then
-//! (Lan and DeMets 1983). A figure whose differences are all below what matters can have no answer,
-//! whatever their signs: it is no test, and raises no other.
+//! The bound of a look is chosen so that at most [`Looks::spent`] of all outcomes end until then
+//! (Lan and DeMets 1983). A figure whose differences are all below the smallest relevant one can
+//! have no answer, regardless of their signs: it is not a test, and raises no other probability.
 
 use crate::signed_rank::Ranks;
 use drumfire_plan::Random;
 
-/// With so many pairs or fewer all outcomes are gone through.
+/// Up to this number of pairs, all outcomes are enumerated.
 const COUNTED_MAX: usize = 12;
-/// The outcomes that are drawn of more pairs.
+/// The number of outcomes that are drawn for more pairs.
 const DRAWN: u64 = 8_000;
 /// The part of the error that looks before the end may spend.
 const EARLY: f64 = 0.4;
-/// Probabilities that differ by less are equal, and were rounded otherwise.
+/// Probabilities that differ by less are equal except for rounding.
 const ROUNDING: f64 = 1e-9;
 
-/// When an experiment is looked at, and the error that it may make until then.
+/// When an experiment is checked, and the error that it may make until then.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Looks {
     /// The number of pairs after which the experiment ends.
     pub pairs: usize,
     /// The number of pairs at the first look.
     pub first: usize,
-    /// The number of pairs between two looks; 1 at least.
+    /// The number of pairs between two looks; at least 1.
     pub every: usize,
     /// The probability of a false finding in the whole experiment, such as 0.05.
     pub error: f64,
@@ -40,14 +42,14 @@ pub struct Looks {
 /// The differences within pairs of one figure, in the order of the pairs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Differences {
-    /// One a pair.
+    /// One for each pair.
     pub of_pairs: Vec<f64>,
-    /// The least of them that matters, above 0 in either direction.
+    /// The smallest relevant difference in either direction, above 0.
     pub least: f64,
 }
 
 impl Looks {
-    /// Whether so many pairs are looked at: the end is always a look.
+    /// Whether a look takes place after this number of pairs; the end is always a look.
     #[must_use]
     pub const fn is_look(&self, pairs: usize) -> bool {
         let every = if self.every == 0 { 1 } else { self.every };
@@ -56,22 +58,23 @@ impl Looks {
     }
 
     /// The shift that four of five experiments of this design find, in standard deviations between
-    /// runs that are independent; of three figures that move together. Fitted to simulations.
+    /// independent runs, for three figures that move together. Fitted to simulations.
     #[must_use]
     pub fn resolution(&self) -> f64 {
         let pairs = self.pairs as f64;
         match self.pairs {
             0..6 => f64::INFINITY,
-            // Only one outcome of six pairs is improbable enough, and hardly more of seven.
+            // Only one outcome of six pairs is improbable enough, and hardly more outcomes of
+            // seven.
             6 => 3.3,
             7 => 2.4,
             _ => 2.9 * (1.0 + 2.0 / pairs) * (2.0 / pairs).sqrt(),
         }
     }
 
-    /// The part of the error that is spent until so many pairs. Before the end it is that of O'Brien
-    /// and Fleming's bounds for [`EARLY`] of the error, and 0 before the first look; the rest is
-    /// left to the end, where most shifts are found.
+    /// The part of the error that is spent until this number of pairs. Before the end it follows
+    /// the bounds of O'Brien and Fleming for [`EARLY`] of the error, and is 0 before the first
+    /// look; the rest is left to the end, where most shifts are found.
     #[must_use]
     pub fn spent(&self, pairs: usize) -> f64 {
         if pairs >= self.pairs {
@@ -84,11 +87,12 @@ impl Looks {
         2.0 * above(deviate(EARLY * self.error / 2.0) / part.sqrt())
     }
 
-    /// The probability of each figure at so many pairs as there are, raised for all figures and for
-    /// the looks before: a finding where it is at most [`Self::spent`]. 1 for a figure that is no
-    /// test. The seed draws the outcomes where they are too many to be counted out.
+    /// The probability of each figure at the current number of pairs, raised for all figures and
+    /// for the earlier looks. A figure is a finding if its probability is at most [`Self::spent`];
+    /// it is 1 for a figure that is not a test. If there are too many outcomes to enumerate, the
+    /// seed draws them.
     ///
-    /// Figures have equally many pairs, and at most [`RUNS_MAX`](crate::RUNS_MAX) of them.
+    /// All figures must have the same number of pairs, at most [`RUNS_MAX`](crate::RUNS_MAX).
     #[must_use]
     pub fn probabilities(&self, figures: &[Differences], seed: u64) -> Vec<f64> {
         let pairs = figures.first().map_or(0, |figure| figure.of_pairs.len());
@@ -113,8 +117,8 @@ impl Looks {
         look.own().into_iter().map(raised).collect()
     }
 
-    /// The greatest probability at which outcomes end at a look, so that all that have ended are no
-    /// more than are to be spent; below 0 where none may.
+    /// The maximum probability at which outcomes end at a look, chosen so that the total of ended
+    /// outcomes stays within the error to be spent; below 0 if none may end.
     fn bound(&self, most: &[f64], ended: &[bool], look: usize) -> f64 {
         let allowed = self.spent(look) * ended.len() as f64;
         let before = ended.iter().filter(|ended| **ended).count();
@@ -135,7 +139,7 @@ impl Looks {
     }
 }
 
-/// Signs of all pairs, many times over: a bit a pair, set where it is flipped.
+/// Signs of all pairs, in many variants: a bit for each pair, set if it is flipped.
 struct Outcomes {
     flips: Vec<u64>,
     is_drawn: bool,
@@ -160,22 +164,22 @@ impl Outcomes {
         self.flips.len()
     }
 
-    /// The share of outcomes that a number of them is. What was seen is one of them: where they are
-    /// drawn it comes on top, so that no share is 0.
+    /// The share of all outcomes for a number of them. The observed outcome is one of them: if the
+    /// outcomes are drawn, it is added, so that no share is 0.
     fn share(&self, count: usize) -> f64 {
         let seen = usize::from(self.is_drawn);
         (count + seen) as f64 / (self.len() + seen) as f64
     }
 }
 
-/// The figures as they are after so many pairs.
+/// The figures after a number of pairs.
 struct Look {
     figures: Vec<Figure>,
 }
 
 /// One figure at a look.
 struct Figure {
-    /// Twice the sum of the ranks of eight pairs, by the bits of those that count.
+    /// Twice the sum of the ranks of eight pairs, indexed by the bits of the pairs that count.
     sums: Vec<[usize; 256]>,
     probabilities: Vec<f64>,
     /// A bit for each pair whose difference is above 0.
@@ -190,7 +194,7 @@ impl Look {
         }
     }
 
-    /// The probability of each figure by itself, as it was seen, and whether it is a test.
+    /// The probability of each figure by itself, as observed, and whether it is a test.
     fn own(&self) -> Vec<(f64, bool)> {
         let figures = self.figures.iter();
         figures
@@ -198,7 +202,7 @@ impl Look {
             .collect()
     }
 
-    /// The least probability among the figures that are tests, in each outcome.
+    /// The smallest probability among the figures that are tests, in each outcome.
     fn most(&self, outcomes: &Outcomes) -> Vec<f64> {
         let least = |flips: &u64| {
             let tests = self.figures.iter().filter(|figure| figure.is_test);
@@ -229,8 +233,8 @@ impl Figure {
         }
     }
 
-    /// The probability of the figure by itself, where these pairs are flipped. A difference of 0
-    /// has no rank, so that flipping it changes nothing.
+    /// The probability of the figure by itself if these pairs are flipped. A difference of 0 has no
+    /// rank, so flipping it changes nothing.
     fn probability(&self, flips: u64) -> f64 {
         let bytes = (self.above ^ flips).to_le_bytes();
         let eights = self.sums.iter().zip(bytes);
@@ -253,8 +257,8 @@ fn deviate(share: f64) -> f64 {
     low
 }
 
-/// The share of a normal distribution above a deviate of 0 or more: the continued fraction of
-/// Mills' ratio, as far as it settles (Abramowitz and Stegun 26.2.14), and the series near 0.
+/// The share of a normal distribution above a deviate of 0 or more: by the continued fraction of
+/// Mills' ratio, if it converges (Abramowitz and Stegun 26.2.14), and by the series near 0.
 fn above(deviate: f64) -> f64 {
     let density = (-deviate * deviate / 2.0).exp() / std::f64::consts::TAU.sqrt();
     if deviate < 2.0 {
@@ -297,7 +301,7 @@ mod tests {
 
     #[test]
     fn spending_is_that_of_obrien_and_fleming() {
-        // Beside scipy 1.17.1: `2 * norm.sf(norm.isf(0.01) / sqrt(n / 10))`.
+        // From scipy 1.17.1: `2 * norm.sf(norm.isf(0.01) / sqrt(n / 10))`.
         for (pairs, expected) in [
             (6, 0.002_670_670_997_537_348),
             (8, 0.009_296_979_841_821_333),
@@ -318,7 +322,8 @@ mod tests {
         let seen = [-1.1, 2.0, 3.2, 0.4, 5.0, 2.2, 0.9, -0.3, 1.8, 2.7];
         let own = SignedRank::of(&seen).unwrap().p;
         close(looks.probabilities(&[figure(&seen)], 1)[0], own);
-        // A figure that does just the same is no further test, and one without differences is none.
+        // An identical figure is not a further test, and a figure without differences is not a test
+        // at all.
         let figures = [figure(&seen), figure(&seen), figure(&[0.001; 10])];
         let found = looks.probabilities(&figures, 1);
         close(found[0], own);
@@ -331,19 +336,19 @@ mod tests {
         let seen = [2.0, 2.1, 3.2, 0.4, 5.0, 2.2, 0.9, 1.3, 1.8, 2.7];
         let other = [0.3, -0.4, 0.1, 0.2, -0.5, 0.7, -0.6, 0.9, 0.8, -1.0];
         let alone = LOOKS.probabilities(&[figure(&seen)], 1)[0];
-        // 2 of 1,024 outcomes are as far out; those that ended at looks before come on top.
+        // 2 of 1,024 outcomes are as extreme; the outcomes that ended at earlier looks are added.
         let own = 2.0 / 1_024.0;
         assert!(alone > own && alone < LOOKS.spent(10), "{alone}");
         let once = Looks { first: 10, ..LOOKS };
         let both = once.probabilities(&[figure(&seen), figure(&other)], 1);
-        // Two figures that have nothing to do with each other are nearly as many tests.
+        // Two independent figures count nearly as two tests.
         assert!(both[0] > 1.5 * own && both[0] <= 2.0 * own, "{both:?}");
         assert!(both[1] > 0.3, "{both:?}");
     }
 
     #[test]
     fn no_more_than_is_allowed_of_all_outcomes_ends() {
-        // Every outcome of ten pairs, each gone through as the experiment would: 5 % at most end.
+        // Every outcome of ten pairs, each processed like the experiment: at most 5 % end.
         let sizes = [1.3, 2.1, 3.7, 0.4, 5.0, 2.2, 0.9, 1.1, 1.8, 2.7];
         let other = [1.0, 2.4, 3.1, 0.8, 4.0, 2.9, 0.2, 1.7, 1.5, 2.2];
         let ends = |flips: u32| {
@@ -363,7 +368,7 @@ mod tests {
         };
         let ended = (0..1_024).filter(|flips| ends(*flips)).count();
         assert!(ended <= 51, "{ended}");
-        // And nearly as many as may.
+        // And nearly as many as may end.
         assert!(ended >= 40, "{ended}");
     }
 

@@ -1,10 +1,10 @@
 //! Several tests at once.
 
-/// The probabilities of several tests, raised so that the chance of any false finding among all of
-/// them stays that of one test: compare each with the same bound. In the order given, at most 1.
+/// The probabilities of several tests, raised so that the chance of any false finding is as low as
+/// in a single test: compare each with the bound of a single test. In the given order, at most 1.
 ///
-/// S. Holm, "A simple sequentially rejective multiple test procedure", 1979. The tests may depend on
-/// each other in any way, as quantiles of the same runs do.
+/// S. Holm, "A simple sequentially rejective multiple test procedure", 1979. The tests may depend
+/// on each other in any way, like quantiles of the same runs.
 #[must_use]
 pub fn holm(probabilities: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..probabilities.len()).collect();
@@ -13,7 +13,7 @@ pub fn holm(probabilities: &[f64]) -> Vec<f64> {
     let mut least: f64 = 0.0;
     for (at, index) in order.iter().enumerate() {
         let left = (probabilities.len() - at) as f64;
-        // None may come out below one that was smaller before.
+        // No result may be below one that was smaller before.
         least = least.max((probabilities[*index] * left).min(1.0));
         raised[*index] = least;
     }
@@ -32,7 +32,7 @@ mod tests {
                 assert!((found - expected).abs() < 1e-12, "{found} {expected}");
             }
         };
-        // Beside statsmodels 0.15.0, `multipletests(…, method="holm")`.
+        // From statsmodels 0.15.0, `multipletests(…, method="holm")`.
         close(holm(&[0.01, 0.04, 0.03, 0.005]), &[0.03, 0.06, 0.06, 0.02]);
         close(holm(&[0.5, 0.9]), &[1.0, 1.0]);
         close(holm(&[]), &[]);

@@ -1,14 +1,15 @@
-//! Statistics by which runs are compared: exact tests, and shifts with their intervals.
+//! Statistics that compare runs: exact tests, and shifts with their intervals.
 //!
-//! Knows lists of numbers. Must not know runs, latencies or words: what is compared, in which unit,
-//! and what an answer is called, is for the caller. Start reading at [`RankSum`].
+//! Knows lists of numbers. Must not know runs, latencies or words: the caller decides which values
+//! are compared, in which unit, and how an answer is named. Start reading at [`RankSum`].
 //!
 //! The unit of every comparison is a run, or a block of one run's time, and never a request:
-//! requests of one run share its queues and its machine, and a test that takes them for independent
-//! calls equal runs different more often than not. Tests of runs are by ranks and exact, since runs
-//! are few, and their spread has no law that could be relied on: [`RankSum`] of sets, [`SignedRank`]
-//! of pairs, [`Looks`] of pairs that are looked at while more are made. Within a run, neighbouring
-//! intervals depend on each other, so that whole blocks of them are drawn ([`moving_blocks`]).
+//! requests of one run share its queues and its machine, and a test that treats them as independent
+//! reports a difference between equal runs more often than not. Tests of runs use ranks and are
+//! exact, because runs are few, and the distribution of their spread is unknown: [`RankSum`] for
+//! sets, [`SignedRank`] for pairs, [`Looks`] for pairs that are checked while more are measured.
+//! Within a run, neighbouring intervals depend on each other, so whole blocks of them are drawn
+//! ([`moving_blocks`]).
 
 mod blocks;
 mod centre;

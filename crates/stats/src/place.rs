@@ -1,21 +1,21 @@
-//! The place of a change that is there, and how sure it is.
+//! The place of a known change, and how certain it is.
 //!
-//! A search for *whether* a series changed finds a place too, but not the best one: it may end the
-//! values behind a change before the last, and it weighs the tails of laws. Once a change is known
-//! the likelihood says more. For two levels with one deviation, all three unknown, the probability
-//! of each place is
+//! A search for *whether* a series changed finds a place too, but not the best one: it may ignore
+//! the last values after a change, and it weighs the tails of distributions. Once a change is known
+//! the likelihood is more precise. For two levels with one deviation, all three unknown, the
+//! probability of each place is
 //!
 //! ```text
 //! P(at) ∝ (m n)^(-1/2) · S(at)^(-(m + n - 2) / 2)
 //! ```
 //!
-//! where m and n are the numbers of values before and behind it, and S(at) is the sum of their
-//! squared distances from the mean of their side (the levels and the logarithm of the deviation
-//! integrated out over a flat law).
+//! where m and n are the numbers of values before and after it, and S(at) is the sum of their
+//! squared distances from the mean of their side (the levels and the logarithm of the deviation are
+//! integrated out over a flat distribution).
 
 use crate::centre::without_spikes;
 
-/// The share of the probability that the range of likely places holds.
+/// The share of the probability that the range of likely places contains.
 const LIKELY: f64 = 0.95;
 /// Probabilities that differ by less are equal.
 const NEARLY: f64 = 0.01;
@@ -23,21 +23,21 @@ const NEARLY: f64 = 0.01;
 /// The place of a change among the values of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Place {
-    /// The first value behind the change.
+    /// The index of the first value after the change.
     pub(crate) at: usize,
-    /// The first and the last of the shortest run of neighbours with 95 % of the probability.
+    /// The first and the last index of the shortest range with 95 % of the probability.
     pub(crate) likely: (usize, usize),
 }
 
 impl Place {
-    /// The place in a series of at least two values on each side of it; `around` is one where the
-    /// change was seen. Spikes count as far as they can be none.
+    /// The place in a series with at least two values on each side of it; `around` is a place near
+    /// which the change was found. Spikes are clamped.
     pub(crate) fn of(values: &[f64], least: usize, around: usize) -> Self {
         let values = clamped(values, around);
         let chances = chances(&values, least.max(1));
         let first = least.max(1);
-        // Most of the probability lies within one value of it, for a place that is off by one is as
-        // good as right; among places that are equal in this it is the most probable.
+        // The place with the most probability within one value of it, because a place that is off
+        // by one is nearly as good; among places that are equal in this, the most probable one.
         let near = |at: usize| {
             let from = at.saturating_sub(1);
             let to = (at + 2).min(chances.len());
@@ -58,7 +58,7 @@ impl Place {
     }
 }
 
-/// The values with spikes clamped, on each side of a place by itself.
+/// The values with spikes clamped, separately on each side of a place.
 fn clamped(values: &[f64], around: usize) -> Vec<f64> {
     let (before, behind) = values.split_at(around.min(values.len()));
     let mut all = without_spikes(before);
@@ -66,7 +66,7 @@ fn clamped(values: &[f64], around: usize) -> Vec<f64> {
     all
 }
 
-/// The probability of each place with `least` values on each side, the first of them first.
+/// The probability of each place with `least` values on each side, starting with the first.
 fn chances(values: &[f64], least: usize) -> Vec<f64> {
     let n = values.len();
     let mean = values.iter().sum::<f64>() / n as f64;
@@ -82,7 +82,7 @@ fn chances(values: &[f64], least: usize) -> Vec<f64> {
         }
         let product = (m * (n - m)) as f64;
         let explained = before * before * n as f64 / product;
-        // Levels without any deviation are known for certain.
+        // Levels without any deviation are certain.
         let rest = (total - explained)
             .max(total * 1e-12)
             .max(f64::MIN_POSITIVE);
@@ -96,7 +96,7 @@ fn chances(values: &[f64], least: usize) -> Vec<f64> {
     weights.iter().map(|weight| weight / sum).collect()
 }
 
-/// The first and the last place of the shortest run of neighbours that holds [`LIKELY`] of all.
+/// The first and the last index of the shortest range that contains [`LIKELY`] of all probability.
 fn shortest(chances: &[f64]) -> (usize, usize) {
     let mut best = (0, chances.len().saturating_sub(1));
     for from in 0..chances.len() {

@@ -1,20 +1,21 @@
-//! Two sets of runs: the rank-sum test of Mann, Whitney and Wilcoxon, and the shift between the sets
-//! of Hodges and Lehmann.
+//! Two sets of runs: the rank-sum test of Mann, Whitney and Wilcoxon, and the shift of Hodges and
+//! Lehmann between the sets.
 //!
-//! Both suppose nothing but that runs of a set are alike and independent. The distribution of the
-//! test is counted out, for the ties that the values have, and is no approximation; the interval of
-//! the shift is that of the values without ties, and is a little too wide where there are some.
+//! Both assume only that the runs of a set are alike and independent. The distribution of the test
+//! is enumerated for the actual ties, and is not an approximation. The interval of the shift is
+//! computed as if the values had no ties, and is a little too wide if they have some.
 
 use crate::tail::beyond;
 
-/// The most values of a set: the distribution of two such sets takes a few milliseconds.
+/// The maximum number of values in a set: the distribution of two such sets takes a few
+/// milliseconds.
 pub const RUNS_MAX: usize = 60;
 
 /// A comparison of two sets of values by their ranks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RankSum {
-    /// U of the second set: the number of pairs in which its value is the greater one, and half of
-    /// those in which both are equal.
+    /// U of the second set: the number of pairs in which its value is the larger one, plus half the
+    /// number of pairs in which both are equal.
     pub u: f64,
     /// The probability that equal sets differ at least as much, in either direction; 0 to 1.
     pub p: f64,
@@ -23,17 +24,17 @@ pub struct RankSum {
 /// The shift from one set to another, in the unit of the values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shift {
-    /// The median of all differences between a value of the second set and one of the first
-    /// (Hodges and Lehmann 1963).
+    /// The median of all differences between a value of the second set and one of the first (Hodges
+    /// and Lehmann 1963).
     pub estimate: f64,
-    /// An interval that holds the true shift with the confidence that was asked for, or more.
-    /// `None` where so few values allow none.
+    /// An interval that contains the true shift with at least the requested confidence. `None` if
+    /// there are too few values for one.
     pub interval: Option<(f64, f64)>,
 }
 
 impl RankSum {
-    /// Compares two sets. `None` where one of them is empty, has more than [`RUNS_MAX`] values, or
-    /// a value that is no number.
+    /// Compares two sets. `None` if a set is empty, has more than [`RUNS_MAX`] values, or contains
+    /// a value that is not a number.
     #[must_use]
     pub fn of(first: &[f64], second: &[f64]) -> Option<Self> {
         if !is_set(first) || !is_set(second) {
@@ -52,8 +53,8 @@ impl RankSum {
         })
     }
 
-    /// The least probability that sets of these sizes can have: with a bound below it nothing can
-    /// ever be found.
+    /// The smallest probability that sets of these sizes can have: with a bound below it nothing
+    /// can ever be found.
     #[must_use]
     pub fn least(first: usize, second: usize) -> f64 {
         let all: f64 = (1..=second)
@@ -65,7 +66,7 @@ impl RankSum {
 
 impl Shift {
     /// The shift from `first` to `second`, with an interval of this confidence, such as 0.95.
-    /// `None` where [`RankSum::of`] gives none.
+    /// `None` if [`RankSum::of`] returns `None`.
     #[must_use]
     pub fn of(first: &[f64], second: &[f64], confidence: f64) -> Option<Self> {
         if !is_set(first) || !is_set(second) {
@@ -89,8 +90,8 @@ fn is_set(values: &[f64]) -> bool {
     length.contains(&values.len()) && values.iter().all(|value| value.is_finite())
 }
 
-/// Twice the rank of each value among all of both sets, in the order given; equal values share the
-/// mean of their ranks, twice which is a whole number.
+/// Twice the rank of each value among all values of both sets, in the given order. Equal values
+/// share the mean of their ranks, and twice this mean is a whole number.
 fn doubled_ranks(first: &[f64], second: &[f64]) -> Vec<usize> {
     let all: Vec<f64> = first.iter().chain(second).copied().collect();
     let rank = |value: &f64| {
@@ -101,8 +102,8 @@ fn doubled_ranks(first: &[f64], second: &[f64]) -> Vec<usize> {
     all.iter().map(rank).collect()
 }
 
-/// The number of ways in which `count` of these ranks have each sum, from 0 on. Beyond 2^53 the
-/// numbers are rounded, which their shares survive.
+/// The number of ways in which `count` of these ranks have each sum, starting at 0. Beyond 2^53 the
+/// numbers are rounded, which hardly affects their shares.
 fn sums(ranks: &[usize], count: usize) -> Vec<f64> {
     let most: usize = ranks.iter().sum();
     let mut ways = vec![vec![0.0; most + 1]; count + 1];
@@ -119,12 +120,12 @@ fn sums(ranks: &[usize], count: usize) -> Vec<f64> {
     ways.pop().unwrap_or_default()
 }
 
-/// The number of sorted differences to leave out at each end, so that no more than `tail` lies
-/// beyond. `None` where even the outermost ones are too near.
+/// The number of sorted differences to leave out at each end, so that at most `tail` is beyond.
+/// `None` if even the outermost ones are too near.
 fn cut(first: usize, second: usize, tail: f64) -> Option<usize> {
     let ranks: Vec<usize> = (1..=first + second).collect();
     let ways = sums(&ranks, second);
-    // P(U ≤ u), for u from 0 on.
+    // P(U ≤ u), starting at u = 0.
     let least = second * (second + 1) / 2;
     beyond(&ways[least..], tail)
 }
@@ -170,7 +171,7 @@ mod tests {
 
     #[test]
     fn rank_sums_are_those_of_scipy() {
-        // Beside scipy 1.17.1, `mannwhitneyu(second, first, method="exact")`.
+        // From scipy 1.17.1, `mannwhitneyu(second, first, method="exact")`.
         for (first, second, u, p) in SCIPY {
             let found = RankSum::of(first, second).unwrap();
             close(found.u, u);
@@ -196,7 +197,7 @@ mod tests {
         close(shift.estimate, 10.0);
         let (low, high) = shift.interval.unwrap();
         assert!(low < 10.0 && 10.0 < high, "{shift:?}");
-        // P(U ≤ 5) is 0.0206 and P(U ≤ 6) 0.0325, so that five differences lie beyond each end.
+        // P(U ≤ 5) is 0.0206 and P(U ≤ 6) 0.0325, so five differences are beyond each end.
         assert_eq!((low, high), (7.0, 13.0));
         assert_eq!(
             Shift::of(&[1.0, 2.0], &[3.0, 4.0], 0.95).unwrap().interval,

@@ -1,9 +1,9 @@
-//! Pairs of runs: Wilcoxon's signed-rank test, and the shift within pairs of Hodges and Lehmann.
+//! Pairs of runs: Wilcoxon's signed-rank test, and the shift of Hodges and Lehmann within pairs.
 //!
-//! Both take the differences within pairs, and suppose that equal runs differ as often in one
-//! direction as in the other, which taking turns brings about. The distribution of the test is
-//! counted out for the ties that the differences have. A difference of 0 has no direction and is
-//! left out of the test, as Wilcoxon did, but not of the shift.
+//! Both use the differences within pairs, and assume that equal runs differ equally often in either
+//! direction, which taking turns ensures. The distribution of the test is enumerated for the actual
+//! ties of the differences. A difference of 0 has no direction and is left out of the test, as in
+//! Wilcoxon's paper, but not of the shift.
 
 use crate::rank_sum::{RUNS_MAX, Shift};
 use crate::tail::beyond;
@@ -18,8 +18,8 @@ pub struct SignedRank {
 }
 
 impl SignedRank {
-    /// Compares pairs by their differences. `None` where there are none, more than [`RUNS_MAX`], or
-    /// one that is no number.
+    /// Compares pairs by their differences. `None` if the slice is empty, has more than
+    /// [`RUNS_MAX`] values, or contains a value that is not a number.
     #[must_use]
     pub fn of(differences: &[f64]) -> Option<Self> {
         if !are_pairs(differences) {
@@ -37,8 +37,8 @@ impl SignedRank {
         })
     }
 
-    /// The least probability that so many pairs can have: with a bound below it nothing can ever be
-    /// found.
+    /// The smallest probability that this number of pairs can have: with a bound below it nothing
+    /// can ever be found.
     #[must_use]
     pub fn least(pairs: usize) -> f64 {
         let pairs = i32::try_from(pairs).unwrap_or(i32::MAX);
@@ -46,8 +46,8 @@ impl SignedRank {
     }
 
     /// The shift within pairs, with an interval of this confidence, such as 0.95: the median of the
-    /// means of all pairs of differences, each with itself too (Walsh averages). `None` where
-    /// [`Self::of`] gives none.
+    /// means of all pairs of differences, including each with itself (Walsh averages). `None` if
+    /// [`Self::of`] returns `None`.
     #[must_use]
     pub fn shift(differences: &[f64], confidence: f64) -> Option<Shift> {
         if !are_pairs(differences) {
@@ -77,8 +77,8 @@ fn are_pairs(differences: &[f64]) -> bool {
 /// The ranks of differences without their signs, and the distribution of their sums.
 #[derive(Clone, Debug)]
 pub(crate) struct Ranks {
-    /// Twice the rank of each difference among those that are not 0, which is a whole number; 0 for
-    /// one that is 0.
+    /// Twice the rank of each difference among the differences that are not 0, which is a whole
+    /// number; 0 for a difference of 0.
     pub(crate) doubled: Vec<usize>,
 }
 
@@ -99,8 +99,8 @@ impl Ranks {
         }
     }
 
-    /// The probability that the sum of the ranks above 0 is at least as far from its middle as each
-    /// sum, in either direction, where every sign is as likely as the other; by the doubled sum.
+    /// The probability, by the doubled sum, that the sum of the ranks above 0 is at least as far
+    /// from its middle as each sum, in either direction, if both signs are equally likely.
     pub(crate) fn probabilities(&self) -> Vec<f64> {
         let ways = sums(&self.doubled);
         let all: f64 = ways.iter().sum();
@@ -109,7 +109,7 @@ impl Ranks {
             Some(*sum)
         });
         let below: Vec<f64> = below.collect();
-        // Signs that are all turned have the same probability.
+        // Flipping all signs does not change the probability.
         let tail = |sum: usize| below[sum.min(below.len() - 1 - sum)];
         (0..below.len())
             .map(|sum| (2.0 * tail(sum)).min(1.0))
@@ -117,8 +117,8 @@ impl Ranks {
     }
 }
 
-/// The number of ways of choosing some of these ranks that have each sum, from 0 on. Beyond 2^53
-/// the numbers are rounded, which their shares survive.
+/// The number of ways of choosing some of these ranks that have each sum, starting at 0. Beyond
+/// 2^53 the numbers are rounded, which hardly affects their shares.
 fn sums(ranks: &[usize]) -> Vec<f64> {
     let most: usize = ranks.iter().sum();
     let mut ways = vec![0.0; most + 1];
@@ -131,8 +131,8 @@ fn sums(ranks: &[usize]) -> Vec<f64> {
     ways
 }
 
-/// The number of sorted averages to leave out at each end, so that no more than `tail` lies beyond.
-/// `None` where even the outermost ones are too near.
+/// The number of sorted averages to leave out at each end, so that at most `tail` is beyond. `None`
+/// if even the outermost ones are too near.
 fn cut(pairs: usize, tail: f64) -> Option<usize> {
     let ranks: Vec<usize> = (1..=pairs).collect();
     beyond(&sums(&ranks), tail)
@@ -199,8 +199,8 @@ mod tests {
 
     #[test]
     fn signed_ranks_are_those_of_scipy() {
-        // Beside scipy 1.17.1, `wilcoxon(differences, method="exact")`; the ends of the interval are
-        // where that test, of differences less a shift, begins to find 5 %.
+        // From scipy 1.17.1, `wilcoxon(differences, method="exact")`; the interval ends where that
+        // test, on differences minus a shift, begins to find 5 %.
         for (differences, w, p, estimate, interval) in SCIPY {
             let found = SignedRank::of(differences).unwrap();
             close(found.w, w);
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn ties_and_zeros_are_counted_out() {
-        // Ranks 1.5, 1.5, 3: of the eight sums, 0, 1.5, 1.5, 3, 3, 4.5, 4.5, 6, two are as far out.
+        // Ranks 1.5, 1.5, 3: of the eight sums, 0, 1.5, 1.5, 3, 3, 4.5, 4.5, 6, two are as extreme.
         let found = SignedRank::of(&[1.0, 1.0, 2.0, 0.0]).unwrap();
         close(found.w, 6.0);
         close(found.p, 0.25);
