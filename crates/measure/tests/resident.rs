@@ -1,4 +1,4 @@
-//! How much of a histogram's memory is resident: the touched pages, and no more.
+//! How much of a histogram's memory is resident: only the touched pages.
 #![cfg(target_os = "linux")]
 #![expect(
     clippy::disallowed_methods,
@@ -20,7 +20,7 @@ fn alone() -> MutexGuard<'static, ()> {
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Bytes of the program that are resident and no file's (proc(5), `RssAnon`).
+/// Bytes of the program that are resident and not backed by a file (proc(5), `RssAnon`).
 fn resident() -> i64 {
     let status = fs::read_to_string("/proc/self/status").expect("there is one");
     let line = status
@@ -51,12 +51,12 @@ fn what_lies_between_two_times_is_not_touched() {
     }
     let grown = resident() - before;
     assert!(all.iter().all(|histogram| *histogram == ends));
-    // Two pages each, or four where memory does not begin with a page; the whole would be 100 MiB.
+    // Two pages each, or four if memory does not begin at a page; the whole would be 100 MiB.
     assert!(grown < 400 * 5 * 4096, "{grown} bytes");
 }
 
-/// A week in intervals of half a minute with different times: after its first hour, no intervals
-/// take more memory.
+/// A week of intervals of half a minute with different times: after its first hour, no interval
+/// takes more memory.
 #[test]
 fn a_week_takes_the_memory_of_an_hour() {
     let _alone = alone();
@@ -94,8 +94,8 @@ fn a_week_takes_the_memory_of_an_hour() {
     assert!(grown < 8 << 20, "{grown} bytes");
 }
 
-/// Each pool for itself has few enough steps for all the memory that recording could need; all
-/// together have not.
+/// Each pool alone has few enough steps for all the memory that recording could need, but all pools
+/// together do not.
 #[test]
 fn steps_of_many_pools_take_what_they_use() {
     let _alone = alone();
@@ -110,7 +110,7 @@ fn steps_of_many_pools_take_what_they_use() {
         }
     }
     let grown = resident() - before;
-    // Two histograms of two pages each would be 32 MiB at the least, and as much again for the
+    // Two histograms of two pages each would be at least 32 MiB, and twice as much with the
     // statuses and sums.
     assert!(grown < 24 << 20, "{grown} bytes");
 }

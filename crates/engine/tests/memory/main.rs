@@ -1,4 +1,4 @@
-//! A worker's memory while it runs: it does not change per request.
+//! A worker's memory during a run: requests do not change it.
 #![expect(
     unsafe_code,
     reason = "an allocator that counts is the only way to see allocations"
@@ -26,20 +26,20 @@ thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Bytes that the whole program holds.
+/// Bytes that the whole program has allocated.
 static LIVE: AtomicI64 = AtomicI64::new(0);
 
-/// One test at a time, so that the program's memory is the test's.
+/// Runs one test at a time, so that the program's memory belongs to that test.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// Counts the allocations of the calling thread, and the bytes that the program holds.
+/// Counts the allocations of the calling thread, and the bytes that the program has allocated.
 fn count(allocations: u64, bytes: i64) {
-    // A thread that is ending has no counter any more, and nothing to count.
+    // A thread that is ending no longer has a counter, and nothing to count.
     let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + allocations));
     LIVE.fetch_add(bytes, Ordering::Relaxed);
 }
 
-/// Allocations of the calling thread, and bytes that the program holds.
+/// Allocations of the calling thread, and bytes that the program has allocated.
 fn now() -> (u64, i64) {
     (ALLOCATIONS.with(Cell::get), LIVE.load(Ordering::Relaxed))
 }
@@ -64,7 +64,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Allocations of the worker's thread and bytes held, at each of these times of the run.
+/// Allocations of the worker's thread and allocated bytes, at each of these times of the run.
 fn observed(plan: Draft, world: World, times: &[Nanos]) -> Vec<(u64, i64)> {
     observed_beside(plan, world, times, &mut |_| {})
 }
@@ -96,13 +96,13 @@ fn observed_beside(
     seen
 }
 
-/// The length of a run in which nothing may be allocated: hundreds of thousands of requests.
+/// The length of a run that must not allocate: hundreds of thousands of requests.
 const LENGTH: Nanos = Nanos::from_millis(1_500);
 
-/// Checks that nothing is allocated in the last half second of such a run.
+/// Checks that such a run allocates nothing in its last half second.
 #[track_caller]
 fn allocates_nothing(name: &str, plan: Draft, world: World) {
-    // No interval ends meanwhile: a new interval would be allocated.
+    // No interval ends during that time, because a new interval would be allocated.
     let plan = plan.interval(Nanos::from_secs(3600));
     let times = [Nanos::from_secs(1), Nanos::from_millis(1_450)];
     let seen = observed(plan, world, &times);
@@ -113,9 +113,9 @@ fn allocates_nothing(name: &str, plan: Draft, world: World) {
     );
 }
 
-/// The increase of the program's memory after a second of the run: the quietest of seven runs,
-/// since the other tests and their runner allocate memory when they start and end. The remains of a
-/// failure are in each run.
+/// The increase of the program's memory within a second of the run: the smallest of seven
+/// increases, because the other tests and their runner allocate memory when they start and end. A
+/// real increase appears in every second.
 fn held_more(plan: Draft, world: World) -> i64 {
     let times: Vec<Nanos> = (2..10).map(Nanos::from_secs).collect();
     let seen = observed(plan, world, &times);
@@ -151,7 +151,7 @@ fn a_request_allocates_nothing() {
     allocates_nothing("late", plan(), late);
 }
 
-/// A target, a field and a body that vary, rendered without an allocation of their own.
+/// A target, a field and a body that vary, rendered without any allocation.
 #[derive(Debug)]
 struct Lengths;
 
@@ -189,7 +189,7 @@ impl RequestData for Lengths {
     }
 }
 
-/// A plan whose requests all vary.
+/// A plan in which all requests vary.
 fn varying(plan: Draft) -> Draft {
     plan.with(|plan| {
         plan.requests[0].body = Body(Some(Arc::default()));
@@ -303,7 +303,7 @@ fn a_look_at_responses_allocates_nothing() {
     allocates_nothing("looks, open", looking(open), world(quick()));
 }
 
-/// Takes messages of which all bytes are the same.
+/// Accepts messages whose bytes are all equal.
 #[derive(Debug)]
 struct Same;
 
@@ -332,13 +332,13 @@ fn a_stream_allocates_nothing() {
     let unary = users().calls(CallKind::Unary, Said::once());
     let script = Http2::new().says(Reply::unary(b"hello"));
     allocates_nothing("unary calls", unary, server(script));
-    // Each entry is used for a call and a plain request in turn.
+    // Each entry alternates between a call and a plain request.
     let mixed = users().to(&["http://sut/", "http://sut/", "http://sut/"]);
     let mixed = mixed.calls(CallKind::Unary, Said::once());
     let mixed = mixed.with(|pool| pool.requests[1].call = None);
     let script = Http2::new().says(Reply::unary(b"hello"));
     allocates_nothing("calls and plain requests", mixed, server(script));
-    // Looked at in place, and put together from two frames.
+    // A message that is checked in place, and one that is assembled from two frames.
     for length in [5, 20_000] {
         let reply = Reply::unary(&vec![b'o'; length]);
         let checked = users().calls_with(CallKind::Unary, Said::once(), |call| {
@@ -350,8 +350,8 @@ fn a_stream_allocates_nothing() {
     allocates_nothing("few streams", held_back, server(Http2::new().allows(5)));
 }
 
-/// Hundreds of thousands of messages on twenty calls without end, and calls that are cancelled
-/// after ten.
+/// Hundreds of thousands of messages on twenty endless calls, and calls that are cancelled after
+/// ten messages.
 #[test]
 fn messages_of_a_stream_allocate_nothing() {
     for (receive, gap) in [(None, 200), (Some(10), 20)] {
@@ -360,7 +360,7 @@ fn messages_of_a_stream_allocate_nothing() {
         let plan = plan.calls_with(CallKind::ServerStream, Said::once(), |call| {
             call.streaming.receive = receive;
         });
-        // The last of the endless calls are cut off, for nothing else ends them.
+        // The last endless calls are closed, because nothing else ends them.
         let plan = plan.with(|plan| plan.stop.drain = Drain::Close);
         let ticking = Reply::call().for_ever(b"tick", Nanos::from_micros(gap));
         let server = Server::http2(Http2::new().says(ticking));
@@ -410,7 +410,8 @@ fn streams_that_fail_allocate_nothing_that_lasts() {
     }
 }
 
-/// Lets the collector's thread catch up with virtual time: all but the last of these intervals.
+/// Lets the collector's thread catch up with virtual time until all but the last of these intervals
+/// are merged.
 #[expect(clippy::disallowed_methods, reason = "another thread needs real time")]
 fn rest(collected: &AtomicU64, intervals: u64) {
     for _ in 0..60_000 {
@@ -424,8 +425,9 @@ fn rest(collected: &AtomicU64, intervals: u64) {
 
 #[test]
 fn calls_hold_as_much_after_an_hour_as_after_minutes() {
-    // Each interval has other times than the one before. Virtual ones go by faster than the
-    // collector merges them, and those that wait are no growth: the worker rests after each.
+    // Each interval has times that differ from the previous ones. Virtual intervals pass faster
+    // than the collector merges them, and waiting ones must not count as growth, so the worker
+    // rests after each.
     let plan = open("const(50/s,3600s)").connections(2).http2(10);
     let plan = plan.interval(Nanos::from_secs(10));
     let plan = plan.calls(CallKind::Unary, Said::once().varying());
@@ -436,8 +438,8 @@ fn calls_hold_as_much_after_an_hour_as_after_minutes() {
         let (collected, time) = (Arc::clone(&collected), interval * 10_000 + 100);
         world.at(Nanos::from_millis(time), move || rest(&collected, interval))
     });
-    // Each in the middle of an interval. How many intervals are on their way between the threads is
-    // up to the system: the least that is held is the need of the run.
+    // Each time is in the middle of an interval. The system determines how many intervals are
+    // between the threads, so the minimum of the allocated bytes is what the run needs.
     let times: Vec<Nanos> = (200..3600)
         .map(|second| Nanos::from_millis(second * 1000 + 500))
         .collect();
@@ -449,28 +451,29 @@ fn calls_hold_as_much_after_an_hour_as_after_minutes() {
     let least = |part: &[(u64, i64)]| part.iter().map(|(_, held)| *held).min();
     let (early, late) = (least(&seen[..400]), least(&seen[seen.len() - 400..]));
     let grown = late.zip(early).map(|(late, early)| late - early);
-    // An interval is 3 MiB. The summary's timeline has at most 300 cells, of some 4 kB here.
+    // An interval takes 3 MiB. The summary's timeline has at most 300 cells, of some 4 kB here.
     assert!(grown < Some(2 << 20), "{grown:?} bytes more after an hour");
 }
 
 #[test]
 fn a_week_is_as_large_as_a_day() {
-    // A request a second for 604,800 s, with an interval an hour: how much there is to count is the
-    // same at any rate, and it is time that could let something grow.
+    // A request per second for 604,800 s, with an interval per hour. The amount of counted data
+    // does not depend on the rate, and only time could make something grow.
     const DAY: u64 = 24 * 3600;
     let plan = open(&format!("const(1/s,{}s)", 7 * DAY))
         .connections(3)
         .interval(Nanos::from_secs(3600));
-    // Each in the middle of an interval, when the one before has long been merged.
+    // Each time is in the middle of an interval, long after the previous interval was merged.
     let times: Vec<Nanos> = (0..7)
         .map(|day| Nanos::from_secs(day * DAY + 19_000))
         .collect();
     let seen = observed(plan, world(quick().closes_after(200)), &times);
     let grown = seen[6].1 - seen[0].1;
-    // Two intervals more may be on their way between the threads.
+    // Up to two more intervals may be between the threads.
     assert!(grown < 10 << 20, "{grown} bytes more after six days");
     let allocations = seen[6].0 - seen[0].0;
-    // An interval is some twenty allocations, if none has come back in time for the next.
+    // An interval costs some twenty allocations, unless a previous one has been returned in time
+    // for reuse.
     assert!(
         allocations < 6 * 24 * 40,
         "{allocations} allocations in six days"

@@ -46,7 +46,7 @@ fn world(answer: Answer) -> World {
         .network(Network::each_way(us(20)))
 }
 
-/// Every coding with the same text in it.
+/// Every coding of one text.
 fn encoded(text: &[u8]) -> [(&'static str, Vec<u8>); 4] {
     [
         ("gzip", gzip(text)),

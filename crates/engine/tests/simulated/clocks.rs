@@ -1,7 +1,7 @@
-//! Times by the kernel's clock: lateness of the program is in no figure of the target.
+//! Times by the kernel's clock: the program's lateness is in no figure of the target.
 //!
-//! The program is stopped in pauses, in which the network continues and the kernel stamps arriving
-//! bytes.
+//! The program is stopped in pauses. During them the network continues and the kernel stamps
+//! arriving bytes.
 
 use crate::{ms, run, secs, us};
 use drumfire_measure::{ArrivalClock, Latency, Validity};
@@ -11,7 +11,7 @@ use drumfire_testkit::{
 };
 use drumfire_units::Nanos;
 
-/// A program that is stopped for 60 ms in each 500 ms of ten seconds.
+/// A program that is stopped for 60 ms in every 500 ms of ten seconds.
 fn halting() -> Client {
     let starts = (0..20).map(|n| ms(500 * n + 233) + us(7));
     starts.fold(Client::ideal(), |client, at| client.stopped(at, ms(60)))
@@ -24,7 +24,7 @@ fn world(server: Server, client: Client) -> World {
         .client(client)
 }
 
-/// The time that a request takes there.
+/// The time that a request takes in that world.
 const SERVICE: Nanos = Nanos::from_micros(1_100);
 
 /// The parts of every request's response time add up to it.
@@ -60,12 +60,12 @@ fn a_generator_that_stands_still_leaves_service_times_as_they_are() {
             assert_eq!(total.counts.ok, 10_000);
             has_one_service_time(&result);
             is_balanced(&total.latency);
-            // What became due in a stop left late, by that and nothing else.
+            // The only delay of requests that became due in a stop is the stop.
             assert_eq!(total.latency.waiting.max(), Nanos::ZERO, "{connections}");
             assert!(total.latency.lag.max() > ms(59));
             assert_eq!(result.summary.generator.clock, ArrivalClock::Kernel);
             assert_ne!(result.summary.verdict.validity, Validity::Valid);
-            // By the program's clock the stops are in the service times.
+            // By the program's clock the service times include the stops.
             let result = run(plan, world(server, halting()));
             let service = &result.summary.total.latency.service_time;
             assert!(service.max() > ms(58), "{:?}", service.max());
@@ -83,14 +83,15 @@ fn users_that_stand_still_see_the_service_as_it_is() {
     is_balanced(latency);
     assert_eq!(latency.lag.max(), Nanos::ZERO);
     assert_eq!(latency.waiting.max(), Nanos::ZERO);
-    // Their rhythm suffered by the time for which responses lay there.
+    // The time for which responses waited to be read slows the users down.
     let handling = &result.summary.health.handling;
     assert_eq!(handling.count(), result.summary.total.counts.ok);
     assert!(handling.max() > ms(58) && handling.max() <= ms(60));
     assert_eq!(result.summary.generator.handling_p50, Nanos::ZERO);
 }
 
-/// With any pauses, service times equal the times of a program that was never stopped.
+/// Any pauses leave service times unchanged: they equal the times of a program that was never
+/// stopped.
 #[test]
 fn service_times_do_not_depend_on_pauses() {
     for seed in 0..24 {
@@ -132,8 +133,8 @@ fn service_times_do_not_depend_on_pauses() {
     }
 }
 
-/// A program that loses its core within a send: by the kernel's clock of departures that is lag, by its
-/// own it would be service.
+/// A program that loses its core within a send: by the kernel's clock of departures that time is
+/// lag, by the program's own clock it would be service time.
 #[test]
 fn what_a_send_takes_is_in_no_service_time() {
     for (plan, server) in open_loads(100) {
@@ -150,7 +151,7 @@ fn what_a_send_takes_is_in_no_service_time() {
         assert_eq!(leaving.min(), us(50));
         assert!(leaving.max() > ms(55), "{:?}", leaving.max());
         assert!(summary.total.latency.lag.min() >= us(50));
-        // With stamps of what arrives alone it counts from the hand-over.
+        // With time stamps only for arriving bytes, service time counts from the hand-over.
         let plan = plan.clock(ClockChoice::Receive);
         let result = run(plan, world(server, slow(halting())));
         let service = &result.summary.total.latency.service_time;
@@ -189,7 +190,7 @@ fn service_times_do_not_depend_on_calls() {
     }
 }
 
-/// Requests whose departure is not known count from their hand-over, and are counted.
+/// Requests with an unknown departure count from their hand-over, and are counted.
 #[test]
 fn departures_that_are_missing_or_refused_fall_back() {
     for (plan, server) in open_loads(100) {
@@ -231,14 +232,14 @@ fn the_departure_is_that_of_the_first_request() {
     let result = run(plan, world(server, client));
     let latency = &result.summary.total.latency;
     is_balanced(latency);
-    // Three ways, and what the program takes between them.
+    // Three round trips, and the program's time between them.
     assert!(latency.service_time.min() > Nanos(SERVICE.0 * 3));
     assert_eq!(result.summary.health.leaving.count(), 100);
     assert_eq!(result.summary.health.leaving.max(), us(100));
 }
 
-/// Responses on one connection that are read at once have the time of the newest: later than their
-/// own by less than the program's would be, and never later than that.
+/// Responses on one connection that are read at once have the time stamp of the newest. It may be
+/// later than their own arrival, but never later than the program's time.
 #[test]
 fn streams_that_are_read_at_once_have_the_newest_stamp() {
     let plan = open("const(1000/s,10s)").connections(2).http2(8);
@@ -258,7 +259,7 @@ fn streams_that_are_read_at_once_have_the_newest_stamp() {
     assert!(program.max() > ms(58));
 }
 
-/// A stamp before its request is refused: the program's time is used instead.
+/// A time stamp that is earlier than its request is refused: the program's time is used instead.
 #[test]
 fn a_stamp_before_the_request_is_refused() {
     for (plan, server) in open_loads(100) {
@@ -294,7 +295,7 @@ fn what_the_kernel_does_not_stamp_is_timed_by_the_program() {
     assert!(result.summary.total.latency.service_time.max() > ms(58));
 }
 
-/// Of segments that are read at once only the last one's time is known.
+/// When several segments are read at once, only the last one's time is known.
 #[test]
 fn the_first_byte_is_that_of_the_first_read() {
     let answer = Answer::ok().cut_at(&[10], ms(5));

@@ -1,4 +1,4 @@
-//! Changes of an active run: exact to the request, with any number of workers.
+//! Changes of an active run: exact for every request, with any number of workers.
 
 use crate::{failures, ms, secs};
 use drumfire_engine::ControlError;
@@ -32,7 +32,7 @@ fn run(plan: Draft, world: World, commands: &[(Nanos, Change)]) -> Simulated {
     simulation.run()
 }
 
-/// When which URL was asked for, in the order of time.
+/// The requested URLs with their times, in chronological order.
 fn asked(result: &Simulated) -> Vec<(Nanos, String)> {
     let mut asked: Vec<(Nanos, String)> = result
         .log
@@ -47,14 +47,14 @@ fn asked(result: &Simulated) -> Vec<(Nanos, String)> {
     asked
 }
 
-/// From `from` on one each `step`, before `end`.
+/// Times from `from` on, every `step`, before `end`.
 fn evenly(from: Nanos, step: Nanos, end: Nanos) -> impl Iterator<Item = Nanos> {
     (0..)
         .map(move |n| from + Nanos(step.0 * n))
         .take_while(move |at| *at < end)
 }
 
-/// Three URLs in turn, so that a request's number can be seen.
+/// Three URLs in turn, which reveal a request's number.
 fn three(law: &str) -> Draft {
     open(law)
         .to(&["http://sut/0", "http://sut/1", "http://sut/2"])
@@ -94,8 +94,8 @@ fn a_rate_changed_twice_is_exact_to_the_request() {
     }
 }
 
-/// The load was to end with its law, and does so with another rate, which a pause delays as it
-/// would have delayed the law.
+/// The load would end with its law, and still does so with another rate. A pause delays the end
+/// like the end of the law.
 #[test]
 fn a_rate_without_an_end_takes_that_of_the_law_before() {
     for threads in [1, 2, 3] {
@@ -117,7 +117,7 @@ fn a_rate_without_an_end_takes_that_of_the_law_before() {
     }
 }
 
-/// A command's time matters, not when it was given.
+/// Only a command's time matters, not the order in which commands are given.
 #[test]
 fn commands_may_be_given_in_any_order() {
     let plan = || three("const(100/s)").lasts(secs(4)).threads(2);
@@ -160,7 +160,7 @@ fn after_a_pause_the_law_goes_on_where_it_stood() {
         let plan = three("const(100/s)").lasts(secs(5)).threads(threads);
         let commands = [(ms(2_003), Change::Pause), (secs(3), Change::Resume)];
         let result = run(plan, at_once(), &commands);
-        // The one due 7 ms after the pause's start comes 7 ms after its end.
+        // A request due 7 ms after the pause's start is sent 7 ms after its end.
         let first = evenly(Nanos::ZERO, ms(10), ms(2_003));
         came(&result, first.chain(evenly(ms(3_007), ms(10), secs(5))));
     }
@@ -187,8 +187,8 @@ fn what_was_due_before_a_pause_is_still_sent() {
         world,
         &[(ms(100), Change::Pause), (secs(4), rate("const(1/s)"))],
     );
-    // A hundred were due; the last of them waits some 0.9 s. A law that follows in a pause waits
-    // for its end.
+    // A hundred were due; the last of them waits some 0.9 s. A law that is set during a pause
+    // starts at the pause's end.
     assert_eq!(result.summary.total.counts.sent, 100);
     assert_eq!(result.summary.total.latency.waiting.max(), ms(990 - 99));
     assert_eq!(result.summary.duration, secs(5));
@@ -196,7 +196,7 @@ fn what_was_due_before_a_pause_is_still_sent() {
 
 #[test]
 fn a_worker_that_stands_still_loses_nothing() {
-    // The client stands still from 2.95 s to 3.25 s, in which the rate changes.
+    // The client is stopped from 2.95 s to 3.25 s, during which the rate changes.
     let client = Client::ideal().stopped(ms(2_950), ms(300));
     let plan = three("const(100/s)").lasts(secs(5)).threads(2);
     let result = run(
@@ -261,10 +261,11 @@ fn users_come_and_go_by_command() {
 #[test]
 fn users_rest_in_a_pause_and_go_on_where_they_stood() {
     for threads in [1, 2] {
-        // Each begins a request every 150 ms: 100 ms under way, 50 ms of rest.
+        // Each user begins a request every 150 ms: the request takes 100 ms, the rest 50 ms.
         let world = World::of(Server::new().takes(Law::Const(ms(100)))).keeps_requests();
         let plan = closed(2).thinks(ms(50)).threads(threads).lasts(secs(2));
-        // In the first pause both are on their way, in the second both have rested 20 ms.
+        // In the first pause both requests are in flight, in the second both users have rested 20
+        // ms.
         let commands = [
             (ms(310), Change::Pause),
             (ms(800), Change::Resume),

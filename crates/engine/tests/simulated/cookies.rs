@@ -1,4 +1,5 @@
-//! Cookies: each user's own, kept as long as the plan says, and sent where they belong.
+//! Cookies: each user has separate ones, keeps them as long as the plan specifies, and sends them
+//! to the right targets.
 
 use crate::{failures, ms, run};
 use drumfire_plan::{Cookies, Header, OnFailure, Program, Redirects, Retry, Step};
@@ -18,7 +19,7 @@ fn steps(count: u32) -> Program {
     Program::of_steps((0..count).map(send).collect())
 }
 
-/// Logs in, and then looks twice.
+/// Logs in, and then sends two more requests.
 fn shop(plan: Draft, cookies: Cookies) -> Draft {
     plan.to(&["http://sut/login", "http://sut/list", "http://sut/cart"])
         .with(|pool| {
@@ -27,7 +28,8 @@ fn shop(plan: Draft, cookies: Cookies) -> Draft {
         })
 }
 
-/// Gives each login without a session a new session, and refuses all other requests without one.
+/// Gives each login without a session a new session, and refuses all other requests without a
+/// session.
 fn answer(request: &Request<'_>) -> Answer {
     match request.header("cookie") {
         Some(cookie) if cookie.starts_with("sid=s") => Answer::ok(),
@@ -44,7 +46,7 @@ fn world() -> World {
     World::of(server.answers(answer)).keeps_requests()
 }
 
-/// How many logins had no cookie yet, and how many other requests each session sent.
+/// The number of logins without a cookie, and the number of other requests in each session.
 fn sessions(result: &Simulated) -> (usize, BTreeMap<String, usize>) {
     let mut new = 0;
     let mut sent = BTreeMap::new();
@@ -68,7 +70,7 @@ fn a_user_keeps_its_own_cookies() {
         // Each thread has a separate server, which counts from 0.
         assert_eq!((new, sent.len()), (6, 6 / threads as usize), "{sent:?}");
         assert_eq!(sent.values().sum::<usize>(), 90 - 6);
-        // Users have connections in common, and yet no cookies.
+        // Users share connections, but not cookies.
         let plan = shop(closed(6).threads(threads).iterations(30), Cookies::User).connections(3);
         failures(&run(plan, world()).summary, &[]);
     }

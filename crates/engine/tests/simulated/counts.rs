@@ -1,4 +1,4 @@
-//! Exact counts, for every end of a run.
+//! Exact counts, for every way to end a run.
 
 use crate::{close, ms, quantile, run, secs, us};
 use drumfire_measure::Outcome;
@@ -39,7 +39,7 @@ fn fifty_thousand_a_second_are_half_a_million_in_ten() {
     assert_eq!(result.summary.duration, secs(10) + us(240));
 }
 
-/// Every worker count from one to more than there are connections.
+/// Every number of workers from one to more than the number of connections.
 #[track_caller]
 fn for_every_worker_count(count: u64, plan: impl Fn() -> Draft) {
     for threads in [1, 2, 3, 5, 8, 16] {
@@ -175,7 +175,7 @@ fn a_line_rises_and_steps_follow_each_other() {
 
 #[test]
 fn the_warm_up_is_sent_and_not_measured() {
-    // Slow at first, as a cold cache is.
+    // Slow at first, like a cold cache.
     let server = |cold| {
         Server::new().answers(move |request| {
             let time = if request.index < cold {
@@ -210,8 +210,8 @@ fn the_warm_up_is_sent_and_not_measured() {
     close("the rate", result.summary.achieved_per_s(), 20_000.0, 0.001);
 }
 
-/// Answers that take longer than the warm-up: requests that become due in a second are counted in
-/// it, before and after the end of the warm-up, and with any number of threads.
+/// Answers take longer than the warm-up. Before and after the end of the warm-up, and with any
+/// number of threads, each request is counted in the second in which it becomes due.
 #[test]
 fn the_warm_up_counts_what_becomes_due_when_it_does() {
     for threads in [1, 2] {
@@ -235,7 +235,7 @@ fn the_warm_up_counts_what_becomes_due_when_it_does() {
 
 #[test]
 fn users_think() {
-    // 10 ms of service and 40 ms of thought: twenty requests a second for each user.
+    // 10 ms of service and 40 ms of thinking: twenty requests a second for each user.
     let world = World::of(Server::new().takes(Law::Const(ms(10))));
     let result = run(closed(5).thinks(ms(40)).lasts(secs(10)), world);
     exactly(&result, 5 * 20 * 10);

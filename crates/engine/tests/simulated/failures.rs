@@ -1,4 +1,4 @@
-//! Targets that refuse, die, reset, and machines that run out.
+//! Targets that refuse, die or reset connections, and machines that run out of resources.
 
 use crate::{failures, ms, run, secs, seen, us};
 use drumfire_engine::RunError;
@@ -11,8 +11,8 @@ fn world(server: Server) -> World {
     World::of(server.takes(Law::Const(ms(1)))).network(Network::each_way(us(50)))
 }
 
-/// With `Unresolved::Fail`, a name that has no address fails requests one by one, with the pauses
-/// of a dead target, and nothing is dialed.
+/// With `Unresolved::Fail`, a name without an address fails each of its requests, with pauses as
+/// for a dead target, and nothing is dialed.
 #[test]
 fn a_name_without_an_address_fails_every_request() {
     for plan in [closed(10), closed(10).connections(2).http2(5)] {
@@ -97,8 +97,8 @@ fn a_restart_loses_what_it_must_and_no_more() {
         let result = run(plan, world(server));
         let total = &result.summary.total;
         assert_eq!(total.counts.intended, 10_000);
-        // Those under way at the moment are reset, those due meanwhile are refused or wait for a
-        // connection that rests.
+        // Requests in flight at that moment are reset. Requests that become due during the outage
+        // are refused or wait for a connection that pauses.
         let reset = seen(&result.summary, Outcome::ClosedReused);
         let refused = seen(&result.summary, Outcome::ConnectRefused);
         assert!((1..=5).contains(&reset), "{reset}");
@@ -123,7 +123,7 @@ fn a_restart_in_the_closed_model_balances() {
     let total = &result.summary.total;
     assert_eq!(seen(&result.summary, Outcome::ClosedReused), 40);
     assert_eq!(total.counts.ok + total.counts.failed, total.counts.sent);
-    // 20 users, 6 s, 1.1 ms each, less the time to notice that the server is back.
+    // 20 users, 6 s, 1.1 ms each, minus the time to notice that the server is back.
     let best = 20 * 6_000_000 / 1100;
     assert!(
         (best - 20 * 200..best + 40).contains(&total.counts.ok),
@@ -146,8 +146,8 @@ fn resets_at_random_are_counted_exactly() {
     let server = Server::new().resets(0.1);
     let result = run(open("const(1000/s,20s)").connections(20), world(server));
     let total = &result.summary.total;
-    // A reset before any byte is taken for the end of a kept-alive connection, but for the first
-    // request on it.
+    // A reset before any byte counts as the end of a kept-alive connection, except on the
+    // connection's first request.
     let first = seen(&result.summary, Outcome::Reset);
     let reset = first + seen(&result.summary, Outcome::ClosedReused);
     assert_eq!(total.counts.ok + reset, 20_000);
@@ -225,8 +225,8 @@ fn what_the_machine_lacks_is_the_generators_fault() {
     }
 }
 
-/// A driver that can't wait ends the run, while connections are opened or later: the figures of a
-/// broken loop blame the generator alone.
+/// A driver that can't wait ends the run, whether connections are being opened or later; only the
+/// generator is blamed.
 #[test]
 fn a_wait_that_fails_ends_the_run() {
     for waits in [0, 7, 100] {

@@ -1,11 +1,11 @@
-//! Connections that are opened as they are needed.
+//! Connections that are opened on demand.
 
 use crate::{failures, ms, run, secs, us};
 use drumfire_plan::Growth;
 use drumfire_testkit::{Client, Draft, Farewell, Http2, LastId, Law, Network, Server, World, open};
 use drumfire_units::Nanos;
 
-/// An open load on as many connections as it needs, up to a bound.
+/// An open load on as many connections as it needs, up to a limit.
 fn growing(law: &str, bound: u32) -> Draft {
     open(law)
         .connections(bound)
@@ -40,7 +40,7 @@ fn the_time_to_connect_is_part_of_the_wait() {
     let result = run(growing("const(10/s,2s)", 1000), far);
     failures(&result.summary, &[]);
     let latency = &result.summary.total.latency;
-    // There and back for the connection, there and back for the request, and the work.
+    // A round trip for the connection, a round trip for the request, and the service.
     assert_eq!(latency.response_time.max(), ms(40 + 40 + 30));
     assert_eq!(latency.waiting.max(), ms(40));
     assert_eq!(latency.lag.max(), ms(0));
@@ -48,8 +48,8 @@ fn the_time_to_connect_is_part_of_the_wait() {
 
 #[test]
 fn our_own_lateness_is_no_wait_for_a_connection() {
-    // A response comes just before the late start of the next request, which takes its connection:
-    // there was none free at its time, and another could have been opened.
+    // A response comes just before the late start of the next request, which takes its connection.
+    // No connection was free when the request was due, and another one could have been opened.
     let late = takes(ms(10) - us(10)).client(Client::ideal().wakes_late(us(30)));
     let result = run(growing("const(100/s,5s)", 1000), late);
     failures(&result.summary, &[]);
@@ -83,7 +83,7 @@ fn each_origin_has_as_many_as_it_needs() {
     let plan = growing("const(100/s,4s)", 100).to(&["http://sut/", "http://other/"]);
     let result = run(plan, world);
     failures(&result.summary, &[]);
-    // Fifty a second to each, every 20 ms: two at a time, and one.
+    // Fifty a second for each target, every 20 ms: two at a time for one, one for the other.
     assert_eq!(result.log.connections, 2 + 1);
 }
 
@@ -93,7 +93,7 @@ fn streams_fill_a_connection_before_there_is_another() {
     let plan = growing("const(50/s,2s)", 100).http2(4);
     let result = run(plan, World::of(server));
     failures(&result.summary, &[]);
-    // Five at a time, four on each.
+    // Five at a time, four on each connection.
     assert_eq!(result.summary.total.counts.ok, 100);
     assert_eq!(result.log.connections, 2);
     assert!(result.summary.duration >= secs(2));
@@ -113,10 +113,11 @@ fn a_server_that_allows_fewer_streams_gets_more_connections() {
     failures(&result.summary, &[]);
     let total = &result.summary.total;
     assert_eq!(total.counts.ok, 150);
-    // A response takes 110 ms: six at a time, two on each, and more while those are opened.
+    // A response takes 110 ms: six at a time, two on each connection, and more while connections
+    // are opened.
     assert_eq!(result.log.connections, 4);
-    // Only requests before the server's SETTINGS waited for a stream: two round trips, without a
-    // turn.
+    // Only requests before the server's SETTINGS waited for a stream: two round trips. No request
+    // had to take turns.
     assert!(
         total.latency.waiting.max() <= ms(20),
         "{:?}",
@@ -142,7 +143,7 @@ fn a_burst_before_the_servers_word_waits_for_its_turns() {
     failures(&result.summary, &[]);
     let total = &result.summary.total;
     assert_eq!(total.counts.ok, 9 + 20);
-    // Nine on the first, in three turns; its seats are three from then on.
+    // Nine on the first connection, in three turns; from then on it has three seats.
     assert!(
         total.latency.waiting.max() >= ms(220),
         "{:?}",
@@ -154,7 +155,7 @@ fn a_burst_before_the_servers_word_waits_for_its_turns() {
 
 #[test]
 fn a_connection_that_takes_over_has_its_own_number_of_seats() {
-    // The first allows two and goes after twenty streams; so do those that follow.
+    // The first connection allows two streams and ends after twenty; so do the following ones.
     let server = Http2::new()
         .allows(2)
         .goes_away(20, LastId::Come, 0, Farewell::Stays);

@@ -1,4 +1,4 @@
-//! gRPC calls: messages exactly as many and when they should be, and every status its outcome.
+//! gRPC calls: exact numbers and times of messages, and the outcome of every status.
 
 use crate::{failures, ms, run, secs, us};
 use drumfire_measure::{GRPC_STATUS, Kept, Outcome, RunEvent};
@@ -14,7 +14,7 @@ use drumfire_units::Nanos;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A server that takes 10 ms, next door.
+/// A server that takes 10 ms, without network delay.
 fn world(script: Http2) -> World {
     World::of(Server::http2(script).takes(Law::Const(ms(10)))).keeps_requests()
 }
@@ -30,7 +30,7 @@ fn calls(users: u32, count: u64, kind: CallKind, said: Said) -> Draft {
     plan.calls(kind, said)
 }
 
-/// A plan as from `calls`, with a call that streams in this way.
+/// A plan like that from `calls`, with a call that streams in this way.
 fn streams(count: u64, kind: CallKind, said: Said, streaming: Streaming) -> Draft {
     let plan = closed(1).http2(1).requests(count);
     plan.calls_with(kind, said, |call| call.streaming = streaming)
@@ -83,7 +83,7 @@ fn a_call_may_end_with_the_statuses_that_are_expected() {
 
 #[test]
 fn mixed_kinds() {
-    // Calls and plain requests in turn: the exchange of each has been one of the other kind.
+    // Calls and plain requests alternate: each exchange was used for the other kind before.
     let urls = ["http://sut/", "http://sut/", "http://sut/"];
     let plan = closed(4).connections(1).http2(4).requests(600).to(&urls);
     let plan = plan.calls(CallKind::Unary, Said::once());
@@ -100,7 +100,7 @@ fn mixed_kinds() {
     ok(&result, 600, 400, 400);
 }
 
-/// As all gRPC clients send it once more, unasked.
+/// All gRPC clients send such a call once more by themselves.
 #[test]
 fn a_refused_call_is_sent_once_more() {
     let plan = calls(10, 1000, CallKind::Unary, Said::once());
@@ -150,7 +150,7 @@ fn what_is_sent_again_counts_once() {
     };
     for said in [Said::times(3), Said::times(3).varying()] {
         for streaming in [Streaming::default(), streaming] {
-            // Bursts of 20: of the third, the connection serves none.
+            // Bursts of 20: the connection serves none of the third burst.
             let script = Http2::new().says(Reply::unary(b"sum"));
             let script = script.goes_away(50, LastId::Of(79), 0, Farewell::WhenDone);
             let plan = calls(20, 200, CallKind::ClientStream, said);
@@ -180,7 +180,8 @@ fn what_varies_is_made_for_each_call() {
     assert!(numbers.into_iter().eq(0..1000));
 }
 
-/// A server that fails every call at length fills no memory where every sample is kept.
+/// A server that fails every call with long details does not fill the memory, even if every sample
+/// is kept.
 #[test]
 fn details_of_samples_are_bounded() {
     const LIMIT: usize = 16 << 20;
@@ -330,7 +331,7 @@ fn messages_of_a_client_go_out_at_their_times() {
     }
 }
 
-/// Three messages, of which each notes the time that it has, in milliseconds.
+/// Three messages, each of which notes its time in milliseconds.
 #[derive(Debug)]
 struct Clock {
     seen: Arc<Mutex<Vec<u64>>>,
@@ -444,14 +445,14 @@ fn a_stream_is_cancelled_when_enough_has_come() {
         ok(&result, 20, 20, 20 * received);
         let response = &result.summary.total.latency.response_time;
         assert_eq!((response.min(), response.max()), (ms(took), ms(took)));
-        // The last is cancelled as its connection is closed.
+        // The last call is cancelled because its connection is closed.
         assert!(result.log.cancelled >= 19, "{}", result.log.cancelled);
         assert_eq!(result.log.connections, 1);
     }
 }
 
-/// A stream that would never end is cancelled after ten messages: the server knows a round trip
-/// after it has sent the tenth.
+/// An endless stream is cancelled after ten messages: the server is notified one round trip after
+/// it has sent the tenth.
 #[test]
 fn a_cancel_is_told_at_once() {
     let reply = Reply::call().for_ever(b"tick", us(100));
@@ -462,7 +463,8 @@ fn a_cancel_is_told_at_once() {
     let plan = streams(20, CallKind::ServerStream, Said::once(), streaming);
     let result = run(plan, says(reply).network(Network::each_way(ms(5))));
     ok(&result, 20, 20, 200);
-    // To the server, its 10 ms, ten messages, and back; then on to the server once more.
+    // The way to the server, its 10 ms, ten messages, and the way back; then the way to the server
+    // once more.
     let call = 5_000 + 10_000 + 9 * 100 + 5_000;
     let expected: Vec<Nanos> = (1..20).map(|n| us(n * call + 5_000)).collect();
     assert_eq!(result.log.cancelled_at[..19], expected);
@@ -478,8 +480,9 @@ fn a_server_that_dies_ends_its_streams_and_is_found_again() {
     let plan = plan.calls(CallKind::ServerStream, Said::once());
     let result = run(plan, World::of(server));
     let total = &result.summary.total;
-    // A call takes 180 ms. Each user has five answered before the server dies in the sixth, and
-    // after it is found again, within 100 ms, at least ten, the last of them after the end.
+    // A call takes 180 ms. Each user has five answered before the server dies during the sixth.
+    // After the server is found again, within 100 ms, at least ten follow, the last of them after
+    // the end.
     let refused = crate::seen(&result.summary, Outcome::ConnectRefused);
     failures(
         &result.summary,
@@ -487,8 +490,7 @@ fn a_server_that_dies_ends_its_streams_and_is_found_again() {
     );
     assert!((50..=130).contains(&refused), "{refused}");
     assert!((80..=85).contains(&total.counts.ok), "{}", total.counts.ok);
-    // The call that was cut off had brought eight messages: at 900 ms, and each 20 ms until 1,040
-    // ms.
+    // The interrupted call had received eight messages: at 900 ms, and every 20 ms until 1,040 ms.
     assert_eq!(total.messages.received, total.counts.ok * 10 + 5 * 8);
     assert_eq!(total.messages.first.count(), total.counts.ok + 5);
 }
@@ -549,7 +551,7 @@ fn a_deadline_ends_a_call() {
     }
 }
 
-/// A server that observes the deadline too may end the call before our timer is due: both orders
+/// A server that also observes the deadline may end the call before our timer expires: both orders
 /// have one outcome. A server with a shorter deadline is a different case.
 #[test]
 fn who_is_first_to_see_a_deadline_is_no_outcome() {

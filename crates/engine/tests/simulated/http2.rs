@@ -1,5 +1,4 @@
-//! Many exchanges on one connection: in flight, waiting, and under the server's limits and
-//! failures.
+//! Many exchanges on one connection: in flight, waiting, and with the server's limits and failures.
 
 use crate::{failures, ms, run, secs, seen, us};
 use drumfire_measure::{Outcome, Validity};
@@ -25,7 +24,7 @@ fn together(users: u32) -> Draft {
     closed(users).connections(1).http2(users)
 }
 
-/// Checks the number of answered requests and of connections, without a failure.
+/// Checks the number of answered requests and of connections, and that no request failed.
 #[track_caller]
 fn answered(result: &Simulated, requests: u64, connections: u64) {
     failures(&result.summary, &[]);
@@ -80,7 +79,7 @@ fn a_server_that_allows_none_is_waited_for() {
     assert_eq!(latency.service_time.max(), ms(10));
     assert_eq!(latency.lag.max(), Nanos::ZERO);
     assert_eq!(result.summary.verdict.validity, Validity::Valid);
-    // 200 were due before there was room, and the report has the reason.
+    // 200 requests were due before there was room, and the report contains the reason.
     let held_back = &result.summary.total.held_back;
     assert_eq!((held_back.requests, held_back.allowed), (200, Some(0)));
 }
@@ -90,7 +89,8 @@ fn a_server_that_allows_fewer_than_there_are_loses_none() {
     let script = Http2::new().then_allows(ms(105), 1);
     let result = run(together(100).lasts(secs(1)), near(script));
     failures(&result.summary, &[]);
-    // Eleven rounds of 100, then 100 of which each that ends from 120 ms to 990 ms has a successor.
+    // Eleven rounds of 100, then 100 requests, each of which has a successor if it ends from 120 ms
+    // to 990 ms.
     assert_eq!(result.summary.total.counts.ok, 1100 + 100 + 88);
     assert_eq!(result.log.cancelled, 0);
 }
@@ -125,7 +125,7 @@ fn a_body_waits_for_room_and_comes_whole() {
 
 #[test]
 fn a_response_before_the_body_is_whole_is_a_response() {
-    // With and without a reset by which the server refuses the rest of the body.
+    // With and without a reset with which the server refuses the rest of the body.
     for reply in [Reply::status(200), Reply::status(200).reset(0)] {
         let script = Http2::new()
             .stream_window(1000)
@@ -140,13 +140,13 @@ fn a_response_before_the_body_is_whole_is_a_response() {
 
 #[test]
 fn streams_that_a_server_did_not_process_are_sent_again() {
-    // Bursts of 20: of the third, the connection serves none.
+    // Bursts of 20: the connection serves none of the third burst.
     for farewell in [Farewell::Stays, Farewell::WhenDone] {
         let script = Http2::new().goes_away(50, LastId::Of(79), 0, farewell);
         let result = run(together(20).requests(1000), world(script));
         answered(&result, 1000, 25);
         assert_eq!(result.summary.total.retried, 24 * 20);
-        // 50 rounds, and 24 times one to be refused and one to connect.
+        // 50 rounds, and 24 times a round to be refused and one to connect.
         assert_eq!(result.summary.duration, ms(50 * 12 + 24 * (2 + 4)));
     }
 }
@@ -167,7 +167,8 @@ fn a_warning_moves_on_without_loss() {
 
 #[test]
 fn streams_that_a_server_refuses_on_its_way_out_are_sent_again() {
-    // The third burst meets the GOAWAY on the way; nothing of it is beyond what that names.
+    // The third burst is sent before the GOAWAY arrives; none of its streams is above the last
+    // stream of the GOAWAY.
     let script = Http2::new()
         .goes_away_after(ms(25), LastId::Max, 0, Farewell::Stays)
         .refuses_when_going();
@@ -179,8 +180,8 @@ fn streams_that_a_server_refuses_on_its_way_out_are_sent_again() {
 
 #[test]
 fn answers_that_come_with_a_farewell_are_followed_by_requests_elsewhere() {
-    // The second burst's answers come after 20 ms, the GOAWAY a millisecond later; both are read
-    // in one go after 22.
+    // The second burst's answers arrive after 20 ms, the GOAWAY a millisecond later; both are read
+    // at once after 22 ms.
     let script = Http2::new().goes_away_after(ms(21), LastId::Come, 0, Farewell::WhenDone);
     let world = near(script).client(Client::ideal().stopped(ms(18), ms(4)));
     let result = run(together(20).requests(60), world);
@@ -203,7 +204,7 @@ fn a_server_that_always_goes_away_is_dialed_seldom() {
         let result = run(plan, world(script));
         let total = &result.summary.total;
         failures(&result.summary, &[(outcome, total.counts.sent)]);
-        // Each is sent once more, and then it is enough; after an error none is.
+        // Each is sent once more and then fails; after an error none is sent again.
         let again = if code == 0 { total.counts.sent } else { 0 };
         assert_eq!(total.retried, again);
         assert!(total.counts.sent >= 40, "{}", total.counts.sent);
@@ -222,12 +223,12 @@ fn a_server_that_greets_with_a_farewell_is_sent_nothing() {
             let script = Http2::new().goes_away(0, LastId::Of(0), code, farewell);
             let result = run(together(10).lasts(secs(10)), world(script));
             let total = &result.summary.total;
-            // As with a server that refuses connections: all that wait have failed.
+            // Like a server that refuses connections: all waiting requests have failed.
             failures(&result.summary, &[(outcome, total.counts.sent)]);
             assert_eq!((result.log.requests, result.log.unserved), (0, 0));
             assert_eq!(total.retried, 0);
             assert!(total.counts.sent >= 900, "{}", total.counts.sent);
-            // At first soon, then every 104 ms.
+            // Soon at first, then every 104 ms.
             assert!(result.log.dials < 120, "{} dials", result.log.dials);
             assert!(result.log.waits < 1000, "{} turns", result.log.waits);
             assert_eq!(total.latency.lag.max(), Nanos::ZERO);
@@ -237,7 +238,7 @@ fn a_server_that_greets_with_a_farewell_is_sent_nothing() {
 
 #[test]
 fn one_farewell_as_a_greeting_costs_a_pause() {
-    // The first connection gives 10 of the third burst back, the second takes none of them.
+    // The first connection returns 10 requests of the third burst, the second accepts none of them.
     let script = Http2::new()
         .goes_away(50, LastId::Come, 0, Farewell::WhenDone)
         .on(0..1)
@@ -249,7 +250,7 @@ fn one_farewell_as_a_greeting_costs_a_pause() {
         (result.summary.total.retried, result.log.unserved),
         (10, 10)
     );
-    // Two connections more, a pause of 1 ms between them, and a way to be refused.
+    // Two more connections, a pause of 1 ms between them, and the time to be refused.
     let longest = result.summary.total.latency.response_time.max();
     assert!(longest <= ms(12 + 2 + 2 * 4 + 1), "{longest}");
 }
@@ -266,7 +267,7 @@ fn a_server_that_has_enough_is_obeyed() {
         &[(Outcome::H2ConnectionEnhanceYourCalm, calm)],
     );
     assert_eq!(total.counts.ok + calm, 300);
-    // Two bursts of three are answered on each connection.
+    // On each connection, two of three bursts are answered.
     assert_eq!((calm, result.log.connections), (100, 10));
 }
 
@@ -315,9 +316,8 @@ fn a_dead_target_spins_no_core() {
     assert!(result.log.waits < 1000, "{} turns", result.log.waits);
 }
 
-/// Consecutive failures lengthen the pause before a connection is dialed. A connection that was
-/// opened resets their count, even if it takes a single request and is replaced before its
-/// response.
+/// Consecutive failures lengthen the pause before a connection is dialed. Opening a connection
+/// resets their count, even if it takes a single request and is replaced before its response.
 #[test]
 fn a_connection_that_was_opened_ends_a_row_of_failures() {
     let server = Server::http2(Http2::new()).takes(Law::Const(ms(1)));
@@ -375,7 +375,7 @@ fn a_connection_that_breaks_takes_all_that_it_carries() {
         _ => Reply::ok(),
     });
     let result = run(together(100).requests(500), world(script));
-    // The first one's response had begun, and was cut off.
+    // The first request's response had begun, and was truncated.
     let cut_off = [(Outcome::Reset, 99), (Outcome::Truncated, 1)];
     failures(&result.summary, &cut_off);
     assert_eq!(result.summary.total.counts.ok, 400);
@@ -425,7 +425,7 @@ fn a_timeout_cancels_its_stream_and_keeps_the_connection() {
 
 #[test]
 fn bodies_that_never_end_cost_no_room() {
-    // 40 MB in all, where the connection has room for 16: the server checks that there is room.
+    // 40 MB in total, but the connection has room for 16 MB: the server checks that there is room.
     let endless = Reply::head(200, &[]).data(&[b'x'; 4000]);
     let plan = together(100)
         .requests(10_000)
@@ -568,7 +568,7 @@ fn what_is_under_way_at_the_end_is_accounted_for() {
 
 #[test]
 fn answers_to_what_was_cancelled_at_the_end_end_nothing() {
-    // A turn takes the client a while, in which answers come.
+    // A turn takes the client some time, during which answers arrive.
     for (call, seed) in (0..20).map(|n| (us(10 + 150 * n), n)) {
         let plan = closed(60)
             .connections(3)
@@ -592,7 +592,7 @@ fn answers_to_what_was_cancelled_at_the_end_end_nothing() {
 
 #[test]
 fn connections_are_replaced_before_their_stream_ids_run_out() {
-    // Each has ids for 101 streams, of which those are left out that stand in another's place.
+    // Each connection has ids for 101 streams, minus the ids whose slots are occupied.
     for (users, most) in [(1, 10), (20, 20), (100, 20)] {
         let simulation = Simulation::of(together(users).requests(1000), world(Http2::new()));
         let result = simulation.first_stream_id(0x7fff_ffff - 200).run();
@@ -656,7 +656,7 @@ fn connections_are_replaced_before_they_carry_too_many() {
 #[test]
 fn the_head_has_its_time_and_the_rest_has_more() {
     let hurried = |plan: Draft| plan.with(|plan| plan.timeouts.head = ms(100));
-    // The head comes before the request is whole, and the body long after it.
+    // The head arrives before the request is complete, and the body long after it.
     let early = Reply::head(200, &[]).pause(secs(1)).data(b"late").ends();
     let script = Http2::new()
         .says(early)

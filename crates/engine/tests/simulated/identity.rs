@@ -1,5 +1,5 @@
-//! Which user sends a request, and on which connection: the same numbers with any number of
-//! threads.
+//! Which user sends a request, and on which connection: these numbers do not depend on the number
+//! of threads.
 
 use crate::{failures, ms, secs};
 use drumfire_plan::{
@@ -12,7 +12,7 @@ use drumfire_testkit::{
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Each call has its user and its connection as metadata.
+/// Each call contains its user and its connection as metadata.
 #[derive(Debug)]
 struct Names;
 
@@ -52,7 +52,7 @@ fn naming(plan: Draft, streams: u32, threads: u32, affinity: Affinity) -> Simula
     result
 }
 
-/// How often each user was seen on each connection.
+/// The number of times that each user was seen on each connection.
 fn seen(result: &Simulated) -> BTreeMap<(u32, u32), u64> {
     let mut seen = BTreeMap::new();
     for request in &result.log.seen {
@@ -108,7 +108,7 @@ fn an_open_load_has_no_more_users_than_it_needs() {
 
 #[test]
 fn a_number_of_users_that_keep_to_connections_take_turns() {
-    // One is enough at 50/s, but then one connection of two would carry everything.
+    // One user is enough at 50/s, but then one of the two connections would carry everything.
     let plan = open("const(50/s,2s)").users(Users::constant(4));
     let result = naming(plan, 4, 1, Affinity::User);
     let each = [(0, 0), (1, 1), (2, 0), (3, 1)].map(|pair| (pair, 25));
@@ -131,7 +131,7 @@ fn users_share_a_connection_that_carries_one_exchange_at_a_time() {
         let world = World::of(Server::new().takes(Law::Const(ms(10))));
         let result = Simulation::of(plan, world).run();
         failures(&result.summary, &[]);
-        // Two connections do a hundred exchanges of ten milliseconds each.
+        // Two connections carry a hundred exchanges of ten milliseconds each.
         assert_eq!(
             result.summary.total.counts.ok,
             200 + 4,

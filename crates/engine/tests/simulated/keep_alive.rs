@@ -6,7 +6,7 @@ use drumfire_plan::{Header, KeepAlive, KeepAliveHints, Method, Opening, ReusedCl
 use drumfire_testkit::{Answer, Law, Network, Server, Simulated, World, closed, open};
 use drumfire_units::Nanos;
 
-/// Checks the number of answered requests and of connections, without a failure.
+/// Checks the number of answered requests and of connections, and that no request failed.
 #[track_caller]
 fn answered(result: &Simulated, requests: u64, connections: u64) {
     failures(&result.summary, &[]);
@@ -119,7 +119,7 @@ fn idle_connections_that_the_server_closes_are_opened_again() {
     answered(&result, 300, 300);
 }
 
-/// A server that closes just when the next request is under way.
+/// A server that closes the connection just while the next request is on its way.
 fn racing() -> World {
     World::of(Server::new().closes_idle(ms(10))).network(Network::each_way(ms(2)))
 }
@@ -154,8 +154,8 @@ fn a_request_that_meets_the_end_is_sent_again_where_the_plan_says_so() {
     failures(&result.summary, &[(Outcome::ClosedReused, 50)]);
 }
 
-/// Go's client takes a PUT for no more than a POST, and either with a key for a request that may be
-/// sent twice.
+/// Go's client treats a PUT like a POST, and treats either as repeatable if it has an idempotency
+/// key.
 #[test]
 fn requests_are_sent_again_by_the_rule_of_the_plan() {
     let key = ("X-Idempotency-Key", "1");
@@ -203,7 +203,7 @@ fn one_request_each_waits_for_its_connection() {
     let world = World::of(Server::new()).network(Network::each_way(ms(1)));
     let result = run(plan, world);
     let latency = &result.summary.total.latency;
-    // Two ways to connect, two to be served. Service time counts from the request's bytes.
+    // Two trips to connect, two to be served. Service time counts from the request's bytes.
     assert_eq!(latency.response_time.max(), ms(4));
     assert_eq!(latency.service_time.max(), ms(2));
     assert_eq!(result.summary.total.connections.connect.max(), ms(2));
@@ -251,7 +251,7 @@ fn a_server_that_speaks_first_is_no_http() {
     }
 }
 
-/// With a connection for each request, opening is most of what a client waits for.
+/// With a connection for each request, most of a client's waiting is the opening.
 #[test]
 fn the_opening_of_a_connection_counts_where_the_plan_says() {
     for (opening, trips) in [(Opening::Waiting, 1), (Opening::Service, 2)] {

@@ -1,4 +1,4 @@
-//! The fate of arrivals that find no connection.
+//! What happens to arrivals that find no connection.
 
 use crate::{ms, run, secs};
 use drumfire_measure::Validity;
@@ -6,13 +6,13 @@ use drumfire_plan::LatePolicy;
 use drumfire_testkit::{Law, Server, Simulated, World, open};
 use drumfire_units::Nanos;
 
-/// 1,000 arrivals a second for ten seconds at one connection that manages 100.
+/// 1,000 arrivals a second for ten seconds at one connection that can carry 100 a second.
 fn overloaded(policy: LatePolicy) -> Simulated {
     let world = World::of(Server::new().takes(Law::Const(ms(10))));
     run(open("const(1000/s,10s)").late(policy), world)
 }
 
-/// Checks how many were sent and dropped, and how many never came to either.
+/// Checks how many were sent and dropped, and how many are still pending.
 #[track_caller]
 fn counts(result: &Simulated, sent: u64, dropped: u64, pending: u64) {
     let counts = result.summary.total.counts;
@@ -25,8 +25,8 @@ fn counts(result: &Simulated, sent: u64, dropped: u64, pending: u64) {
 #[test]
 fn skip_sends_the_latest_and_drops_the_others() {
     let result = overloaded(LatePolicy::Skip);
-    // At 0 ms the first, then at each 10 ms the one that is due right then, and at the end the
-    // very last, which no later one has replaced.
+    // The first at 0 ms, then every 10 ms the one that is due right then, and at the end the very
+    // last, which no later one has replaced.
     counts(&result, 1001, 8999, 0);
     let latency = &result.summary.total.latency;
     assert_eq!(latency.waiting.max(), ms(1));
@@ -37,18 +37,18 @@ fn skip_sends_the_latest_and_drops_the_others() {
 
 #[test]
 fn drop_sends_what_is_young_enough() {
-    // Those that waited 100 ms are still sent; the wait grows to that and stays there.
+    // Requests that waited 100 ms are still sent; the wait grows to that and stays constant.
     let result = overloaded(LatePolicy::Drop(ms(100)));
     let total = &result.summary.total;
     assert_eq!(total.latency.waiting.max(), ms(100));
-    // One every 10 ms for 10 s, and those that have waited less than 100 ms at the end: ten more.
+    // One every 10 ms for 10 s, and ten more that have waited less than 100 ms at the end.
     counts(&result, 1010, 8990, 0);
     assert_eq!(result.summary.verdict.validity, Validity::Valid);
 }
 
 #[test]
 fn queue_sends_all_in_their_order() {
-    // The schedule ends after a second; its arrivals are sent, however late.
+    // The schedule ends after a second; all of its arrivals are sent, however late.
     let world = World::of(Server::new().takes(Law::Const(ms(10))));
     let result = run(open("const(1000/s,1s)"), world);
     counts(&result, 1000, 0, 0);
@@ -58,13 +58,13 @@ fn queue_sends_all_in_their_order() {
     assert_eq!(result.summary.verdict.validity, Validity::Valid);
 }
 
-/// A rate that nothing could ever keep is accounted for without a walk over its arrivals.
+/// A rate that nothing could ever reach is accounted for without iterating over its arrivals.
 #[test]
 fn an_absurd_rate_balances() {
     for (policy, pending) in [
         (LatePolicy::Queue, 1_999_999_999_999_799),
         (LatePolicy::Skip, 0),
-        // The last millisecond's arrivals are still young enough, but for those that were sent.
+        // The last millisecond's arrivals are still young enough, except the ones that were sent.
         (LatePolicy::Drop(ms(1)), 1_000_000_000_000),
     ] {
         for (connections, threads) in [(1, 1), (2, 1), (2, 2)] {
@@ -74,8 +74,8 @@ fn an_absurd_rate_balances() {
             let result = run(plan, world);
             let total = result.summary.total.counts;
             assert_eq!(total.intended, 2_000_000_000_000_000, "{policy:?}");
-            // One tick is valid at a time: the second connection is a nanosecond later, and has
-            // none at the end.
+            // Only one tick is valid at a time: the second connection is a nanosecond later, and
+            // gets no request at the end.
             let sent = match (policy, connections) {
                 (LatePolicy::Skip, 2) => 401,
                 _ => 201 * u64::from(connections),
@@ -106,7 +106,7 @@ fn the_end_of_the_plan_leaves_the_queue_pending() {
     let result = run(open("const(1000/s)").lasts(secs(10)), world);
     // The connection becomes free at the very end, and requests that were due before still start.
     counts(&result, 1001, 0, 8999);
-    // That is the target's limit and not ours.
+    // This is the target's limit and not the generator's.
     assert_eq!(result.summary.verdict.validity, Validity::Valid);
 }
 

@@ -1,5 +1,5 @@
-//! Shares that begin within a run, since another process had them until then: from their beginning
-//! on they have exactly what they would have had.
+//! Shares that begin during a run, because another process had them before: from their beginning on
+//! they have exactly the requests of the whole run.
 
 use crate::{ms, secs};
 use drumfire_plan::{Change, LatePolicy, Users};
@@ -7,7 +7,7 @@ use drumfire_testkit::{Draft, Server, Simulated, Simulation, World, closed, open
 use drumfire_units::Nanos;
 use proptest::prelude::*;
 
-/// When which URL was asked for, in the order of time, from a time on.
+/// The requested URLs with their times, in chronological order, starting at a time.
 fn asked(result: &Simulated, from: Nanos) -> Vec<(Nanos, String)> {
     let seen = result.log.seen.iter().filter(|seen| seen.at >= from);
     let mut asked: Vec<(Nanos, String)> = seen
@@ -28,7 +28,7 @@ fn simulation(plan: Draft, commands: &[(Nanos, Change)]) -> Simulation {
     })
 }
 
-/// Seven URLs in turn, so that a request's number can be seen.
+/// Seven URLs in turn, which reveal a request's number.
 fn seven(law: &str) -> Draft {
     let urls: Vec<String> = (0..7).map(|n| format!("http://sut/{n}")).collect();
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
@@ -46,7 +46,7 @@ const LAWS: [&str; 8] = [
     "const(333)",
 ];
 
-/// Orders that hold before a time of the run or after it.
+/// Orders that apply before or after a time of the run.
 fn orders() -> impl Strategy<Value = Vec<(Nanos, Change)>> {
     let at = (1..2_800u64).prop_map(ms);
     let change = prop_oneof![
@@ -83,13 +83,13 @@ proptest! {
         }
         let from = ms(from);
         let run = simulation(plan, &orders);
-        // An order after the end of the load is refused, and is not part of this test.
+        // An order after the end of the load is refused, and does not belong to this test.
         prop_assume!(run.give_commands().iter().all(Result::is_ok));
         let whole = run.run();
         let late = run.begins_from(from).run();
         let expected = asked(&whole, from);
         prop_assert_eq!(&asked(&late, Nanos::ZERO), &expected);
-        // Those that come too late for a plan that skips are due all the same.
+        // Arrivals that are too late for a plan that skips still count as due.
         let (counts, all) = (late.summary.total.counts, whole.summary.total.counts);
         prop_assert_eq!(counts.sent, expected.len() as u64, "nothing of before is counted");
         prop_assert_eq!(counts.intended, counts.sent + counts.dropped);
@@ -116,7 +116,7 @@ fn as_many_users_begin_anew_as_there_are_then() {
         (ms(500), vec![], [2, 6, 3]),
         (ms(1_000), vec![], [6, 6, 3]),
         (ms(2_500), vec![], [3, 3, 3]),
-        // In a pause they wait for its end.
+        // During a pause they wait for its end.
         (
             ms(1_500),
             vec![(ms(1_200), Change::Pause), (ms(1_800), Change::Resume)],

@@ -8,20 +8,20 @@ use drumfire_testkit::{
 };
 use drumfire_units::Nanos;
 
-/// The reasons for which connections were closed, each with how many were.
+/// The reasons why connections were closed, each with its number of connections.
 fn ends(connections: &Connections) -> Vec<(Closing, u64)> {
     let all = Closing::ALL.iter();
     let all = all.map(|why| (*why, connections.closed_by(*why)));
     all.filter(|(_, count)| *count > 0).collect()
 }
 
-/// The connections of a run against a server that takes 1 ms for an answer.
+/// The connections of a run with a server that takes 1 ms for an answer.
 fn lives(plan: Draft, server: Server) -> Connections {
     let world = World::of(server.takes(Law::Const(ms(1)))).network(Network::each_way(ms(1)));
     run(plan, world).summary.total.connections.clone()
 }
 
-/// Each request of one user, after a pause.
+/// Requests of one user, each after a pause.
 fn pausing(requests: u64) -> Draft {
     closed(1).thinks(ms(1_500)).requests(requests)
 }
@@ -30,7 +30,7 @@ fn kept(plan: Draft, keep_alive: KeepAlive) -> Draft {
     plan.with(|plan| plan.connections.keep_alive = keep_alive)
 }
 
-/// Checks for which reasons the connections of a run end.
+/// Checks the reasons why the connections of a run end.
 #[track_caller]
 fn check(plan: Draft, server: Server, expected: &[(Closing, u64)]) {
     assert_eq!(ends(&lives(plan, server)), expected);
@@ -49,7 +49,7 @@ fn connections_of_the_warm_up_are_left_out() {
         let asked = asked.warmup(ms(warmup)).interval(ms(interval));
         let measured = 50 * (4_000 - warmup) / 1_000;
         let seen = lives(kept(asked.clone(), KeepAlive::No), Server::new());
-        // Those that are opened ahead for requests that are due later.
+        // Connections that are opened in advance for requests that are due later.
         let ahead = measured.abs_diff(seen.opened);
         assert!(ahead <= 3, "{} of {measured}", seen.opened);
         assert_eq!(seen.connect.count(), seen.opened);
@@ -63,7 +63,7 @@ fn connections_of_the_warm_up_are_left_out() {
         assert_eq!(ends(&seen), [(Closing::Ended, 3)]);
         let carried = seen.carried.mean() * 3.0;
         assert!((carried - measured as f64).abs() < 0.5, "{carried}");
-        // Their lives are whole.
+        // The lives of these connections are counted completely.
         assert!(seen.lifetime.min() >= secs(4));
     }
 }
@@ -74,7 +74,7 @@ fn a_connection_that_we_throw_away_is_not_closed_by_the_server() {
     let raw = |bytes: &[u8]| Server::new().says(Answer::raw(bytes));
     let excess = raw(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhelloEXTRA");
     check(closed(2).requests(50), excess, &[(Discarded, 50)]);
-    // Whether the end comes with the response, or after it, is chance.
+    // The end may arrive with the response or after it.
     for after in [Nanos::ZERO, ms(10)] {
         let last = Answer::with(200, "Connection: close\r\n", b"bye").then_closes(after);
         check(
@@ -226,7 +226,7 @@ fn living(plan: Draft, life: Life) -> Draft {
     plan.with(|plan| plan.connections.life = life)
 }
 
-/// Connections leave at their ages, after the exchange that is under way: nothing fails, and those
+/// Connections leave at their ages, after the exchange in progress: nothing fails, and connections
 /// that began together do not end together.
 #[test]
 fn connections_leave_at_their_ages() {
@@ -312,7 +312,7 @@ fn idle_connections_are_closed_at_their_time() {
     }
 }
 
-/// Of fifty connections a tenth leaves each second, by chance.
+/// Each second, a random tenth of fifty connections leaves.
 #[test]
 fn churn_replaces_its_part_of_the_connections() {
     let life = Life {
@@ -327,7 +327,7 @@ fn churn_replaces_its_part_of_the_connections() {
         let lived = lives(living(plan, life), server);
         let aged = lived.closed_by(Closing::Aged);
         assert!((420..580).contains(&aged), "{aged}");
-        // One of HTTP/1.1 that leaves at the very end has no successor any more.
+        // A connection of HTTP/1.1 that leaves at the very end has no successor.
         assert!(
             (aged + 48..=aged + 50).contains(&lived.opened),
             "{}",
@@ -336,8 +336,9 @@ fn churn_replaces_its_part_of_the_connections() {
     }
 }
 
-/// A name that is looked up as its time to live says, 10 s, leads to two servers more after 20 s
-/// and to one alone after 60 s. Connections follow and nothing fails; each server has its share.
+/// A name is looked up again whenever its time to live of 10 s has passed. It leads to two more
+/// servers after 20 s and to one alone after 60 s. Connections follow and nothing fails; each
+/// server has its share.
 #[test]
 fn connections_follow_a_name() {
     let two = ["10.0.0.1:80", "10.0.0.2:80", "10.0.0.3:80"];
@@ -366,7 +367,7 @@ fn connections_follow_a_name() {
             ends(&total.connections),
             [(Closing::Moved, moved), (Closing::Ended, 6)]
         );
-        // Four of the six lead elsewhere with three addresses, and four again with the last.
+        // Four of the six connections move to three addresses, and four again to the last one.
         assert_eq!(moved, 8);
     }
 }

@@ -1,4 +1,4 @@
-//! Checks of responses, and values that users take from them for later requests.
+//! Checks of responses, and values that users extract from them for later requests.
 
 use crate::{failures, ms, run};
 use drumfire_measure::{Counts, Outcome};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 const TOKEN: VariableId = VariableId(0);
 const PLACE: VariableId = VariableId(1);
 
-/// Takes the body, and the field `place` where the response has one. The body must not be `wrong`.
+/// Takes the body, and the field `place` if the response has one. The body must not be `wrong`.
 #[derive(Debug)]
 struct Look {
     fields: Vec<String>,
@@ -90,7 +90,7 @@ impl RequestData for Both {
     }
 }
 
-/// Logs in, and then sends what it got.
+/// Logs in, and then sends the values from the response.
 fn shop(plan: Draft, look: Look) -> Draft {
     let step = |request, takes: &[VariableId]| Step::Request {
         request,
@@ -107,7 +107,7 @@ fn shop(plan: Draft, look: Look) -> Draft {
         })
 }
 
-/// A server that gives each login a separate token, and refuses requests without one.
+/// A server that gives each login a separate token, and refuses requests without a token.
 fn server(lines: &'static str) -> Server {
     Server::new()
         .takes(Law::Const(ms(10)))

@@ -1,4 +1,4 @@
-//! Whole runs under virtual time, with exact results. Every one of them balances its books:
+//! Complete runs in virtual time, with exact results. The books of every run balance:
 //! [`drumfire_testkit::Simulation::run`] checks that.
 
 mod bodies;
@@ -73,7 +73,7 @@ fn quantile(histogram: &Histogram, q: f64) -> f64 {
     }
 }
 
-/// Whether a figure is as expected, within a share of it.
+/// Checks that a figure is as expected, within a share of it.
 #[track_caller]
 fn close(what: &str, figure: f64, expected: f64, tolerance: f64) {
     let off = (figure - expected).abs();
@@ -84,12 +84,12 @@ fn close(what: &str, figure: f64, expected: f64, tolerance: f64) {
     );
 }
 
-/// How often an outcome was seen.
+/// The number of times that an outcome was seen.
 fn seen(summary: &Summary, outcome: Outcome) -> u64 {
     summary.total.outcomes().get(outcome)
 }
 
-/// Checks the number of each of these failures, and that there are no others.
+/// Checks the number of each of these failures, and that no others occurred.
 #[track_caller]
 fn failures(summary: &Summary, expected: &[(Outcome, u64)]) {
     let seen: Vec<_> = summary.total.outcomes().failures().collect();

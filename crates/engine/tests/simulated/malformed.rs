@@ -1,5 +1,5 @@
 //! Every case of the corpus through the whole engine, among well-formed answers: each has its
-//! outcome, no other exchange is touched, and no connection is used again that may not be.
+//! outcome, no other exchange is affected, and no connection is reused that must not be.
 
 use crate::{ms, us};
 use drumfire_corpus::{Case, Request, StreamEnd};
@@ -16,7 +16,7 @@ fn iterations(case: &Case) -> u64 {
     if case.bytes().len() > 100_000 { 5 } else { 50 }
 }
 
-/// The case's request, then those that get 200, 201, …
+/// The case's request, then the requests that get 200, 201, …
 fn plan(case: &Case) -> Draft {
     let urls: Vec<String> = (0..OTHERS)
         .map(|k| format!("http://sut/{}", 200 + k))
@@ -37,8 +37,8 @@ fn plan(case: &Case) -> Draft {
         })
 }
 
-/// A server that answers the case to the one and well to the others, and that knows when a
-/// connection must not be used again.
+/// A server that answers one request with the case and the others correctly, and that knows when a
+/// connection must not be reused.
 fn server(case: &Case, drip: Option<usize>) -> Server {
     let expected = &case.expected;
     let fit = case.end == StreamEnd::Open && expected.reusable.unwrap_or(expected.outcome == "ok");
@@ -70,13 +70,13 @@ fn server(case: &Case, drip: Option<usize>) -> Server {
         })
 }
 
-/// The outcomes that stand for the one expected.
+/// The outcomes that may be seen for the expected one.
 fn outcomes(case: &Case, expected: &str) -> Vec<&'static str> {
     match expected {
-        // The plan's own rule about statuses comes on top.
+        // The plan's own rule about statuses is applied in addition.
         "ok" if case.expected.status.is_some_and(|status| status >= 500) => vec!["http_status"],
         "ok" => vec!["ok"],
-        // On a connection that was used before, it may have been the end of that.
+        // On a reused connection, the end may belong to the previous exchange.
         "closed" => vec!["closed", "closed:reused"],
         "reset" => vec!["reset", "closed:reused"],
         name => Outcome::ALL
@@ -156,8 +156,8 @@ fn world(case: &Case, drip: Option<usize>) -> World {
     World::of(server(case, drip))
 }
 
-/// The cases that a plan can ask for. A tunnel is not asked for by a plan, and the engine's limits
-/// are constants; `http1` replays those cases itself.
+/// The cases that a plan can request. A plan can't request a tunnel, and the engine's limits are
+/// constants; `http1` replays those cases itself.
 fn cases() -> Vec<Case> {
     let all = drumfire_corpus::all();
     let count = all.len();
@@ -179,8 +179,8 @@ fn every_case_has_its_outcome_and_hurts_no_other() {
 
 #[test]
 fn every_case_has_its_outcome_byte_by_byte() {
-    // Excess bytes that come later are seen when they come: the connection may carry the next
-    // request by then. Together with the end they are recognised, as above.
+    // Excess bytes that arrive later are detected when they arrive: the connection may carry the
+    // next request by then. If they arrive together with the end, they are recognised, as above.
     let excess = |case: &Case| {
         case.expected
             .notices
@@ -226,7 +226,7 @@ fn every_case_has_its_outcome_when_decoded_and_when_followed() {
             let to_itself = server(&case, None);
             let answer = Answer::raw(&case.bytes());
             let world = World::of(to_itself.clone().answers(move |request| {
-                // Where the case leads is the case again.
+                // The case leads to the case again.
                 match request.target().trim_start_matches('/').parse::<u16>() {
                     Ok(204) => Answer::raw(b"HTTP/1.1 204 No Content\r\n\r\n"),
                     Ok(205) => Answer::with(205, "", b""),
@@ -243,7 +243,7 @@ fn every_case_has_its_outcome_when_decoded_and_when_followed() {
 
 #[test]
 fn a_request_with_a_nonce_gets_its_own_answer() {
-    // Sixty requests, each answered by its own status, in bursts of broken connections.
+    // Sixty requests, each answered with a different status, in bursts of broken connections.
     let urls: Vec<String> = (0..60).map(|k| format!("http://sut/{}", 200 + k)).collect();
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
     let plan = closed(16).to(&urls).iterations(200).with(|plan| {

@@ -11,7 +11,7 @@ use drumfire_testkit::{
 use drumfire_units::{Nanos, Random};
 use std::collections::BTreeSet;
 
-/// Whether a request's times are in order, and the differences between them add up.
+/// Checks that a request's times are in order, and that the differences between them add up.
 #[track_caller]
 fn check(sample: &Sample, told: &str) {
     let Sample {
@@ -30,12 +30,12 @@ fn check(sample: &Sample, told: &str) {
     assert_eq!(parts, sample.response_time(), "{told}: {sample:?}");
 }
 
-/// A number below `bound`.
+/// A random number below `bound`.
 fn below(random: &mut Random, bound: u64) -> u64 {
     random.bits() % bound
 }
 
-/// A generator that is stopped for up to 60 ms again and again, and whose calls take time.
+/// A generator that is stopped repeatedly for up to 60 ms, and whose calls take time.
 fn stopped_client(random: &mut Random) -> Client {
     let calls = us(below(random, 40) * below(random, 10));
     let mut client = Client::ideal().call_takes(calls);
@@ -47,7 +47,7 @@ fn stopped_client(random: &mut Random) -> Client {
     client
 }
 
-/// A server that is slow, breaks off or resets.
+/// A server that is slow, ends connections early or resets them.
 fn faulty_server(random: &mut Random, http2: bool) -> Server {
     let takes = Law::Exponential(us(1 + below(random, 60_000)));
     let server = match (http2, below(random, 5)) {

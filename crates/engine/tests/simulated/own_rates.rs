@@ -1,4 +1,4 @@
-//! Users that each follow a rate of their own, from when they come.
+//! Users that each follow a separate rate, which starts when the user comes.
 
 use crate::users::changing;
 use crate::{failures, ms, run, secs};
@@ -34,7 +34,7 @@ fn each_user_keeps_the_rate_by_itself() {
         let latency = &result.summary.total.latency;
         assert_eq!(latency.response_time.max(), ms(20), "{threads}");
         assert_eq!(latency.lag.max(), Nanos::ZERO);
-        // The time that was asked for, and not when the last response came.
+        // The requested duration, and not the time of the last response.
         assert_eq!(result.summary.duration, secs(5));
     }
 }
@@ -46,14 +46,14 @@ fn a_law_begins_when_its_user_comes() {
         let plan = per_user("const(10/s,2s)", 4).users(users.clone());
         let result = run(plan.threads(threads), takes(ms(1)));
         assert_eq!(counts(&result), [80, 80, 80, 0, 0]);
-        // The last one comes after four seconds, and its law takes two.
+        // The last user comes after four seconds, and its law takes two.
         assert_eq!(result.summary.duration, secs(6));
     }
 }
 
 #[test]
 fn a_slow_server_makes_no_fewer_due_and_the_wait_is_no_lag() {
-    // Of the ten that are due to a user in a second, it can do four.
+    // Ten are due for each user per second, and a user can do four of them.
     let plan = || per_user("const(10/s,10s)", 3).lasts(secs(10));
     for threads in [1, 2] {
         let result = run(plan().threads(threads), takes(ms(250)));
@@ -64,7 +64,7 @@ fn a_slow_server_makes_no_fewer_due_and_the_wait_is_no_lag() {
         assert_eq!(latency.waiting.max(), ms(9_750 - 3_900));
         assert_eq!(latency.service_time.max(), ms(250));
     }
-    // Each user has its own connection.
+    // Each user has a separate connection.
     let own = plan().with(|pool| pool.connections.affinity = Affinity::User);
     let result = run(own, takes(ms(250)));
     assert_eq!(counts(&result), [300, 120, 120, 0, 180]);
@@ -73,7 +73,7 @@ fn a_slow_server_makes_no_fewer_due_and_the_wait_is_no_lag() {
 
 #[test]
 fn late_arrivals_are_done_after_the_law_or_dropped() {
-    // Without a limit of time all that was due is sent.
+    // Without a time limit all due requests are sent.
     let result = run(per_user("const(10/s,1s)", 2), takes(ms(250)));
     assert_eq!(counts(&result), [20, 20, 20, 0, 0]);
     assert_eq!(result.summary.duration, ms(2_500));
@@ -91,7 +91,7 @@ fn late_arrivals_are_done_after_the_law_or_dropped() {
     let [intended, sent, ok, dropped, pending] = counts(&result);
     assert_eq!((intended, pending), (200, 0));
     assert_eq!((sent, sent + dropped), (ok, 200));
-    // The last of all is not too late as long as none follows.
+    // The very last request is not too late, because none follows it.
     assert_eq!(result.summary.total.latency.waiting.max(), ms(100));
 }
 
@@ -102,14 +102,15 @@ fn a_number_of_requests_is_exact_and_what_it_leaves_out_is_not_due() {
         let result = run(plan.threads(threads), takes(ms(1)));
         assert_eq!(counts(&result), [123, 123, 123, 0, 0], "{threads}");
     }
-    // Each user has the same part of it, also where threads have different numbers of users.
+    // Each user has an equal share of the number, even if threads have different numbers of users.
     for threads in [1, 2, 3, 5] {
         let plan = per_user("const(10/s,10s)", 3).requests(12);
         let result = run(plan.threads(threads), takes(ms(1)));
         assert_eq!(counts(&result), [12, 12, 12, 0, 0], "{threads}");
         assert_eq!(result.summary.duration, ms(301), "{threads}");
     }
-    // Of ten a second to a user, four are sent; those that are dropped use up none of the number.
+    // Four of ten a second for each user are sent; the dropped ones do not count towards the
+    // number.
     for late in [LatePolicy::Skip, LatePolicy::Drop(ms(100))] {
         let plan = per_user("const(10/s)", 2).requests(40).late(late);
         let result = run(plan, takes(ms(250)));
@@ -155,7 +156,8 @@ fn a_pause_moves_the_laws_and_users_come_by_command() {
 
 #[test]
 fn what_is_due_is_told_while_it_waits() {
-    // A server that is dead for a while: what becomes due meanwhile is in each interval.
+    // A server that is dead for a while: requests that become due during that time appear in each
+    // interval.
     let server = Server::new()
         .takes(Law::Const(ms(1)))
         .stalls(secs(3), secs(10));

@@ -1,4 +1,4 @@
-//! Asking silent connections for a sign of life.
+//! Checking silent connections with PINGs.
 
 use crate::{failures, ms, run, secs};
 use drumfire_measure::{Closing, Outcome};
@@ -8,7 +8,7 @@ use drumfire_units::Nanos;
 
 const ENHANCE_YOUR_CALM: u32 = 11;
 
-/// Requests whose connections are asked after 8 s of silence, and given up after 5 s more.
+/// Requests whose connections are pinged after 8 s of silence, and given up after 5 s more.
 fn pinging(plan: Draft) -> Draft {
     plan.with(|plan| {
         plan.timeouts.total = secs(600);
@@ -43,7 +43,7 @@ fn a_connection_that_gives_no_sign_is_dead_and_another_is_made() {
     assert_eq!((result.log.pings, result.log.connections), (4, 4));
     let failed = &result.summary.total.latency.failed;
     assert_eq!(failed.min(), secs(13));
-    // The second ones wait for the pause after a connection that brought nothing.
+    // The second connections wait for the pause after a connection without any response.
     assert!(failed.max() <= secs(13) + ms(2), "{:?}", failed.max());
 }
 
@@ -75,9 +75,9 @@ fn a_server_that_has_enough_of_pings_gets_half_as_many() {
     let plan = closed(1).connections(1).http2(1).requests(2);
     let result = run(pinging(plan), world(script, secs(90)));
     failures(&result.summary, &[]);
-    // The first connection is asked at 8, 16 and 24 s, then after each 16 s of silence since what
-    // came at 25 s: 41, 57, 73, 89. The second one is refused its pings at 25 s as well: 16, then
-    // each 32 s: 57, 89.
+    // The first connection is pinged at 8, 16 and 24 s, then after every 16 s of silence since the
+    // bytes at 25 s: 41, 57, 73, 89. The second one has its pings refused at 25 s as well: 16 s,
+    // then every 32 s: 57, 89.
     assert_eq!((result.log.pings, result.log.connections), (7 + 3, 2));
 }
 
@@ -93,7 +93,7 @@ fn a_connection_is_asked_when_a_request_on_it_was_waited_for_in_silence() {
     let script = Http2::new().ignores_pings();
     let result = run(impatient("const(1/s,40s)"), world(script, secs(600)));
     // The request of 0 s is given up at 3 s. The connection shows no activity within 20 s, and then
-    // carries the requests of 21 and 22 s; the second one is asked at 26 s.
+    // carries the requests of 21 and 22 s; the second connection is pinged at 26 s.
     let dead = (Outcome::TimeoutPing, 2);
     failures(&result.summary, &[(Outcome::TimeoutHead, 38), dead]);
     assert_eq!((result.log.pings, result.log.connections), (2, 2));

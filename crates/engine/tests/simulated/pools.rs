@@ -1,5 +1,5 @@
-//! Several pools in one run: each has its own load, connections and figures, and none sees the
-//! others but for the time that they take.
+//! Several pools in one run: each has its own load, connections and figures, and none affects the
+//! others except by the time that they take.
 
 use crate::{ms, run, secs, us};
 use drumfire_engine::ControlError;
@@ -79,7 +79,7 @@ fn a_pool_that_ends_early_leaves_the_others_alone() {
         let result = run(plan, world());
         assert_eq!(counts(figures(&result, "few")), [10; 3]);
         assert_eq!(counts(figures(&result, "long")), [50; 3]);
-        // The last of the long one is due 100 ms before the end of its time.
+        // The last request of the long pool is due 100 ms before the end of its time.
         assert_eq!(result.summary.duration, secs(5));
         let stops = result.events.iter().filter_map(|event| match event {
             RunEvent::Stopping { reason } => Some(*reason),
@@ -119,7 +119,7 @@ fn each_pool_has_settings_of_its_own() {
 
 #[test]
 fn late_arrivals_are_pending_in_their_own_pool() {
-    // One connection carries 100 requests in a second; twice as many are due.
+    // One connection carries 100 requests per second; twice as many are due.
     let slow = open("const(200/s,1s)").named("slow").with(|pool| {
         pool.stop.duration = Some(secs(1));
         if let Load::Open { late, .. } = &mut pool.load {

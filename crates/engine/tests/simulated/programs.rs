@@ -1,5 +1,5 @@
-//! Iterations of several steps: their times, what their users keep, and their books. That both
-//! levels of books balance is checked of every run.
+//! Iterations of several steps: their times, the values that their users keep, and their books.
+//! Every run is checked for a balance of the books of both levels.
 
 use crate::{failures, ms, run, secs};
 use drumfire_measure::{Counts, Outcome};
@@ -124,7 +124,7 @@ fn seen(result: &Simulated) -> Vec<(u64, &str)> {
     seen
 }
 
-/// What the requests of each iteration had to say, by user and iteration.
+/// The values in the requests of each iteration, by user and iteration.
 fn kept(result: &Simulated) -> BTreeMap<String, Vec<String>> {
     let mut kept: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for request in &result.log.seen {
@@ -285,7 +285,7 @@ fn a_pause_holds_no_connection() {
     let plan = of_steps(closed(2).connections(1).lasts(ms(400)), steps);
     let result = run(plan, world());
     failures(&result.summary, &[]);
-    // Two users take turns: one's pause is the other's request.
+    // Two users take turns: one pauses while the other's request is in progress.
     assert_eq!(result.summary.total.counts.ok, 40);
     assert_eq!(result.log.connections, 1);
 }
@@ -360,7 +360,7 @@ fn what_waits_for_a_seat_at_the_end_is_pending() {
     let plan = of_steps(plan, vec![send(0), send(1)]);
     let result = run(plan.with(|pool| pool.stop.drain = Drain::Ignore), slow());
     let (all, each) = (iterations(&result), &result.summary.total.counts);
-    // Two requests end within a second, a third is under way; both of the first iteration.
+    // Two requests end within a second, both in the first iteration; a third is in progress.
     assert_eq!((all.intended, all.sent, all.pending, all.ok), (10, 2, 8, 1));
     assert_eq!((each.sent, each.ok, each.pending), (3, 2, 8));
     assert_eq!(each.intended, 11);
@@ -410,7 +410,7 @@ fn pauses_are_drawn_alike_whatever_the_threads() {
     assert_eq!(of_threads(4), one);
 }
 
-/// Holds in the iterations that it has.
+/// True in the iterations with these numbers.
 #[derive(Debug)]
 struct Iterations(&'static [u64]);
 
@@ -423,7 +423,7 @@ impl Condition for Iterations {
     }
 }
 
-/// As often as the iteration's number says.
+/// The number of the iteration.
 #[derive(Debug)]
 struct AsOften;
 
@@ -726,7 +726,7 @@ fn calls_and_streams_have_programs_too() {
     let plan = shop(closed(8)).connections(2).http2(4).threads(2);
     let result = run(plan.lasts(secs(1)), World::of(server).keeps_requests());
     failures(&result.summary, &[]);
-    // An iteration takes 80 ms, and the thirteenth of each begins at 960 ms.
+    // An iteration takes 80 ms, and each user's thirteenth begins at 960 ms.
     assert_eq!(iterations(&result).ok, 8 * 13);
     assert_eq!(result.summary.total.counts.ok, 3 * 8 * 13);
     assert_eq!(result.log.connections, 2);

@@ -1,4 +1,4 @@
-//! The targets of redirects, and the fields that go along.
+//! The targets of redirects, and the fields that are sent along.
 
 use crate::{failures, ms, run, us};
 use drumfire_measure::Outcome;
@@ -95,7 +95,7 @@ fn other_schemes_are_not_followed() {
     }
 }
 
-/// The server is to blame for a field that leads nowhere.
+/// The server is to blame for a field with an invalid target.
 #[test]
 fn a_malformed_location_is_a_malformed_field() {
     for location in ["http://", "http://h:99999/", "http://[::1/"] {
@@ -112,8 +112,8 @@ fn refusing_redirects_makes_them_failures() {
     failures(&result.summary, &[(Outcome::RedirectBlocked, 20)]);
 }
 
-/// Two origins, of which the first redirects to the second. Both are in the plan, so that the
-/// second is known before the run: looking up a name takes a thread and real time.
+/// Two origins: the first redirects to the second. Both are in the plan, so that the second is
+/// known before the run, because looking up a name takes a thread and real time.
 fn two_origins(status: u16) -> World {
     let other = Server::new().takes(Law::Const(us(100)));
     World::of(Server::new().says(Answer::redirect(status, "http://other/landing")))
@@ -208,7 +208,7 @@ fn in_gos_style_every_method_becomes_get_and_the_referer_is_named() {
     }
 }
 
-/// Go's client keeps the Host that it was given while redirects are relative.
+/// Go's client keeps the configured Host as long as redirects are relative.
 #[test]
 fn a_whole_url_names_the_host_in_gos_style() {
     for (style, location, host) in [
@@ -259,7 +259,8 @@ fn the_timeout_covers_all_hops() {
     assert!(result.summary.total.latency.failed.max() <= ms(102));
 }
 
-/// What connections come from is the plan's to say: neither the network nor the target is to blame.
+/// The plan sets the source addresses of connections: neither the network nor the target is to
+/// blame.
 #[test]
 fn a_redirect_to_where_no_source_address_can_send_is_not_followed() {
     let plan = following(1, "http://sut/").with(|plan| {

@@ -1,4 +1,4 @@
-//! Servers that refuse, each in its own way: the outcome names what the server has said.
+//! Servers that refuse, each in a different way: the outcome contains the server's reason.
 
 use crate::{failures, ms, run, secs};
 use drumfire_measure::{Blame, Outcome, Summary};
@@ -37,7 +37,7 @@ fn a_goaway_with_an_error_keeps_its_code_and_its_words() {
                 let world = World::of(Server::http2(script)).network(Network::each_way(ms(1)));
                 let result = run(plan, world);
                 let total = &result.summary.total;
-                // A server that keeps the connection lets what it took wait for ever.
+                // If the server keeps the connection, the requests that it accepted wait for ever.
                 let late = total.counts.timed_out;
                 let kept = farewell == Farewell::WhenDone && last != LastId::Of(0);
                 assert_eq!(late > 0, kept, "{last:?} {farewell:?}");
@@ -54,8 +54,8 @@ fn a_goaway_with_an_error_keeps_its_code_and_its_words() {
     }
 }
 
-/// A server that is in trouble over one request, after it has answered others, gets the others once
-/// more.
+/// A server that fails because of one request, after it has answered others, gets the other
+/// requests once more.
 #[test]
 fn a_goaway_with_an_error_behind_answers_gives_back_what_it_did_not_take() {
     let script = Http2::new().goes_away(50, LastId::Of(79), 2, Farewell::WhenDone);
@@ -126,7 +126,7 @@ fn a_431_has_the_sizes_of_the_head_and_of_the_announced_limit() {
                 let script = script.clone().says(reply);
                 let result = run(large(calls), World::of(Server::http2(script)));
                 let message = message(&result.summary);
-                // The finding that the status is not a gRPC reply is drumfire's.
+                // drumfire itself reports that the status is not a gRPC reply.
                 let found = message.strip_prefix("found by drumfire: ");
                 assert_eq!(found.is_some(), calls, "{message}");
                 let size = found
@@ -139,7 +139,7 @@ fn a_431_has_the_sizes_of_the_head_and_of_the_announced_limit() {
             }
         }
     }
-    // A plan may expect the status, and the failure of the next request has its own words.
+    // A plan may expect the status, and then the failure of the next request has its own message.
     let script = Http2::new().answers(|request| match request.index % 2 {
         0 => Reply::status(431),
         _ => Reply::head(200, &[]).reset(2),
@@ -204,13 +204,14 @@ fn an_unexpected_status_wins_over_what_its_body_lacks() {
         let message = message(&result.summary);
         assert!(message.starts_with(lack), "{message}");
     }
-    // One that is expected has to be whole.
+    // The body of an expected status must be complete.
     let answer = early("200 OK").then_resets(ms(1));
     let result = run(closed(1).requests(5), World::of(Server::new().says(answer)));
     failures(&result.summary, &[(Outcome::Truncated, 5)]);
 }
 
-/// Requests that wait while nothing is opened end by that, and not by the limit of the whole.
+/// Requests that wait although no connection is opened end by the connect timeout, and not by the
+/// total timeout.
 #[test]
 fn a_request_that_never_had_a_connection_says_so() {
     let plan = open("const(50/s,2s)").http2(100).with(|plan| {
@@ -218,7 +219,7 @@ fn a_request_that_never_had_a_connection_says_so() {
     });
     let result = run(plan, World::of(Server::swallowing()));
     failures(&result.summary, &[(Outcome::TimeoutConnect, 100)]);
-    // A server that allows no stream has a connection, and no room on it.
+    // A server that allows no stream has a connection, but no room on it.
     let script = Http2::new().allows(0);
     let plan = open("const(50/s,200ms)").http2(100).with(|plan| {
         plan.timeouts.total = ms(300);
@@ -229,7 +230,7 @@ fn a_request_that_never_had_a_connection_says_so() {
     assert_eq!(message(&result.summary), words);
 }
 
-/// A server that wants a client's certificate may close without an alert.
+/// A server that requires a client certificate may close the connection without an alert.
 #[test]
 fn a_certificate_that_the_server_asked_for_is_named() {
     let requested = "the server requested a client certificate, and none was sent";

@@ -1,4 +1,4 @@
-//! Remedies for a load that was not kept: each is followed, and the load is kept then.
+//! Remedies for a load that was not kept: each is followed, and then the load is kept.
 
 use crate::programs::{of_steps, send};
 use crate::{ms, run, secs};
@@ -6,15 +6,15 @@ use drumfire_measure::Remedy;
 use drumfire_plan::{Pause, Step, Users};
 use drumfire_testkit::{Draft, Http2, Law, Server, World, open};
 
-/// The remedies of a load that was not kept; none of one that was.
+/// The remedies of a load that was not kept; `None` if it was kept.
 fn remedies(plan: Draft, server: Server) -> Option<Vec<Remedy>> {
     let load = run(plan, World::of(server)).summary.load.clone();
     let remedies = load.reasons.into_iter().flat_map(|reason| reason.remedies);
     (!load.kept).then(|| remedies.collect())
 }
 
-/// Checks that a plan with few of something has a remedy, and that following it is enough. Gives
-/// the number that it named.
+/// Checks that a plan with few of something has a remedy, and that following it is enough. Returns
+/// the number in the remedy.
 #[track_caller]
 fn follow(plan: impl Fn(u32) -> Draft, few: u32, server: impl Fn() -> Server) -> u64 {
     let named = remedies(plan(few), server()).expect("few are too few");
@@ -38,7 +38,8 @@ fn the_connections_that_are_named_keep_the_load() {
         let number = follow(steady, few, twenty);
         assert!((9..=16).contains(&number), "{number}");
     }
-    // Both arrivals and service are random: as many as are busy on average make an endless queue.
+    // Both arrivals and service are random: with only as many connections as are busy on average,
+    // the queue grows without end.
     for seed in 0..8 {
         let random = |connections| {
             let plan = open("const(200/s,6s)").poisson().seed(seed);

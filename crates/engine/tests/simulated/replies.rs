@@ -1,5 +1,5 @@
-//! Replies to gRPC calls that are broken or meant to harm: each is one failure with its name, costs
-//! its connection nothing, and is kept within bounds.
+//! Replies to gRPC calls that are broken or malicious: each is one failure with its name, does not
+//! end its connection, and uses limited memory.
 
 use crate::{failures, ms, run, secs};
 use drumfire_grpc::{Compressor, Encoding};
@@ -16,7 +16,7 @@ const LAST: u8 = 1 | 4;
 const INTERNAL: u16 = 13;
 const RESOURCE_EXHAUSTED: u16 = 8;
 
-/// A server next door.
+/// A server without network delay.
 fn world(script: Http2) -> World {
     World::of(Server::http2(script).takes(Law::Const(ms(10))))
 }
@@ -27,7 +27,7 @@ fn calls(kind: CallKind) -> Draft {
     plan.calls(kind, Said::once())
 }
 
-/// Checks that every call has this outcome and status, and that the connection stayed.
+/// Checks that every call has this outcome and status, and that the connection stayed open.
 #[track_caller]
 fn fails(result: &Simulated, outcome: Outcome, status: u16, told: &str) {
     let seen: Vec<_> = result.summary.total.outcomes().failures().collect();
@@ -37,14 +37,14 @@ fn fails(result: &Simulated, outcome: Outcome, status: u16, told: &str) {
     assert_eq!(result.log.connections, 1, "{told}");
 }
 
-/// The details of all failures, in one.
+/// The details of all failures, which must be equal.
 fn words(result: &Simulated) -> String {
     let rows = result.summary.total.errors();
     assert_eq!(rows.len(), 1, "{rows:?}");
     rows[0].detail.to_string()
 }
 
-/// Takes messages that begin with an `o`.
+/// Accepts messages that begin with an `o`.
 #[derive(Debug)]
 struct Begins;
 
@@ -85,7 +85,7 @@ fn a_message_that_is_none_ends_its_call() {
         fails(&result, Outcome::Decode, INTERNAL, "unary");
         assert_eq!(words(&result), "no message of ours");
     }
-    // A stream is over at the first undecodable message, and later bytes are not read.
+    // A stream ends at the first undecodable message, and later bytes are not read.
     let stream = Reply::call().message(b"oh").pause(ms(5)).message(b"hi");
     let stream = stream.pause(ms(5)).for_ever(b"oh", ms(5));
     let plan = checked(CallKind::ServerStream, plain);
@@ -104,7 +104,7 @@ fn a_message_that_is_none_ends_its_call() {
     }
 }
 
-/// A stream that ends with a message has no trailers, and with these no status: its call is over,
+/// A stream that ends with a message has no trailers, and therefore no status: its call has ended,
 /// and does not wait for its timeout.
 #[test]
 fn a_stream_that_ends_with_a_message_has_no_status() {
@@ -183,7 +183,7 @@ fn words_of_a_server_are_read_leniently_and_cut() {
         ("%", "%"),
         ("%zz%41", "%zzA"),
         ("%ff%fe", "\u{fffd}\u{fffd}"),
-        // Characters that a terminal would obey are escaped.
+        // Characters that control a terminal are escaped.
         ("%1b[2J", "\\u{1b}[2J"),
         (&long, &long[..200]),
     ] {
@@ -198,7 +198,7 @@ fn words_of_a_server_are_read_leniently_and_cut() {
 /// OK, and a field that occurs `count` times.
 fn fields(count: usize) -> Vec<u8> {
     let mut block = Vec::new();
-    // Literals, the second one to be remembered, and then its index (RFC 7541 section 6).
+    // Literals, of which the second is put into the table, and then its index (RFC 7541 section 6).
     for (form, name, value) in [(0, "grpc-status", "0"), (0x40, "a", "b")] {
         block.extend([form, name.len() as u8]);
         block.extend(name.as_bytes());
@@ -268,7 +268,7 @@ fn a_server_that_goes_away_is_quoted_and_dialed_ever_less_often() {
         &[(Outcome::H2ConnectionEnhanceYourCalm, count)],
     );
     assert_eq!(words(&result), "too_many_pings");
-    // Pauses that double up to 100 ms: ten a second, and a few more in the first.
+    // Pauses that double up to 100 ms: ten a second, and a few more in the first second.
     let dials = result.log.dials;
     assert!((98..=112).contains(&dials), "{dials}");
 }

@@ -1,5 +1,5 @@
-//! Requests that are sent once more: each is counted when a connection has taken it again, and one that
-//! none takes ends with its first failure.
+//! Requests that are sent once more: each is counted when a connection has accepted it again, and a
+//! request that no connection accepts ends with its first failure.
 
 use crate::{ms, run, secs, seen};
 use drumfire_measure::{Outcome, Summary};
@@ -49,7 +49,7 @@ fn numbered(plan: Draft) -> Draft {
     })
 }
 
-/// The number of heads for targets that had come before.
+/// The number of heads with targets that occurred before.
 fn repeated<'a>(heads: impl Iterator<Item = &'a str>) -> u64 {
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     for head in heads {
@@ -66,8 +66,8 @@ fn messages(summary: &Summary, outcome: Outcome) -> Vec<String> {
     rows.map(|row| row.detail.to_string()).collect()
 }
 
-/// A server far away that takes one request of each connection, and gives the others back that were
-/// on their way. Pauses between its connections are longer than requests wait.
+/// A distant server that accepts one request on each connection, and returns the other requests
+/// that were sent. The pauses between its connections are longer than requests wait.
 #[test]
 fn a_request_that_no_connection_takes_again_is_not_resent() {
     for code in [0, 11] {
@@ -82,13 +82,14 @@ fn a_request_that_no_connection_takes_again_is_not_resent() {
         let total = &result.summary.total;
         let heads = result.log.heads.iter().map(String::as_str);
         assert!(repeated(heads) <= total.retried, "code {code}");
-        // What connections took is each request that one took, and each that one took again.
+        // The connections have carried each request that one of them accepted, once for each time
+        // that it was accepted.
         let rows = total.connections.addresses.rows().iter();
         let carried: u64 = rows.map(|row| row.counts.carried).sum();
         let unsent = seen(&result.summary, Outcome::TimeoutConnect);
         let taken = total.counts.sent - unsent + total.retried;
         assert_eq!(carried, taken, "code {code}: {:#?}", total.errors());
-        // Requests wait for the pause that the GOAWAYs cost, and their failures show it.
+        // Requests wait for the pause that the GOAWAYs cause, and their failures report it.
         assert_eq!(seen(&result.summary, Outcome::TimeoutTotal), 0);
         let waited = messages(&result.summary, Outcome::TimeoutConnect);
         assert!(!waited.is_empty(), "code {code}");
@@ -109,8 +110,8 @@ fn a_request_that_no_connection_takes_again_is_not_resent() {
     }
 }
 
-/// A server that is killed and not started again: a request that its death meets is not sent again,
-/// and stays what it was.
+/// A server that is killed and not restarted: a request that is in flight then is not sent again,
+/// and keeps its first failure.
 #[test]
 fn a_retry_that_can_not_be_made_leaves_the_first_failure() {
     let server = Server::new()
@@ -134,7 +135,7 @@ fn a_retry_that_can_not_be_made_leaves_the_first_failure() {
 }
 
 /// A handler that works for a second and then closes the connection has received the request: it is
-/// not sent again, for any method.
+/// not sent again, with any method.
 #[test]
 fn a_request_that_was_worked_on_is_not_sent_again() {
     let (ours, go) = (ReusedClosed::Retry, ReusedClosed::RetryAsGo);
@@ -168,7 +169,7 @@ fn a_request_that_was_worked_on_is_not_sent_again() {
     }
 }
 
-/// On a long way, the end of an idle connection takes as long as the way to be heard of.
+/// Over a long distance, the news that an idle connection has ended takes as long as the trip.
 #[test]
 fn a_race_lasts_as_long_as_the_way() {
     let server = Server::new().closes_idle(ms(100));

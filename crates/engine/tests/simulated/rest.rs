@@ -1,4 +1,4 @@
-//! The rest of a plan: each arrival of the whole is one of either part.
+//! The rest of a plan: each arrival of the whole occurs in exactly one of the two parts.
 
 use drumfire_plan::{Load, Plan, Sequence, rest};
 use drumfire_schedule::Schedule;

@@ -1,4 +1,4 @@
-//! Many connections, many origins, many workers; and the same again.
+//! Many connections, many origins, many workers; and repeatable runs.
 
 use crate::{failures, ms, run, secs, seen, us};
 use drumfire_measure::{Outcome, Summary};
@@ -51,7 +51,7 @@ fn origins() -> World {
 fn origins_do_not_hinder_each_other() {
     let urls = ["http://fast/", "http://slow/", "http://dead/"];
     for threads in [1, 2] {
-        // One a second for each; two connections hold five a second at the slow one.
+        // One a second for each; two connections carry five a second to the slow one.
         let plan = open("const(3/s,20s)")
             .to(&urls)
             .connections(2)
@@ -71,7 +71,7 @@ fn origins_do_not_hinder_each_other() {
 
 #[test]
 fn a_slow_origin_does_not_keep_the_others_waiting() {
-    // Ten a second for the slow one, which manages five on two connections.
+    // Ten a second for the slow one, which can serve five a second on two connections.
     let plan = open("const(20/s,10s)")
         .to(&["http://fast/", "http://slow/"])
         .connections(2);
@@ -86,7 +86,7 @@ fn a_slow_origin_does_not_keep_the_others_waiting() {
     assert!(steps[1].response_time.max() > secs(9));
 }
 
-/// A world of chance.
+/// A random world.
 fn chance(seed: u64) -> World {
     let server = Server::new()
         .takes(Law::Lognormal {
@@ -180,7 +180,7 @@ fn intervals_follow_each_other_and_add_up() {
 #[test]
 fn edges_of_intervals_are_exact_after_a_week() {
     let world = World::of(Server::new().takes(Law::Const(us(300))));
-    // Five hours, but for a few nanoseconds.
+    // Five hours, minus a few nanoseconds.
     let length = Nanos(17_999_999_999_977);
     let plan = open("const(0.05/s,168h)").connections(1).threads(2);
     let result = drumfire_testkit::Simulation::of(plan.interval(length), world)
@@ -204,13 +204,14 @@ fn users_of_a_dead_target_dial_one_after_the_other() {
         let result = run(closed(users).lasts(secs(10)), world());
         let counts = result.summary.total.counts;
         assert_eq!(counts.failed, counts.sent);
-        // A thousand go their own ways, at first by pauses from 1 ms on; one in 200 µs goes beside
-        // them.
+        // A thousand users dial independently, at first with pauses from 1 ms on; in addition, one
+        // dial follows every 200 µs.
         let (least, most) = (50_000, 50_000 + 2_000);
         assert!((least..=most).contains(&counts.failed), "{}", counts.failed);
         assert_eq!(result.summary.total.latency.lag.max(), Nanos::ZERO);
     }
-    // Few users are not held back: each dials 105 times in 10 s, the longest pause being 100 ms.
+    // Few users are not slowed down: each dials 105 times in 10 s, because the longest pause is 100
+    // ms.
     let result = run(closed(100).lasts(secs(10)), world());
     assert_eq!(result.summary.total.counts.failed, 100 * 105);
 }

@@ -1,4 +1,4 @@
-//! Requests on their way out: bodies, small windows, and servers that speak first.
+//! Sending requests: bodies, small windows, and servers that speak first.
 
 use crate::{failures, ms, run, secs, us};
 use drumfire_measure::Outcome;
@@ -15,7 +15,7 @@ fn posting() -> Draft {
     closed(3).requests(30).posting(&vec![b'x'; BODY])
 }
 
-/// Checks that all bodies came wholly.
+/// Checks that all bodies arrived completely.
 #[track_caller]
 fn all_came(result: &Simulated) {
     failures(&result.summary, &[]);
@@ -83,7 +83,8 @@ fn expecting(server: Server) -> Simulated {
 fn a_body_waits_for_the_servers_word() {
     let result = expecting(Server::new().on_expect(Expecting::Continues(ms(50))));
     all_came(&result);
-    // Two ways and 50 ms to be asked, two ways for the body and the answer.
+    // A round trip and 50 ms until the server asks for the body, and a round trip for the body and
+    // the answer.
     assert_eq!(result.summary.total.latency.service_time.max(), ms(54));
     assert_eq!(result.summary.total.interim, 30);
 }
@@ -115,7 +116,8 @@ fn a_body_that_is_not_wanted_is_not_sent() {
 
 #[test]
 fn a_refusal_leaves_no_connection_on_which_a_body_is_owed() {
-    // The server keeps the connection; the client has not sent what it announced, so it may not.
+    // The server keeps the connection. The client must not, because it has not sent the announced
+    // body.
     let refusal = Answer::status(417).is_last();
     let result = expecting(Server::new().on_expect(Expecting::Answers(refusal)));
     assert_eq!(
@@ -138,7 +140,7 @@ fn a_short_body_is_sent_with_its_head() {
 
 #[test]
 fn an_answer_before_the_body_is_out_is_kept_and_the_connection_is_not() {
-    // 413 after the head alone; the rest of the body is on its way.
+    // 413 after the head alone; the rest of the body is in flight.
     let server = Server::new().window(1000).on_expect(Expecting::Answers(
         Answer::with(413, "", b"too large").is_last(),
     ));
@@ -160,7 +162,7 @@ fn an_answer_behind_a_broken_send_is_read() {
         .cut_at(&[head.len()], ms(1))
         .then_resets(us(5));
     let plan = closed(1).requests(2);
-    // The reset comes between the last byte's receive and the next request's send.
+    // The reset comes between the receive of the last byte and the send of the next request.
     let busy = Client::ideal().call_takes(us(10));
     let result = run(plan, World::of(Server::new().says(answer)).client(busy));
     let status: Vec<_> = result.summary.total.status().collect();
@@ -179,7 +181,7 @@ fn pinging_server(takes: Law) -> World {
 }
 
 /// One send of a connection carries everything that a turn has for it: the acknowledgements of the
-/// server's pings, and the requests that users make on and that become due.
+/// server's pings, the users' next requests, and the requests that become due.
 #[test]
 fn a_turn_has_one_send_for_each_connection() {
     let calls = |plan: Draft| plan.calls(CallKind::Unary, Said::once());

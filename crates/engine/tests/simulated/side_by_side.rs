@@ -1,4 +1,4 @@
-//! Pools that end, fail, redirect and change connections beside each other.
+//! Pools that end, fail, redirect and change connections next to each other.
 
 use crate::{failures, ms, secs};
 use drumfire_engine::ControlError;
@@ -47,7 +47,7 @@ fn each_pool_has_a_stop_of_its_own() {
             _ => None,
         });
         let stops: Vec<StopReason> = stops.collect();
-        // Once, and whichever worker is the last to report.
+        // Once, regardless of which worker is the last to report.
         assert_eq!(stops, [StopReason::Duration], "{threads} threads");
     }
 }
@@ -196,7 +196,7 @@ fn connections_come_and_go_in_each_pool() {
         failures(&result.summary, &[]);
         let (grown, single) = (of(&result, "main"), of(&result, "single"));
         assert_eq!(grown.counts.ok, 300);
-        // A response takes as long as it is until the next arrival of the same worker or less.
+        // A response takes at most the time until the next arrival of its worker.
         let opened = grown.connections.opened;
         assert!(
             (1..=4).contains(&opened),
@@ -224,13 +224,13 @@ fn a_warm_up_and_drops_are_counted_by_pool() {
     failures(&result.summary, &[]);
     let (drops, users) = (of(&result, "main"), of(&result, "users"));
     assert_eq!(drops.counts.intended, 800);
-    // A response each 15 ms, over eight seconds.
+    // A response every 15 ms, for eight seconds.
     assert_eq!((drops.counts.ok, drops.counts.dropped), (533, 267));
     assert_eq!((users.counts.ok, users.counts.dropped), (1600, 0));
     assert_eq!(users.warmup.ok, 400);
 }
 
-/// The targets that servers saw, with their times, in the order of time.
+/// The targets that servers saw, with their times, in chronological order.
 fn asked(result: &Simulated, prefix: &str) -> Vec<(Nanos, String)> {
     let targets = result.log.seen.iter().map(|seen| {
         let target = seen.head.split(' ').nth(1).unwrap_or_default();
@@ -345,7 +345,7 @@ fn a_silent_target_takes_no_dials_of_other_pools() {
     let result = crate::run(silent.beside(buy), world);
     let buy = of(&result, "buy");
     assert_eq!((buy.counts.ok, failed(buy).len()), (50_000, 0));
-    // All were open before the start.
+    // All connections were open before the start.
     assert_eq!(buy.latency.waiting.max(), Nanos::ZERO);
     assert_eq!(buy.connections.opened, 500);
 }

@@ -136,8 +136,8 @@ fn a_stop_in_the_warm_up_measures_nothing() {
     assert!((500..=506).contains(&total.warmup.ok));
 }
 
-/// The collector reads intervals as they come, while a worker's virtual time continues: the end is
-/// some time after the interval that causes it, and long before the plan's.
+/// The collector reads intervals when they arrive, while a worker's virtual time continues: the run
+/// ends some time after the interval that causes the end, and long before the plan's end.
 #[test]
 fn a_threshold_that_fails_ends_the_run() {
     for threads in [1, 3] {

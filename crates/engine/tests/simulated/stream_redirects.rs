@@ -1,4 +1,4 @@
-//! The targets of redirects from streams, and the fields that go along.
+//! The targets of redirects from streams, and the fields that are sent along.
 
 use crate::{failures, ms, run, secs, us};
 use drumfire_measure::Outcome;
@@ -49,7 +49,7 @@ fn world(script: Http2) -> World {
     World::of(Server::http2(script).takes(Law::Const(us(100))))
 }
 
-/// As over HTTP/1.1: nothing of such a body is looked at.
+/// As over HTTP/1.1, such a body is not read.
 #[test]
 fn the_body_of_a_redirect_need_not_be_whole() {
     let truncated = Http2::new().answers(|request: &Request<'_>| match request.target() {
@@ -111,8 +111,8 @@ fn other_schemes_are_not_followed() {
     }
 }
 
-/// Two origins, of which the first redirects to the second. Both are in the plan, so that the
-/// second is known before the run: looking up a name takes a thread and real time.
+/// Two origins: the first redirects to the second. Both are in the plan, so that the second is
+/// known before the run, because looking up a name takes a thread and real time.
 fn two_origins(other: Server) -> (Draft, World) {
     let mut plan = following(3, "http://sut/start");
     let mut second = plan.requests[0].clone();
@@ -132,7 +132,8 @@ fn credentials_stay_with_their_origin() {
     let result = run(plan, world);
     failures(&result.summary, &[]);
     assert_eq!(result.summary.total.counts.ok, 20);
-    // One for each origin, and one for those that the first one's connection is led there with.
+    // One connection for each origin, and one for requests that are redirected from the first
+    // origin's connection.
     assert_eq!((result.log.requests, result.log.connections), (30, 3));
     let with = |part: &str, secret: &str| {
         let seen = result.log.seen.iter();
@@ -151,7 +152,7 @@ fn credentials_stay_with_their_origin() {
 fn a_redirect_into_nothing_fails_that_request_alone() {
     let (plan, world) = two_origins(Server::refusing());
     let result = run(plan, world);
-    // Ten go there directly, ten are led there; none of them hangs.
+    // Ten requests go there directly, ten are redirected there; none of them hangs.
     failures(&result.summary, &[(Outcome::ConnectRefused, 20)]);
     assert_eq!(result.log.requests, 10);
 }
@@ -208,7 +209,8 @@ fn a_server_that_goes_away_loses_no_hop() {
     let result = run(following(3, "http://sut/3"), world(script));
     failures(&result.summary, &[]);
     assert_eq!(result.summary.total.counts.ok, 20);
-    // Each connection serves five streams, and the one that it does not is sent once more.
+    // Each connection serves five streams, and the request that it does not serve is sent once
+    // more.
     assert_eq!(result.log.requests, 4 * 20);
     assert_eq!(result.log.connections, 16);
 }

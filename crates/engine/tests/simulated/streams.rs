@@ -1,4 +1,4 @@
-//! Many exchanges on one connection: the same laws as with one on each.
+//! Many exchanges on one connection: the rules are equal to one exchange on each connection.
 
 use crate::{failures, ms, run, secs, seen, us};
 use drumfire_measure::Outcome;
@@ -92,7 +92,7 @@ fn connections_are_spread_over_addresses() {
     let world = World::of(http2())
         .host("10.0.0.2:80", created)
         .name("sut", &["10.0.0.1:80", "10.0.0.2:80"]);
-    // The workers' connections take turns together.
+    // The connections of all workers take turns together.
     for threads in [1, 2, 4] {
         let plan = open("const(1000/s,2s)").connections(4).http2(5);
         let result = run(plan.threads(threads), world.clone());
@@ -176,7 +176,7 @@ fn a_call_that_is_sent_again_is_one_call() {
         let total = &result.summary.total;
         assert_eq!((total.counts.ok, total.retried), (1000, 24 * 20));
         assert_eq!(total.messages.received, 1000);
-        // A request that the server did not process is as if it had never been sent.
+        // A request that the server did not process counts as if it had never been sent.
         assert_eq!(total.messages.sent, 1000);
     }
 }
@@ -192,7 +192,7 @@ const CONTINUATION: u8 = 9;
 const END_HEADERS: u8 = 4;
 const PADDED: u8 = 8;
 
-/// Replies that end their connection, and how.
+/// Replies that end their connection, and the outcomes.
 fn replies_that_end_connections() -> Vec<(Reply, Outcome)> {
     let head = || Reply::head(200, &[]);
     let begun = |size| Reply::nothing().frame(HEADERS, 0, &vec![0x88; size]);
@@ -281,7 +281,7 @@ fn a_stream_that_ends_too_soon_says_after_how_many_bytes() {
     assert_eq!(result.log.connections, 1);
 }
 
-/// A head without end is the failure of its stream; the other streams lose their connection.
+/// An endless head is the failure of its stream; the other streams lose their connection.
 #[test]
 fn an_endless_head_is_the_failure_of_its_stream_alone() {
     let endless = Reply::nothing().frame(HEADERS, 0, &[0x88; 16]);
@@ -304,10 +304,10 @@ fn an_endless_head_is_the_failure_of_its_stream_alone() {
 /// A field `a: b`, as a literal.
 const TRAILER: [u8; 5] = [0, 1, b'a', 1, b'b'];
 
-/// A header block of 16 kB that decodes to 48 MB: a field of 4,000 bytes, and 12,000 times the
-/// same.
+/// A header block of 16 kB that decodes to 48 MB: a field of 4,000 bytes, repeated 12,000 times.
 fn bomb() -> Vec<u8> {
-    // A literal to be remembered, whose value's length takes three bytes (RFC 7541 section 5.1).
+    // A literal that is put into the table, whose value's length takes three bytes (RFC 7541
+    // section 5.1).
     let mut block = vec![0x88, 0x40, 1, b'a', 0x7f, 0xa1, 0x1e];
     block.resize(block.len() + 4000, b'x');
     block.resize(block.len() + 12_000, 0xbe);

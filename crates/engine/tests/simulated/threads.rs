@@ -1,5 +1,5 @@
-//! No figure depends on the number of threads: 1, 2, 4 and 8 give the same counts, and times that
-//! differ by the hand-over alone.
+//! No figure depends on the number of threads: 1, 2, 4 and 8 give equal counts, and times that
+//! differ only by the hand-over.
 
 use crate::programs::{of_steps, send};
 use crate::users::changing;
@@ -14,10 +14,10 @@ use proptest::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What it takes until a thread runs that another one has woken.
+/// The time until a woken thread runs.
 const WAKE: Nanos = Nanos::from_micros(30);
 
-/// What a hand-over may add to a quantile.
+/// The time that a hand-over may add to a quantile.
 const HAND_OVER: f64 = 50e-6;
 
 /// The quantiles that are compared, up to the maximum.
@@ -31,7 +31,7 @@ fn takes(time: Nanos) -> World {
     world(Server::new().takes(Law::Const(time)))
 }
 
-/// A server that takes some time for all requests but one, whichever thread sends it, which takes
+/// A server that takes `time` for every request, except for one, from any thread, which takes
 /// seconds.
 fn stalls_once(time: Nanos, request: u64, stall: Nanos) -> World {
     let seen = Arc::new(AtomicU64::new(0));
@@ -45,7 +45,7 @@ fn on(threads: u32, plan: &Draft, world: World) -> Simulated {
     Simulation::of(plan.clone().threads(threads), world).run()
 }
 
-/// Whether a run on several threads has the figures of the run on one.
+/// Checks that a run on several threads has the figures of the run on one.
 #[track_caller]
 fn alike(what: &str, one: &Summary, other: &Summary) {
     assert_eq!(one.total.counts, other.total.counts, "{what}: counts");
@@ -69,7 +69,7 @@ fn alike(what: &str, one: &Summary, other: &Summary) {
     }
 }
 
-/// Checks that 2, 4 and 8 threads give the figures of one.
+/// Checks that 2, 4 and 8 threads have the figures of one thread.
 #[track_caller]
 fn on_any(what: &str, plan: &Draft, world: impl Fn() -> World) -> Simulated {
     let one = on(1, plan, world());
@@ -86,7 +86,7 @@ fn on_any(what: &str, plan: &Draft, world: impl Fn() -> World) -> Simulated {
 
 #[test]
 fn an_arrival_takes_a_free_connection_wherever_it_is() {
-    // Five connections do 54 a second; three of them 32, and two 21.
+    // Five connections carry 54 a second; three of them 32, and two 21.
     let plan = open("const(50,4s)").connections(5);
     let one = on_any("five connections", &plan, || takes(ms(92)));
     assert_eq!(one.summary.total.counts.ok, 200);
@@ -95,7 +95,7 @@ fn an_arrival_takes_a_free_connection_wherever_it_is() {
 
 #[test]
 fn a_queue_is_one_queue() {
-    // Seven connections do 70 a second.
+    // Seven connections carry 70 a second.
     let plan = open("const(90,5s) const(10,5s)").connections(7);
     on_any("seven connections, overload", &plan, || takes(ms(100)));
     let plan = open("const(90,5s)").connections(7).lasts(secs(5));
@@ -130,7 +130,7 @@ fn streams_are_found_wherever_they_are() {
 
 #[test]
 fn a_stalled_connection_leaves_its_part_to_the_others() {
-    // Of six connections, five can do 62 a second.
+    // Five of six connections can carry 62 a second.
     let plan = open("const(50,10s)").connections(6);
     let one = on_any("a stall", &plan, || stalls_once(ms(80), 100, secs(4)));
     let response = &one.summary.total.latency.response_time;
@@ -204,7 +204,8 @@ fn the_load_ends_for_all_at_once() {
 
 #[test]
 fn users_of_all_threads_take_the_oldest() {
-    // Three users do 15 a second, with slow and fast requests in turn; each thread has one kind.
+    // Three users send 15 a second, with slow and fast requests alternating; each thread has one
+    // kind.
     let urls = ["http://a.test/slow", "http://a.test/fast"];
     let plan = open("const(20,8s)").to(&urls).connections(3);
     let plan = plan.users(changing(&[(0, 3)]));
@@ -220,7 +221,7 @@ fn users_of_all_threads_take_the_oldest() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Poisson arrivals from any seed, below and above what the connections can do.
+    /// Poisson arrivals from any seed, below and above the connections' capacity.
     #[test]
     fn random_arrivals_find_any_free_connection(
         seed in any::<u64>(),

@@ -1,4 +1,4 @@
-//! Timeouts come at their time, and the requests that they cut off stay in the record.
+//! Timeouts come on time, and the requests that they end stay in the record.
 
 use crate::{failures, ms, run, secs, us};
 use drumfire_measure::Outcome;
@@ -77,12 +77,12 @@ fn opening_a_connection_has_a_time() {
     let total = &result.summary.total;
     failures(&result.summary, &[(Outcome::TimeoutConnect, 8)]);
     assert_eq!(total.counts.timed_out, 8);
-    // The first four were dialed before the start, within two seconds in vain.
+    // The first four were dialed before the start, without success within two seconds.
     assert!(total.latency.failed.max() >= ms(700));
     assert!(total.latency.failed.max() <= ms(702));
 }
 
-/// A request that ends while its connection is opened has waited; it was never served.
+/// A request that ends while its connection is being opened has waited; it was never served.
 #[test]
 fn what_ends_while_its_connection_is_opened_has_waited() {
     let plan = || {
@@ -99,7 +99,7 @@ fn what_ends_while_its_connection_is_opened_has_waited() {
     assert_eq!(latency.response_time.min(), latency.waiting.min());
     assert_eq!(latency.lag.max(), Nanos::ZERO);
 
-    // A run that ends first has the same figures.
+    // A run that ends first has equal figures.
     let cut = plan().with(|plan| plan.stop.drain = Drain::Ignore);
     let summary = run(cut, World::of(Server::swallowing())).summary;
     let latency = &summary.total.latency;
@@ -110,7 +110,7 @@ fn what_ends_while_its_connection_is_opened_has_waited() {
     );
     assert!(latency.waiting.is_at_least(0.5));
 
-    // A connection that is refused has taken its time, too.
+    // A connection that is refused has also taken time.
     let summary = run(plan(), World::of(Server::refusing())).summary;
     let latency = &summary.total.latency;
     assert_eq!(
@@ -123,11 +123,11 @@ fn what_ends_while_its_connection_is_opened_has_waited() {
 
 #[test]
 fn a_timeout_counts_from_the_connection_and_response_time_from_the_schedule() {
-    // One connection: each request waits for the timeouts of those before it.
+    // One connection: each request waits for the timeouts of the requests before it.
     let plan = open("once(5)").with(|plan| plan.timeouts.total = ms(100));
     let result = run(plan, world(Answer::never()));
     let total = &result.summary.total;
-    // By the missing part: it was the head.
+    // The missing part determines the outcome: it was the head.
     failures(&result.summary, &[(Outcome::TimeoutHead, 5)]);
     assert!(total.latency.failed.max() >= ms(500));
     assert!(total.latency.failed.max() <= ms(510));
@@ -136,11 +136,11 @@ fn a_timeout_counts_from_the_connection_and_response_time_from_the_schedule() {
 
 #[test]
 fn a_timeout_is_scanned_for_and_no_more() {
-    // Fifty answers a second need no look at any deadline; only a thousand do that fail.
+    // Fifty answers a second need no deadline checks; only a thousand would.
     let plan = open("const(50/s,60s)").connections(1000);
     let result = run(plan, World::of(Server::new().takes(Law::Const(us(100)))));
     assert_eq!(result.summary.total.counts.ok, 3000);
-    // Two turns a request, one a second for the interval, one in 50 ms to look for signals.
+    // Two turns per request, one per second for the interval, one every 50 ms to check for signals.
     assert!(
         result.log.waits < 3000 * 3 + 60 * 21 + 200,
         "{}",
@@ -150,7 +150,7 @@ fn a_timeout_is_scanned_for_and_no_more() {
 
 #[test]
 fn a_client_that_stood_still_does_not_blame_the_target_for_what_had_arrived() {
-    // The answers were there when the client came back, after the time was up.
+    // The answers had arrived when the client continued, after the time was up.
     let plan = closed(4)
         .thinks(ms(1))
         .lasts(secs(4))

@@ -1,5 +1,5 @@
-//! The meaning of the figures: response time holds the waiting that a target caused, lag is our
-//! own.
+//! The meaning of the figures: response time includes the waiting that a target caused, lag is the
+//! generator's own.
 
 use crate::{close, ms, quantile, run, secs, us};
 use drumfire_measure::{Latency, Validity};
@@ -7,7 +7,7 @@ use drumfire_plan::Users;
 use drumfire_testkit::{Client, Http2, Law, Network, Server, World, closed, open};
 use drumfire_units::Nanos;
 
-/// A server that is fast, and stalls 1 s in every 10.
+/// A fast server that stalls for 1 s in every 10 s.
 fn stalling() -> World {
     World::of(
         Server::new()
@@ -34,14 +34,14 @@ fn a_stall_is_in_the_response_time_with_few_connections() {
     let total = &result.summary.total;
     assert_eq!(total.counts.ok, 100_000);
     shows_the_stall(&total.latency);
-    // Four requests in 10,000 were under way when the server stalled. Service time is all that a
-    // tool sees which sends the next one when the last is done.
+    // Four requests in 10,000 were in flight when the server stalled. A tool that sends the next
+    // request when the previous one is done sees only the service time.
     let service = &total.latency.service_time;
     close("p0.95", quantile(service, 0.95), 20e-6, 0.001);
     close("p0.99", quantile(service, 0.99), 20e-6, 0.001);
     close("p0.999", quantile(service, 0.999), 20e-6, 0.001);
     close("max", service.max().as_secs_f64(), 1.0, 0.001);
-    // The target made them wait, so that the run is as good as any.
+    // The target made them wait, so the run is valid.
     assert_eq!(total.latency.lag.max(), Nanos::ZERO);
     close("wait", quantile(&total.latency.waiting, 0.99), 0.9, 0.01);
     assert_eq!(result.summary.verdict.validity, Validity::Valid);
@@ -54,7 +54,7 @@ fn a_stall_is_in_the_response_time_with_many_connections() {
     let total = &result.summary.total;
     assert_eq!(total.counts.ok, 100_000);
     shows_the_stall(&total.latency);
-    // Each request finds a connection, so that none waits for one.
+    // Each request finds a connection, so no request waits for one.
     assert_eq!(total.latency.waiting.max(), Nanos::ZERO);
     assert_eq!(total.latency.lag.max(), Nanos::ZERO);
     close(
@@ -82,9 +82,9 @@ fn a_closed_loop_does_not_see_the_stall() {
 /// Requests of one run through a queue.
 const REQUESTS: u32 = 1_000_000;
 
-/// M/M/1: response times are exponential with the rate μ − λ, so p is at −ln(1 − p) / (μ − λ). The
-/// network's delay is added. Successive response times are correlated over some (1 + ρ) / (1 − ρ)²
-/// requests, so that 1,000,000 are worth 22,000 independent ones at ρ = 0.8: their p99 has a
+/// M/M/1: response times are exponential with the rate μ − λ, so the quantile p is −ln(1 − p) / (μ
+/// − λ). The network's delay is added. Successive response times are correlated over some (1 + ρ) /
+/// (1 − ρ)² requests, so 1,000,000 are worth 22,000 independent ones at ρ = 0.8: their p99 has a
 /// standard error of 1.5 %, p99.9 one of 3 %.
 #[track_caller]
 fn is_mm1(rate: u32, tolerance: f64) {
@@ -133,7 +133,8 @@ fn mm1_at_four_fifths_load() {
 
 #[test]
 fn few_connections_do_not_hide_a_queue() {
-    // With two connections, a third request waits on our side. Its response time is the same.
+    // With two connections, a third request waits in the generator. Its response time does not
+    // change.
     let plan = |connections| open("const(800/s,500s)").poisson().connections(connections);
     let world = || {
         World::of(
@@ -151,7 +152,7 @@ fn few_connections_do_not_hide_a_queue() {
     assert_eq!(many.summary.total.latency.waiting.max(), Nanos::ZERO);
 }
 
-/// A client that stands still from 3 s on, for `pause`.
+/// A client that is stopped at 3 s, for `pause`.
 fn halted(pause: Nanos) -> World {
     World::of(Server::new().takes(Law::Const(us(100))))
         .client(Client::ideal().stopped(secs(3), pause))
@@ -162,7 +163,7 @@ fn a_stop_of_the_client_is_lag() {
     let result = run(open("const(1000/s,10s)").connections(1200), halted(secs(1)));
     let total = &result.summary.total;
     assert_eq!(total.counts.ok, 10_000);
-    // A tenth of the requests was up to a second late, evenly.
+    // A tenth of the requests was up to a second late, evenly distributed.
     let lag = &total.latency.lag;
     close("p95", quantile(lag, 0.95), 0.5, 0.005);
     close("p99", quantile(lag, 0.99), 0.9, 0.005);
@@ -181,18 +182,18 @@ fn a_stop_of_a_client_with_few_connections_is_found() {
     let lag = &total.latency.lag;
     close("p95", quantile(lag, 0.95), 0.5, 0.01);
     close("p99", quantile(lag, 0.99), 0.9, 0.01);
-    // Each of the fifty takes twenty requests in a row, of 0.1 ms each.
+    // Each of the fifty carries twenty requests in a row, of 0.1 ms each.
     let waiting = total.latency.waiting.max();
     assert!(waiting <= ms(2), "{waiting}");
 }
 
-/// A client that stands still for 60 ms of every 500.
+/// A client that is stopped for 60 ms in every 500 ms.
 fn halting() -> Client {
     let stops = (1..12).map(|n| ms(500 * n));
     stops.fold(Client::ideal(), |client, at| client.stopped(at, ms(60)))
 }
 
-/// A bound on connections, streams or users does not turn the generator's stops into the target's
+/// A limit on connections, streams or users does not turn the generator's stops into the target's
 /// delay.
 #[test]
 fn stops_of_the_client_are_lag_whatever_bounds_the_load() {
@@ -225,7 +226,8 @@ fn stops_of_the_client_are_lag_whatever_bounds_the_load() {
     }
 }
 
-/// What a stop costs is owed to the whole queue that it leaves, and does not grow with it.
+/// The whole queue that a stop leaves shares the cost of the stop, which does not grow with the
+/// queue.
 #[test]
 fn a_stop_before_overload_does_not_add_up() {
     let client = Client::ideal().stopped(secs(1), ms(60)).wakes_late(us(20));
@@ -251,7 +253,7 @@ fn a_stop_of_the_client_is_found_in_the_closed_model() {
 
 #[test]
 fn a_stop_of_an_idle_client_is_found() {
-    // One request a second: nothing was due in the pause, and nothing came.
+    // One request a second: none was due in the pause, and nothing arrived.
     let result = run(open("const(1/s,10s)"), halted(ms(600)));
     let verdict = &result.summary.verdict;
     assert_eq!(verdict.validity, Validity::Suspect, "{:?}", verdict.reasons);

@@ -1,14 +1,14 @@
-//! Truth at the end: requests that were due and not sent, or in flight, stay in the record.
+//! The end of a run: requests that were due but not sent, or in flight, stay in the record.
 
 use crate::{close, ms, quantile, run, secs};
 use drumfire_measure::Histogram;
 use drumfire_testkit::{Answer, Http2, Law, Server, Simulated, World, closed, open};
 use drumfire_units::Nanos;
 
-/// How long an answer takes.
+/// The duration of an answer.
 const SERVICE: Nanos = Nanos::from_millis(1);
 
-/// A server that is well until 9 s and stands still from then on.
+/// A server that works until 9 s and then hangs.
 fn frozen(server: Server) -> World {
     World::of(
         server
@@ -17,13 +17,13 @@ fn frozen(server: Server) -> World {
     )
 }
 
-/// The wait of an arrival at 200/s that the run's end at 10 s left unsent.
+/// The wait of an arrival at 200/s that was unsent at the run's end at 10 s.
 fn waited(arrival: u64) -> Nanos {
     secs(10) - ms(5 * arrival)
 }
 
-/// 200/s for 10 s, of which the last second meets a server that stands still: 8 requests on 8
-/// connections time out, and 192 are never sent.
+/// 200/s for 10 s; during the last second the server hangs: 8 requests on 8 connections time out,
+/// and 192 are never sent.
 #[track_caller]
 fn shows_the_freeze(result: &Simulated) {
     let latency = &result.summary.total.latency;
@@ -41,7 +41,7 @@ fn shows_the_freeze(result: &Simulated) {
     }
     assert_eq!(latency.response_time, response);
     assert_eq!(latency.waiting, waiting);
-    // The 20 slowest are the 8 and those that were due in the 60 ms after them.
+    // The 20 slowest are the 8 and the requests that were due in the 60 ms after them.
     close("p99", quantile(&response, 0.99), 0.9, 0.001);
     assert!(latency.response_time.is_at_least(0.99));
     assert_eq!(latency.service_time.count(), 1808);
@@ -86,7 +86,7 @@ fn a_freeze_of_one_of_two_targets_is_in_the_response_time() {
         (1000, SERVICE)
     );
     assert_eq!(b.response_time.at_least_from(), None);
-    // The 51st longest is the 43rd of those that wait, of which the first was due at 9.08 s.
+    // The 51st longest is the 43rd of the waiting ones, the first of which was due at 9.08 s.
     close("p95", quantile(&a.response_time, 0.95), 0.5, 0.001);
     assert_eq!(total.latency.waiting.max(), secs(10) - ms(9080));
 }
@@ -151,7 +151,8 @@ fn any_number_of_requests_may_be_pending() {
     let total = &result.summary.total;
     let response = &total.latency.response_time;
     assert_eq!(response.count(), 3_000_000);
-    // Waits are even from 0 to 1 s; a portion of 46 arrivals counts with its shortest.
+    // Waits are evenly distributed from 0 to 1 s; a portion of 46 arrivals counts with its
+    // shortest.
     close("mean", response.mean() / 1e9, 0.5, 0.001);
     close("p90", quantile(response, 0.9), 0.9, 0.002);
     for step in &total.steps {

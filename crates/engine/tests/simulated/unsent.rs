@@ -1,4 +1,4 @@
-//! Messages that calls had meant to send and did not: exactly as many as the plan had more.
+//! Messages that calls intended to send but did not: the exact number that the plan still had.
 
 use crate::{ms, run, secs};
 use drumfire_measure::Summary;
@@ -12,7 +12,7 @@ use drumfire_units::Nanos;
 /// How many calls each run makes, one after the other.
 const CALLS: u64 = 10;
 
-/// Calls of one user, whose streams go in this way and which end after this time at the latest.
+/// Calls of one user, which stream in this way and end after this time at the latest.
 fn calls(kind: CallKind, said: Said, streaming: Streaming, deadline: Option<Nanos>) -> Draft {
     let plan = closed(1).http2(1).requests(CALLS);
     plan.calls_with(kind, said, |call| {
@@ -21,17 +21,17 @@ fn calls(kind: CallKind, said: Said, streaming: Streaming, deadline: Option<Nano
     })
 }
 
-/// A server next door that follows the script after 10 ms.
+/// A server without network delay that follows the script after 10 ms.
 fn world(script: Http2) -> World {
     World::of(Server::http2(script).takes(Law::Const(ms(10))))
 }
 
-/// A server that sends this as soon as it has seen a call's head.
+/// A server that sends this reply as soon as it has received a call's head.
 fn at_once(reply: Reply) -> World {
     world(Http2::new().replies_at(RepliesAt::Head).says(reply))
 }
 
-/// A message each 100 ms.
+/// A message every 100 ms.
 fn slowly() -> Streaming {
     Streaming {
         interval: ms(100),
@@ -45,7 +45,7 @@ fn messages(summary: &Summary) -> (u64, u64) {
     (messages.sent, messages.unsent)
 }
 
-/// Checks how many messages were sent and how many not.
+/// Checks how many messages were sent and how many were not.
 #[track_caller]
 fn check(result: &Simulated, sent: u64, unsent: u64) {
     assert_eq!(messages(&result.summary), (sent, unsent));
@@ -81,8 +81,8 @@ fn a_deadline_leaves_the_rest_unsent() {
     }
 }
 
-/// The server takes 35 bytes each 100 ms, and a message is ten: after 250 ms the eleventh is half
-/// way.
+/// The server takes 35 bytes every 100 ms, and a message is ten bytes: after 250 ms half of the
+/// eleventh message is sent.
 #[test]
 fn half_a_message_is_not_sent() {
     for said in [Said::times(20), Said::times(20).varying()] {
@@ -136,7 +136,7 @@ fn of_a_stream_with_an_open_end_nothing_is_unsent() {
             check(&run(plan, at_once(reply)), CALLS, 0);
         }
     }
-    // With enough received the plan itself ends the call.
+    // When the call has received enough, the plan itself ends it.
     let reply = Reply::call().for_ever(b"tick", ms(20));
     let plan = calls(
         CallKind::Bidirectional,
@@ -153,7 +153,7 @@ fn of_a_stream_with_an_open_end_nothing_is_unsent() {
 #[test]
 fn the_warm_up_s_messages_are_left_out() {
     let plan = calls(CallKind::Bidirectional, Said::times(50), slowly(), None);
-    // A call takes 10 ms: three begin before the measuring does.
+    // A call takes 10 ms: three begin before the warm-up ends.
     let plan = plan.warmup(ms(25));
     let reply = Reply::call().message(b"enough").trailers("0", "");
     let result = run(plan, at_once(reply));
@@ -165,7 +165,7 @@ fn the_warm_up_s_messages_are_left_out() {
     assert_eq!(result.log.messages, CALLS);
 }
 
-/// Servers' treatment of calls, some of it beyond the protocol.
+/// How servers treat calls, partly in violation of the protocol.
 fn servers() -> Vec<Http2> {
     let early = Reply::call().message(b"enough").trailers("0", "");
     let broken = Reply::call().frame(9, 0, &[]);

@@ -33,7 +33,8 @@ fn users_bound_an_open_load_and_the_wait_for_them_is_no_lag() {
     failures(&result.summary, &[]);
     assert_eq!(result.summary.total.counts.ok, 80);
     assert_eq!(result.log.connections_most, 10);
-    // One user does ten a second, so that the last of the first two seconds waits a second.
+    // One user sends ten requests a second, so the last request of the first two seconds waits for
+    // a second.
     assert_eq!(result.summary.total.latency.lag.max(), ms(0));
     let waiting = result.summary.total.latency.waiting.max();
     assert!(waiting > ms(900) && waiting <= ms(1000), "{waiting}");

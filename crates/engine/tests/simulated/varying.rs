@@ -78,7 +78,7 @@ impl RequestData for Everything {
     }
 }
 
-/// A plan whose requests all vary.
+/// A plan in which all requests vary.
 fn varying(plan: Draft, data: &Arc<Everything>) -> Draft {
     let data = Arc::clone(data);
     plan.with(|pool| {
@@ -118,7 +118,7 @@ fn note(request: &Request<'_>, into: &Arrivals) {
     });
 }
 
-/// A server of either protocol that notes what arrives.
+/// A server of either protocol that records the requests that arrive.
 fn noting(http2: bool, into: &Arrivals) -> Server {
     let into = Arc::clone(into);
     let server = if http2 {
@@ -135,7 +135,7 @@ fn noting(http2: bool, into: &Arrivals) -> Server {
     server.takes(Law::Const(ms(1)))
 }
 
-/// Numbers 0, 1, 2, … in the rendered parts of each request.
+/// The numbers 0, 1, 2, … in the rendered parts of each request.
 fn of(arrived: &Arrived) -> [u64; 5] {
     let numbers: Vec<u64> = arrived
         .of
@@ -247,7 +247,7 @@ fn what_would_be_no_request_is_not_sent() {
     }
 }
 
-/// Checks that each request was rendered once, or each time with the same context.
+/// Checks that each request was rendered once, or every time with an equal context.
 fn rendered_as_one(data: &Everything, times: usize) {
     let rendered = data.rendered.lock().expect("a lock");
     let mut seen = BTreeMap::new();
@@ -262,7 +262,7 @@ fn rendered_as_one(data: &Everything, times: usize) {
 
 #[test]
 fn a_request_that_is_sent_again_is_not_rendered_again() {
-    // Every other connection is closed as the next request is on its way.
+    // Every other connection is closed while the next request is in flight.
     let data = Arc::new(Everything::default());
     let plan = closed(1).thinks(ms(7)).requests(100);
     let plan = plan.with(|plan| plan.connections.reused_closed = ReusedClosed::Retry);
@@ -279,7 +279,7 @@ fn a_request_that_is_sent_again_is_not_rendered_again() {
     );
     rendered_as_one(&data, 100);
 
-    // The requests that a GOAWAY gives back.
+    // The requests that a GOAWAY returns.
     let data = Arc::new(Everything {
         body_length: 10,
         ..Everything::default()
@@ -296,7 +296,7 @@ fn a_request_that_is_sent_again_is_not_rendered_again() {
     rendered_as_one(&data, 200);
 }
 
-/// Messages and metadata that hold the time and the connection.
+/// Messages and metadata that contain the time and the connection.
 #[derive(Debug, Default)]
 struct Timed(Mutex<BTreeMap<u64, Vec<RequestContext>>>);
 
@@ -389,7 +389,7 @@ fn a_redirect_takes_along_what_was_rendered() {
     }
 }
 
-/// A run of twenty requests with bodies, changed.
+/// A run of twenty requests with bodies, modified by `change`.
 fn twenty(server: Server, change: impl FnOnce(&mut drumfire_plan::Pool)) -> (Simulated, Arrivals) {
     let arrivals = Arrivals::default();
     let into = Arc::clone(&arrivals);

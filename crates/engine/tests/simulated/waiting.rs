@@ -1,4 +1,5 @@
-//! Users of the closed model who wait for a connection or a stream: *the* latency has it.
+//! Users of the closed model who wait for a connection or a stream: *the* latency includes the
+//! wait.
 
 use crate::{close, failures, ms, quantile, run, secs};
 use drumfire_measure::{LatencyKind, Remedy, Summary};
@@ -22,7 +23,7 @@ fn check(summary: &Summary, kind: LatencyKind, median: f64) {
     assert!(summary.load.kept);
 }
 
-/// The texts of what the load lacks, and the connections that they advise.
+/// The texts about shortages of the load, and the connections that they recommend.
 fn advice(summary: &Summary) -> Vec<(&str, &[Remedy])> {
     let reasons = summary.load.reasons.iter();
     reasons
@@ -40,7 +41,7 @@ fn users_who_share_connections_wait_for_each_other() {
     let text = "10 users shared 2 connections; about 10 are needed at this service time";
     assert_eq!(advice(summary), [(text, &[Remedy::Connections(10)][..])]);
     assert_eq!(summary.load.connections_needed, Some(10));
-    // Rows over time, too.
+    // The rows over time include the wait, too.
     for row in summary.intervals().iter().filter(|row| row.good > 0) {
         let p50 = row.latency.p50.expect("a hundred requests a second").time;
         close("an interval", p50.as_secs_f64(), 0.1, 0.002);
@@ -60,7 +61,7 @@ fn users_wait_for_streams_that_a_server_does_not_allow() {
     assert_eq!(advice(summary), [(text, &[Remedy::Connections(10)][..])]);
 }
 
-/// A user who thinks four fifths of the time leaves its connection to others.
+/// A user who thinks for four fifths of the time leaves its connection to others.
 #[test]
 fn users_who_think_need_fewer_connections() {
     let plan = closed(100).connections(5).thinks(ms(80)).lasts(secs(20));
@@ -82,7 +83,7 @@ fn users_with_connections_of_their_own_wait_for_nothing() {
     assert_eq!(result.summary.load.connections_needed, None);
 }
 
-/// Each request waits for the opening of its connection, which more connections do not mend.
+/// Each request waits for the opening of its connection, and more connections would not help.
 #[test]
 fn a_user_waits_for_a_connection_that_is_opened_for_its_request() {
     let plan = closed(4).with(|pool| pool.connections.keep_alive = KeepAlive::No);

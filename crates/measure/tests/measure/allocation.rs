@@ -1,4 +1,4 @@
-//! Recording allocates nothing: the data plane's promise, counted.
+//! Counts allocations, to check that recording allocates nothing.
 #![expect(
     unsafe_code,
     reason = "an allocator that counts is the only way to see allocations"
@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-    /// Bytes that the thread has taken and not given back.
+    /// Bytes that the thread has allocated and not freed.
     static BYTES: Cell<i64> = const { Cell::new(0) };
     /// The maximum of these bytes.
     static PEAK: Cell<i64> = const { Cell::new(0) };
@@ -26,7 +26,7 @@ struct Counting;
 // SAFETY: every call is passed on to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // A thread that is ending has no counter any more, and nothing to count.
+        // A thread that is ending no longer has a counter, and nothing to count.
         let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
         let _ = BYTES.try_with(|bytes| {
             bytes.set(bytes.get() + layout.size() as i64);
@@ -81,7 +81,7 @@ fn a_hundred_thousand_records_and_no_allocation() {
         iterations: true,
         scenarios: &names,
     }]);
-    // Lower bounds take their memory with the first of them, and so do statuses.
+    // The first lower bound and the first status allocate memory.
     for step in 0..3 {
         let timeout = samples::failed(Nanos(0), Nanos(7), Outcome::TimeoutTotal);
         interval.total.record(&Sample { step, ..timeout });
@@ -116,11 +116,11 @@ fn a_hundred_thousand_records_and_no_allocation() {
     interval.sum_up();
     assert_eq!(interval.total.counts.sent, 100_000);
     assert!(interval.total.latency.response_time.beyond() > 0);
-    // The counter itself works.
+    // Checks the counter itself.
     assert!(allocations(|| drop(Interval::new(&names))) > 0);
 }
 
-/// Bytes for each of ten thousand steps that an interval takes, without what it takes for one.
+/// The bytes that an interval allocates for each of ten thousand steps, minus those for one step.
 fn bytes_a_step(work: impl Fn(&mut Interval)) -> i64 {
     let taken = |steps: u64| {
         let names: Vec<Arc<str>> = (0..steps).map(|n| Arc::from(n.to_string())).collect();
@@ -135,7 +135,7 @@ fn bytes_a_step(work: impl Fn(&mut Interval)) -> i64 {
     (taken(10_000) - taken(1)) / 10_000
 }
 
-/// The figures stand in docs/manual/limits.md.
+/// docs/manual/limits.md contains these figures.
 #[test]
 fn a_step_of_many_takes_what_it_uses() {
     let unused = bytes_a_step(|_| {});
@@ -150,7 +150,7 @@ fn a_step_of_many_takes_what_it_uses() {
     assert!((2_000..=2_600).contains(&used), "{used} bytes");
 }
 
-/// The maximum of the bytes that work takes at a time.
+/// The maximum of the bytes that the work allocates at a time.
 fn peak(work: impl FnOnce()) -> i64 {
     let before = BYTES.with(Cell::get);
     PEAK.with(|peak| peak.set(before));
@@ -158,11 +158,11 @@ fn peak(work: impl FnOnce()) -> i64 {
     PEAK.with(Cell::get) - before
 }
 
-/// Counts in hostile bytes reserve no memory: only the items that are there do.
+/// Counts in hostile bytes reserve no memory: only items that are present do.
 #[test]
 fn a_decoder_takes_memory_in_proportion_to_its_bytes() {
-    /// A decoded item takes at most this many bytes of memory for each byte of its form, and a list
-    /// up to twice its items.
+    /// The maximum of the bytes of memory that a decoded item needs for each encoded byte; a list
+    /// may reserve memory for twice its items.
     const FACTOR: i64 = 512;
     let mut info = crate::form::run_info(crate::form::pools(), 3);
     info.pools[0].asked = Some(crate::asked::of(0x0123_4567_89ab_cdef));

@@ -1,4 +1,4 @@
-//! Whether the load was kept, and what the target made of it.
+//! Whether the load was kept, and how the target responded to it.
 
 use crate::asked;
 use crate::samples::{self, healthy};
@@ -59,7 +59,7 @@ fn two_connections_do_not_carry_what_takes_six() {
     assert_eq!(load(&pool(2), &figures), expected);
 }
 
-/// Requests without data count as sent and as failed, and nothing of them went to the target.
+/// Requests without data count as sent and as failed, but no part of them was sent to the target.
 #[test]
 fn what_had_no_data_was_not_sent() {
     for (unmade, kept, share) in [(30, true, 0.99), (31, false, 0.989), (3000, false, 0.0)] {
@@ -177,7 +177,7 @@ fn what_the_late_policy_drops_is_no_lack_of_connections() {
     let (_, text, remedies) = load(&late, &figures);
     let expected = "the late policy dropped 10, although more connections could have been opened";
     assert_eq!((text.as_str(), remedies), (expected, vec![]));
-    // Where all were open, they were scarce.
+    // If all connections were open, there were too few.
     (0..61).for_each(|_| figures.connections.record_opened(Nanos(1)));
     let (_, text, _) = load(&late, &figures);
     assert_eq!(text, "all 64 connections were busy");
@@ -198,13 +198,13 @@ fn what_waits_at_the_very_end_is_let_pass() {
     for (sent, kept) in [(3000, true), (2970, true), (2969, false)] {
         assert_eq!(load(&pool(8), &figures(8, sent, ms(5))).0, kept, "{sent}");
     }
-    // One of a few is not a meaningful share.
+    // One out of a few is not a meaningful share.
     let mut few = Figures::new(&[]);
     few.record_intended(10);
     (0..9).for_each(|n| few.record(&samples::ok(ms(n), ms(1))));
     few.record_pending(0, ms(1), 1);
     assert!(load(&pool(1), &few).0);
-    // Nothing due, nothing missing.
+    // No requests were due, so none are missing.
     let nothing = LoadAnswer::of(&pool(1), &Figures::new(&[]), SPAN);
     assert_eq!((nothing.kept, nothing.sent_share), (true, 1.0));
     assert_eq!(nothing.connections_needed, None);
@@ -270,7 +270,7 @@ fn a_target_is_told_by_what_failed() {
             "10.0 % of requests failed: http_status (50.0 %), reset (25.0 %), timeout:head (20.0 %), \
              1 other kinds",
         ),
-        // Failures that we caused or cut off show nothing of the target.
+        // Failures that the generator caused or cancelled show nothing about the target.
         (0, &[(LocalPorts, 10)], Unknown, ""),
         (100, &[(LocalCancelled, 50)], Ok, ""),
     ] {
@@ -283,7 +283,7 @@ fn a_target_is_told_by_what_failed() {
     }
 }
 
-/// A code that no server has sent is named with the mistake for which it stands, and a common cause
+/// A code that no server has sent is reported as the mistake that it represents, and a common cause
 /// has its own remedy.
 #[test]
 fn what_the_causes_show_is_in_the_answer() {
@@ -347,7 +347,7 @@ fn failures_by_their_status_have_the_status() {
             90,
             "10.0 % of requests failed: http_status 500",
         ),
-        // A plan that expects something else: which of them failed can't be told.
+        // The plan expects other statuses, so it is unknown which of these failed.
         (
             &[(200, 5), (204, 3)],
             0,
@@ -397,7 +397,7 @@ fn a_target_that_never_answers_has_failed() {
     assert_eq!(answer.reasons[0].text, "no request was answered");
 }
 
-/// No request is there to fail, where no connection was ever ready for one.
+/// No connection was ever ready, and therefore no request could fail.
 #[test]
 fn a_target_that_finishes_no_handshake_has_failed() {
     let judged = |pool: PoolInfo, figures: &Figures| {
@@ -430,7 +430,7 @@ fn a_target_that_finishes_no_handshake_has_failed() {
             "only 0 of 5 connections could be opened"
         ]
     );
-    // A closed model has nothing that is due.
+    // A closed model has no due requests.
     let closed = PoolInfo {
         growth: Growth::Ahead,
         ..samples::run(Model::Closed, &["all"]).pool().clone()
@@ -441,12 +441,12 @@ fn a_target_that_finishes_no_handshake_has_failed() {
     let (validity, state, texts) = judged(closed.clone(), &mute);
     assert_eq!((validity, state), (Validity::Valid, TargetState::Failed));
     assert!(texts[0].contains("the target accepted 1 of"), "{texts:?}");
-    // Where a connection was ready, the run was too short.
+    // If a connection was ready, the run was too short.
     let mut ready = Figures::new(&[]);
     ready.connections.record_opened(Nanos(1));
     let (validity, state, _) = judged(closed, &ready);
     assert_eq!((validity, state), (Validity::Invalid, TargetState::Unknown));
-    // Nothing was due.
+    // No requests were due.
     let growing = PoolInfo {
         growth: Growth::AsNeeded,
         ..pool(5)

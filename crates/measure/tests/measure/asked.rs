@@ -1,4 +1,4 @@
-//! The facts of plans: of every kind there is, by a number.
+//! The facts of plans: every kind of fact, chosen by a number.
 
 use drumfire_measure::{
     Asked, AskedBody, AskedCall, AskedHeader, AskedLaw, AskedLoad, AskedRequest, AskedSequence,
@@ -10,11 +10,11 @@ use drumfire_plan::{
 };
 use drumfire_units::Nanos;
 
-/// Every law there is, but for traces.
+/// Every law except traces.
 const LAWS: &str = "const(5/s,1s) line(1/s,9/s,2s) step(1/s,9/s,2/s,3s) once(7) unlimited(1s) \
                     sine(9/s,4/s,1s,8s) stairs(1/s,1s,2/s,2s) const(90/m)";
 
-/// The choices that a number makes, one after the other.
+/// Derives a sequence of choices from a number.
 struct Choices(u64);
 
 impl Choices {

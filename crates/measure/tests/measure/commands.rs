@@ -1,11 +1,11 @@
-//! The binary form of commands: every command comes back, and no bytes break anything.
+//! The binary form of commands: every command is restored, and no bytes cause a panic.
 
 use drumfire_measure::form::{self, FormError};
 use drumfire_plan::{Change, Command, Law, Sequence, StopReason, Users};
 use drumfire_units::Nanos;
 use proptest::prelude::*;
 
-/// Every law there is, but for traces.
+/// Every law except traces.
 const LAWS: &str = "const(5/s,1s) line(1/s,9/s,2s) step(1/s,9/s,2/s,3s) once(7) unlimited(1s) \
                     sine(9/s,4/s,1s,8s) stairs(1/s,1s,2/s,2s) const(90/m)";
 

@@ -1,4 +1,4 @@
-//! Runs of one plan share its key, however they differ otherwise.
+//! Runs of one plan share its key, even if they differ otherwise.
 
 use crate::asked;
 use drumfire_measure::{ArrivalClock, Asked, AskedStop, Model, PlanKey};

@@ -1,7 +1,7 @@
-//! Drift that is found, and drift that is not there.
+//! Drift that is detected, and steady runs without drift.
 //!
-//! Runs are made of whole intervals. How often a steady run raises an alarm and how often a small
-//! drift is found is tested beside the test itself, over hundreds of runs.
+//! Runs consist of complete intervals. The tests of the statistical test itself check, over
+//! hundreds of runs, how often a steady run raises an alarm and how often a small drift is found.
 
 use crate::samples;
 use drumfire_measure::{
@@ -21,21 +21,21 @@ const MEDIAN: f64 = 5e6;
 /// The standard deviation of an interval's level.
 const NOISE: f64 = 0.02;
 
-/// What a run does beside its noise, at a time in minutes.
+/// How a run develops, apart from its noise, as functions of the time in minutes.
 struct Run<'a> {
     minutes: u64,
     seed: u64,
-    /// By which factor times are longer.
+    /// The factor by which times are longer.
     level: &'a dyn Fn(f64) -> f64,
     /// The share of exchanges that fail.
     failed: &'a dyn Fn(f64) -> f64,
-    /// What becomes due in an interval.
+    /// The number of requests that become due in an interval.
     due: &'a dyn Fn(f64) -> u64,
-    /// Our memory in MiB.
+    /// drumfire's memory in MiB.
     memory: &'a dyn Fn(f64) -> f64,
 }
 
-/// A run in which nothing moves.
+/// A run in which nothing changes.
 fn steady(minutes: u64, seed: u64) -> Run<'static> {
     Run {
         minutes,
@@ -68,7 +68,7 @@ impl Run<'_> {
             let due = (self.due)(at);
             interval.total.record_intended(due);
             for number in 0..due {
-                // The times of an interval are spread as an exponential distribution's are.
+                // The times of an interval follow an exponential distribution.
                 let share = (number as f64 + random.unit()) / due as f64;
                 let time = Nanos((level * (0.3 - (1.0 - share).ln())) as u64);
                 let outcome = match random.unit() < (self.failed)(at) {
@@ -176,7 +176,7 @@ fn a_change_has_a_time() {
     assert!((failed[0].after - 0.05).abs() < 0.01, "{failed:?}");
 }
 
-/// An hour of trouble within five.
+/// An hour of trouble within five hours.
 #[test]
 fn a_span_that_differs_has_two_edges() {
     let run = Run {
@@ -259,7 +259,7 @@ fn start_up(seconds: u64, leak: f64) -> Vec<Drift> {
     for index in 0..seconds {
         interval.reset(index, Nanos::from_secs(index));
         interval.end = Nanos::from_secs(index + 1);
-        // As a steady run was seen to begin: 18.9, 21.6, 24.9, 28.1 MB, and flat from there on.
+        // A real steady run began like this: 18.9, 21.6, 24.9, 28.1 MB, and constant from then on.
         let grown = 18.9 + 3.1 * (index as f64).min(3.0) + leak * index as f64;
         interval.health.memory = ((grown + 0.01 * random.unit()) * 1e6) as u64;
         interval.total.record_intended(20);
@@ -279,7 +279,7 @@ fn the_generators_own_start_is_no_drift() {
         let moved: Vec<_> = start_up(seconds, 0.0).into_iter().filter(moves).collect();
         assert_eq!(moved, [], "{seconds} s");
     }
-    // A run of a minute is too short to tell a leak from a start.
+    // A run of a minute is too short to distinguish a leak from a start.
     let judged = start_up(62, 0.0);
     assert!(
         judged
@@ -305,7 +305,7 @@ fn a_short_movement_is_a_change() {
     );
 }
 
-/// Where an interval has too few samples for p99, neighbours are taken together.
+/// If an interval has too few samples for p99, it is combined with its neighbours.
 #[test]
 fn few_requests_have_a_tail_too() {
     let run = Run {

@@ -1,4 +1,4 @@
-//! The stream of a run's events: every event comes back, and no bytes break anything.
+//! The stream of a run's events: every event is restored, and no bytes cause a panic.
 
 use crate::commands::change;
 use crate::form::{interval, pools, run_info};
@@ -14,7 +14,7 @@ use drumfire_units::Nanos;
 use proptest::prelude::*;
 use std::sync::Arc;
 
-/// A sample with any numbers, as from a hostile peer.
+/// A sample with arbitrary numbers, as from a hostile peer.
 fn sample(seen: &Seen, numbers: [u64; 4]) -> Sample {
     Sample {
         due: Nanos(numbers[0]),
@@ -90,8 +90,8 @@ fn failed_body(numbers: [u64; 4]) -> FailedBody {
     }
 }
 
-/// The events of a run, one of each kind and several intervals, with the summary that its reading
-/// makes.
+/// The events of a run, one of each kind and several intervals, with the summary that their reading
+/// produces.
 fn events(
     warmup: Warmup,
     all: &[(Seen, [u64; 4])],

@@ -1,4 +1,4 @@
-//! The binary form: everything comes back, bit for bit, and no bytes break anything.
+//! The binary form: everything is restored, bit for bit, and no bytes cause a panic.
 
 use crate::asked;
 use crate::merge::{Seen, names, record, seen};
@@ -12,7 +12,7 @@ use drumfire_units::Nanos;
 use proptest::prelude::*;
 use std::net::SocketAddr;
 
-/// Pools of three steps, of a hundred and of one; the first two have iterations of their own.
+/// Pools of three steps, of a hundred and of one; the first two count iterations.
 pub(crate) fn pools() -> Vec<PoolInfo> {
     let pool = |steps| PoolInfo {
         name: format!("of {steps}"),
@@ -28,7 +28,7 @@ fn empty(pools: &[PoolInfo]) -> Interval {
     Interval::of_pools(pools)
 }
 
-/// An interval of these pools into which everything was recorded that there is.
+/// An interval of these pools with every kind of record.
 pub(crate) fn interval(pools: &[PoolInfo], all: &[(Seen, usize)]) -> Interval {
     let mut interval = empty(pools);
     for (seen, pool) in all {
@@ -141,7 +141,7 @@ proptest! {
             let interval = interval(&pools, seen);
             expected.merge(&interval);
             let bytes = interval.encode();
-            // What can't be read leaves nothing behind for the next.
+            // Unreadable bytes do not affect the next interval.
             let broken = damaged(bytes.clone(), at, byte);
             let whole = Interval::decode(&broken, &pools);
             let again = Interval::decode_into(&mut kept, &broken, &pools);

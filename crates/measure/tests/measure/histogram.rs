@@ -1,4 +1,4 @@
-//! Histograms against sorted vectors.
+//! Histograms compared with sorted vectors.
 
 use crate::samples;
 use drumfire_measure::{DecodeError, HIGHEST, Histogram, decode_v2, encode_v2};
@@ -16,7 +16,7 @@ fn histogram_of(values: &[u64]) -> Histogram {
     histogram
 }
 
-/// The least value with at least ⌈q·n⌉ values at or below it, by counting.
+/// The smallest value with at least ⌈q·n⌉ values at or below it, by counting.
 fn nearest_rank(sorted: &[u64], q: f64) -> u64 {
     let thousandths = (q * 1000.0).round() as usize;
     let rank = (thousandths * sorted.len()).div_ceil(1000).max(1);
@@ -129,7 +129,8 @@ proptest! {
         let mut bytes = encode_v2(&histogram_of(&values));
         let place = at.index(bytes.len());
         bytes[place] = byte;
-        // Either it is refused or it is some histogram of ours: what matters is the return.
+        // The bytes are either refused or decoded to some histogram; it only matters that the call
+        // returns.
         if let Ok(decoded) = decode_v2(&bytes) {
             prop_assert!(decoded.quantile_unchecked(0.5).0 <= decoded.max().0);
         }
@@ -150,7 +151,7 @@ fn the_encoding_is_the_compressed_v2_that_other_tools_read() {
     assert_eq!(bytes[8] & 0x0f, 8, "a zlib stream");
 }
 
-/// Wraps an encoding without compression the way the compressed one does.
+/// Wraps an uncompressed encoding in the compressed form.
 fn compressed(inner: &[u8]) -> std::io::Result<Vec<u8>> {
     let mut stream = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
     stream.write_all(inner)?;

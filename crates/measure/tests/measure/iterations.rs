@@ -1,4 +1,4 @@
-//! Iterations of several requests have books and times of their own.
+//! Iterations of several requests have separate counts and times.
 
 use crate::samples;
 use drumfire_measure::{
@@ -15,7 +15,7 @@ fn ms(n: u64) -> Nanos {
     Nanos::from_millis(n)
 }
 
-/// A pool with an open model whose iterations are of four requests.
+/// A pool with an open model whose iterations consist of four requests.
 fn pool() -> PoolInfo {
     PoolInfo {
         iterations: true,
@@ -90,7 +90,7 @@ fn the_books_are_those_of_requests_a_level_above() {
         (2, 3, 1)
     );
     assert_eq!(summary.conservation(), Ok(()));
-    // The requests are counted apart.
+    // The requests are counted separately.
     assert_eq!(summary.total.counts.sent, 360);
 }
 
@@ -98,7 +98,7 @@ fn the_books_are_those_of_requests_a_level_above() {
 fn a_time_whose_end_was_not_seen_is_a_lower_bound() {
     let interval = hundred();
     let iterations = interval.total.iterations.as_ref().expect("a program");
-    // Those completed, the one that timed out, two in flight and three pending.
+    // The completed ones, the one that timed out, two in flight and three pending.
     assert_eq!(iterations.time.count(), 96);
     assert_eq!(iterations.time.at_least_from(), Some(ms(400)));
     assert_eq!(iterations.time.max(), ms(5_000));
@@ -108,7 +108,8 @@ fn a_time_whose_end_was_not_seen_is_a_lower_bound() {
     );
 }
 
-/// What ended or was in flight is of its scenario, too; the books as a whole are the pool's.
+/// Iterations that ended or were in flight also count for their scenario; the complete books belong
+/// to the pool.
 #[test]
 fn scenarios_have_figures_of_their_own() {
     let interval = hundred();
@@ -139,7 +140,7 @@ fn an_iteration_that_is_not_accounted_for_condemns_the_run() {
 fn the_load_is_that_of_iterations() {
     let interval = hundred();
     let answer = LoadAnswer::of(&pool(), &interval.total, SPAN);
-    // Every request that became due was sent; of the iterations, four were not started.
+    // Every request that became due was sent; four of the iterations were not started.
     assert_eq!((answer.kept, answer.sent_share), (false, 0.96));
     // 10 iterations/s × 360 requests ÷ 96 iterations × 0.2 s.
     assert_eq!(answer.connections_needed, Some(8));
@@ -148,7 +149,7 @@ fn the_load_is_that_of_iterations() {
     assert_eq!(summary.intended_per_s(), Some(36.0));
 }
 
-/// Users that pause share connections, so that fewer are open than there are users.
+/// Users that pause share connections, so fewer connections are open than there are users.
 #[test]
 fn users_of_several_requests_have_a_number() {
     let pool = PoolInfo {

@@ -1,4 +1,4 @@
-//! The promises of recording, merging and judging.
+//! The guarantees of recording, merging and judging.
 
 mod allocation;
 mod answers;

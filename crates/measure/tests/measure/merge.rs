@@ -1,4 +1,4 @@
-//! Any partition of the samples, merged in any order, is the whole, bit for bit.
+//! Any partition of the samples, merged in any order, equals the whole, bit for bit.
 
 use crate::samples;
 use drumfire_measure::{Figures, Interval, IterationSample, Outcome, PoolSeries, Sample};
@@ -74,7 +74,7 @@ pub(crate) fn record_figures(figures: &mut Figures, seen: &Seen) {
     }
 }
 
-/// The sample as if it were an iteration, and others that have not ended.
+/// Records the sample as an iteration, together with other iterations that have not ended.
 fn record_iteration(figures: &mut Figures, seen: &Seen) {
     let extra = seen.extra;
     figures.record_iterations_intended(2 + extra % 5);
@@ -105,7 +105,7 @@ fn of_iterations(steps: &[Arc<str>]) -> Interval {
     }])
 }
 
-/// The whole recorded at once, and the parts of six workers with a span each.
+/// The whole recorded at once, and the parts of six workers with a time span each.
 fn whole_and_parts(all: &[Seen], steps: &[Arc<str>]) -> (Interval, Vec<Interval>) {
     let mut whole = of_iterations(steps);
     let mut parts = vec![of_iterations(steps); 6];
@@ -122,8 +122,8 @@ fn whole_and_parts(all: &[Seen], steps: &[Arc<str>]) -> (Interval, Vec<Interval>
     (whole, parts)
 }
 
-/// More kinds of failures than messages that are kept, each with its own message: in any order, the
-/// same ones do not fit.
+/// There are more kinds of failures than messages are kept, each with a different message: in any
+/// order, the same messages do not fit.
 #[test]
 fn outcomes_without_room_for_a_message_leave_nothing() {
     let failures = Outcome::ALL.iter().filter(|it| **it != Outcome::Ok);

@@ -1,4 +1,4 @@
-//! Our histogram against the crate whose buckets it has: the same figures, bit for bit.
+//! Our histogram compared with the crate whose buckets it uses: equal figures, bit for bit.
 
 use crate::samples;
 use drumfire_measure::{HIGHEST, Histogram, encode_v2};
@@ -7,7 +7,7 @@ use hdrhistogram::Histogram as Hdr;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use proptest::prelude::*;
 
-/// The crate's histogram of the same values; values beyond the range stand at its end.
+/// The crate's histogram of these values; values beyond the range are placed at its end.
 fn reference_of(values: &[u64]) -> Hdr<u64> {
     let reference = Hdr::new_with_bounds(1, 3_600_000_000_000, 3);
     let mut reference = reference.expect("a layout that the crate supports");
@@ -36,7 +36,7 @@ fn values() -> impl Strategy<Value = Vec<u64>> {
     prop::collection::vec(value, 0..500)
 }
 
-/// The crate's quantile, within the exact extremes as ours are.
+/// The crate's quantile, limited by the exact extremes like ours.
 fn expected_quantile(reference: &Hdr<u64>, values: &[u64], rank: usize) -> u64 {
     let min = values.iter().copied().min().unwrap_or(0);
     let max = values.iter().copied().max().unwrap_or(0);

@@ -35,7 +35,7 @@ pub(crate) fn failed(start: Nanos, service: Nanos, outcome: Outcome) -> Sample {
     }
 }
 
-/// A sample as from [`ok`], sent late by `lag`.
+/// A sample like those from [`ok`], sent late by `lag`.
 pub(crate) fn late(start: Nanos, lag: Nanos, service: Nanos) -> Sample {
     Sample {
         intended: start,
@@ -44,7 +44,7 @@ pub(crate) fn late(start: Nanos, lag: Nanos, service: Nanos) -> Sample {
     }
 }
 
-/// A completed iteration of a scenario that took so long from its intended start on.
+/// A completed iteration of a scenario, whose duration counts from its intended start.
 pub(crate) fn iteration(scenario: u32, intended: Nanos, took: Nanos) -> IterationSample {
     IterationSample {
         scenario,
@@ -100,7 +100,7 @@ pub(crate) fn any_sample(steps: u16) -> impl Strategy<Value = Sample> {
     let spans = [time(40), time(40), time(40), time(40), time(40)];
     let what = (0..Outcome::COUNT * 2, any::<u16>(), 100u16..600, 0..steps);
     (spans, what, any::<u32>()).prop_map(|(spans, (outcome, leniencies, status, step), bytes)| {
-        // Half of all samples are ok, as in a run that is not all wrong.
+        // Half of all samples are ok, as in a run that works partly.
         let outcome = Outcome::ALL.get(outcome).copied().unwrap_or(Outcome::Ok);
         let [intended, waiting, lag, wait, read] = spans.map(Nanos);
         let sent = intended + waiting + lag;
@@ -121,7 +121,7 @@ pub(crate) fn any_sample(steps: u16) -> impl Strategy<Value = Sample> {
     })
 }
 
-/// A number of cases; a failure prints its input instead of writing it into the source tree.
+/// The number of cases; a failure prints its input instead of writing it into the source tree.
 pub(crate) fn cases(count: u32) -> ProptestConfig {
     ProptestConfig {
         failure_persistence: None,

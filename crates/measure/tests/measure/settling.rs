@@ -1,4 +1,4 @@
-//! A warm-up that is found in the figures and left out.
+//! A warm-up that is detected in the figures and left out.
 
 use crate::samples;
 use drumfire_measure::{GeneratorHealth, Interval, Model, Reading, RunInfo, Settling, Summary};
@@ -61,7 +61,7 @@ fn summary(info: &Arc<RunInfo>, intervals: &[Interval]) -> Summary {
     reading.close_with(end, GeneratorHealth::default())
 }
 
-/// Slow for twenty seconds, less and less so.
+/// Slow for twenty seconds, but less and less.
 fn slow_at_first(second: u64) -> u64 {
     2 + second % 3 + 40 * (20_u64.saturating_sub(second)) / 20
 }
@@ -91,7 +91,7 @@ fn a_slow_beginning_is_left_out_of_every_number() {
     assert_eq!(rows.last().map(|row| row.in_flight), Some(0));
 }
 
-/// A run that is read back finds the same.
+/// A run that is read back has an equal result.
 #[test]
 fn what_is_found_is_found_again() {
     let info = info(Warmup::Auto);

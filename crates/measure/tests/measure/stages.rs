@@ -1,4 +1,4 @@
-//! Stages are cut by the law and by each order that held.
+//! The law and each applied order divide a run into stages.
 
 use crate::samples::{self, ok};
 use drumfire_measure::{Changed, Interval, Model, Reading, RunInfo, Summary};
@@ -7,15 +7,15 @@ use drumfire_units::Nanos;
 use std::sync::Arc;
 
 const SECOND: Nanos = Nanos::from_secs(1);
-/// What becomes due in each interval.
+/// The number of requests that become due in each interval.
 const EACH: u64 = 10;
 
-/// What happens to a run.
+/// An event of a run.
 #[derive(Clone, Copy)]
 enum Event<'a> {
-    /// An interval ends at this millisecond, and so much became due in it.
+    /// An interval ends at this millisecond, and this many requests became due in it.
     Until(u64, u64),
-    /// An order holds from this millisecond on.
+    /// An order applies from this millisecond on.
     Order(u64, Act<'a>),
     /// The run continues in a further part at this millisecond, with this law.
     Part(u64, &'a str),
@@ -94,7 +94,8 @@ fn reading(info: RunInfo, events: &[Event<'_>]) -> Reading {
     reading
 }
 
-/// The names of the stages, where each begins, in seconds, and what ended in it.
+/// The names of the stages, the second at which each begins, and the number of requests that ended
+/// in it.
 fn told(summary: &Summary) -> Vec<(String, u64, u64)> {
     let stages = summary.stages().into_iter();
     let told = stages.map(|it| (it.stage.name, it.row.start.0 / SECOND.0, it.row.good));
@@ -141,7 +142,7 @@ fn each_order_begins_a_stage() {
             ("100/s", 3, 10),
         ],
     );
-    // A law that comes in a pause begins with the end of the pause.
+    // A law that is set during a pause begins at the pause's end.
     check(
         law,
         &[
@@ -161,7 +162,7 @@ fn each_order_begins_a_stage() {
             ("9/s", 4, 10),
         ],
     );
-    // A load of one stage has several by an order alone.
+    // A load of one stage is divided into several only by an order.
     check("50/s", &[one, two], &[]);
     check(
         "50/s",
@@ -183,8 +184,8 @@ fn each_order_begins_a_stage() {
     );
 }
 
-/// The interval within which a pause ends does not belong to the pause, and the time of the pause
-/// is not measured time of its neighbours.
+/// The interval in which a pause ends does not belong to the pause, and the time of the pause does
+/// not count as measured time of its neighbours.
 #[test]
 fn a_pause_has_what_became_due_in_it() {
     let [one, two, three, four, five] = [1, 2, 3, 4, 5].map(second);
@@ -208,7 +209,7 @@ fn a_pause_has_what_became_due_in_it() {
         rows.iter().map(|it| it.measured.0 / 1_000_000).collect()
     };
     assert_eq!(measured(&paused), [1_100, 1_000, 1_500]);
-    // A pause without a separate interval does not count in its row's time.
+    // A pause without a separate interval does not count towards its row's time.
     let short = [
         one,
         Order(1_200, Pause),
@@ -233,7 +234,7 @@ fn a_stage_without_length_has_the_interval_in_which_it_lies() {
         &[one, two, three],
         &[("50 at once", 0, 10), ("20/s", 1, 20)],
     );
-    // The stage after it ends with the same interval, and later ends are its drain.
+    // The following stage ends with the same interval, and later ends belong to its drain.
     check(
         "const(50,1s) once(100) const(50,1s)",
         &[one, two, Until(2_010, 0)],

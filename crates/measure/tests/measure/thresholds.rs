@@ -21,7 +21,7 @@ fn threshold(metric: Metric, comparison: Comparison, bound: f64) -> Threshold {
     }
 }
 
-/// Runs these intervals, a second each, and returns the fate of each threshold.
+/// Runs these intervals, a second each, and returns the result of each threshold.
 fn fates(model: Model, intervals: &[Interval], thresholds: &[Threshold]) -> Vec<ThresholdResult> {
     let info = samples::run(model, &STEPS);
     let mut reading = Reading::new(info, thresholds);
@@ -33,7 +33,7 @@ fn fates(model: Model, intervals: &[Interval], thresholds: &[Threshold]) -> Vec<
     reading.close(duration, 0.0).thresholds
 }
 
-/// The seconds, from the run's start, at whose end these thresholds end a run of these intervals;
+/// The seconds since the run's start at whose end these thresholds end a run of these intervals;
 /// and their results, if the run continues to the last interval.
 fn ends(intervals: &[Interval], thresholds: &[Threshold]) -> (Vec<u64>, Vec<ThresholdResult>) {
     let info = samples::run(Model::Open, &STEPS);
@@ -384,7 +384,7 @@ fn a_rule_never_passes_on_a_lower_bound() {
             "{text}"
         );
     }
-    // Requests that were due and never sent have waited at least so long.
+    // Requests that were due and never sent have waited at least this long.
     let mut unsent = given_up(0, 0);
     unsent.total.record_pending(0, ms(40), 25);
     let seen = &fates(Model::Open, &[unsent], &[rule("p90<50ms")])[0];
@@ -454,15 +454,15 @@ fn too_few_samples_do_where_the_greatest_is_below_the_bound() {
         (seen[3].passed, &*seen[3].actual_text),
         (true, "≤ 5.00 ms in the only window")
     );
-    // One scarce window above the bound is enough for nothing to be known.
+    // A single window above the bound with too few samples makes the result unknown.
     let seconds = [few(0, ms(5)), few(1, ms(200)), few(2, ms(5))];
     let seen = fates(Model::Open, &seconds, &rules[3..]);
     assert!(!seen[0].passed, "{}", seen[0].actual_text);
-    // Where there are enough samples in some windows, those with too few are passed over.
+    // If some windows have enough samples, the windows with too few are skipped.
     let seconds = [few(0, ms(200)), given_up(1, 0)];
     let seen = fates(Model::Open, &seconds, &rules[3..]);
     assert!(seen[0].passed, "{}", seen[0].actual_text);
-    // A request without an end may have been greater.
+    // A request without an end may have taken longer.
     let mut cut = few(0, ms(5));
     cut.total
         .record(&samples::failed(ms(0), ms(4), Outcome::TimeoutTotal));
@@ -514,7 +514,7 @@ fn a_bad_minute_fails_although_the_run_is_good() {
 }
 
 /// Six seconds and the following drain have five windows of two seconds; requests that ended in the
-/// drain belong to the last one.
+/// drain belong to the last window.
 #[test]
 fn the_rest_of_a_run_is_no_window() {
     let rule = [Threshold {
@@ -583,7 +583,7 @@ fn the_rate_does_not_count_the_drain() {
     assert_eq!(seen.actual_text, "0/s in the worst of 3 windows, 1 failed");
 }
 
-/// The bound of the rules that every window is laid beside.
+/// The bound of the rules with which every window is compared.
 const BOUND: f64 = 1e12;
 
 /// A window's expected figure.
@@ -616,7 +616,7 @@ impl Expected {
         })
     }
 
-    /// From a fresh merge of a window's intervals.
+    /// Computed from a new merge of a window's intervals.
     fn of(metric: &Metric, window: &[Interval]) -> Option<Self> {
         let mut sum = interval(0);
         for interval in window {
@@ -647,7 +647,7 @@ impl Expected {
         }
     }
 
-    /// The figure of the worst of some windows, and whether the rule holds.
+    /// The figure of the worst of some windows, and whether the rule is satisfied.
     fn worst(windows: &[Self]) -> (Option<f64>, bool) {
         let ranks = windows.iter().filter_map(|window| window.rank());
         if let Some((rank, value)) = ranks.reduce(|a, b| if b > a { b } else { a }) {

@@ -1,4 +1,4 @@
-//! A timeline is the run itself, in fewer and coarser parts.
+//! A timeline contains the run itself, in fewer and coarser parts.
 
 use crate::merge::{Seen, names, record, seen};
 use crate::samples::{self, failed, ok};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 const SECOND: Nanos = Nanos::from_secs(1);
 
-/// The merge of intervals, into the form of a run's.
+/// Merges intervals, in the form of a run's interval.
 fn merged(info: &RunInfo, intervals: impl Iterator<Item = Interval>) -> Interval {
     let mut sum = Interval::of_pools(&info.pools);
     intervals.for_each(|interval| sum.merge(&interval));
@@ -25,7 +25,7 @@ fn of_steps(interval: Nanos) -> Arc<RunInfo> {
     Arc::new(info)
 }
 
-/// Intervals of one length, each with its records.
+/// Intervals of equal length, each with its records.
 fn intervals(all: &[Vec<Seen>], length: Nanos) -> Vec<Interval> {
     let interval = |(index, all): (u64, &Vec<Seen>)| {
         let mut interval = Interval::new(&names(3));
@@ -197,7 +197,7 @@ fn an_interval_without_length_belongs_to_the_one_before() {
     );
 }
 
-/// The row of one interval of an open run in which this was recorded.
+/// The row of one interval of an open run with these records.
 fn row(fill: impl FnOnce(&mut Interval)) -> IntervalRow {
     let info = samples::run(Model::Open, &["all"]);
     let mut interval = Interval::new(&info.pool().steps);
@@ -241,7 +241,7 @@ fn failures_are_told_apart_by_whether_an_answer_came() {
 fn rows_tell_what_is_under_way_and_what_changed() {
     let info = samples::run(Model::Closed, &["all"]);
     let mut rows = Rows::new(&info);
-    // As many as support a p99, of which a mark speaks.
+    // The minimum that supports a p99, to which a mark refers.
     let mut next = |under_way: i64, time: Nanos, count: u32| {
         let mut interval = Interval::new(&info.pool().steps);
         interval.total.under_way = under_way;
@@ -299,7 +299,7 @@ fn stages_are_the_parts_of_a_run() {
         name: name.to_owned(),
         start: Nanos::from_millis(start),
     };
-    // The second one begins within an interval, and the last one never.
+    // The second stage begins within an interval, and the last one never.
     info.pools[0].stages = vec![stage("1/s", 0), stage("2/s", 1_500), stage("3/s", 9_000)];
     let mut interval = Interval::of_pools(&info.pools);
     let mut reading = Reading::new(Arc::new(info), &[]);

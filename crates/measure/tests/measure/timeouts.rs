@@ -71,8 +71,8 @@ fn other_failures_stay_out() {
 
 #[test]
 fn a_slow_answer_may_be_above_a_timeout() {
-    // A connection that was not opened within 100 ms may have been ready at any time after: the
-    // 95th percentile is 300 ms in either case, but the last answer and the one that is now the
+    // A connection that was not opened within 100 ms may have been ready at any later time: the
+    // 95th percentile is 300 ms in either case, but the last answer and the answer that is now the
     // 91st depend on it.
     let mut times = Histogram::new();
     (0..90).for_each(|_| times.record(ms(10)));
@@ -136,7 +136,7 @@ proptest! {
         prop_assert_eq!(sum.at_least_from(), least.map(Nanos));
         prop_assert_eq!(sum.is_at_least(1.0), least.is_some());
 
-        // Subtraction leaves the bound, until nothing is left.
+        // Subtraction keeps the bound, until nothing is left.
         let whole = sum.clone();
         let mut more = whole.clone();
         more.merge(&whole);

@@ -1,4 +1,4 @@
-//! Requests that a run left behind stay in the record as "at least this long".
+//! Requests that a run left unfinished stay in the record as "at least this long".
 
 use crate::samples;
 use drumfire_measure::{Counts, Interval, Outcome};

@@ -1,4 +1,4 @@
-//! The generator judges itself by rule.
+//! The generator judges itself by rules.
 
 use crate::samples::{self, healthy};
 use drumfire_measure::{
@@ -14,12 +14,12 @@ fn ms(n: u64) -> Nanos {
 
 type Change = fn(&mut Interval, &mut GeneratorHealth);
 
-/// One row of a table: a change to a healthy run, and the reasons that it must yield.
+/// One row of a table: a change to a healthy run, and the reasons that it must produce.
 struct Case {
     name: &'static str,
     change: Change,
     validity: Validity,
-    /// In a reason; empty when there must be none.
+    /// A part of a reason; empty if there must be none.
     says: &'static str,
 }
 
@@ -34,7 +34,7 @@ const fn case(name: &'static str, change: Change, validity: Validity, says: &'st
 
 /// The verdict on a run of this length.
 fn judged(info: &Arc<RunInfo>, run: &Interval, health: GeneratorHealth, span: Nanos) -> Verdict {
-    // Cases do not keep books of everything.
+    // Cases do not balance all counts themselves.
     let mut run = run.clone();
     let counts = &mut run.total.counts;
     counts.intended = counts.sent + counts.dropped + counts.pending;
@@ -67,7 +67,7 @@ fn check(model: Model, cases: &[Case]) {
     }
 }
 
-/// Adds `count` requests that left late by `lag` and took 5 ms.
+/// Adds `count` requests that were sent late by `lag` and took 5 ms.
 fn add_late(run: &mut Interval, count: u64, lag: Nanos) {
     run.total.record_intended(count);
     for n in 0..count {
@@ -147,7 +147,7 @@ fn lag_far_beyond_the_limit_makes_an_open_run_invalid() {
         (Model::Open, Validity::Invalid),
         (Model::Closed, Validity::Suspect),
     ] {
-        // Failures leave no response time, so the limit is the least one: 1 ms.
+        // Failures leave no response time, so the limit is the minimum, 1 ms.
         let info = samples::run(model, &["all"]);
         let mut run = Interval::new(&info.pool().steps);
         run.total.record_intended(400);
@@ -279,11 +279,11 @@ fn a_remedy_fits_its_cause() {
     assert_eq!(remedies(Model::Open, 0.97, 0), [LowerRate, AddThreads]);
     assert_eq!(remedies(Model::Closed, 0.97, 0), [FewerUsers, AddThreads]);
     assert_eq!(remedies(Model::Open, 0.01, 380), [OwnCores]);
-    // Threads that sleep nearly all the time are not made punctual by a lower rate.
+    // A lower rate does not make threads punctual that sleep nearly all the time.
     assert_eq!(remedies(Model::Open, 0.01, 0), [OwnCores, OwnMachine]);
     let any = [LowerRate, AddThreads, OwnCores];
     assert_eq!(remedies(Model::Open, 0.7, 0), any);
-    // 20 requests were late by 150 ms each, 3 s in all.
+    // 20 requests were late by 150 ms each, 3 s in total.
     let cause = |queued| {
         let info = samples::run(Model::Open, &["all"]);
         let mut run = healthy(&info);
@@ -300,13 +300,13 @@ fn a_remedy_fits_its_cause() {
     assert!(cause(100).contains("woke late although they used at most 1.00 % of a core"));
 }
 
-/// Lag counts by what it did to the figures that are read.
+/// Lag counts by its effect on the figures that are reported.
 #[test]
 fn lag_that_no_quantile_shows_is_no_reason() {
     let info = samples::run(Model::Open, &["all"]);
     let mut run = Interval::new(&info.pool().steps);
-    // The answers take 1 to 40 ms. Thirty of a thousand requests are late by 5 ms, each of them
-    // one with a quick answer, so that the quantiles of the response time are the target's.
+    // The answers take 1 to 40 ms. Thirty of a thousand requests are late by 5 ms, each of them one
+    // with a quick answer, so the quantiles of the response time show only the target.
     run.total.record_intended(1000);
     for n in 0..1000 {
         let lag = if n % 33 == 0 { ms(5) } else { Nanos::ZERO };
@@ -329,8 +329,8 @@ fn lag_that_no_quantile_shows_is_no_reason() {
 
 #[test]
 fn a_short_run_is_not_judged_by_what_it_cannot_tell() {
-    // 200 requests of 50 users within 17 ms: the kernel's clock ticked once or twice, and the
-    // first fifty were sent one after the other.
+    // 200 requests of 50 users within 17 ms: the kernel's clock ticked once or twice, and the first
+    // fifty were sent one after the other.
     let mut info = (*samples::run(Model::Closed, &["all"])).clone();
     info.pools[0].users = Some(50);
     let info = Arc::new(info);
@@ -352,7 +352,7 @@ fn a_short_run_is_not_judged_by_what_it_cannot_tell() {
     let short = "17.0 ms is too short to judge drumfire itself";
     assert_eq!(verdict.validity, Validity::Valid);
     assert_eq!(texts(&verdict), short);
-    // A handful of requests on time or late supports no judgement in the open model either.
+    // A handful of requests, on time or late, supports no judgement in the open model either.
     let info = samples::run(Model::Open, &["all"]);
     let mut run = Interval::new(&info.pool().steps);
     for _ in 0..5 {
@@ -365,8 +365,8 @@ fn a_short_run_is_not_judged_by_what_it_cannot_tell() {
     assert_eq!(texts(&judged(&info, &run, generator, span)), "");
 }
 
-/// A thread that does next to nothing can't have fewer connections: its turn was long because it was
-/// taken off its core.
+/// Fewer connections do not help a thread that is nearly idle: its turn was long because it was
+/// descheduled.
 #[test]
 fn a_long_turn_has_the_remedy_of_its_cause() {
     let info = samples::run(Model::Open, &["all"]);
@@ -522,7 +522,7 @@ fn departed(generator: &mut GeneratorHealth, missing: u64) {
     stamped(generator, 0);
 }
 
-/// By the kernel's clock what the threads do late is in no time of the target.
+/// By the kernel's clock, the threads' lateness is in no time of the target.
 #[test]
 fn turns_and_queues_reach_no_stamped_time() {
     check(
