@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_queue_after_a_stop_is_late_by_the_stop() {
-        // Idle since 10 ms; the worker stands still until 70 ms. Requests every 5 ms take 2 ms.
+        // Idle since 10 ms; the worker is stopped until 70 ms. Requests every 5 ms take 2 ms.
         let (mut free, mut now) = (IdleSince::at(ms(10)), ms(70));
         for n in 0..20 {
             let intended = ms(15 + 5 * n);
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn users_of_a_busy_connection_are_late_by_each_stop_once() {
-        // Three users from 0 on, and a worker that stands still until 6 ms, and for 10 ms in the
+        // Three users from 0 on, and a worker that is stopped until 6 ms, and for 10 ms in the
         // second round. A request takes 20 ms.
         let (mut free, mut now) = (IdleSince::at(Nanos::ZERO), ms(6));
         let mut users = [(Nanos::ZERO, Nanos::ZERO); 3];

@@ -38,7 +38,7 @@ mod tests {
     use drumfire_http1::{Notice, Notices};
     use drumfire_measure::{Leniencies, Leniency};
 
-    /// Both crates print these names, so they must be the same ones.
+    /// Both crates print these names, so the names must be equal.
     #[test]
     fn a_notice_and_its_leniency_have_one_name() {
         for notice in Notice::ALL {

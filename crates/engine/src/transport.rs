@@ -5,7 +5,7 @@
 //! their ids. It is independent of users, schedules, steps and samples, and uses protocols only
 //! through a [`Wire`].
 //!
-//! Its owner calls, in each turn of its loop:
+//! The transport's owner calls, in each turn of its loop:
 //!
 //! ```text
 //!   submit, cancel, send_more   for an exchange, at any time outside of a handler

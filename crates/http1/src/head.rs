@@ -9,7 +9,7 @@ use std::mem::MaybeUninit;
 /// A head that was found to be complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Parsed {
-    /// Its length, including the final empty line.
+    /// The length of the head, including the final empty line.
     pub(crate) length: usize,
     pub(crate) framing: Framing,
 }

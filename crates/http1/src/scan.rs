@@ -1,8 +1,8 @@
 //! The strict line-by-line reader of heads, which decides on everything that the fast reader
 //! leaves.
 //!
-//! It can stop anywhere and continue with more bytes, and its verdict does not depend on how they
-//! arrive: it checks a line once it is complete, and a CR without its LF as soon as it is read.
+//! A scan can stop anywhere and continue with more bytes, and its verdict does not depend on how
+//! they arrive: it checks a line once it is complete, and a CR without its LF as soon as it is read.
 //!
 //! ```text
 //!            empty lines                    no field yet            any field

@@ -57,7 +57,7 @@ const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// and open streams while [`Connection::capacity`] allows it. A connection is used once: create
 /// another for the next.
 ///
-/// Its methods are of four kinds. Methods for requests (`open`, `send_data`, `reset`) and for the
+/// The methods are of four kinds. Methods for requests (`open`, `send_data`, `reset`) and for the
 /// connection (`ping`, `go_away`) append to the output, which `output_sent` shortens. Methods for
 /// input consume a prefix of it: `whole` and the beginning of `handle_input` are shortcuts for
 /// nearly every frame under load, and decide nothing by themselves; they leave any other input

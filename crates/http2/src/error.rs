@@ -162,7 +162,7 @@ pub enum StreamError {
     Limit(Limit),
     /// The server has reset the stream.
     Reset {
-        /// Its reason.
+        /// The server's reason.
         code: ErrorCode,
     },
     /// The response ended before its declared length, which makes it malformed (RFC 9113 section

@@ -62,8 +62,8 @@ impl Head {
             .map(|field| (&*field.name, &*field.value))
     }
 
-    /// The size of its list of fields, as SETTINGS_MAX_HEADER_LIST_SIZE counts it (RFC 9113 section
-    /// 6.5.2).
+    /// The size of the head's list of fields, as SETTINGS_MAX_HEADER_LIST_SIZE counts it (RFC 9113
+    /// section 6.5.2).
     #[inline]
     #[must_use]
     pub const fn list_bytes(&self) -> u32 {
@@ -80,7 +80,7 @@ impl Head {
         bytes as u32
     }
 
-    /// Its fields in the form that an encoder needs.
+    /// The head's fields in the form that an encoder needs.
     #[inline]
     #[must_use]
     pub const fn prepared(&self) -> &Prepared {
@@ -155,7 +155,7 @@ pub(crate) fn is_value(value: &[u8]) -> bool {
 pub struct HeadError {
     /// The field's name, escaped for a terminal.
     pub name: Box<str>,
-    /// Its mistake: a predicate.
+    /// The field's mistake: a predicate.
     pub problem: &'static str,
 }
 

@@ -1,8 +1,9 @@
 //! The fields of a response or of trailers, checked and decoded.
 //!
-//! They are stored in one buffer, with a length before each name and value, and every search starts
-//! from the beginning: most responses need no field at all, and few need more than two. The buffer
-//! belongs to the decoder or the memory, and is valid until the connection reads another block.
+//! The fields are stored in one buffer, with a length before each name and value, and every search
+//! starts from the beginning: most responses need no field at all, and few need more than two. The
+//! buffer belongs to the decoder or the memory, and is valid until the connection reads another
+//! block.
 
 use std::fmt;
 

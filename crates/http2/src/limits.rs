@@ -1,8 +1,8 @@
 //! The settings of a connection, and the limits on a peer's cost: every limit of this crate, in one
 //! place.
 //!
-//! They limit memory and work per connection, not throughput: a peer that stays within them can
-//! still send for ever, and only the caller's clock ends that.
+//! The limits bound memory and work per connection, not throughput: a peer that stays within them
+//! can still send for ever, and only the caller's clock ends that.
 
 /// The settings that a connection announces, and its limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -33,7 +33,7 @@ const FORBIDDEN: u64 = u64::MAX - 1;
 /// One stream, or the remains of the last stream in its slot.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Stream {
-    /// Its id; 0 in a slot that was never used.
+    /// The stream's id; 0 in a slot that was never used.
     pub(crate) id: u32,
     pub(crate) token: u32,
     /// Bytes that we may send; negative after the server has made its windows smaller.
@@ -199,7 +199,7 @@ pub(crate) enum Lookup {
 /// All streams of a connection.
 #[derive(Debug)]
 pub(crate) struct Streams {
-    /// Their number is a power of two, or 0.
+    /// The slots; their number is a power of two, or 0.
     slots: Vec<Stream>,
     open: u32,
     /// How many of the streams are [`BLOCKED`].

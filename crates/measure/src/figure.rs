@@ -29,7 +29,7 @@ form! { enum Certainty { 0 => Exact, 1 => AtLeast, 2 => AtMost } }
 pub(crate) enum Judgement {
     /// The rule is true, or the condition false.
     Passes,
-    /// Both are possible.
+    /// Either answer is possible.
     Undecided,
     /// The rule is false, or the condition true.
     Fails,

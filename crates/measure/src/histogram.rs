@@ -162,7 +162,7 @@ impl Histogram {
     fn note(&mut self, value: u64) {
         self.count += 1;
         self.sum += u128::from(value);
-        // Both settle soon, and a branch that is never taken costs less than a store.
+        // Both extremes settle soon, and a branch that is never taken costs less than a store.
         if value < self.min {
             self.min = value;
         }

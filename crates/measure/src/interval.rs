@@ -1,6 +1,6 @@
 //! The measurements of one span of time, and their merge.
 //!
-//! A worker owns an interval while it records, and gives it away when its span is over; after that
+//! A worker owns an interval while it records, and passes it on when its span is over; after that
 //! the interval is shared and read-only. Intervals of workers and of minutes are merged by the same
 //! operation.
 //!

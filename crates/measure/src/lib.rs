@@ -9,7 +9,7 @@
 //! 1. A worker makes a [`Sample`] when an exchange has ended, and records it into the [`Figures`]
 //!    of its pool within the [`Interval`] that it owns. No step on this path locks, and only the
 //!    text of a new failure, or the first status of its page, allocates memory.
-//! 2. At the end of each span the worker closes its interval and gives it away. The collector
+//! 2. At the end of each span the worker closes its interval and passes it on. The collector
 //!    merges the intervals with the same number over all workers and calls [`Interval::sum_up`]
 //!    once. After that the sums are valid and the interval is read-only.
 //! 3. A [`Reading`] absorbs closed intervals in order of time. The collector's reading makes the

@@ -1,10 +1,9 @@
 //! The protocols of a pool, and their consequences: how its exchanges can end, and which statuses
 //! their responses can have.
 //!
-//! Metrics use them to create every series that can count anything at the run's start, with a value
-//! of
-//! 0. A monitoring system computes rates from differences, and loses the first count of a series
-//!    that begins at 1.
+//! Metrics use them to create every series that can count anything at the run's start, with the
+//! value 0. A monitoring system computes rates from differences, and loses the first count of a
+//! series that begins at 1.
 
 use crate::status::GRPC_STATUSES;
 use crate::{GRPC_STATUS, Outcome, PoolInfo};

@@ -59,7 +59,7 @@ pub enum LatencyKind {
 }
 
 impl LatencyKind {
-    /// Both.
+    /// All kinds.
     pub const ALL: [Self; 2] = [Self::Response, Self::Service];
 
     /// The name for reports.

@@ -7,7 +7,7 @@
 //! ```text
 //!   law      const(50,2s) const(100,2s)         origin 0
 //!   order    at 1.6 s: rate 80/s                origin 1.6 s, the stages of the new law
-//!   order    at 2.1 s: pause                    the law's time stands
+//!   order    at 2.1 s: pause                    the law's time stops
 //!   order    at 2.9 s: resume                   origin 2.4 s
 //!   ran      50/s · 80/s from 1.6 s · paused from 2.1 s · 80/s from 2.9 s
 //! ```

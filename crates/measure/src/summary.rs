@@ -187,8 +187,8 @@ impl Summary {
     }
 
     /// Notes a change of one pool's load, or of all, before the interval within which it takes
-    /// effect. Updates the stages. After a change of rate or a pause, the plan's rate is no longer
-    /// valid: it is removed, and rates are computed from the requests that became due.
+    /// effect. Updates the stages. After a change of rate or a pause, the plan's rate does not
+    /// apply: it is removed, and rates are computed from the requests that became due.
     pub(crate) fn note_change(&mut self, changed: &Changed) {
         let pools = &mut Arc::make_mut(&mut self.info).pools;
         for ((index, pool), stages) in (0..).zip(pools).zip(&mut self.stages) {

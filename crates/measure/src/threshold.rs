@@ -21,7 +21,7 @@ use drumfire_units::Nanos;
 pub struct ThresholdResult {
     /// The threshold in the user's words.
     pub expression: String,
-    /// Whether it is a condition that must not occur, instead of a rule that must hold.
+    /// Whether the threshold is a condition that must not occur, instead of a rule that must hold.
     pub is_condition: bool,
     /// Whether the run passed. A rule that cannot be evaluated does not pass, a condition does.
     pub passed: bool,

@@ -231,7 +231,8 @@ fn ask_server(server: SocketAddr, patience: Nanos, mut open: Vec<&mut Asked<'_>>
     }
 }
 
-/// Sends all questions, and removes from `open` the ones that the server has answered.
+/// Sends all questions, and removes each from `open` when the server has answered it or the query
+/// over TCP has failed.
 fn exchange(server: SocketAddr, patience: Nanos, open: &mut Vec<&mut Asked<'_>>) -> io::Result<()> {
     let clock = Clock::start();
     let any: IpAddr = match server.is_ipv4() {

@@ -39,7 +39,7 @@ pub enum ResolveError {
 /// The addresses of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resolved {
-    /// Each address once; at least one.
+    /// The addresses: each once, and at least one.
     pub addresses: Vec<SocketAddr>,
     /// How long the addresses are valid, if the resolver reports it.
     pub ttl: Option<Nanos>,

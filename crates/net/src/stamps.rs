@@ -61,7 +61,7 @@ pub(crate) enum Stamped {
 }
 
 impl Stamps {
-    /// Creates it with the clocks' current difference.
+    /// Creates the conversion with the clocks' current difference.
     pub(crate) fn new(stamped: Stamped) -> Self {
         let mut stamps = Self {
             asking: (stamped == Stamped::Both).then(Asking::default),

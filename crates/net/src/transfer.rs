@@ -7,7 +7,7 @@ use drumfire_units::Nanos;
 pub enum Received {
     /// This many bytes, at the buffer's start; `drained` if there are no more for now.
     Bytes {
-        /// Their number; at least 1.
+        /// The number of bytes; at least 1.
         length: usize,
         /// Whether a further attempt would find nothing.
         drained: bool,

@@ -238,7 +238,8 @@ impl Dependence {
         Self::with(correlation(&rests, BIAS * cuts), values.len()).weighted(rest)
     }
 
-    /// Scales the excess to this share of the spread, which does not include the step.
+    /// Reduces the excess to its effect on this share of the spread, because it does not apply to
+    /// the step.
     fn weighted(self, rest: f64) -> Self {
         let weight = (rest / REST_FULL).min(1.0);
         Self {
@@ -247,9 +248,9 @@ impl Dependence {
         }
     }
 
-    /// Chooses blocks for a correlation of neighbours. The mean of blocks of length b has 1 + 2 Σ
-    /// (1 − k/b) r^k times the variance of one value, for k from 1 to b − 1; for all blocks the
-    /// factor is (1 + r) / (1 − r).
+    /// Chooses blocks for a correlation of neighbours. Compared with independent values, the
+    /// variance of the mean is larger by the factor 1 + 2 Σ (1 − k/b) r^k for a block of length b,
+    /// with k from 1 to b − 1, and by (1 + r) / (1 − r) for the whole series.
     fn with(correlation: f64, length: usize) -> Self {
         // An estimate from independent values may be this far from 0.
         if correlation <= 1.0 / (length as f64).sqrt() {

@@ -368,7 +368,7 @@ mod tests {
         };
         let ended = (0..1_024).filter(|flips| ends(*flips)).count();
         assert!(ended <= 51, "{ended}");
-        // And nearly as many as may end.
+        // Nearly as many outcomes end as may end.
         assert!(ended >= 40, "{ended}");
     }
 

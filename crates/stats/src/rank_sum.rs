@@ -1,9 +1,9 @@
 //! Two sets of runs: the rank-sum test of Mann, Whitney and Wilcoxon, and the shift of Hodges and
 //! Lehmann between the sets.
 //!
-//! Both assume only that the runs of a set are alike and independent. The distribution of the test
-//! is enumerated for the actual ties, and is not an approximation. The interval of the shift is
-//! computed as if the values had no ties, and is a little too wide if they have some.
+//! Both methods assume only that the runs of a set are alike and independent. The distribution of
+//! the test is enumerated for the actual ties, and is not an approximation. The interval of the
+//! shift is computed as if the values had no ties, and is a little too wide if they have some.
 
 use crate::tail::beyond;
 

@@ -1,9 +1,9 @@
 //! Pairs of runs: Wilcoxon's signed-rank test, and the shift of Hodges and Lehmann within pairs.
 //!
-//! Both use the differences within pairs, and assume that equal runs differ equally often in either
-//! direction, which taking turns ensures. The distribution of the test is enumerated for the actual
-//! ties of the differences. A difference of 0 has no direction and is left out of the test, as in
-//! Wilcoxon's paper, but not of the shift.
+//! Both methods use the differences within pairs, and assume that equal runs differ equally often
+//! in either direction, which taking turns ensures. The distribution of the test is enumerated for
+//! the actual ties of the differences. A difference of 0 has no direction and is left out of the
+//! test, as in Wilcoxon's paper, but not of the shift.
 
 use crate::rank_sum::{RUNS_MAX, Shift};
 use crate::tail::beyond;

@@ -167,7 +167,7 @@ impl Numbering {
         }
     }
 
-    /// Gives no further number.
+    /// Issues no further number.
     pub(super) fn stop(&mut self) {
         match self {
             Self::Own { next, limit, .. } => *limit = (*limit).min(*next),

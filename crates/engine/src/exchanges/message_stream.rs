@@ -69,9 +69,9 @@ impl<F: Framing> MessageStream<F> {
 
     /// Reads bytes of messages, and returns the number of messages that they complete.
     ///
-    /// All bytes are read before any failure is returned. If there are several failures, the first
-    /// of these is returned: a message that cannot be decoded, a message that is too large to be
-    /// inspected, broken framing.
+    /// All bytes are read before any failure is returned. If several failures occur, the order of
+    /// precedence is: a message that cannot be decoded, a message that is too large to be inspected,
+    /// broken framing.
     ///
     /// # Errors
     /// If a message is invalid.

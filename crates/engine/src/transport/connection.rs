@@ -63,7 +63,7 @@ pub(super) struct Connection {
     /// Whether the seat of its share is given out only after the connection is open or has failed
     /// to open.
     withholds_seat: bool,
-    /// Its slot's place in the lists of pending work.
+    /// The slot's place in the lists of pending work.
     pub(super) listed: Listed,
     /// The peer's address, unless it is a path.
     address: Option<SocketAddr>,

@@ -29,7 +29,7 @@ pub(crate) enum Submitted {
 /// The output that a wire has for its socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outgoing {
-    /// None, or output that waits for the socket to become writable.
+    /// No output, or output that waits for the socket to become writable.
     Nothing,
     /// Bytes that [`super::WireProtocol::flush`] writes.
     Output,

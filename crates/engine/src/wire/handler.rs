@@ -275,7 +275,7 @@ pub(crate) enum Note {
     Secured {
         /// The time of the handshake.
         time: Nanos,
-        /// Whether it resumed an earlier session.
+        /// Whether the handshake resumed an earlier session.
         is_resumed: bool,
     },
     /// The connection failed, and is dialed again only after a pause.

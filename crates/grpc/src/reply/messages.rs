@@ -11,16 +11,16 @@ use crate::scratch::Failure;
 pub struct Message<'a> {
     /// The message, decompressed; empty with [`Keep::Length`].
     pub payload: &'a [u8],
-    /// Its decompressed length.
+    /// The decompressed length.
     pub length: u32,
-    /// Its length as sent, without the prefix.
+    /// The length as sent, without the prefix.
     pub length_sent: u32,
 }
 
 /// The part of messages that is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
-    /// Their lengths: uncompressed bytes are counted and discarded, never stored.
+    /// The lengths of messages: uncompressed bytes are counted and discarded, never stored.
     Length,
     /// The complete messages.
     Payload,
@@ -85,7 +85,7 @@ impl Reply {
     /// A message in the form that the settings require.
     #[inline]
     fn message<'b>(&self, payload: &'b [u8], sent: &[u8]) -> Message<'b> {
-        // Both were compared with a limit that is a u32.
+        // Both lengths were compared with a limit that is a u32.
         let length = |bytes: &[u8]| bytes.len() as u32;
         Message {
             payload: match self.settings.keep {

@@ -10,11 +10,11 @@ use crate::shared::Shared;
 /// A response that was read in one step.
 #[derive(Clone, Copy, Debug)]
 pub struct Whole<'a> {
-    /// Its head.
+    /// The head.
     pub head: Head<'a>,
-    /// Its body, which may be empty.
+    /// The body, which may be empty.
     pub body: &'a [u8],
-    /// How it ended.
+    /// How the response ended.
     pub end: End,
 }
 

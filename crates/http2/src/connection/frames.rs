@@ -1,9 +1,9 @@
 //! Frames that belong to neither direction of a connection: PRIORITY, RST_STREAM and PING (RFC 9113
 //! section 6).
 //!
-//! Each is checked completely even if it has no effect, because a peer that gets the form wrong has
-//! lost the framing. All of them count as idle frames, so that a flood of them ends the connection,
-//! except resets of open streams, whose number is limited by the number of streams.
+//! Each frame is checked completely even if it has no effect, because a peer that gets the form
+//! wrong has lost the framing. All of them count as idle frames, so that a flood of them ends the
+//! connection, except resets of open streams, whose number is limited by the number of streams.
 
 use super::found::Found;
 use super::shared::Shared;

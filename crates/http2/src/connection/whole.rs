@@ -14,9 +14,9 @@ pub struct Whole<'a> {
     pub token: u32,
     /// The status, which is final.
     pub status: u16,
-    /// The fields of its head, without `:status`.
+    /// The fields of the head, without `:status`.
     pub headers: Headers<'a>,
-    /// Its body, which is not empty.
+    /// The body, which is not empty.
     pub body: &'a [u8],
     /// The trailers, if any.
     pub trailers: Option<Headers<'a>>,
@@ -28,11 +28,11 @@ pub struct Whole<'a> {
 pub(super) struct Frames<'a> {
     /// The id of its stream.
     pub(super) stream: u32,
-    /// The block of its head.
+    /// The block of the head.
     pub(super) head: &'a [u8],
-    /// Its body, which is not empty.
+    /// The body, which is not empty.
     pub(super) body: &'a [u8],
-    /// The block of its trailers, if any.
+    /// The block of the trailers, if any.
     pub(super) trailers: Option<&'a [u8]>,
     /// The number of bytes that the frames take.
     pub(super) consumed: usize,

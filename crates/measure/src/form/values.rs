@@ -133,7 +133,7 @@ impl<T, F: Form<T>> Form<Option<T>> for Option<F> {
     }
 }
 
-/// Whether it is a success, then the value of either.
+/// Whether the result is a success, then the value of either kind.
 impl<T: Form, E: Form> Form for Result<T, E> {
     fn write(value: &Self, out: &mut Vec<u8>) {
         super::write(&value.is_ok(), out);

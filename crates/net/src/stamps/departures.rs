@@ -3,7 +3,7 @@
 //! A send requests the stamp of its last byte, and the kernel puts it into the socket's error queue
 //! when the device gets the segment. A device that takes segments at once, such as the loopback
 //! one, does so before the send returns: the queue is read after each such send. Later stamps wake
-//! the poller, or are read when the response is there.
+//! the poller, or are read after the response has arrived.
 //!
 //! The kernel identifies a stamp by the number of its last byte, counted on the connection from the
 //! moment at which departures were enabled. So [`Sends`] counts every byte that is sent from then

@@ -33,7 +33,7 @@ struct Case {
 struct Peer {
     socket: UnixStream,
     tls: ServerConnection,
-    /// Its first text, until it is sent.
+    /// The server's first text, until it is sent.
     text: Option<Vec<u8>>,
     then: Then,
     kept_back: Vec<u8>,

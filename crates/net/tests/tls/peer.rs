@@ -31,8 +31,8 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Its TLS settings. They have only one cipher suite per version, for which [`crate::pen::Pen`]
-    /// can write.
+    /// The server's TLS settings. They have only one cipher suite per version, for which
+    /// [`crate::pen::Pen`] can write.
     fn config(&self, clients: Arc<dyn ClientCertVerifier>) -> ServerConfig {
         let (certificate, key) = identity(self.names);
         let mut config = ServerConfig::builder_with_provider(provider())
