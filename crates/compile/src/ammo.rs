@@ -1,21 +1,22 @@
-//! Pools whose requests are those of a file (ammo).
+//! Pools that take their requests from a file (ammo).
 //!
-//! The file is read through once before the run, to know its classes: rows that differ only in the
-//! parts that vary are one class, and each class becomes one request of the plan, whose data render
-//! the row of an arrival. Which class an arrival takes is the file's own order ([`Choice::By`]). So
-//! a plan stays small however long the file is.
+//! The file is read once before the run to find its classes. Rows that differ only in the parts
+//! that vary form one class. Each class becomes one request of the plan, and its data render the
+//! row of an arrival. The file's order decides which class an arrival takes ([`Choice::By`]). The
+//! plan therefore stays small for a file of any length.
 //!
-//! A file of calls is read twice, for a message can be made only with the schema of its method, and
-//! which methods there are stands in the file. Between the two passes the schema is asked for each
-//! method once.
+//! A file of calls is read twice: the file lists the methods, and a message can be encoded only
+//! with the schema of its method. Between the two passes, the schema of each method is fetched
+//! once.
 //!
-//! Fields have an order of precedence: those that are written beside the file stand above or below
-//! the file's own, as `override_headers` says, and the pool's below both
-//! ([`AmmoRequests::planned`]). The host of a request is a field like others; the connection goes
-//! to the pool's target whatever it is.
+//! Fields have an order of precedence. `override_headers` decides whether fields written beside the
+//! file override the file's fields; the pool's fields have the lowest precedence
+//! ([`AmmoRequests::planned`]). The host of a request is an ordinary field: every connection goes
+//! to the pool's target.
 //!
-//! A mistake in the file is noted with its line at the place where the document names the file, and
-//! the first one ends the reading: a file in the wrong format would give a mistake for every line.
+//! A mistake in the file is reported with its line at the place where the document names the file.
+//! Reading ends at the first mistake, because a file in the wrong format would otherwise give a
+//! mistake for every line.
 
 use crate::call::Calls;
 use crate::looks::looks;
@@ -36,31 +37,31 @@ use std::sync::Arc;
 /// The fastest replay, as a multiple of the file's own times; the slowest is its inverse.
 const SPEED_MAX: f64 = 1_000_000.0;
 
-/// The requests of a file, with the settings of their pool and the request that names the file. It
-/// is made for one file and used once, by [`AmmoRequests::add`] or [`AmmoRequests::add_calls`].
+/// The requests of a file, with the settings of their pool and the request that names the file. A
+/// value is made for one file and used once, by [`AmmoRequests::add`] or
+/// [`AmmoRequests::add_calls`].
 pub(crate) struct AmmoRequests<'a> {
     /// The pool, whose only request names the file.
     pub(crate) pool: &'a Pool,
-    /// The request that names the file; its checks and its timeout hold for all of the file.
+    /// The request that names the file. Its checks and timeout apply to all requests of the file.
     pub(crate) request: &'a Request,
-    /// The keys on the file.
+    /// The document's keys about the file.
     pub(crate) written: &'a Written,
-    /// The target, to which all requests go whatever host they name: a log of production must not
-    /// be replayed on production by its own fields. `None` of calls.
+    /// The target of all requests; the hosts in their fields are ignored. A production log must not
+    /// be replayed against production because of the fields in it. `None` for calls.
     pub(crate) target: Option<&'a Url>,
-    /// The fields that were written beside the file.
+    /// The fields written beside the file.
     pub(crate) own: HeaderFields,
     /// The fields of the pool.
     pub(crate) common: &'a HeaderFields,
 }
 
 impl AmmoRequests<'_> {
-    /// Adds a request for each class of the file, and the choice among them. `None` where a mistake
-    /// was noted.
+    /// Adds a request for each class of the file, and the choice among them. Returns `None` after a
+    /// mistake was noted.
     ///
-    /// Nothing is compiled where the options are wrong, since they say how the file is to be read.
-    /// All classes share one inspection and one timeout, which are those of the request that names
-    /// the file.
+    /// If the options are wrong, nothing is compiled, because the options define how to read the
+    /// file. All classes share the inspection and the timeout of the request that names the file.
     pub(crate) fn add(
         &self,
         may_read: &TemplateScope,
@@ -82,7 +83,7 @@ impl AmmoRequests<'_> {
         let timeout = span(self.request.timeout.as_ref(), scope);
         for (n, class) in ammo.classes().iter().enumerate() {
             let data = Arc::new(AmmoData::new(Arc::clone(&ammo), n)) as Arc<dyn RequestData>;
-            // What the decoders let pass is a method.
+            // The decoders return only valid methods.
             let method = scope.found.ok(place, Method::parse(&class.method))?;
             made.requests.push(HttpRequest {
                 timeout,
@@ -105,12 +106,12 @@ impl AmmoRequests<'_> {
         Some(())
     }
 
-    /// Adds a call for each class of the file, and the choice among them. The file's own times are
-    /// passed over: calls have none.
+    /// Adds a call for each class of the file, and the choice among them. Times in the file are
+    /// ignored: calls have no use for them.
     ///
-    /// The first pass passes messages over, the second one makes each of them once, so that a
-    /// message that is none of its method's is a mistake before the run. A method that only the
-    /// second one finds is refused.
+    /// The first pass skips messages, and the second encodes each message once. A message that does
+    /// not fit its method is therefore reported before the run. A method that only the second pass
+    /// finds is refused.
     pub(crate) fn add_calls(
         &self,
         calls: &mut Calls<'_>,
@@ -127,7 +128,7 @@ impl AmmoRequests<'_> {
         let mut options = self.options(scope)?;
         options.timing = Timing::Load;
         let source = self.open(scope)?;
-        // The calls that the file has are known when it was read, and their messages only then.
+        // The first pass finds the methods; messages can be encoded only after that.
         let named = self.read(Arc::clone(&source), options.clone(), scope)?;
         let mut methods = BTreeMap::new();
         for call in named
@@ -153,10 +154,10 @@ impl AmmoRequests<'_> {
         Some(())
     }
 
-    /// Opens the file, or takes the lines that stand in its place in the document.
+    /// Opens the file, or takes the lines that the document contains instead of a file.
     ///
-    /// Lines of the document are read like a file of one URI a line, and mistakes in them have
-    /// their numbers.
+    /// Lines in the document are read as a file with one URI per line. Mistakes are reported with
+    /// their line numbers.
     fn open(&self, scope: &mut Scope<'_>) -> Option<Arc<dyn ReadAt>> {
         let lines: Vec<&str> = self.written.lines.iter().map(|line| &*line.value).collect();
         match lines.is_empty() {
@@ -165,8 +166,8 @@ impl AmmoRequests<'_> {
         }
     }
 
-    /// Reads the file. A mistake in it is noted with its line, at the place where the file is
-    /// named.
+    /// Reads the file. A mistake is noted with its line, at the place where the document names the
+    /// file.
     fn read(
         &self,
         source: Arc<dyn ReadAt>,
@@ -181,14 +182,14 @@ impl AmmoRequests<'_> {
         scope.found.ok(&file.place, read).map(Arc::new)
     }
 
-    /// Sets the file's own order as the choice of the pool, and bounds its requests by the file's
-    /// length where the file is gone through a number of times.
+    /// Sets the file's order as the choice of the pool. If the number of passes is bounded, the
+    /// length of the file bounds the pool's requests.
     fn choose(&self, ammo: Arc<Ammo>, made: &mut Made) {
         made.count = self.count(&ammo);
         made.choice = Some(Choice::By(Arc::new(AmmoPick(ammo))));
     }
 
-    /// Notes settings that would have no effect, or contradict the file.
+    /// Notes settings that have no effect or contradict the file.
     fn check(&self, scope: &mut Scope<'_>) {
         let place = &self.written.file.place;
         let beside = self.pool.requests.len() > 1 || !self.pool.scenario.is_empty();
@@ -205,8 +206,8 @@ impl AmmoRequests<'_> {
             .add_if(varying.any(FieldTemplate::is_host), place, message);
     }
 
-    /// The options by which the file is read. `None` where its format is not known; other mistakes
-    /// are noted and leave the reading possible.
+    /// The options for reading the file. `None` if the format is unknown. Other mistakes are noted
+    /// and do not prevent reading.
     fn options(&self, scope: &mut Scope<'_>) -> Option<AmmoOptions> {
         let written = self.written;
         for count in [&written.limit, &written.passes, &written.auto_tag] {
@@ -240,8 +241,8 @@ impl AmmoRequests<'_> {
         })
     }
 
-    /// The version of HTTP that sends the requests, which decides the fields that may be sent. A
-    /// mistake in it is noted with its pool.
+    /// The HTTP version of the requests, which decides which fields may be sent. A mistake in the
+    /// version is noted with the pool.
     fn version(&self) -> HttpVersion {
         let written = self.pool.settings.http.http.as_ref();
         let mut known = HTTP_VERSIONS.into_iter();
@@ -249,10 +250,10 @@ impl AmmoRequests<'_> {
         known.map_or_else(HttpVersion::default, |(_, version)| version)
     }
 
-    /// The plan's fields: those that were written beside the file, which may stand above the file's
-    /// own, and those of the pool that neither names.
+    /// The plan's fields: first the fields written beside the file, which may override the file's
+    /// fields, then the fields of the pool whose names neither contains.
     ///
-    /// A varying field's index among all of them is its identity, from which its random values
+    /// The index of a varying field among all fields is its identity, from which its random values
     /// follow.
     fn planned(&self) -> Vec<AmmoField> {
         let own = match is_on(&self.written.override_headers) {
@@ -280,9 +281,9 @@ impl AmmoRequests<'_> {
         planned
     }
 
-    /// The factor by which the file's own times are divided, where it is replayed by them. Factors
-    /// from a millionth to a million are accepted. A rate or users beside it contradict it,
-    /// whichever of them was meant.
+    /// The factor by which the file's times are divided, if the file is replayed with its times.
+    /// Valid factors are from a millionth to a million. A rate or users in the same pool contradict
+    /// the factor and are refused.
     fn speed(&self, scope: &mut Scope<'_>) -> Option<f64> {
         let text = self.written.speed.as_ref()?;
         let number = text.value.strip_suffix('x').unwrap_or(&text.value);
@@ -301,11 +302,11 @@ impl AmmoRequests<'_> {
         scope.found.ok(&text.place, speed.ok_or(wrong))
     }
 
-    /// The number of requests for which there is data. A file without a bound begins again and
-    /// again, unless it is replayed with its own timing.
+    /// The number of requests that have data. A file without a bound is repeated, unless it is
+    /// replayed with its own timing.
     ///
-    /// The least bound holds, be it of the file, of its passes, or of a feed that a field beside it
-    /// reads once.
+    /// The smallest bound applies: of the file, of its passes, or of a feed that a field beside the
+    /// file reads once.
     fn count(&self, ammo: &Ammo) -> Option<u64> {
         let written = self.written;
         let value = |count: &drumfire_document::Count| count.value;
@@ -319,8 +320,8 @@ impl AmmoRequests<'_> {
     }
 }
 
-/// Adds the calls of a file, with the metadata of its request and of its pool; `None` where a
-/// mistake was noted.
+/// Adds the calls of a file, with the metadata of its request and of its pool. Returns `None` after
+/// a mistake was noted.
 pub(crate) fn add_calls(
     calls: &mut Calls<'_>,
     written: &Written,
@@ -356,7 +357,7 @@ pub(crate) fn add_calls(
     requests.add_calls(calls, may_read, made, scope)
 }
 
-/// The methods that the calls of a file name.
+/// The methods of the calls in a file.
 #[derive(Debug)]
 struct Methods(BTreeMap<String, drumfire_schema::Method>);
 
@@ -374,8 +375,8 @@ impl AmmoCalls for Methods {
     }
 }
 
-/// The format that was written, or the one that the ending of the file's name stands for. Content
-/// is never guessed at: a line can be right in more than one format.
+/// The format named in the document, or the format that the extension of the file's name implies.
+/// The content is never guessed: a line can be valid in more than one format.
 fn format(written: &Written, scope: &mut Scope<'_>) -> Option<AmmoFormat> {
     if let Some(text) = &written.format {
         return scope.word(Some(text), &AMMO_FORMATS, "ammo format");
@@ -403,7 +404,7 @@ fn format(written: &Written, scope: &mut Scope<'_>) -> Option<AmmoFormat> {
     )
 }
 
-/// Notes ammo among the steps of a scenario, where it can't stand.
+/// Notes ammo among the steps of a scenario, where it is not allowed.
 pub(crate) fn refuse_step(ask: &Ask, scope: &mut Scope<'_>) {
     if let Ask::Ammo(ammo) = ask {
         let message = "a file of requests can't be a step; move it to another pool";

@@ -1,17 +1,17 @@
 //! gRPC calls: their method, their data, and the course of their streams.
 //!
-//! A call needs its method's schema before its data can be read, and a schema may have to be asked
-//! of a server. So a pool of calls is compiled in this order: the way to the server,
-//! the schema by that way ([`Calls::method`], once for each service), the data by the schema, and
-//! the call around them. The server is asked only while no mistake was found,
-//! since a mistyped flag should not cost a timeout first.
+//! A call's data can be read only with the schema of its method, and the schema may have to be
+//! fetched from a server. A pool of calls is therefore compiled in this order: the way to the
+//! server, the schema ([`Calls::method`], once per service), the data, and the call around them. A
+//! server is contacted only while no mistake has been found, because a mistyped flag should not
+//! cost a timeout first.
 //!
-//! A call is an HTTP request whose parts this module sets by gRPC's rules: POST, the method's path
-//! as target, the metadata as fields, no body but the messages. The rest of the protocol (`te:
-//! trailers`, `grpc-timeout`, the prefix of each message) the engine writes from [`Call`].
+//! A call is an HTTP request. This module sets its parts by gRPC's rules: POST, the method's path
+//! as target, the metadata as fields, and a body that consists of messages. The engine writes the
+//! rest of the protocol (`te: trailers`, `grpc-timeout`, the prefix of each message) from [`Call`].
 //!
-//! Limits have gRPC's own defaults, 4 MiB for a reply and 2 GiB for a request, so that a server
-//! which works with its usual clients works here.
+//! The limits have gRPC's defaults, 4 MiB for a reply and 2 GiB for a request. A server that works
+//! with its usual clients therefore works here.
 
 use crate::data;
 use crate::looks::looks_of_call;
@@ -32,14 +32,12 @@ use drumfire_schema::{Input, Method, ReplyForm, Schema};
 use drumfire_units::{ByteSize, Nanos};
 use std::sync::Arc;
 
-/// The largest message that is accepted where nothing else is written: gRPC's usual 4 MiB.
+/// The default maximum size of a received message: gRPC's usual 4 MiB.
 const RECEIVE_MAX: ByteSize = ByteSize(4 << 20);
-/// The largest message that is sent where nothing else is written: 2 GiB, as gRPC's clients have
-/// it.
+/// The default maximum size of a sent message: 2 GiB, as in gRPC's clients.
 const SEND_MAX: ByteSize = ByteSize(2 << 30);
 
-/// A request without a message, with which a server is asked for its schema, and around which each
-/// call is built.
+/// A request without a message. It fetches a server's schema, and each call is built around it.
 pub(crate) fn silent(
     url: Url,
     options: &CallOptions,
@@ -60,8 +58,8 @@ pub(crate) fn silent(
     })
 }
 
-/// The written `:authority`, as the Host field that the engine makes it from. Without one it is the
-/// target's.
+/// The `:authority` option as a Host field; the engine derives `:authority` from it. Without the
+/// option, the engine uses the target's authority.
 fn authority(options: &CallOptions, scope: &mut Scope<'_>) -> Vec<Header> {
     let name = options.authority.as_ref();
     let header = name.and_then(|name| {
@@ -71,21 +69,20 @@ fn authority(options: &CallOptions, scope: &mut Scope<'_>) -> Vec<Header> {
     header.into_iter().collect()
 }
 
-/// The options of a call that were written, read once. `None` is a default, which depends on the
-/// call.
+/// The options of a call, read once. `None` means the default, which depends on the call.
 pub(crate) struct ReadOptions {
-    /// The coding of messages and of replies.
+    /// The compression of messages and of replies.
     coding: Option<MessageCompression>,
-    /// The deadline, in which 0 stands for none and is the greatest time.
+    /// The deadline. A written 0 means no deadline and is stored as the maximum time.
     deadline: Option<Nanos>,
-    /// The largest message that is accepted, in bytes.
+    /// The maximum size of a received message, in bytes.
     receive: Option<ByteSize>,
-    /// The largest message that is sent, in bytes.
+    /// The maximum size of a sent message, in bytes.
     send: Option<ByteSize>,
 }
 
 impl ReadOptions {
-    /// Reads the options; mistakes in them are noted.
+    /// Reads the options and notes mistakes in them.
     pub(crate) fn of(options: &CallOptions, scope: &mut Scope<'_>) -> Self {
         let codings = [
             ("gzip", MessageCompression::Gzip),
@@ -101,22 +98,23 @@ impl ReadOptions {
     }
 }
 
-/// The way to the server of a pool's calls, and the schemas that were fetched for them.
+/// The way to the server of a pool's calls, and the schemas fetched for them.
 ///
-/// It is made once for a pool, when the way to the server is known to be sound, and given each of
-/// the pool's calls. Between two calls it keeps the schemas alone.
+/// A value is made once per pool, after the way to the server was found valid, and receives each of
+/// the pool's calls. Between two calls it keeps only the schemas.
 pub(crate) struct Calls<'a> {
     pub(crate) pool: &'a Pool,
     /// The server of the calls, and the way to it.
     pub(crate) server: &'a Inquiry,
-    /// The server that is asked for the schema; mostly the same one.
+    /// The server from which the schema is fetched; usually the server of the calls.
     asked: &'a Inquiry,
-    /// The schemas that were fetched already, each with its question.
+    /// The schemas fetched so far, each with its question.
     known: Vec<(Wanted, Schema)>,
 }
 
 impl<'a> Calls<'a> {
-    /// The calls of a pool to a server, of which another may know the schema.
+    /// Creates the calls of a pool to `server`. The schema comes from `asked`, which may be another
+    /// server.
     pub(crate) const fn new(pool: &'a Pool, server: &'a Inquiry, asked: &'a Inquiry) -> Self {
         Self {
             pool,
@@ -128,8 +126,7 @@ impl<'a> Calls<'a> {
 
     /// Adds the call of a method.
     ///
-    /// The request adds nothing where a mistake was noted; those behind it are compiled all the
-    /// same.
+    /// After a mistake, the request adds nothing. The requests after it are still compiled.
     pub(crate) fn add(
         &mut self,
         name: &Text,
@@ -143,8 +140,8 @@ impl<'a> Calls<'a> {
         }
     }
 
-    /// A call of a method with its data, without metadata. Its options are checked even where its
-    /// data could not be made, so that both mistakes are found.
+    /// A call of a method with its data, without metadata. The options are checked even if the data
+    /// could not be made, so that both mistakes are found.
     pub(crate) fn called(
         &self,
         method: &Method,
@@ -168,9 +165,9 @@ impl<'a> Calls<'a> {
         Some(made)
     }
 
-    /// One call, with what its data lasts for.
+    /// One call, with the number of calls for which its data suffices.
     ///
-    /// The pool's metadata and language of templates hold where the request has none of its own.
+    /// If a request sets no metadata or template language, the pool's apply.
     fn request(
         &mut self,
         name: &Text,
@@ -178,7 +175,7 @@ impl<'a> Calls<'a> {
         may_read: &TemplateScope,
         scope: &mut Scope<'_>,
     ) -> Option<(HttpRequest, Supply)> {
-        // Before a server is asked, which it is not where something is wrong.
+        // Check this before a server is contacted, because a mistake prevents the contact.
         if let Some(text) = &request.expect.status {
             scope.found.ok(&text.place, statuses(text));
         }
@@ -203,11 +200,11 @@ impl<'a> Calls<'a> {
         Some((made, supply))
     }
 
-    /// The method of this name, by a schema that was fetched before or is fetched now. `None` where
-    /// a mistake was noted, of the name or of the server.
+    /// The method of this name, from a schema fetched earlier or now. Returns `None` after a
+    /// mistake of the name or of the server was noted.
     ///
-    /// Schemas are kept by question and not by name: a server's answer for a service has all
-    /// methods of it, and ten calls of one service ask once.
+    /// Schemas are stored by question instead of by name. The answer for a service contains all its
+    /// methods, so ten calls of one service cause one question.
     pub(crate) fn method(&mut self, name: &Text, scope: &mut Scope<'_>) -> Option<Method> {
         let place = &name.place;
         let wanted = scope.found.ok(place, Wanted::call(&name.value))?;
@@ -216,7 +213,7 @@ impl<'a> Calls<'a> {
             Some((_, schema)) => schema.clone(),
             None => {
                 let written = &self.pool.settings.schema;
-                // On a command line there is one call, and its flag tells nothing.
+                // A command line has only one call, so the place of its flag adds no information.
                 let at = match place {
                     Place::File { .. } => place,
                     _ => &Place::Nowhere,
@@ -229,10 +226,10 @@ impl<'a> Calls<'a> {
         scope.found.ok(place, schema.method(&name.value))
     }
 
-    /// The call itself, with the defaults of all that was not written.
+    /// Builds the call, with defaults for all options that are not written.
     ///
-    /// A call's deadline is the pool's timeout where it has none: the server then knows when the
-    /// client stops waiting. A timeout of 0 is no deadline at all.
+    /// A call without a deadline gets the pool's timeout as deadline, so that the server knows when
+    /// the client stops waiting. A timeout of 0 means no deadline.
     fn call(
         &self,
         options: &CallOptions,
@@ -261,8 +258,8 @@ impl<'a> Calls<'a> {
     }
 }
 
-/// The statuses of a text, by their names or numbers, such as `OK, NOT_FOUND`. A near name is
-/// suggested for one that is unknown, as `NOTFOUND` is.
+/// Parses statuses by name or number, such as `OK, NOT_FOUND`. An unknown status such as `NOTFOUND`
+/// gets a similar name as suggestion.
 fn statuses(text: &Text) -> Result<CallStatuses, String> {
     let mut expect = CallStatuses::NONE;
     for part in text.value.split(',').map(str::trim) {
@@ -282,9 +279,9 @@ fn statuses(text: &Text) -> Result<CallStatuses, String> {
     Ok(expect)
 }
 
-/// Notes settings of the time between messages, or of the time in which they are sent, of a call that
-/// sends one message at most: nothing follows it that they could concern. Those of other tools'
-/// command lines are passed over, as the tools do.
+/// Notes settings for the time between messages, or for the time in which messages are sent, on a
+/// call that sends at most one message. They have no effect there. Such settings on the command
+/// lines of other tools are ignored, as the tools do.
 fn lone_message(written: &Stream, of_data: Option<u64>, scope: &mut Scope<'_>) {
     let count = written.count.as_ref().map(|count| count.value);
     if count.or(of_data).is_none_or(|messages| messages > 1) {
@@ -309,9 +306,8 @@ fn lone_message(written: &Stream, of_data: Option<u64>, scope: &mut Scope<'_>) {
     }
 }
 
-/// The course of a call's streams. A setting that has no effect on a method of this kind is
-/// refused, rather than ignored in silence: a number of messages beside a unary method shows that
-/// another method was meant.
+/// The course of a call's streams. A setting that has no effect on the method's kind is refused
+/// instead of ignored: a number of messages for a unary method shows that another method was meant.
 fn streaming(written: &Stream, method: &Method, scope: &mut Scope<'_>) -> Streaming {
     let kind = method.kind();
     let (sends, receives) = (kind.client_streams(), kind.server_streams());

@@ -1,21 +1,21 @@
-//! The last step: a plan is made of its parts, and each flaw that keeps it from being one gets its
-//! place in the document.
+//! The last step: builds a plan from its parts, and finds the place in the document of each flaw
+//! that prevents it.
 //!
-//! [`drumfire_plan::Plan::new`] checks what holds of every plan, from a document or not, and names
-//! a flaw by a key and an index. Keys of a plan are mostly those of a document; [`MEANT`] has the
-//! others. A flaw that only follows from a mistake that was noted already is left out.
+//! [`drumfire_plan::Plan::new`] checks the rules for every plan, from a document or not, and
+//! identifies a flaw by a key and an index. Most keys of a plan are keys of a document; [`MEANT`]
+//! has the others. A flaw that only follows from an earlier noted mistake is omitted.
 
 use crate::scope::Scope;
 use drumfire_document::Layer as _;
 use drumfire_document::{Ask, Document, Fields, Place, Pool, Request};
 use drumfire_plan::{Flaw, Threshold};
 
-/// Keys of a plan that stand for several of a document: the first of them that was written is
-/// meant.
+/// Keys of a plan that correspond to several keys of a document. The flaw gets the place of the
+/// first one that is written.
 const MEANT: [(&str, &[&str]); 1] = [("users", &["users", "connections"])];
 
-/// Gives a plan or an inquiry that passed its checks, and notes the flaws of one that did not. Its
-/// parts were made of as many written pools, in the same order.
+/// Returns a plan or an inquiry that passed its checks; otherwise notes its flaws. The plan's pools
+/// correspond to the written pools, in the same order.
 pub(crate) fn checked<T>(
     checked: Result<T, Vec<Flaw>>,
     document: &Document,
@@ -29,11 +29,12 @@ pub(crate) fn checked<T>(
                 let pool = &pools[flaw.pool.unwrap_or(0)];
                 let key = match (flaw.key, pool.scenario.is_empty()) {
                     ("scenario", false) => "requests",
-                    // The scenario has none, which is said of it.
+                    // The flaw says that the scenario has no requests; the mistake was already
+                    // noted at the scenario.
                     ("requests", false) => continue,
                     (key, _) => key,
                 };
-                // Requests that are wrong are no requests, which was said already.
+                // Invalid requests were already noted, and left the pool without requests.
                 if key == "requests" && pool.every_request().next().is_some() {
                     continue;
                 }
@@ -45,7 +46,7 @@ pub(crate) fn checked<T>(
     }
 }
 
-/// The place of a flaw's key; the pool's, where the key was not written.
+/// The place of a flaw's key. If the key is not written, the place of the pool.
 fn place(flaw: &Flaw, document: &Document, pool: &Pool) -> Place {
     let found = match (flaw.key, flaw.item) {
         ("thresholds", Some(k)) => threshold(k, document),
@@ -70,8 +71,8 @@ fn of_key<'a>(key: &str, document: &'a Document, pool: &'a Pool) -> Option<&'a P
     in_pool.or_else(|| document.generator.place(key))
 }
 
-/// The place of the plan's `k`-th rule. Texts that are no rules were noted, and are no rules of the
-/// plan.
+/// The place of the plan's `k`-th rule. Invalid rules were noted and are not part of the plan, so
+/// they do not count.
 fn threshold(k: usize, document: &Document) -> Option<&Place> {
     let written = document.thresholds.iter();
     let pools = document.pool_names();
@@ -79,8 +80,8 @@ fn threshold(k: usize, document: &Document) -> Option<&Place> {
     rules.nth(k).map(|text| &text.place)
 }
 
-/// The place of the fields of the plan's `k`-th request. A list of URLs is many requests of a plan,
-/// so that behind one the index does not tell which was written.
+/// The place of the fields of the plan's `k`-th request. A list of URLs becomes many requests of a
+/// plan, so the index does not identify a request written after a list.
 fn headers(k: usize, pool: &Pool) -> Option<&Place> {
     let is_one = |request: &Request| !matches!(request.ask, Ask::List { .. } | Ask::Ammo(_));
     let before: Vec<&Request> = pool.every_request().take(k + 1).collect();

@@ -6,22 +6,22 @@
 //!                              calls: server ─► schema ─► method ─► data
 //! ```
 //!
-//! Every step notes mistakes and goes on with defaults, so that all mistakes are reported at once.
-//! A server is asked only where there were none before.
+//! Every step notes mistakes and continues with defaults, so that all mistakes are reported at
+//! once. A server is contacted only if no mistake was found before.
 //!
-//! The order of the steps matters in two places. Feeds are read before any pool, since templates in
-//! all of them read them; and pools are made one after the other, since the rows of a feed that
-//! several pools share are dealt by the users of those before ([`Dealer`]).
+//! The order of the steps matters in two places. Feeds are read before any pool, because templates
+//! of all pools read them. Pools are made one after the other, because the users of earlier pools
+//! decide which rows of a shared feed remain ([`Dealer`]).
 //!
-//! Three steps look at the finished pools. Feeds that could not be read have left templates without
-//! their variables, and those mistakes are dropped ([`lost`]). A load that is more than modest gets
-//! the guard of targets unless the document owns its target, and that is decided of all pools
-//! together: many small pools are one large load. A file of rows is made of samples, which every pool
-//! keeps where it was asked for.
+//! Three steps examine the finished pools. Templates that lack the variables of an unreadable feed
+//! cause further mistakes, and those are dropped ([`lost`]). A load above a modest size gets the
+//! guard of targets unless the document owns its target; this is decided for all pools together,
+//! because many small pools are one large load. A file of rows needs samples, so every pool then
+//! keeps them.
 //!
-//! A document never makes half a plan. [`finished`] gives the plan where nothing was found, and all
-//! mistakes otherwise, so that a step may fill in a default behind a mistake without a second
-//! thought: nothing that was made so is ever sent.
+//! A document never produces a partial plan. [`finished`] returns the plan if there are no
+//! mistakes, and otherwise all mistakes. A step can therefore fill in any default after a mistake:
+//! nothing that depends on the default is ever sent.
 
 use crate::call::{Calls, ReadOptions, silent};
 use crate::dealer::Dealer;
@@ -53,17 +53,17 @@ use drumfire_schema::reflection::Wanted;
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
-/// The default seed of all random values. It is fixed, so that a run without a seed can be repeated
-/// too.
+/// The default seed of all random values. It is fixed, so that a run without a written seed can be
+/// repeated.
 const SEED_DEFAULT: u64 = 1;
 /// The default length of an interval.
 const INTERVAL_DEFAULT: Nanos = Nanos::from_secs(1);
 
 /// The plan that a document describes.
 ///
-/// The host is asked for files, for certificates, and, of calls without a schema, for the answer of
-/// their server: compiling may take as long as that server's timeout. Nothing else is sent, and no
-/// target of HTTP requests is reached.
+/// The host supplies files and certificates, and fetches the schema of calls without a written
+/// schema. Compiling can therefore take as long as the timeout of the schema's server. Nothing else
+/// is sent, and no target of HTTP requests is contacted.
 ///
 /// # Errors
 /// All mistakes of the document, in the order of its lines; never an empty list.
@@ -71,17 +71,17 @@ pub fn compile(document: &Document, host: &Arc<dyn Host>) -> Result<Plan, Vec<Di
     compile_in(document, Scope::new(host)).map_err(in_order)
 }
 
-/// Mistakes in the order of a file's lines.
+/// Sorts mistakes by their lines in the file.
 pub(crate) fn in_order(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     found.sort_by_key(|found| found.place.position());
     found
 }
 
-/// The plan of a document in this scope, or all mistakes: those that the scope had before, and
-/// those that were found.
+/// Compiles a document in this scope. Returns the plan, or all mistakes: those the scope had before
+/// and those found here.
 ///
-/// A scope that is not new is a draft's: it has the mistakes of the document's form, and the record
-/// of values that a setup takes.
+/// A scope that is not new belongs to a draft. It has the mistakes of the document's form, and the
+/// record of values that a setup takes.
 pub(crate) fn compile_in(
     document: &Document,
     mut scope: Scope<'_>,
@@ -124,7 +124,7 @@ pub(crate) fn compile_in(
             pool.samples = Samples::Keep;
         }
     }
-    // Of pools that could not be made, everything was said.
+    // Every pool that could not be made has already noted its mistakes.
     let parts = (!pools.is_empty() && pools.len() == written.len()).then_some(PlanParts {
         pools,
         generator,
@@ -135,8 +135,8 @@ pub(crate) fn compile_in(
     finished(scope, plan)
 }
 
-/// The feeds that could not be read, of which all mistakes were noted. That templates can't find
-/// them is not noted again.
+/// The names of the feeds that could not be read. Their mistakes were noted, so templates that
+/// cannot find them are not noted again.
 fn lost<'d>(document: &'d Document, sources: &Sources) -> Vec<&'d str> {
     let names = document.feeds.iter().map(|feed| feed.name.value.as_str());
     names
@@ -144,8 +144,8 @@ fn lost<'d>(document: &'d Document, sources: &Sources) -> Vec<&'d str> {
         .collect()
 }
 
-/// The schema of the calls of a document's first pool, without a plan: for commands that list or
-/// describe what a server offers.
+/// The schema of the calls of a document's first pool, without a plan. Commands that list or
+/// describe a server's services use it.
 pub fn schema_of(
     document: &Document,
     wanted: &Wanted,
@@ -164,9 +164,8 @@ pub fn schema_of(
     finished(scope, schema)
 }
 
-/// The result, or the mistakes found on the way. Where there is no result, a mistake was noted; a
-/// step that gives up in silence would give an error without a word. A result beside mistakes is
-/// dropped.
+/// The result, or the mistakes found on the way. A step without a result must have noted a mistake;
+/// otherwise the list of mistakes would be empty. A result is dropped if there are mistakes.
 fn finished<T>(scope: Scope<'_>, made: Option<T>) -> Result<T, Vec<Diagnostic>> {
     match made.filter(|_| scope.found.is_empty()) {
         Some(made) => Ok(made),
@@ -174,11 +173,11 @@ fn finished<T>(scope: Scope<'_>, made: Option<T>) -> Result<T, Vec<Diagnostic>> 
     }
 }
 
-/// The pools of a document, each filled in from its defaults: a setting of a pool stands in the
-/// place of the same one of the defaults.
+/// The pools of a document, with the document's defaults filled in. A setting of a pool overrides
+/// the default.
 ///
-/// A pool beyond the greatest number of pools is noted once, and the ones behind it are left out,
-/// so that a generated document with a million pools is not compiled before it is refused.
+/// Pools beyond the maximum number of pools are noted once and left out, so that a generated
+/// document with a million pools is refused without compiling them.
 fn pools_of(document: &Document, scope: &mut Scope<'_>) -> Vec<Pool> {
     if document.pools.is_empty() {
         let message = "there is nothing to send; write a pool with requests";
@@ -201,8 +200,8 @@ fn pools_of(document: &Document, scope: &mut Scope<'_>) -> Vec<Pool> {
     pools
 }
 
-/// Whether a pool makes gRPC calls, perhaps beside other requests. One call is enough: the whole
-/// pool then speaks HTTP/2 unless the document names a version, since its requests share
+/// Whether a pool makes gRPC calls, perhaps in addition to other requests. One call is enough: the
+/// whole pool then uses HTTP/2 unless the document sets a version, because its requests share
 /// connections.
 fn is_of_calls(pool: &Pool) -> bool {
     let mut requests = pool.every_request();
@@ -211,7 +210,7 @@ fn is_of_calls(pool: &Pool) -> bool {
 
 /// A pool of HTTP requests.
 fn http(pool: &Pool, templates: TemplateScope, scope: &mut Scope<'_>) -> drumfire_plan::Pool {
-    // They have no effect here, and are not taken for right when they are wrong.
+    // The options of calls have no effect here, but mistakes in them are noted.
     let _unused = ReadOptions::of(&pool.settings.options, scope);
     let mut requests = Requests::new(pool, scope);
     let mut all = all(pool, templates, scope, |request, may_read, made, scope| {
@@ -225,11 +224,11 @@ fn http(pool: &Pool, templates: TemplateScope, scope: &mut Scope<'_>) -> drumfir
     made
 }
 
-/// A pool of calls, perhaps with other requests between them. `None` where its server can't be
-/// reached even in theory, of which the mistakes were noted.
+/// A pool of calls, perhaps mixed with other requests. Returns `None` if the way to its server is
+/// invalid; the mistakes were noted.
 ///
-/// The calls decide the way to the server and the version of HTTP; the other requests of the pool
-/// take both as they are. Cookies are kept only where there are such requests.
+/// The calls decide the way to the server and the HTTP version, and the other requests use both.
+/// Cookies are kept only if there are such requests.
 fn calls(
     document: &Document,
     pool: &Pool,
@@ -240,7 +239,7 @@ fn calls(
     let server = server(document, pool, generator, scope)?;
     let other = asked(document, pool, generator, scope);
     let mut calls = Calls::new(pool, &server, other.as_ref().unwrap_or(&server));
-    // A target of calls need not be a URL.
+    // The target of calls can have a form other than a URL.
     let mut requests = pool.every_request();
     let is_mixed = requests.any(|request| !request.ask.is_call());
     let mut others = is_mixed.then(|| Requests::new(pool, scope));
@@ -254,7 +253,7 @@ fn calls(
             }
             (Ask::Call(name), _) => calls.add(name, request, may_read, made, scope),
             (Ask::Ammo(written), _) => {
-                // Flaws are noted already.
+                // `add_calls` has already noted its flaws.
                 let _made = ammo::add_calls(&mut calls, written, request, may_read, made, scope);
             }
             (Ask::Url { .. } | Ask::List { .. }, _) => {}
@@ -262,7 +261,7 @@ fn calls(
     );
     let mut made = server.into_pool();
     if !is_mixed {
-        // Calls carry none.
+        // Calls carry no cookies.
         made.cookies = Cookies::Ignore;
     }
     made.requests = traced(all.made.requests, pool);
@@ -271,10 +270,10 @@ fn calls(
     Some(made)
 }
 
-/// The requests of a pool's list, of which an arrival takes one, or those of its scenarios.
+/// The requests of a pool's list, one per arrival, or the steps of its scenarios.
 ///
-/// `add` is the compiler of one kind of pool. It is a parameter so that lists and scenarios have
-/// one order of steps for HTTP and for calls.
+/// `add` compiles the requests of one kind of pool. It is a parameter so that lists and scenarios
+/// of HTTP requests and of calls follow the same order of steps.
 fn all(
     pool: &Pool,
     templates: TemplateScope,
@@ -311,9 +310,9 @@ fn all(
 /// Bounds a pool's number of requests, or of a scenario's iterations, by the data that is used
 /// once.
 ///
-/// The default duration then bounds nothing any more: of a file of ten thousand rows, to be used
-/// once, all are meant to be sent. A duration that was written stays, and so does that of users who
-/// come and go by a law, whose course the duration is.
+/// The default duration then no longer applies: of a file of ten thousand rows that are used once,
+/// all are meant to be sent. A written duration stays, and so does the duration of a law of users,
+/// which is the length of the law.
 fn ask_at_most(count: Option<u64>, written: &Pool, pool: &mut drumfire_plan::Pool) {
     let users = written.load.users.as_ref();
     let is_usual = written.stop.after.is_none()
@@ -330,9 +329,9 @@ fn ask_at_most(count: Option<u64>, written: &Pool, pool: &mut drumfire_plan::Poo
 
 /// The server of a pool's calls, and the way to it.
 ///
-/// It passes the check of a plan, so that a flaw in a setting is found before the server is asked,
-/// and the question goes the way that the calls will go: by the same proxy, socket, certificates
-/// and timeouts.
+/// This value passes the check of a plan. A flaw in a setting is therefore found before the server
+/// is contacted, and the question takes the same way as the calls: the same proxy, socket,
+/// certificates and timeouts.
 fn server(
     document: &Document,
     pool: &Pool,
@@ -348,8 +347,8 @@ fn server(
     check::checked(inquiry, document, std::slice::from_ref(pool), scope)
 }
 
-/// The server that is asked for the schema of a pool's calls. `None` where that is the server of the
-/// calls, or where a mistake was noted already.
+/// The server from which the schema of a pool's calls is fetched. Returns `None` if that is the
+/// server of the calls, or after a mistake was noted.
 fn asked(
     document: &Document,
     pool: &Pool,
@@ -364,11 +363,11 @@ fn asked(
     server(document, &other, generator, scope)
 }
 
-/// A pool with these requests, all of its settings read. `usual` is the version of HTTP that they
-/// speak unless the document names one. A `replay` stands in the place of the pool's rate.
+/// Builds a pool with these requests and reads all of its settings. `usual` is the HTTP version
+/// unless the document sets one. A `replay` replaces the pool's rate.
 ///
-/// The load is read before connections and stop, which have their defaults from it: the number of
-/// connections from that of users, and the duration from the load's own end.
+/// The load is read before connections and stop, because their defaults depend on it: the number of
+/// users decides the number of connections, and the end of the load decides the duration.
 fn made_of(
     pool: &Pool,
     requests: Vec<HttpRequest>,
@@ -409,8 +408,8 @@ fn made_of(
     made
 }
 
-/// The settings of the generator: threads, seed, warm-up, interval. They hold for all pools, since
-/// the worker threads and the clock are the whole run's.
+/// The settings of the generator: threads, seed, warm-up, interval. They apply to all pools,
+/// because the run has one set of worker threads and one clock.
 fn generator(written: &WrittenGenerator, scope: &mut Scope<'_>) -> Generator {
     let threads = scope.count(written.threads.as_ref());
     let interval = scope.found.parse(written.interval.as_ref());
@@ -439,9 +438,8 @@ fn generator(written: &WrittenGenerator, scope: &mut Scope<'_>) -> Generator {
 
 /// The rules that the result must satisfy, then the conditions that end the run.
 ///
-/// The order is that of the document, by which [`crate::check`] finds the place of a rule again. A
-/// condition in a pool is refused: it would end the run of the other pools, which its place does
-/// not say.
+/// The rules keep the order of the document, from which [`crate::check`] finds the place of a rule.
+/// A condition in a pool is refused, because it would also end the run of the other pools.
 fn thresholds(document: &Document, scope: &mut Scope<'_>) -> Vec<Threshold> {
     let Stop {
         abort, max_errors, ..

@@ -1,13 +1,13 @@
-//! The users of a pool: their number, and the times at which they come.
+//! The users of a pool: their number, and the times at which they start.
 //!
-//! A load may name a number, a law of the number over time (`users: line(1,100,1m)`), or a law of
-//! starts (`start: const(10/s,5s)`), with a number or without. All become [`Users`], a list of
-//! changes in order of time; it has an entry for each start, which is why starts are bounded by
-//! [`STARTS_MAX`].
+//! A load can set a number, a law of the number over time (`users: line(1,100,1m)`), or a law of
+//! starts (`start: const(10/s,5s)`), with or without a number. All become [`Users`], a list of
+//! changes in order of time. The list has an entry for each start, so [`STARTS_MAX`] bounds the
+//! number of starts.
 //!
-//! A law of the number may go up and down, and its end is the end of the load. Starts only add
-//! users, and those who have come stay until something else ends the run. Neither can follow a
-//! trace, whose times are those of requests.
+//! A law of the number may rise and fall, and its end is the end of the load. Starts only add
+//! users, and these stay until something else ends the run. Neither can follow a trace, because a
+//! trace contains the times of requests.
 
 use crate::scope::Scope;
 use drumfire_document::{Load as Written, Text};
@@ -15,11 +15,10 @@ use drumfire_plan::{Arrivals, Users};
 use drumfire_schedule::Schedule;
 use drumfire_units::Nanos;
 
-/// The greatest number of users that come one by one. Each is an entry of sixteen bytes in the
-/// plan.
+/// The maximum number of users that start one by one. Each is an entry of 16 bytes in the plan.
 const STARTS_MAX: u64 = 10_000_000;
 
-/// The users of a pool, where its load speaks of them.
+/// The users of a pool, if its load sets them.
 #[derive(Default)]
 pub(crate) struct Crew {
     /// The number of users over time.
@@ -28,7 +27,7 @@ pub(crate) struct Crew {
     pub(crate) end: Option<Nanos>,
 }
 
-/// The users of which a load speaks; none where it has neither a number nor a law.
+/// The users that a load sets; empty if it sets neither a number nor a law.
 pub(crate) fn of(written: &Written, scope: &mut Scope<'_>) -> Crew {
     match &written.start {
         None => by_number(written.users.as_ref(), scope),
@@ -39,8 +38,8 @@ pub(crate) fn of(written: &Written, scope: &mut Scope<'_>) -> Crew {
     }
 }
 
-/// Users that come one by one by a law: as many as the law has starts, or the number that is
-/// written beside it.
+/// Users who start one by one by a law: as many as the law has starts, or the number written beside
+/// the law.
 fn by_starts(start: &Text, number: Option<&Text>, scope: &mut Scope<'_>) -> Option<Users> {
     let most = match number {
         None => None,
@@ -60,11 +59,11 @@ fn by_starts(start: &Text, number: Option<&Text>, scope: &mut Scope<'_>) -> Opti
     scope.found.ok(&start.place, starts(&schedule, most))
 }
 
-/// The users of a schedule of starts. Where a number is written beside it, the law must bring at
-/// least that many: a run would otherwise never reach the load that it names.
+/// The users of a schedule of starts. If a number is also written, the law must have at least that
+/// many starts; otherwise the run would never reach the written load.
 ///
-/// Starts at one instant are one change. No user is there before the first one, so the list
-/// begins with 0 at the run's start.
+/// Starts at the same instant form one change. The list begins with 0 users at the start of the
+/// run.
 fn starts(schedule: &Schedule, most: Option<u32>) -> Result<Users, String> {
     let brought = schedule.total();
     let count = match (brought, most) {
@@ -90,7 +89,7 @@ fn starts(schedule: &Schedule, most: Option<u32>) -> Result<Users, String> {
     let mut changes: Vec<(Nanos, u32)> = vec![(Nanos::ZERO, 0)];
     for number in 0..count {
         let at = schedule.start_of(number).unwrap_or(Nanos::MAX);
-        // At most STARTS_MAX.
+        // `number` is at most `STARTS_MAX`.
         let present = number as u32 + 1;
         match changes.last_mut() {
             Some(last) if last.0 == at => last.1 = present,
@@ -128,7 +127,7 @@ fn by_number(text: Option<&Text>, scope: &mut Scope<'_>) -> Crew {
     crew
 }
 
-/// Users by a law of their number. A law without an end ends no load.
+/// Users by a law of their number. A law without an end does not end the load.
 fn by_law(text: &Text, scope: &mut Scope<'_>) -> Option<Crew> {
     let mut no_trace =
         |_: &str| Err("users can't follow a trace; use `const`, `step` or `line`".to_owned());

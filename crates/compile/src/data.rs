@@ -1,23 +1,23 @@
-//! The data of calls and their varying metadata, as the document's templates have them.
+//! The data of calls and their varying metadata, as the document's templates define them.
 //!
-//! A payload is JSON, a template of JSON, or a message in binary. What it is depends on the
-//! language of templates: the native one, Go's (for ghz), or none. With none, JSON is encoded to a
-//! message once, here; with a template each call renders a text and encodes that. Metadata follow
-//! the same languages, field by field, or as a file of all of them.
+//! A payload is JSON, a template of JSON, or a binary message. The template language decides: the
+//! native language, Go's (for ghz), or none. Without templates, JSON is encoded to a message once,
+//! here. With a template, each call renders a text and encodes it. Metadata follows the same
+//! languages, field by field or as one file.
 //!
-//! The first call is rendered before the run ([`sent`]), so that mistakes of data are mistakes of
-//! the plan and not failures of every call.
+//! The first call is rendered before the run ([`sent`]), so that a mistake in the data is a mistake
+//! in the plan instead of a failure of every call.
 //!
-//! JSON is read in two ways ([`Reading`]). The native one is protobuf's own mapping, strict in
-//! names and types; data that was written for ghz is read as Go's library reads it, which lets more
-//! pass. A file of a tool must not be refused for what the tool accepts, and a new one not be
-//! accepted for what no other reader would.
+//! JSON is read in two ways ([`Reading`]). The native way is protobuf's own mapping, strict in
+//! names and types. Data written for ghz is read like Go's library, which accepts more: a file for
+//! a tool must not be refused if the tool accepts it, and a new file must not be accepted if other
+//! readers refuse it.
 //!
-//! [`sent`] is the one entry, called for each request that is a call, when the schema of its method
-//! is known. It decides the language first, then makes the data (`input`), then the metadata
-//! (`fields`); each step takes the language as a value, so that only `language` knows the words of
-//! a document. What comes back is an [`Input`], which renders messages and metadata for each call,
-//! and the fields that are the same for all of them.
+//! [`sent`] is the only entry. It is called for each request that is a call, after the schema of
+//! its method is known. It decides the language first, then makes the data (`input`), then the
+//! metadata (`fields`). Each step takes the language as a value, so only `language` knows the words
+//! of a document. The result is an [`Input`], which renders messages and varying metadata for each
+//! call, and the fields that are the same for all calls.
 
 use crate::go_template::{CallNames, CallTemplate, FunctionSet, Role, Templates, Workers};
 use crate::host::Found;
@@ -37,23 +37,23 @@ use std::sync::Arc;
 
 /// The template language of a request's texts.
 enum Language {
-    /// A text is sent as it is, once its JSON was read.
+    /// Texts are sent unchanged after their JSON was read.
     None(Reading),
     /// The native language.
     Native,
-    /// Go's language with ghz's names, for a method that is known here.
+    /// Go's language with ghz's names, for a method whose schema is known.
     Go(Templates),
 }
 
-/// The words for languages in a document. They are more than the languages: ghz has two sets of
-/// functions, and its `--disable-template-data` still reads JSON its own way.
+/// The words for languages in a document. There are more words than languages: ghz has two sets of
+/// functions, and its `--disable-template-data` still reads JSON in its own way.
 #[derive(Clone, Copy)]
 enum Word {
     None,
     Native,
     Go,
     GoBuiltin,
-    /// A text is sent as it is, and its JSON is read as Go reads it.
+    /// Texts are sent unchanged, and their JSON is read as Go reads it.
     GoNone,
 }
 
@@ -65,10 +65,10 @@ pub(crate) struct Sent {
     pub(crate) fields: Vec<Header>,
 }
 
-/// The messages and the metadata of a request's calls. `None` where a mistake was noted.
+/// The messages and the metadata of a request's calls. Returns `None` after a mistake was noted.
 ///
-/// Data is tried before metadata, and both as the first request of the first user has them. Data of
-/// the native language was tried when it was compiled.
+/// Data is tried before metadata, both as rendered for the first request of the first user. Data in
+/// the native language was already tried when it was compiled.
 pub(crate) fn sent(
     request: &Request,
     common: &[Field],
@@ -98,9 +98,9 @@ pub(crate) fn sent(
     })
 }
 
-/// The language of a request's templates, with the names that Go's may ask for: those of the call
-/// are known here and are the same for each. The native language holds where nothing was written;
-/// `None` means that the word is none of them, which was noted.
+/// The language of a request's templates, with the names that Go templates can read; these names
+/// are known here and are the same for each call. Without a written language, the native one
+/// applies. Returns `None` after an unknown word was noted.
 fn language(request: &Request, method: &Method, scope: &mut Scope<'_>) -> Option<Language> {
     let words = [
         ("jinja", Word::Native),
@@ -137,8 +137,8 @@ fn language(request: &Request, method: &Method, scope: &mut Scope<'_>) -> Option
     )))
 }
 
-/// The workers that Go's templates name, as ghz has them. Here they are names and no threads: a
-/// template that asks for its worker must get what ghz would give it.
+/// The workers that Go templates can name, with ghz's numbering. They are names rather than
+/// threads: a template that reads its worker must get the value that ghz would give it.
 fn workers(data: &Data, scope: &mut Scope<'_>) -> Workers {
     let count = data.workers.as_ref().and_then(|count| {
         let wrong = "it must be between 1 and 4294967295";
@@ -151,10 +151,10 @@ fn workers(data: &Data, scope: &mut Scope<'_>) -> Workers {
     }
 }
 
-/// The data of a request's calls. Without a payload it is the method's empty message.
+/// The data of a request's calls. Without a payload, the data is the method's empty message.
 ///
-/// Bytes are a message as they are only with `binary`; otherwise they must be a text, and a message
-/// that is not UTF-8 gets the hint. The order applies where the data is a list of messages, of
+/// Bytes are used as an encoded message only with `binary`. Otherwise they must be text, and a
+/// message that is not UTF-8 gets a hint. The order applies if the data is a list of messages, of
 /// which a call takes one.
 fn input(
     request: &Request,
@@ -184,7 +184,7 @@ fn input(
         match text_of(&bytes, language) {
             Ok(text) => {
                 let text = match (payload, language) {
-                    // Tags in the texts of a tree are those of a template of the whole.
+                    // A payload written as a tree becomes one template with all its tags.
                     (Payload::Json(_), Language::Native) => json_template::template(text).into(),
                     _ => Cow::Borrowed(text),
                 };
@@ -202,8 +202,8 @@ fn input(
     Some(input.with_order(order))
 }
 
-/// Data as JSON, or as a template of it. A text of Go's language without an action is no template,
-/// and is encoded once.
+/// Data as JSON, or as a template of JSON. A text in Go's language without an action is not a
+/// template and is encoded once.
 fn of_text(
     text: &str,
     method: &Method,
@@ -224,7 +224,7 @@ fn of_text(
     }
 }
 
-/// A file as a text. ghz refuses a byte order mark where data begin.
+/// A file as text. ghz refuses a byte order mark at the beginning of data.
 fn text_of<'a>(bytes: &'a [u8], language: &Language) -> Result<&'a str, &'static str> {
     match language {
         Language::Go(_) => std::str::from_utf8(bytes).map_err(|_| "not valid UTF-8"),
@@ -232,7 +232,7 @@ fn text_of<'a>(bytes: &'a [u8], language: &Language) -> Result<&'a str, &'static
     }
 }
 
-/// The message on a mistake in data: with its file's name, and with a hint where the text itself is
+/// The message on a mistake in data: with the file's name, and with a hint if the text itself is
 /// the name of a file.
 fn told(payload: &Payload, error: &DataError, scope: &Scope<'_>) -> String {
     match payload {
@@ -250,8 +250,8 @@ fn told(payload: &Payload, error: &DataError, scope: &Scope<'_>) -> String {
     }
 }
 
-/// The advice on a value of a tree that has quotes, or lacks them, where its message needs the
-/// other.
+/// The advice on a value of a tree that has quotes where its message needs none, or lacks required
+/// quotes.
 fn quoted(error: &str) -> &'static str {
     let is_text = error.contains("invalid type: string");
     if error.contains("expected a string") && !is_text {
@@ -264,13 +264,14 @@ fn quoted(error: &str) -> &'static str {
     }
 }
 
-/// The rule by which templates are evaluated again, by call or by message, if the document sets it.
+/// The rule by which templates are evaluated again, per call or per message, if the document sets
+/// one.
 fn refresh(request: &Request, scope: &mut Scope<'_>) -> Option<Refresh> {
     let words = [("call", Refresh::Call), ("message", Refresh::Message)];
     scope.word(request.stream.refresh.as_ref(), &words, "refresh rule")
 }
 
-/// The metadata of a request's calls, those that vary apart from the others.
+/// The metadata of a request's calls, with the varying fields separate.
 #[derive(Default)]
 struct Split {
     varying: Vec<Metadata>,
@@ -280,11 +281,11 @@ struct Split {
     place: Place,
 }
 
-/// The metadata of a request: its own, then that of its pool that it does not name.
+/// The metadata of a request, followed by the pool's metadata under other names.
 ///
-/// Names are compared without regard to case, as HTTP has them. A file of metadata stands in the
-/// place of the request's own fields; of one that is a template as a whole the names are known in
-/// the call only, so that the pool's are looked at there.
+/// Names are compared without regard to case, as in HTTP. A metadata file replaces the request's
+/// own fields. If the file is one template, its names are known only during the call, so the pool's
+/// fields are compared with them there.
 fn fields(
     request: &Request,
     common: &[Field],
@@ -337,9 +338,9 @@ fn fields(
     Some(split)
 }
 
-/// A field whose value varies; `Some(None)` when it does not, `None` where a mistake was noted. `n`
-/// is the field's index among all of the request, from which the random values of Go's functions
-/// follow.
+/// Compiles a field. Returns `Some(Some(_))` if the value varies, `Some(None)` if it does not, and
+/// `None` after a mistake was noted. `n` is the field's index among all fields of the request; the
+/// random values of Go's functions follow from it.
 #[expect(
     clippy::option_option,
     reason = "the outer one is an error, which was noted"
@@ -363,10 +364,10 @@ fn of_field(
     scope.found.ok(&field.value.place, made)
 }
 
-/// The content of a file of metadata, by when its names are known: before the run, or only when a
-/// call renders it.
+/// The content of a metadata file. The variant depends on when the names are known: before the run,
+/// or only when a call renders them.
 enum FileFields {
-    /// A template of an object.
+    /// A template of a JSON object.
     Template(Box<Metadata>),
     /// An object whose values may be templates.
     Listed(Vec<Field>),
@@ -374,7 +375,7 @@ enum FileFields {
 
 /// The metadata of a file: a JSON object of texts, or a template of one.
 ///
-/// A value that is no text is refused: a number could be sent in more than one way.
+/// A value other than a text is refused, because a number could be sent in more than one way.
 fn of_file(path: &Text, language: &Language, scope: &mut Scope<'_>) -> Option<FileFields> {
     let bytes = scope.file(path)?;
     let text = text_of(&bytes, language);

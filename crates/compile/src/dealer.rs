@@ -1,14 +1,14 @@
 //! The parts of shared feeds that each pool takes.
 //!
-//! A row that is used once, or that a user keeps, must not be taken by two pools. So the pools that
-//! read such a feed take its rows in turns, or each takes the rows behind those of the users of the
-//! pools before it.
+//! Two pools must not take the same row if rows are used once or kept by a user. Pools that read
+//! such a feed therefore take its rows in turns, or each pool's rows begin after the rows of the
+//! users of earlier pools.
 //!
 //! The calls come in the plan's order: [`Dealer::sources`] for the next pool, then [`Dealer::made`]
-//! with the pool that was made of it, since the pool behind it needs its number of users. Which
-//! pool reads which feed is found in the pool's texts before any of them is compiled. The search
-//! errs on the side of "reads": a pool that is dealt rows it never takes leaves some unused, and
-//! one that is not dealt any would share them.
+//! with the finished pool, because the next pool needs its number of users. Before any pool is
+//! compiled, its texts are searched for the feeds that it reads. The search prefers a false
+//! positive: a pool that is dealt rows but takes none leaves some unused, while a pool that takes
+//! rows without being dealt any would share them with others.
 
 use crate::idle_flags;
 use crate::scope::Scope;
@@ -17,16 +17,17 @@ use drumfire_document::form::{Tree, tree_of};
 use drumfire_document::{Feed, Pool};
 use std::sync::Arc;
 
-/// The keys whose values are files in which templates may stand; their content is not looked at.
+/// The keys whose values are files that may contain templates. The content of these files is not
+/// searched.
 const FILES: [&str; 4] = ["body_file", "data_file", "metadata_file", "list"];
 
-/// The feeds of a document, and the users of the pools that were made so far.
+/// The feeds of a document, and the users of the pools made so far.
 pub(crate) struct Dealer<'a> {
     feeds: &'a [Feed],
     sources: &'a Arc<Sources>,
-    /// One list for each pool, in the order of the feeds: true of those that the pool reads.
+    /// One list per pool, in the order of the feeds: true if the pool reads the feed.
     reads: Vec<Vec<bool>>,
-    /// The users of each pool that was made so far; `None` where nothing bounds them.
+    /// The users of each pool made so far; `None` if their number is unbounded.
     users: Vec<Option<u32>>,
 }
 
@@ -46,7 +47,7 @@ impl<'a> Dealer<'a> {
         }
     }
 
-    /// The sources of the next pool: each feed with the part that the pool takes of it.
+    /// The sources of the next pool: each feed with the part that the pool takes.
     pub(crate) fn sources(&self) -> Arc<Sources> {
         let deals = (0..self.feeds.len()).map(|feed| self.deal(feed));
         Arc::new(self.sources.dealt(deals.collect()))
@@ -65,8 +66,8 @@ impl<'a> Dealer<'a> {
         }
     }
 
-    /// Takes the pool that was made just now, for the parts of the pools behind it. `None` stands
-    /// for one that could not be made.
+    /// Records the pool just made, from which the parts of later pools follow. `None` means that
+    /// the pool could not be made.
     pub(crate) fn made(&mut self, pool: Option<&drumfire_plan::Pool>, scope: &mut Scope<'_>) {
         let users = pool.and_then(drumfire_plan::Pool::users_most);
         if pool.is_some() {
@@ -89,7 +90,7 @@ impl<'a> Dealer<'a> {
         }
     }
 
-    /// Notes users of a pool that would find no row of their own.
+    /// Notes users of a pool for whom the feed has no row.
     fn check(&self, feed: usize, users: Option<u32>, scope: &mut Scope<'_>) {
         let written = &self.feeds[feed];
         let pool = self.users.len();
@@ -128,8 +129,8 @@ impl<'a> Dealer<'a> {
     }
 }
 
-/// Whether a template in a tree may read a feed. Files may always, since their content is not
-/// looked at.
+/// Whether a template in a tree may read a feed. Always true for files, because their content is
+/// not searched.
 fn reads(tree: &Tree, feed: &str) -> bool {
     match tree {
         Tree::Switch(_) => false,
@@ -142,7 +143,7 @@ fn reads(tree: &Tree, feed: &str) -> bool {
     }
 }
 
-/// Whether a text has tags and one of its words is the feed's name.
+/// Whether a text has tags and contains the feed's name as a word.
 fn names(text: &str, feed: &str) -> bool {
     let is_word = |c: char| c == '_' || c.is_alphanumeric();
     (text.contains("{{") || text.contains("{%"))

@@ -1,10 +1,10 @@
 //! From a text to the plans of its load, its setup and its teardown.
 //!
-//! A draft has the mistakes of its form beside the document that could be read in spite of them.
-//! Both kinds are reported together, so that a person mends a file once; but a mistake of meaning
-//! that only follows from one of form is left out. A setup and a teardown are plans of their own
-//! (docs/design/02-schedule-and-users.md#setup-and-teardown): they are compiled here to be checked,
-//! and again when they are run, with the values of the phase before.
+//! A draft contains the mistakes of its form and the document that could be read in spite of them.
+//! Both kinds of mistakes are reported together, so that a user corrects a file once. A mistake of
+//! meaning that only follows from a mistake of form is omitted. A setup and a teardown are separate
+//! plans (docs/design/02-schedule-and-users.md#setup-and-teardown). They are compiled here to check
+//! them, and again before they run, with the values of the phase before.
 
 use crate::Host;
 use crate::compile::{compile_in, in_order};
@@ -15,19 +15,19 @@ use drumfire_document::{Diagnostic, Fields, Findings, Phase, Pool};
 use drumfire_plan::Plan;
 use std::sync::Arc;
 
-/// The plan of a setup or a teardown, which one user goes through once.
+/// The plan of a setup or a teardown, which one user runs once.
 #[derive(Debug)]
 pub struct PhasePlan {
     /// The plan of its steps, which keeps their exchanges in full.
     pub plan: Plan,
-    /// The values that its requests take from their responses, once it has run.
+    /// The values that the requests take from their responses; complete after the run.
     pub taken: Arc<TakenValues>,
 }
 
-/// The plan of a phase; `None` where the document has no such steps.
+/// The plan of a phase; `None` if the document has no such steps.
 ///
 /// # Errors
-/// Everything that keeps it from being run, in the order of the document's lines.
+/// Everything that prevents the phase from running, in the order of the document's lines.
 pub fn compile_phase(
     phase: Phase,
     draft: &Draft,
@@ -49,9 +49,9 @@ pub fn compile_phase(
     Ok(Some(PhasePlan { plan, taken }))
 }
 
-/// The plan that a text describes: mistakes of its form and of its meaning are reported together.
+/// Compiles the plan of a text. Mistakes of its form and of its meaning are reported together.
 ///
-/// The setup and the teardown are checked as well, and are no part of the plan.
+/// The setup and the teardown are checked as well, but are not part of the plan.
 pub fn compile_draft(draft: &Draft, host: &Arc<dyn Host>) -> Result<Plan, Vec<Diagnostic>> {
     let plan = compile_with(draft, host, None);
     let phases = [Phase::Setup, Phase::Teardown];
@@ -62,7 +62,7 @@ pub fn compile_draft(draft: &Draft, host: &Arc<dyn Host>) -> Result<Plan, Vec<Di
         plan => {
             let mut found = plan.err().unwrap_or_default();
             for one in beside {
-                // What stands in a shared part was found in each.
+                // A mistake in a shared part of the document is found once per phase.
                 if !found.contains(&one) {
                     found.push(one);
                 }
@@ -72,8 +72,8 @@ pub fn compile_draft(draft: &Draft, host: &Arc<dyn Host>) -> Result<Plan, Vec<Di
     }
 }
 
-/// The plan of a draft's pools. With `taken`, the values that requests take from responses are kept
-/// there as well.
+/// The plan of a draft's pools. `taken` additionally receives the values that requests take from
+/// responses.
 fn compile_with(
     draft: &Draft,
     host: &Arc<dyn Host>,
@@ -100,8 +100,8 @@ fn compile_with(
     })
 }
 
-/// The names of the header fields whose values contain a secret that the document marks. Redirects
-/// to another origin lose them.
+/// The names of the header fields whose values contain a secret that the document marks. These
+/// fields are removed on redirects to another origin.
 fn private_headers(draft: &Draft) -> Vec<String> {
     let document = &draft.document;
     let common = [&document.defaults.fields]

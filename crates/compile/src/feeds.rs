@@ -1,20 +1,20 @@
 //! The sources of templates: feeds, from files or from the plan itself.
 //!
-//! All feeds are read before any pool is compiled, and by all pools alike; the part of a feed that
-//! a pool takes is dealt later ([`crate::dealer`]). A small file is held in memory, and a large one
-//! is read where its rows are needed while the run lasts, which `data` decides. Two feeds that name
-//! the same rows in the same way share them.
+//! All feeds are read before any pool is compiled, and shared by all pools; the part of a feed that
+//! a pool takes is dealt later ([`crate::dealer`]). `data` decides where rows are kept: it holds a
+//! small file in memory, and reads the rows of a large file during the run when they are needed.
+//! Two feeds that describe the same rows in the same way share them.
 //!
-//! A key that has no effect on a kind of rows is a mistake, not a hint that is passed over: a
-//! `delimiter` beside JSON shows that something else was meant.
+//! A key that has no effect on a kind of rows is a mistake and is not ignored: a `delimiter` for
+//! JSON shows that the user meant something else.
 //!
-//! A file is read through once here whatever its size, so that a row without its columns in the
-//! last line is a mistake of the plan. Orders are rules over row numbers and cost nothing here.
+//! A file of any size is read completely here, so that a missing column in the last line is a
+//! mistake of the plan. Orders are rules over row numbers and cost nothing here.
 //!
 //! [`sources`] is the one entry. It reads the feeds in the order of the document and adds each to
-//! the [`Sources`] with its order; a feed's keys are checked even where its rows can't be read. The
-//! result is shared by all pools and never changed: a pool that needs more, such as a script's
-//! functions, takes a copy of the table and shares the rows.
+//! the [`Sources`] with its order. A feed's keys are checked even if its rows can't be read. All
+//! pools share the result, which never changes. A pool that needs more, such as a script's
+//! functions, copies the table and shares the rows.
 
 use crate::scope::Scope;
 use drumfire_data::{
@@ -24,8 +24,8 @@ use drumfire_data::{
 use drumfire_document::{Document, Feed as Written, FeedRows, Field, Place, Step, Text};
 use std::sync::Arc;
 
-/// Every feed of a document, under its name. Feeds that can't be read are left out, and the
-/// mistakes of templates that read them are dropped later.
+/// Every feed of a document, by name. Unreadable feeds are left out, and the mistakes of templates
+/// that read them are dropped later.
 pub(crate) fn sources(document: &Document, seed: u64, scope: &mut Scope<'_>) -> Arc<Sources> {
     let taken = document.setup.iter().flat_map(Step::requests);
     let taken = taken.flat_map(|request| &request.take);
@@ -35,14 +35,14 @@ pub(crate) fn sources(document: &Document, seed: u64, scope: &mut Scope<'_>) -> 
         (name, reference)
     };
     let variables = document.vars.iter().map(|field| named(field, ""));
-    // A variable stands above a value of the setup, which has a longer reference.
+    // A variable overrides a value of the setup, whose reference is longer.
     let references = taken.map(|field| named(field, "setup:")).chain(variables);
     let mut sources = Sources::new().with_references(references.collect());
     let mut read: Vec<(&Written, Feed)> = Vec::new();
     for written in &document.feeds {
         check(written, scope);
         let order = order(written, scope);
-        // Rows that several feeds go through are read once.
+        // Rows that several feeds share are read once.
         let known = read.iter().find(|(known, _)| is_same(known, written));
         let made = match known {
             Some((_, feed)) => Some(feed.clone()),
@@ -57,8 +57,8 @@ pub(crate) fn sources(document: &Document, seed: u64, scope: &mut Scope<'_>) -> 
     Arc::new(sources)
 }
 
-/// Whether two feeds have the same rows, written in the same way. Their orders may differ: an order
-/// is a feed's own, and only the rows are shared.
+/// Whether two feeds have the same rows, written in the same way. Their orders may differ: each
+/// feed has its own order, and only the rows are shared.
 fn is_same(one: &Written, other: &Written) -> bool {
     one.rows == other.rows
         && one.fields == other.fields
@@ -69,7 +69,7 @@ fn is_same(one: &Written, other: &Written) -> bool {
         && one.seed == other.seed
 }
 
-/// The rows of a feed: of a file in one of four forms, written in the document, counted, or
+/// The rows of a feed: from a file in one of four formats, written in the document, counted, or
 /// generated.
 fn feed(written: &Written, seed: u64, scope: &mut Scope<'_>) -> Option<Feed> {
     match &written.rows {
@@ -94,15 +94,15 @@ fn feed(written: &Written, seed: u64, scope: &mut Scope<'_>) -> Option<Feed> {
     }
 }
 
-/// The rows of a file, which is opened and not read into memory. A mistake in it is noted with the
-/// file's line; the first one ends the reading.
+/// The rows of a file, which is opened and not loaded into memory. A mistake is noted with the
+/// file's line; the first mistake ends the reading.
 fn of_file(file: &Text, format: &FeedFormat, scope: &mut Scope<'_>) -> Option<Feed> {
     let source = scope.open(file)?;
     let read = Feed::read(source, format).map_err(|error| in_file(&file.value, &error));
     scope.found.ok(&file.place, read)
 }
 
-/// The message on a mistake, with the file and the line that have it.
+/// The message on a mistake, with its file and line.
 fn in_file(file: &str, error: &FeedError) -> String {
     match error.line {
         0 => format!("{file}: {}", error.message),
@@ -115,11 +115,11 @@ fn names(texts: &[Text]) -> Vec<String> {
     texts.iter().map(|text| text.value.clone()).collect()
 }
 
-/// The form of a feed's CSV: delimiter, quote, header and the names of its columns. `None` where a
+/// The form of a feed's CSV: delimiter, quote, header and column names. Returns `None` after a
 /// mistake was noted.
 ///
-/// The first line has the names unless `fields` gives them. Both together are possible: `header:
-/// true` then passes over the line of names, for a file whose own names are of no use in templates.
+/// The first line contains the names unless `fields` sets them. If both are set, `header: true`
+/// skips the first line, for a file whose column names are unsuitable for templates.
 fn csv_form(written: &Written, scope: &mut Scope<'_>) -> Option<CsvForm> {
     let usual = CsvForm::default();
     let fields = names(&written.fields);
@@ -151,8 +151,8 @@ fn csv_form(written: &Written, scope: &mut Scope<'_>) -> Option<CsvForm> {
     })
 }
 
-/// A character of ASCII, or the name of one. The ends of lines can be neither delimiter nor quote,
-/// as a row would have no end.
+/// An ASCII character, or the name of one. Line ends can be neither delimiter nor quote, because a
+/// row would then have no end.
 fn mark(text: &Text, names: &[(&str, u8)], scope: &mut Scope<'_>) -> Option<u8> {
     let named = names.iter().find(|(name, _)| *name == text.value);
     let mark = match (named, text.value.as_bytes()) {
@@ -166,9 +166,9 @@ fn mark(text: &Text, names: &[(&str, u8)], scope: &mut Scope<'_>) -> Option<u8> 
     scope.found.ok(&text.place, mark)
 }
 
-/// Rows that are computed from the seed; without a number of rows there are as many as there are
-/// requests. The seed is the plan's unless the feed has one, so that two feeds of the same columns
-/// and seed have the same rows. A row needs no memory: it is a function of its number.
+/// Rows computed from the seed. Without a number of rows, there is a row for every request. The
+/// seed is the plan's unless the feed sets one, so two feeds with the same columns and seed have
+/// the same rows. Rows need no memory: a row is a function of its number.
 fn generated(
     written: &Written,
     columns: &[Field],
@@ -198,8 +198,8 @@ fn generated(
     (!kinds.is_empty()).then(|| Feed::from_generated(Generated::new(kinds, rows, seed)))
 }
 
-/// Notes keys that have no effect on these rows. The table has a row for each key: where it was
-/// written, whether these rows have a use for it, and the kinds that do.
+/// Notes keys that have no effect on these rows. The table has a row for each key: its place,
+/// whether these rows use it, and the kinds of rows that do.
 fn check(written: &Written, scope: &mut Scope<'_>) {
     let is_csv = matches!(written.rows, FeedRows::Csv(_));
     let has_fields = is_csv || matches!(written.rows, FeedRows::Inline(_));
@@ -228,10 +228,10 @@ fn check(written: &Written, scope: &mut Scope<'_>) {
     }
 }
 
-/// The order in which requests go through a feed, and the fate of requests beyond its end.
+/// The order in which requests read a feed, and what happens to requests after its end.
 ///
-/// Not each order has each end: rows that are drawn at random have none, and a user that keeps a
-/// row can't begin again. A pair without meaning is noted, and the order holds.
+/// Some combinations have no meaning: randomly drawn rows have no end, and a user that keeps a row
+/// can't begin again. Such a combination is noted, and the order applies without it.
 ///
 /// | order | without `at_end` | `wrap` | `stop` | `fail` |
 /// |---|---|---|---|---|
@@ -293,9 +293,9 @@ fn order(written: &Written, scope: &mut Scope<'_>) -> FeedOrder {
     order
 }
 
-/// `in_order(per, rows, each, first)`: rows by strides, for the scenarios of pandora, where each
-/// instance takes rows of its own. The four are whole numbers, of which `per` is above 0; no
-/// document that a person writes needs them.
+/// `in_order(per, rows, each, first)`: rows in strides, for pandora's scenarios, in which each
+/// instance takes separate rows. The four are whole numbers, and `per` is at least 1. Users have no
+/// need to write them.
 fn strides(text: &str) -> Result<FeedOrder, String> {
     let inner = text.trim().strip_prefix("in_order(");
     let inner = inner.and_then(|rest| rest.strip_suffix(')'));

@@ -1,13 +1,13 @@
-//! Go's templates: its language with sprig's functions, functions for random values, and the
-//! variables of a call.
+//! Go templates: Go's template language with sprig's functions, functions for random values, and
+//! the variables of a call.
 //!
 //! They are for plans that came from ghz; native templates are in `data`. A call's text is a
-//! function of the call, its message and the seed: random values come from a stream of numbers of
-//! that place, so that any worker can render any call, and a run can be repeated. `{{.UUID}}` is
-//! the same in a call's data and metadata.
+//! function of the call, its message and the seed. Random values come from a stream of numbers that
+//! belongs to this place, so any worker can render any call, and a run can be repeated. `{{.UUID}}`
+//! has the same value in a call's data and metadata.
 //!
-//! The interpreter is bounded in steps and memory by `gotemplate`. It asks for the time, for zones
-//! and for the environment through [`CallEnv`], which has the host's answers while the run lasts.
+//! `gotemplate` bounds the interpreter in steps and memory. The interpreter gets the time, zones
+//! and the environment through [`CallEnv`], which calls the host during the run.
 
 mod call;
 mod functions;
@@ -26,18 +26,18 @@ use std::sync::Arc;
 /// The templates' name in error messages.
 const NAME: &str = "call_template_data";
 
-/// The functions that templates may use.
+/// The set of functions that templates may use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum FunctionSet {
-    /// Go's, sprig's and those for random values.
+    /// Go's functions, sprig's, and those for random values.
     #[default]
     All,
-    /// Go's alone.
+    /// Only Go's functions.
     Builtin,
 }
 
-/// The text of a call that a template makes. Each has random numbers of its own, so that two
-/// templates do not give the same ones.
+/// The text of a call that a template renders. Each text has a separate stream of random numbers,
+/// so that two templates do not give the same ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// The data, or the n-th element of an array of them.
@@ -47,10 +47,10 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// Odd places are those of data and even ones those of metadata, so that a further element of one
-    /// changes no number of the other.
-    ///
     /// The stream of random numbers of this text; never [`UUID_PLACE`].
+    ///
+    /// Data has the odd streams and metadata the even ones, so that an additional element of one
+    /// does not change the numbers of the other.
     const fn place(self) -> u64 {
         match self {
             Self::Data(n) => 1 + 2 * n as u64,
@@ -62,8 +62,8 @@ impl Role {
 /// The stream of random numbers of `{{.UUID}}`, which all texts of a call share.
 const UUID_PLACE: u64 = 0;
 
-/// Whether a text has actions of Go's templates, or can't be read as one: whether it must not be
-/// sent as it is.
+/// Whether a text has actions of Go templates, or can't be parsed as a Go template. Such a text
+/// must not be sent unchanged.
 #[must_use]
 pub fn is_go_template(text: &str) -> bool {
     let functions = functions::add(Functions::sprig());
@@ -80,7 +80,7 @@ pub(crate) struct Templates {
 }
 
 impl Templates {
-    /// Templates for a call.
+    /// Creates the parser for the templates of one call.
     #[must_use]
     pub(crate) fn new(names: CallNames, set: FunctionSet, host: Arc<dyn Host>) -> Self {
         let functions = match set {
@@ -94,11 +94,11 @@ impl Templates {
         }
     }
 
-    /// Parses a template; `None` when the text has no action of any kind, so that every call sends
-    /// it as it is.
+    /// Parses a template. Returns `None` if the text has no actions, so that every call sends it
+    /// unchanged.
     ///
     /// # Errors
-    /// When the text is no template, in Go's words.
+    /// If the text is not a valid template; the message is Go's.
     pub(crate) fn parse(&self, text: &str, role: Role) -> Result<Option<CallTemplate>, DataError> {
         let template = Template::parse(NAME, text, &self.functions)
             .map_err(|error| DataError::new(error.to_string()))?;
@@ -114,8 +114,8 @@ impl Templates {
     }
 }
 
-/// A parsed template of a call's data or metadata. All calls share it; what is a call's own is made
-/// for each rendering.
+/// A parsed template of a call's data or metadata. All calls share it; the state of a call is
+/// created for each rendering.
 #[derive(Clone)]
 pub(crate) struct CallTemplate {
     template: Template,
@@ -124,7 +124,7 @@ pub(crate) struct CallTemplate {
     place: u64,
 }
 
-/// The parsed program is left out, for it is long.
+/// The output omits the parsed program, because it is long.
 impl fmt::Debug for CallTemplate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CallTemplate")
@@ -159,8 +159,8 @@ impl TextTemplate for CallTemplate {
     }
 }
 
-/// The world as a template of one call may ask for it. Time and random numbers are the call's own,
-/// whichever thread renders it; zones and variables come from the host.
+/// The environment of one call's templates. Time and random numbers depend on the call, and not on
+/// the thread that renders it; zones and variables come from the host.
 struct CallEnv<'a> {
     host: &'a dyn Host,
     unix_time: u64,
@@ -281,7 +281,7 @@ mod tests {
         let (first, second) = both.split_once(' ').expect("two");
         assert_ne!(first, second);
         assert_ne!(render_at("{{newUUID}}", Role::Metadata(0), &CALL, 0), first);
-        // The same call of the same seed again.
+        // Render with the same call and seed again.
         assert_eq!(render("{{newUUID}} {{newUUID}}"), both);
     }
 

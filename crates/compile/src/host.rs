@@ -1,12 +1,11 @@
-//! The questions to the outside world that a plan needs.
+//! The information from the outside world that a plan needs.
 //!
-//! Everything that compiling does outside of this crate goes through [`Host`], so that a test is a
+//! Compiling accesses the world outside this crate only through [`Host`]. A test is therefore a
 //! table of files and answers, and a front end decides what a path is relative to, which network
-//! may be used and which messages a user reads. A method with a default is one that most tests have
-//! no use for.
+//! may be used and which messages a user sees. Methods that most tests do not use have a default.
 //!
-//! Files and zones are asked for by templates while the run lasts, too. Those methods are called by
-//! worker threads, per request where a template needs it, and must not wait for long.
+//! Templates also access files and zones during the run. Worker threads call those methods, per
+//! request if a template needs it, so the methods must not block for long.
 
 use drumfire_data::ReadAt;
 use drumfire_document::{Bare, Environment};
@@ -19,32 +18,33 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The machine that a document is compiled on, and the servers that it reaches. The command line
-/// implements it on the real ones, a test on tables.
+/// The machine that a document is compiled on, and the servers that it can reach. The command line
+/// implements it with the real ones, a test with tables.
 ///
-/// A host is shared by the threads of a run. Methods with a default have that of [`Bare`]: no file,
-/// no server, no zone.
+/// The threads of a run share one host. A default method does the same as [`Bare`]: no files, no
+/// servers, no zones.
 pub trait Host: Environment {
-    /// The file at `path`, to be read from any place while the run lasts.
+    /// The file at `path`. Any part of it can be read during the run.
     ///
     /// # Errors
-    /// When it can't be opened or read.
+    /// If the file can't be opened or read.
     fn open(&self, path: &str) -> io::Result<Arc<dyn ReadAt>> {
         Ok(Arc::new(self.read(path)?))
     }
 
-    /// The kind of thing at a path, as it was written, for hints in messages.
+    /// The kind of thing at a path (as written), for hints in messages.
     fn look(&self, path: &str) -> Found {
         let _ = path;
         Found::Nothing
     }
 
-    /// A variable of the environment with a proxy of this machine, or the hosts without one.
+    /// An environment variable that sets this machine's proxy, or the hosts without one.
     fn proxy_variable(&self, name: &str) -> Option<String> {
         self.variable(name)
     }
 
-    /// The user's list of public hosts that may be loaded, as [`drumfire_plan::Guard`] reads it.
+    /// The user's list of public hosts that may be loaded, in the form that
+    /// [`drumfire_plan::Guard`] reads.
     fn allowed_targets(&self) -> String {
         String::new()
     }
@@ -54,12 +54,12 @@ pub trait Host: Environment {
         0
     }
 
-    /// The place of a path that was written relative to the document.
+    /// The location of a path that was written relative to the document.
     fn locate(&self, path: &str) -> PathBuf {
         path.into()
     }
 
-    /// The schema of a server, as reflection gives it. May take as long as the question's limit.
+    /// The schema of a server, fetched by reflection. May take up to the question's time limit.
     fn schema(&self, question: &SchemaQuestion<'_>) -> Result<Schema, HostError> {
         let _ = question;
         Err(HostError {
@@ -68,10 +68,10 @@ pub trait Host: Environment {
         })
     }
 
-    /// Whether the target of a plan's first request chooses HTTP/2 when it is offered in TLS.
+    /// Whether the target of a plan's first request chooses HTTP/2 if TLS offers it.
     ///
     /// # Errors
-    /// When nothing can be asked at all; a target that can't be reached chooses nothing.
+    /// If no connection can be attempted at all. For an unreachable target the result is `false`.
     fn chooses_http2(&self, plan: &Plan, limit: Nanos) -> Result<bool, HostError> {
         let _ = (plan, limit);
         Ok(false)
@@ -80,20 +80,20 @@ pub trait Host: Environment {
     /// Whether certificates can be used.
     ///
     /// # Errors
-    /// The mistake, and the file that has it.
+    /// The mistake, and which of the files has it.
     fn check_tls(&self, tls: &Tls) -> Result<(), TlsFault> {
         let _ = tls;
         Ok(())
     }
 
-    /// The number of cores; at least 1. A dialect asks for it where its tool's output has the
-    /// number; no document depends on it.
+    /// The number of cores; at least 1. A dialect uses it if its tool prints the number; no
+    /// document depends on it.
     fn cores(&self) -> u32 {
         1
     }
 
-    /// The local time in a place (`Local`, or a name of the zone database) at a time, in seconds
-    /// since the Unix epoch; `None` when it is not known, and then it is UTC.
+    /// The local time of a zone (`Local`, or a name of the zone database) at a time, in seconds
+    /// since the Unix epoch; `None` if the zone is unknown, and then UTC is used.
     fn zone(&self, place: &str, unix_seconds: i64) -> Option<ZoneTime> {
         let _ = (place, unix_seconds);
         None
@@ -109,33 +109,33 @@ pub enum Found {
     File,
     /// A folder.
     Folder,
-    /// Nothing is there, or something that is neither a file nor a folder.
+    /// No file or folder exists at the path.
     Nothing,
 }
 
-/// A question to a server before a run.
+/// A request to a server for its schema, before a run.
 #[derive(Debug)]
 pub struct SchemaQuestion<'a> {
     /// The server, and the way to it.
     pub server: &'a Inquiry,
-    /// The question.
+    /// The symbols to look for.
     pub wanted: &'a Wanted,
-    /// The metadata of the question.
+    /// The metadata to send with the request.
     pub metadata: &'a [Header],
-    /// The time that the answer may take.
+    /// The maximum time for the answer.
     pub limit: Nanos,
 }
 
-/// The reason for which the world gave no answer.
+/// The reason why the host could not answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostError {
     /// The mistake.
     pub message: String,
-    /// The remedy, in words of this program's own command line; it follows the message.
+    /// The remedy, in terms of the program's command line; printed after the message.
     pub remedy: String,
 }
 
-/// The reason for which certificates can't be used.
+/// The reason why certificates can't be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TlsFault {
     /// The trusted roots.

@@ -1,9 +1,9 @@
-//! Flags that have no effect beside others, and are refused: a user who writes a flag expects an
-//! effect of it.
+//! Refuses flags that have no effect in combination with others: a user who writes a flag expects
+//! an effect.
 //!
-//! Only flags are looked at. A key of a plan may stand among defaults, which hold for pools that it
-//! concerns and for others; and another tool's command line has that tool's rules. TLS settings are
-//! no mistake for an http target, as a plan is often tried on one and run on another.
+//! Only flags are checked. A key of a plan may be a default, which applies to some pools and not to
+//! others, and another tool's command line follows that tool's rules. TLS settings are allowed for
+//! an http target, because a plan is often tried on http and run on https.
 
 use crate::scope::{Scope, is_on};
 use crate::transport::resolved;
@@ -16,7 +16,7 @@ use std::net::IpAddr;
 /// An error lists at most this many servers.
 const SERVERS_MAX: usize = 3;
 
-/// Notes the flags of a pool that do nothing.
+/// Notes the flags of a pool that have no effect.
 pub(crate) fn note(settings: &Settings, pool: &Pool, scope: &mut Scope<'_>) {
     note_connections(settings, pool.http.version, scope);
     note_socket(settings, scope);
@@ -45,7 +45,7 @@ pub(crate) fn note(settings: &Settings, pool: &Pool, scope: &mut Scope<'_>) {
     }
 }
 
-/// Settings of connections that are kept, beside connections that are not; and those of HTTP/1.1.
+/// Notes settings for kept connections if connections are not kept, and `retry_reused` over HTTP/2.
 fn note_connections(settings: &Settings, version: HttpVersion, scope: &mut Scope<'_>) {
     let written = &settings.connections;
     let on = |switch: &Option<Switch>| is_on(switch).then(|| place_of(switch)).flatten();
@@ -70,7 +70,7 @@ fn note_connections(settings: &Settings, version: HttpVersion, scope: &mut Scope
     }
 }
 
-/// Settings of addresses, beside a socket that takes their place.
+/// Notes settings of addresses if a socket replaces the address.
 fn note_socket(settings: &Settings, scope: &mut Scope<'_>) {
     let written = &settings.reach;
     let Some(socket) = socket(written) else {
@@ -89,7 +89,7 @@ fn note_socket(settings: &Settings, scope: &mut Scope<'_>) {
     }
 }
 
-/// The socket that takes the place of an address, as it was written.
+/// The socket that replaces an address, as it was written.
 fn socket(written: &Reach) -> Option<String> {
     let own = written.unix_socket.as_ref();
     let own = own.map(|path| names::name(&path.place, "unix_socket"));
@@ -100,7 +100,7 @@ fn socket(written: &Reach) -> Option<String> {
     })
 }
 
-/// Settings of names that no connection looks up. A redirect may lead to any name.
+/// Notes settings of names that no connection resolves. With redirects, any name is possible.
 fn note_names(settings: &Settings, pool: &Pool, scope: &mut Scope<'_>) {
     let written = &settings.reach;
     let is_known = !pool.requests.is_empty() && socket(written).is_none();
@@ -161,7 +161,7 @@ fn servers(pool: &Pool) -> Vec<&Origin> {
     servers
 }
 
-/// The first servers in words.
+/// The first servers as text.
 fn listed(servers: &[&Origin]) -> String {
     let name = |server: &&Origin| match &server.host {
         Host::Name(name) => format!("{name}:{}", server.port),

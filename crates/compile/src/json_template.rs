@@ -1,18 +1,17 @@
-//! JSON whose strings have templates, as a template of the whole.
+//! Turns JSON whose strings contain templates into one template.
 //!
-//! A body that is written as YAML or JSON in a plan becomes JSON text, in which tags stand within
-//! strings. [`template`] gives back the text in which the tags are tags again: their quotes and
-//! backslashes are not escaped, and a tag that makes a number stands without the string's quotes.
-//! The value of a tag within a string is escaped when it is rendered, since the body's kind is
-//! JSON.
+//! A body that is written as YAML or JSON in a plan becomes JSON text, with tags inside strings.
+//! [`template`] returns the text in which these are tags again: their quotes and backslashes are
+//! not escaped, and a tag that makes a number is not enclosed in the string's quotes. The value of
+//! a tag inside a string is escaped when it is rendered, because the kind of the body is JSON.
 
 use drumfire_document::json_strings::{literal, map};
 
-/// Filters behind which a template's value stands in JSON as it is, and not as a string.
+/// Filters whose result is inserted into JSON without quotes.
 const BARE: [&str; 4] = ["int", "float", "bool", "tojson"];
 
-/// JSON whose strings have templates, as a template: tags stand as they were written. A string that
-/// is one tag alone whose last filter makes a number, or JSON, has no quotes.
+/// Converts JSON whose strings contain templates to one template, with tags as they were written. A
+/// string that consists of one tag, whose last filter makes a number or JSON, loses its quotes.
 pub(crate) fn template(json: &str) -> String {
     map(json, |text| {
         let pieces = pieces(text);
@@ -49,10 +48,10 @@ pub(crate) enum Piece<'t> {
     Tag(&'t str),
 }
 
-/// A text in parts, in order. A tag without an end is one part up to the text's end, whose mistake
-/// the template's own parser finds.
+/// Splits a text into its parts, in order. A tag without an end extends to the end of the text; the
+/// template parser then reports the mistake.
 ///
-/// The parts make up the text: nothing is lost between them.
+/// The concatenated parts are the text.
 pub(crate) fn pieces(text: &str) -> Vec<Piece<'_>> {
     const TAGS: [(&str, &str); 3] = [("{{", "}}"), ("{%", "%}"), ("{#", "#}")];
     let mut pieces = Vec::new();
@@ -85,8 +84,8 @@ pub(crate) fn pieces(text: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// The length of the tag with which a text begins; `None` without an end. Quotes within a tag may
-/// contain its end sign.
+/// The length of the tag at the start of a text; `None` without an end. Quotes within a tag may
+/// contain the tag's closing delimiter.
 fn tag_end(text: &str, close: &str) -> Option<usize> {
     let mut quote = None;
     for (at, c) in text.char_indices().skip(2) {

@@ -1,14 +1,14 @@
-//! The exchanges of a pool that are handed on beside their figures: all samples, and some exchanges
-//! in full.
+//! The exchanges of a pool that are passed on in addition to their figures: all samples, and some
+//! exchanges in full.
 //!
-//! Neither has an effect on what is measured. Outputs ask for samples too, a file of rows for
-//! instance: the whole document then switches them on for every pool, whatever stands here.
+//! Neither has an effect on the measurement. Some outputs also need samples, such as a file of
+//! rows: the document then switches samples on for every pool, regardless of this setting.
 
 use crate::scope::{Scope, is_on};
 use drumfire_document::Settings;
 use drumfire_plan::{Samples, Transcripts};
 
-/// The rule for samples; none are handed on where nothing was written.
+/// The rule for samples; without the setting, no samples are passed on.
 pub(crate) fn samples(settings: &Settings) -> Samples {
     match is_on(&settings.kept.samples) {
         true => Samples::Keep,
@@ -16,8 +16,8 @@ pub(crate) fn samples(settings: &Settings) -> Samples {
     }
 }
 
-/// The exchanges that are handed on in full: all of them, or those with a status from a number on.
-/// None where nothing was written or where a mistake was noted.
+/// The exchanges that are passed on in full: all, or those with at least a given status. By
+/// default, and after a mistake was noted, no exchanges are passed on.
 pub(crate) fn transcripts(settings: &Settings, scope: &mut Scope<'_>) -> Transcripts {
     let Some(text) = &settings.kept.transcripts else {
         return Transcripts::None;

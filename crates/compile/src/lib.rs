@@ -1,22 +1,23 @@
-//! From a document to a plan that can run.
+//! Compiles a document to a plan that can run.
 //!
-//! Knows what each key of a document means, and what holds where nothing was written. Must not know
-//! I/O, clocks, or what runs a plan: files, servers, zones and the environment are asked for
-//! through [`Host`]. Start reading at [`compile()`].
+//! Knows the meaning and the default of each key of a document. Must not know I/O, clocks, or what
+//! runs a plan: files, servers, zones and the environment are accessed through [`Host`]. Start
+//! reading at [`compile()`].
 //!
-//! There are two entries. [`compile()`] takes a document that is sound in its form, as flags make
-//! it; [`compile_draft`] takes a draft of a text and adds the mistakes of its form to those of its
-//! meaning. A setup or a teardown is a document of its own, and [`compile_phase`] gives its plan.
+//! There are two entries. [`compile()`] takes a document of valid form, such as flags produce.
+//! [`compile_draft`] takes a draft of a text, and reports mistakes of its form together with
+//! mistakes of its meaning. A setup or a teardown is a separate document, and [`compile_phase`]
+//! returns its plan.
 //!
 //! Three rules hold in every file:
 //!
-//! - A mistake is noted in the `Scope` with its place, and the step goes on with a default, so that
-//!   one pass finds all of them. A function that returns `None` has noted why. A plan is given only
-//!   if nothing was noted.
-//! - The same document with the same files gives the same plan on every machine. Cores, descriptors
-//!   and addresses are not asked for; `placement` fits a plan to a machine.
-//! - Templates are rendered once as the first request would have them, so that a mistake in one is
-//!   found before the run, with its place.
+//! - A mistake is noted in the `Scope` with its place, and the step continues with a default, so
+//!   that one pass finds all mistakes. A function that returns `None` has noted why. A plan is
+//!   returned only if nothing was noted.
+//! - The same document with the same files gives the same plan on every machine. Compiling reads no
+//!   cores, descriptors or addresses; `placement` fits a plan to a machine.
+//! - Templates are rendered once, as for the first request, so that a mistake is found before the
+//!   run, with its place.
 
 mod ammo;
 mod call;

@@ -1,9 +1,9 @@
 //! The start of requests: the open and the closed model, and the end of the run.
 //!
-//! A document says little, and often only one of rate, users and connections. [`Rule::of`] decides
-//! from what was written which model is meant: a rate makes it open; users, connections or a number
-//! of requests alone make it closed; `rate_per: user` makes each user follow the rate by itself.
-//! Then the number of connections is what was written, or what that model needs:
+//! A document often sets only one of rate, users and connections. [`Rule::of`] decides from the
+//! written keys which model is meant: a rate makes it open; users, connections or only a number of
+//! requests make it closed; with `rate_per: user`, each user follows the rate independently. The
+//! number of connections is the written one, or what the model needs:
 //!
 //! | written | open | closed |
 //! |---|---|---|
@@ -11,13 +11,13 @@
 //! | a number | that many, opened ahead | that many, opened ahead |
 //! | `as_needed` | as needed | as needed, at most one for each user |
 //!
-//! An unlimited rate, and users with sessions of their own, take all their connections from the
+//! With an unlimited rate, or with separate sessions for users, all connections are opened at the
 //! start ([`takes_all`], [`keeps_users_apart`]).
 //!
-//! [`load`] is called once for a pool, before its connections and its stop, which have their
-//! defaults from its result; [`stop`] is called with that. Within it the users come first, then the
-//! connections that were asked for, then the rule, which needs both; the rule chooses the load and
-//! the usual number of connections.
+//! [`load`] is called once per pool, before its connections and its stop, because their defaults
+//! depend on the result; [`stop`] is then called with that result. `load` reads the users first,
+//! then the written number of connections, then the rule, which needs both. The rule chooses the
+//! load and the default number of connections.
 
 use crate::crew::{self, Crew};
 use crate::scope::Scope;
@@ -27,49 +27,48 @@ use drumfire_plan::{Arrivals, Drain, Growth, LatePolicy, Law, Load, Pause, Seque
 use drumfire_units::{Nanos, utf8};
 use std::sync::Arc;
 
-/// The default load: gentle, so that a first try does no harm.
+/// The default load: low, so that a first try does no harm.
 const RATE_DEFAULT: &str = "10/s";
 /// The length of a run that nothing else ends.
 ///
 /// Long enough for a first figure, and short enough that a forgotten run is over.
 const DURATION_DEFAULT: Nanos = Nanos::from_secs(10);
-/// The most connections to a target that are opened as they are needed: what a public service sees
-/// of one client network, and a bound on what a mistyped rate may do to it.
+/// The maximum number of connections to a target that are opened as needed. A public service sees
+/// about as many from one client network, and the number bounds the harm of a mistyped rate.
 const CONNECTIONS_NEEDED_MAX: u32 = 1_000;
-/// The connections of an open load that takes as many as there are. The number is the load there,
-/// so it must be one that an ordinary server bears.
+/// The connections of an open load with an unlimited rate. Their number is the load, so an ordinary
+/// server must be able to bear it.
 const CONNECTIONS_UNLIMITED: u32 = 64;
-/// The connections of such a load with HTTP/2, where each carries many requests.
+/// The connections of an unlimited load over HTTP/2, where each carries many requests.
 const CONNECTIONS_UNLIMITED_HTTP2: u32 = 8;
-/// The word in place of a number of connections.
+/// The word for connections that are opened as needed, instead of a number.
 const AS_NEEDED: &str = "as_needed";
-/// The number of requests at a time on an HTTP/2 connection, in the open model: the least that a
-/// server should allow (RFC 9113 section 6.5.2).
+/// The default number of concurrent requests on an HTTP/2 connection in the open model: the minimum
+/// that a server should allow (RFC 9113 section 6.5.2).
 const STREAMS_DEFAULT: u32 = 100;
 
-/// The load of a pool, its users where they change, and the connections that carry it.
+/// The load of a pool, its users if their number changes, and the connections that carry it.
 pub(crate) struct Loaded {
     pub(crate) load: Load,
-    /// The users as they come and go; `None` where their number never changes and the load has it.
+    /// The users over time; `None` if their number never changes, in which case `load` contains it.
     pub(crate) users: Option<Users>,
-    /// The greatest number of connections to each target.
+    /// The maximum number of connections to each target.
     pub(crate) connections: u32,
-    /// The moment at which they are opened: before the load, or as they are needed.
+    /// When the connections are opened: before the load, or as needed.
     pub(crate) growth: Growth,
-    /// The greatest number of requests at a time on each.
+    /// The maximum number of concurrent requests on each connection.
     pub(crate) streams: u32,
-    /// The end of the users' law, if it has one, which ends the load.
+    /// The end of the users' law, if it has one. It ends the load.
     users_end: Option<Nanos>,
 }
 
-/// The times at which the requests of a file are sent again, as the file itself has them. They
-/// stand in the place of a pool's rate.
+/// The recorded times at which the requests of a file are sent again. They replace the pool's rate.
 pub(crate) struct Replay {
     times: Arc<[Nanos]>,
 }
 
 impl Replay {
-    /// A replay at these times, which ascend from the run's start.
+    /// Creates a replay at these times, which ascend from the start of the run.
     pub(crate) fn of(times: Vec<Nanos>) -> Self {
         Self {
             times: times.into(),
@@ -77,23 +76,23 @@ impl Replay {
     }
 }
 
-/// The number of requests that a connection carries at a time, as a property of its protocol.
+/// The number of concurrent requests on a connection, as a property of its protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Multiplexing {
-    /// One, as HTTP/1.1 has it.
+    /// One, as in HTTP/1.1.
     None,
-    /// Several, as HTTP/2 has it.
+    /// Several, as in HTTP/2.
     Streams,
 }
 
-/// The connections of which a pool speaks.
+/// The connections that a pool sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Asked {
-    /// It does not speak of them.
+    /// The pool sets no connections.
     Nothing,
-    /// It has as many as are needed at a time.
+    /// The pool opens connections as needed.
     AsNeeded,
-    /// This many.
+    /// The pool sets this number.
     Number(u32),
 }
 
@@ -102,7 +101,7 @@ enum Asked {
 enum Rule {
     /// Arrivals by a law, for all users together.
     Open,
-    /// Users that start again when they have finished.
+    /// Users that start again after they have finished.
     Closed,
     /// Arrivals by a law for each user.
     PerUser,
@@ -135,17 +134,17 @@ impl Rule {
     }
 }
 
-/// The connections to each target, and the moment at which they are opened.
+/// The connections to each target, and when they are opened.
 #[derive(Clone, Copy, Debug)]
 struct Carriers {
-    /// The greatest number of connections.
+    /// The maximum number of connections.
     count: u32,
-    /// The moment at which they are opened.
+    /// When the connections are opened.
     growth: Growth,
 }
 
 impl Carriers {
-    /// This many, opened before the load begins.
+    /// Returns `count` connections, opened before the load begins.
     const fn ahead(count: u32) -> Self {
         Self {
             count,
@@ -153,8 +152,8 @@ impl Carriers {
         }
     }
 
-    /// As many as an open load needs at a time, which its users bound where their number is
-    /// written.
+    /// Returns as many connections as an open load needs at a time. A written number of users
+    /// bounds them.
     fn as_needed(users: Option<u32>, streams: u32) -> Self {
         let of_users = users.map(|users| users.div_ceil(streams.max(1)));
         Self {
@@ -164,8 +163,8 @@ impl Carriers {
     }
 }
 
-/// The load of a pool and the connections that carry it. A replay is an open load, in the place of
-/// a rate that was written.
+/// The load of a pool and the connections that carry it. A replay is an open load that replaces a
+/// written rate.
 pub(crate) fn load(
     pool: &Pool,
     http: Multiplexing,
@@ -195,7 +194,7 @@ pub(crate) fn load(
             let load = open(written, replay, scope);
             let unbounded = takes_all(&load) || keeps_users_apart(pool);
             let usual = match (asked, most) {
-                // Each user has a connection of its own.
+                // Each user needs a separate connection.
                 (Asked::Nothing, Some(_)) if keeps_users_apart(pool) => ahead,
                 (Asked::Nothing, _) if unbounded => Carriers::ahead(unlimited(http)),
                 _ => Carriers::as_needed(most, streams),
@@ -225,7 +224,7 @@ pub(crate) fn load(
     }
 }
 
-/// A number of connections, or that they are opened as they are needed.
+/// Parses a number of connections, or the word for connections opened as needed.
 fn asked(text: Option<&Text>, scope: &mut Scope<'_>) -> Asked {
     let Some(text) = text else {
         return Asked::Nothing;
@@ -249,16 +248,16 @@ fn asked(text: Option<&Text>, scope: &mut Scope<'_>) -> Asked {
     }
 }
 
-/// Whether a number of requests is all that a pool says of its load: then they follow each other as
-/// fast as they are answered, so that the run ends soon.
+/// Whether a number of requests is the only load setting of a pool. Requests then follow each other
+/// as fast as they are answered, so that the run ends soon.
 fn is_counted(pool: &Pool) -> bool {
     let Pool { load, stop, .. } = pool;
     let is_open = load.arrivals.is_some() || load.late.is_some();
     (stop.requests.is_some() || stop.iterations.is_some()) && !is_open
 }
 
-/// Whether an open load starts a request whenever there is a connection for it, so that it needs as
-/// many as there may be.
+/// Whether an open load starts a request whenever a connection is free, and therefore uses every
+/// allowed connection.
 fn takes_all(load: &Load) -> bool {
     match load {
         Load::Open { rate, .. } => rate
@@ -269,13 +268,13 @@ fn takes_all(load: &Load) -> bool {
     }
 }
 
-/// Whether each user keeps to a connection, which must be there before the user's first request.
+/// Whether each user keeps a connection, which must be open before the user's first request.
 fn keeps_users_apart(pool: &Pool) -> bool {
     let session = pool.settings.connections.session.as_ref();
     session.is_some_and(|session| session.value == "user")
 }
 
-/// The connections of an open load that takes all of them.
+/// The connections of an unlimited open load.
 const fn unlimited(http: Multiplexing) -> u32 {
     match http {
         Multiplexing::None => CONNECTIONS_UNLIMITED,
@@ -283,9 +282,9 @@ const fn unlimited(http: Multiplexing) -> u32 {
     }
 }
 
-/// A load of users that start again when they have finished.
+/// A load of users that start again after they have finished.
 ///
-/// Without rest or pace the next request follows at once.
+/// Without think time or pace, the next request follows immediately.
 fn closed(written: &Written, users: u32, scope: &mut Scope<'_>) -> Load {
     for text in [&written.arrivals, &written.late].into_iter().flatten() {
         let rate = names::name(&text.place, "rate");
@@ -332,7 +331,7 @@ fn per_user(written: &Written, users: u32, scope: &mut Scope<'_>) -> Load {
     }
 }
 
-/// Notes pauses of users in an open load, whose users have none.
+/// Notes think time and pace in an open load, which has no users to pause.
 fn refuse_rest(written: &Written, scope: &mut Scope<'_>) {
     for text in [&written.think, &written.pace].into_iter().flatten() {
         let rate = names::name(&text.place, "rate");
@@ -341,7 +340,8 @@ fn refuse_rest(written: &Written, scope: &mut Scope<'_>) {
     }
 }
 
-/// The law of an open load; the default where none was written, or where a mistake in it was noted.
+/// The law of an open load. The default applies if no law was written, or after a mistake was
+/// noted.
 fn rate(written: &Written, scope: &mut Scope<'_>) -> Sequence {
     let rate = written.rate.as_ref();
     let rate = rate.and_then(|text| sequence(text, scope));
@@ -349,7 +349,7 @@ fn rate(written: &Written, scope: &mut Scope<'_>) -> Sequence {
     rate.or_else(usual).unwrap_or_else(|| Sequence(Vec::new()))
 }
 
-/// The way in which arrivals are spread; evenly where nothing was written.
+/// How arrivals are spread; the default is evenly.
 fn arrivals(written: &Written, scope: &mut Scope<'_>) -> Arrivals {
     let words = [
         ("constant", Arrivals::Constant),
@@ -359,8 +359,8 @@ fn arrivals(written: &Written, scope: &mut Scope<'_>) -> Arrivals {
     arrivals.unwrap_or_default()
 }
 
-/// The number of requests that a connection carries at a time. A number for which HTTP/1.1 has no
-/// use is left to the plan's own check.
+/// The number of concurrent requests on a connection. The plan's check refuses a number for
+/// HTTP/1.1.
 fn streams(
     written: Option<&Count>,
     http: Multiplexing,
@@ -379,11 +379,11 @@ fn streams(
     scope.count(written).unwrap_or(usual)
 }
 
-/// The end of the run; a default duration where nothing else ends it.
+/// The end of the run; the default duration applies if nothing else ends it.
 ///
-/// A duration comes from the document, or from the users' law, or is [`DURATION_DEFAULT`] where
-/// neither a count nor the load's own law is an end. Several ends may be written, and the first
-/// that is met holds.
+/// A duration comes from the document or from the users' law. Without both, and without a count or
+/// an end of the load's law, it is [`DURATION_DEFAULT`]. If several ends are written, the first
+/// that is reached ends the run.
 pub(crate) fn stop(written: &WrittenStop, loaded: &Loaded, scope: &mut Scope<'_>) -> Stop {
     let given = scope.found.parse(written.after.as_ref());
     let given = given.or(loaded.users_end);
@@ -415,8 +415,8 @@ fn sequence(text: &Text, scope: &mut Scope<'_>) -> Option<Sequence> {
     scope.law(text, &mut read_trace)
 }
 
-/// The times of a trace, one a line, from the trace's start; a bare number is in seconds. Their
-/// order is checked by the law.
+/// Parses the times of a trace, one per line, from the start of the trace; a bare number is in
+/// seconds. The law checks their order.
 fn trace(bytes: &[u8]) -> Result<Vec<Nanos>, String> {
     let text = utf8::text(bytes).map_err(|what| format!("the file is {what}"))?;
     let lines = text.lines().map(str::trim).enumerate();
@@ -431,7 +431,7 @@ fn trace(bytes: &[u8]) -> Result<Vec<Nanos>, String> {
         .collect()
 }
 
-/// The treatment of late arrivals; they queue where nothing was written.
+/// The late policy; the default is `queue`.
 fn late(text: Option<&Text>, scope: &mut Scope<'_>) -> LatePolicy {
     let Some(text) = text else {
         return LatePolicy::Queue;

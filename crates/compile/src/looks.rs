@@ -1,23 +1,22 @@
-//! From the checks of a request and the values that it takes, to an inspection of its responses.
+//! Compiles the checks of a request and the values that it takes to an inspection of its responses.
 //!
-//! A request's own expectations stand in the place of the pool's, key by key. What remains becomes
-//! one [`Inspection`], of three layers where they are needed: rules ([`Rules`]), which need no
-//! interpreter; around them a script's functions ([`ScriptRules`]); and around both a recorder of
-//! values, in a setup or a teardown ([`Recorded`]). A request without any of these has no
-//! inspection, and its responses are not kept beyond what is counted.
+//! A request's own expectations override the pool's, key by key. The result becomes one
+//! [`Inspection`] with up to three layers: rules ([`Rules`]), which need no interpreter; around
+//! them a script's functions ([`ScriptRules`]); and around both a recorder of values, in a setup or
+//! a teardown ([`Recorded`]). A request without any of these has no inspection, and its responses
+//! are only counted.
 //!
-//! The reply of a call is inspected as JSON of its message ([`looks_of_call`]), with the schema's
-//! own names of fields. Values that are taken by `reply` see it with protobuf's names in JSON
-//! instead, and are rules of their own.
+//! The reply of a call is inspected as the JSON of its message ([`looks_of_call`]), with the field
+//! names of the schema. Values taken by `reply` use protobuf's JSON names instead, and are separate
+//! rules.
 //!
-//! An inspection is the same for all responses of its request. It is compiled to a form that
-//! workers share without a lock, and its texts are no templates: a check that looks like one is
-//! refused, as it would compare with its braces.
+//! All responses of a request share one inspection. Workers share its compiled form without a lock.
+//! Its texts are not templates: a check that looks like a template is refused, because it would
+//! compare with its literal braces.
 //!
-//! [`looks`] and [`looks_of_call`] are the entries, for requests of HTTP and for calls; the second
-//! one rewrites what is written of replies to rules about JSON and then calls the first. Both need
-//! the variables to be declared in the sources, which `scenario` does before any request is
-//! compiled.
+//! [`looks`] and [`looks_of_call`] are the entries, for HTTP requests and for calls. The second
+//! rewrites expectations about replies to rules about JSON and then calls the first. Both need the
+//! variables declared in the sources, which `scenario` does before any request is compiled.
 
 use crate::scope::Scope;
 use crate::script::{self, Asked, ScriptRules};
@@ -31,21 +30,22 @@ use drumfire_schema::{JsonReplies, Method};
 use drumfire_units::ByteSize;
 use std::sync::Arc;
 
-/// The part of a decoded body that is inspected, where the plan bounds no decoded bodies, in bytes.
-/// A longer one fails its request: a check of its beginning alone would not be one of the response.
+/// The maximum size of an inspected body after decoding, in bytes, if the plan does not bound
+/// decoded bodies. A longer body fails its request, because a check of its beginning would not be a
+/// check of the response.
 const LOOK_MAX: ByteSize = ByteSize(1_000_000);
 
-/// The inspection of a request's responses, as the plan has it. Requests of one list share it.
+/// The inspection of a request's responses, for the plan. Requests of one list share it.
 #[derive(Clone, Default)]
 pub(crate) struct Looks {
-    /// The statuses that are ok, where those are not the pool's.
+    /// The statuses that count as ok, if they differ from the pool's.
     pub(crate) expect: Option<Expect>,
-    /// The checks and the values to be taken; `None` where there are none.
+    /// The checks and the values to take; `None` without any.
     pub(crate) inspection: Option<Arc<dyn Inspection>>,
 }
 
-/// The inspection of a request's responses. The variables to which it gives values must have been
-/// declared in the sources; the pool's expectations hold where the request has none of its own.
+/// The inspection of a request's responses. The variables to which it assigns values must be
+/// declared in the sources. If the request sets no expectations, the pool's apply.
 pub(crate) fn looks(
     request: &Request,
     pool: &Pool,
@@ -100,8 +100,8 @@ pub(crate) fn looks(
     }
 }
 
-/// The inspection, with a record of the values that it takes where the scope keeps one. Only a
-/// setup or a teardown has a record: its values go into the documents behind it.
+/// Adds a record of the values that the inspection takes, if the scope keeps one. Only a setup or a
+/// teardown has a record; its values are inserted into the documents of later phases.
 fn recorded(
     inspection: Arc<dyn Inspection>,
     request: &Request,
@@ -120,8 +120,8 @@ fn recorded(
     })
 }
 
-/// The inspection of a call's reply, its message as JSON. The expected status is left out, since
-/// the call itself has it.
+/// The inspection of a call's reply, its message as JSON. The expected status is omitted, because
+/// the call contains it.
 pub(crate) fn looks_of_call(
     request: &Request,
     pool: &Pool,
@@ -130,7 +130,7 @@ pub(crate) fn looks_of_call(
     scope: &mut Scope<'_>,
 ) -> Option<Arc<dyn Inspection>> {
     let mut written = request.clone();
-    // The call has it.
+    // The call contains the expected status.
     written.expect.status = None;
     let mut by_json = Vec::new();
     written.take.retain(|field| {
@@ -166,30 +166,31 @@ pub(crate) fn looks_of_call(
     Some(recorded(replies, request, &may_read.sources, scope))
 }
 
-/// The field, taken from JSON at this path, as `reply` has it.
+/// The field, taken from JSON at this path, as `reply` does.
 fn in_json(field: &Field, path: &str) -> Field {
     let mut field = field.clone();
     field.value.value = format!("json {}", path.trim());
     field
 }
 
-/// The part of a decoded body that is inspected. A plan that bounds decoded bodies has said how
-/// much memory one may take; without that each of many connections would keep 64 MiB for a check.
+/// The maximum size of an inspected body after decoding. A plan that bounds decoded bodies has
+/// decided how much memory a body may take. Without that bound, each of many connections would keep
+/// 64 MiB for a check.
 fn body_max(pool: &Pool, scope: &mut Scope<'_>) -> ByteSize {
     let most = scope.found.parse(pool.settings.http.max_decoded.as_ref());
     most.unwrap_or(LOOK_MAX)
 }
 
-/// Whether the texts of a request may be templates. Checks follow the same key as the request's
-/// texts, though they have none: where templates are off, braces are meant as they are.
+/// Whether the texts of a request may be templates. Checks follow this key although they never
+/// contain templates: if templates are off, braces are literal.
 fn has_templates(request: &Request, pool: &Pool) -> bool {
     let own = request.data.templates.as_ref();
     let written = own.or(pool.settings.templates.as_ref());
     written.is_none_or(|language| !["none", "go-none"].contains(&&*language.value))
 }
 
-/// Notes checks that look as if they had templates: a check is the same for each request. The
-/// message says what to do in either case, since a text with braces may be meant as it is.
+/// Notes checks that look like templates: a check is the same for each request. The message covers
+/// both cases, because a text with braces may be literal.
 fn refuse_templates(written: &Written, scope: &mut Scope<'_>) {
     let fields = [&written.header, &written.json, &written.xml, &written.css];
     let fields = fields.into_iter().flatten();
@@ -201,10 +202,10 @@ fn refuse_templates(written: &Written, scope: &mut Scope<'_>) {
     }
 }
 
-/// The expectations of a response but for its status and a hash of its body.
+/// The expectations of a response, except for its status and a hash of its body.
 ///
-/// The order is that of their cost: time and size are known already, a field is looked up, a body
-/// is parsed. The first one that fails decides the exchange's failure.
+/// They are ordered by cost: time and size are already known, a field is looked up, a body is
+/// parsed. The first failed expectation decides the exchange's failure.
 fn expectations(written: &Written, scope: &mut Scope<'_>) -> Vec<Expectation> {
     let mut all = Vec::new();
     if let Some(text) = &written.time {
@@ -252,8 +253,8 @@ fn expectations(written: &Written, scope: &mut Scope<'_>) -> Vec<Expectation> {
     all
 }
 
-/// The place of a name as one within the value of a key, for messages that name the key: the name
-/// of a check is a path of JSON, which a reader would not look for as a key.
+/// The place of a name within the value of a key, for messages that quote the key. The name of a
+/// check is a JSON path, which a reader would not look for as a key.
 fn of_key(place: &Place, key: &str) -> Place {
     let mut place = place.clone();
     if let Place::File { key: own, .. } = &mut place {
@@ -262,8 +263,8 @@ fn of_key(place: &Place, key: &str) -> Place {
     place
 }
 
-/// One expectation; `None` where a mistake in its subject or its check was noted. Subjects are in
-/// the words of `take`, so that whatever can be taken can be checked too.
+/// One expectation. Returns `None` after a mistake in its subject or its check was noted. Subjects
+/// use the words of `take`, so that any value that can be taken can be checked.
 fn expectation(
     subject: &str,
     place: &Place,
@@ -275,7 +276,7 @@ fn expectation(
     checked(subject, place, check, kind, scope)
 }
 
-/// An expectation with a check that was parsed before; both must be right.
+/// An expectation with an already parsed check. Returns `None` after a mistake in either was noted.
 fn checked(
     subject: &str,
     place: &Place,
@@ -295,18 +296,18 @@ fn checked(
 /// bits, which cost little, and SHA-256 (FIPS 180-4), which others publish beside their files.
 pub(crate) const ALGORITHMS: [(&str, usize); 3] = [("fnv1a64", 16), ("sha256", 64), ("xxh3", 16)];
 
-/// The hash of a body, and the share of responses of which it is computed where that is not all. A
-/// share bounds its cost: a digest of each body may take longer than the exchange.
+/// The hash of a body, and the share of responses for which it is computed, if less than all. The
+/// share bounds the cost: a digest of each body may take longer than the exchange.
 struct Hash {
     expectation: Expectation,
     share: Option<Share>,
 }
 
-/// The hash that a text asks for: `sha256 9f86…` is an algorithm and the digest that it must give,
-/// and `sample 10%` behind it the share of responses that are hashed. `None` where it is none.
+/// Parses a hash. `sha256 9f86…` is an algorithm and the expected digest; an appended `sample 10%`
+/// sets the share of responses that are hashed. Returns `None` after a mistake was noted.
 ///
-/// A digest is compared as text in lower case, after its length was checked: one that was cut short
-/// would fail every response of a run.
+/// A digest is compared as lower-case text after its length was checked: a truncated digest would
+/// fail every response of a run.
 fn hash(text: &Text, scope: &mut Scope<'_>) -> Option<Hash> {
     let mut words = text.value.split_whitespace();
     let (algorithm, digest) = (words.next()?, words.next());
@@ -341,12 +342,12 @@ fn hash(text: &Text, scope: &mut Scope<'_>) -> Option<Hash> {
     Some(Hash { expectation, share })
 }
 
-/// A value that is taken from a response into a variable; `None` where a mistake was noted. Whether
-/// the response has such a value is known when it comes: without it the exchange fails.
+/// A value that is taken from a response into a variable. Returns `None` after a mistake was noted.
+/// If a response lacks the value, its exchange fails during the run.
 fn take(field: &Field, sources: &Sources, scope: &mut Scope<'_>) -> Option<Take> {
     let extractor = Extractor::parse(&field.value.value);
     let extractor = scope.found.ok(&field.value.place, extractor)?;
-    // A name that can't be one was noted.
+    // An invalid name was already noted.
     let variable = sources.declared(&field.name.value)?;
     Some(Take {
         variable,

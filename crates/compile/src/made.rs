@@ -1,4 +1,4 @@
-//! The requests of a pool, as far as they were made.
+//! The requests of a pool that have been compiled so far.
 
 use crate::scope::Scope;
 use drumfire_data::{RequestTemplates, SharedList};
@@ -8,34 +8,34 @@ use drumfire_schema::Input;
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
-/// The requests of a pool that were made so far.
+/// The requests of a pool that have been compiled so far.
 ///
-/// Both kinds of pools add to it, and so do lists, steps and files of requests. The index of a
-/// request here is its index in the plan, by which the steps of a program name it.
+/// Both kinds of pools add requests here, and so do lists, steps and files of requests. The index
+/// of a request here is its index in the plan, which the steps of a program refer to.
 #[derive(Default)]
 pub(crate) struct Made {
     pub(crate) requests: Vec<HttpRequest>,
-    /// The number of requests, or of iterations of a scenario, for which there is data, where some
-    /// of it is used once.
+    /// The number of requests, or of iterations of a scenario, that have data, if some of the data
+    /// is used once.
     pub(crate) count: Option<u64>,
-    /// The lists of bodies or of messages that requests take elements of.
+    /// The lists of bodies or of messages from which requests take elements.
     lists: Vec<ListUse>,
     /// The weight of each request, where it was written.
     pub(crate) weights: Vec<Option<Count>>,
-    /// The choice of the request that an arrival takes, where a file decides it.
+    /// The choice of the request that an arrival takes, if a file decides it.
     pub(crate) choice: Option<Choice>,
-    /// The times at which the requests are sent, where a file has them.
+    /// The times at which the requests are sent, if a file contains them.
     pub(crate) times: Option<Vec<Nanos>>,
 }
 
 impl Made {
-    /// Gives the requests that were added last this weight.
+    /// Sets this weight for the requests that were added last.
     pub(crate) fn weigh(&mut self, weight: Option<&Count>) {
         self.weights.resize(self.requests.len(), weight.cloned());
     }
 
-    /// Adds a request with what its data lasts for. Of several bounds the least one holds, for the
-    /// pool as a whole. `place` is that of the request.
+    /// Adds a request, and bounds the pool by the request's data. The smallest of several bounds
+    /// applies to the whole pool. `place` is the place of the request.
     pub(crate) fn add(&mut self, request: HttpRequest, supply: Supply, place: &Place) {
         let index = self.requests.len() as u32;
         self.requests.push(request);
@@ -55,17 +55,16 @@ impl Made {
         }
     }
 
-    /// Bounds the number of arrivals by what a step of theirs lasts for.
+    /// Bounds the number of arrivals by the data of one of their steps.
     pub(crate) fn bound(&mut self, count: Option<u64>) {
         self.count = self.count.into_iter().chain(count).min();
     }
 
-    /// Gives the requests of each list their turns among all arrivals, by the choice that these
-    /// make of `length` requests or scenarios. `chosen` is the place in that choice to which each
-    /// request belongs.
+    /// Assigns turns among all arrivals to the requests of each list. Arrivals make `choice` among
+    /// `length` requests or scenarios. `chosen` is the place of each request in that choice.
     ///
-    /// A list of which each element is taken once, by some of what is drawn at random, is refused:
-    /// its turns would depend on all draws before.
+    /// If only some arrivals take an element, each element is used once, and arrivals are drawn at
+    /// random, the list is refused: its turns would depend on all earlier draws.
     pub(crate) fn settle(&mut self, choice: &Choice, chosen: &[u32], scope: &mut Scope<'_>) {
         let length = chosen.iter().max().map_or(0, |last| last + 1);
         for used in std::mem::take(&mut self.lists) {
@@ -94,14 +93,14 @@ impl Made {
     }
 }
 
-/// What the data of a request lasts for.
+/// The number of requests for which a request's data suffices.
 #[derive(Default)]
 pub(crate) struct Supply {
-    /// The number of the pool's arrivals for which feeds have rows; `None` is no bound.
+    /// The number of the pool's arrivals for which feeds have rows; `None` means unbounded.
     arrivals: Option<u64>,
-    /// The list of which each request takes an element.
+    /// The list from which each request takes an element.
     list: Option<Arc<SharedList>>,
-    /// The number of its elements, where each is taken once.
+    /// The number of its elements, if each is used once.
     once: Option<u64>,
 }
 
@@ -115,7 +114,7 @@ struct ListUse {
 }
 
 impl Supply {
-    /// That of an HTTP request.
+    /// The supply of an HTTP request's data.
     pub(crate) fn of_templates(data: &RequestTemplates) -> Self {
         let bodies = data.bodies();
         let list = bodies.and_then(|bodies| bodies.shared_list()).cloned();
@@ -127,7 +126,7 @@ impl Supply {
         }
     }
 
-    /// That of a call.
+    /// The supply of a call's data.
     pub(crate) fn of_input(input: &Input) -> Self {
         Self {
             arrivals: input.count(),

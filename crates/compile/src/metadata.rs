@@ -1,8 +1,8 @@
-//! Metadata of gRPC calls, refused where no server would take it.
+//! Metadata of gRPC calls. Fields that no server would accept are refused.
 //!
-//! The rules are those of gRPC over HTTP/2 (`PROTOCOL-HTTP2.md`, "Custom-Metadata"), which `grpc`
-//! checks; here a refusal gets its place, and the name of the setting that makes a field which
-//! belongs to the protocol. Values that vary are checked as the first call would have them.
+//! The `grpc` crate checks the rules of gRPC over HTTP/2 (`PROTOCOL-HTTP2.md`, "Custom-Metadata").
+//! This module adds the place of a refused field, and the setting that writes a field which belongs
+//! to the protocol. Varying values are checked as rendered for the first call.
 
 use crate::scope::Scope;
 use crate::template_scope::TemplateScope;
@@ -12,7 +12,7 @@ use drumfire_grpc::metadata::check;
 use drumfire_plan::{Header, RenderedFields, RequestData as _};
 use drumfire_schema::Input;
 
-/// The keys that belong to the protocol, each with the setting that makes it.
+/// The keys that belong to the protocol, each with the setting that writes it.
 const SETTINGS: [(&str, &str); 5] = [
     ("grpc-timeout", "deadline"),
     ("grpc-encoding", "compress"),
@@ -21,7 +21,8 @@ const SETTINGS: [(&str, &str); 5] = [
     (":authority", "authority"),
 ];
 
-/// The fields as headers, without those that can't be sent; all of them are the same for each call.
+/// The fields as headers, without those that can't be sent. Their values are the same for each
+/// call.
 pub(crate) fn fixed(fields: &[Field], scope: &mut Scope<'_>) -> Vec<Header> {
     let fields = fields.iter();
     fields
@@ -32,7 +33,7 @@ pub(crate) fn fixed(fields: &[Field], scope: &mut Scope<'_>) -> Vec<Header> {
         .collect()
 }
 
-/// A field as a header. Its value may still be a template, so that only what holds of any value is
+/// A field as a header. Its value may still be a template, so only rules for all values are
 /// checked.
 pub(crate) fn header(field: &Field, scope: &mut Scope<'_>) -> Option<Header> {
     let place = &field.value.place;
@@ -51,9 +52,9 @@ pub(crate) fn header(field: &Field, scope: &mut Scope<'_>) -> Option<Header> {
     scope.found.ok(place, header)
 }
 
-/// Whether a field may be sent: a name of a-z, 0-9, `_`, `-` and `.` (capital letters are sent
-/// small) that does not belong to gRPC itself, base64 under a name that ends in `-bin`, and
-/// printable ASCII under others.
+/// Whether a field may be sent: a name of a-z, 0-9, `_`, `-` and `.` (capital letters are sent in
+/// lower case) that does not belong to gRPC itself, with a base64 value if the name ends in `-bin`,
+/// and otherwise printable ASCII.
 pub(crate) fn sendable(place: &Place, name: &str, value: &[u8], scope: &mut Scope<'_>) -> bool {
     let name = name.to_ascii_lowercase();
     let checked = check(name.as_bytes(), value);
@@ -62,7 +63,7 @@ pub(crate) fn sendable(place: &Place, name: &str, value: &[u8], scope: &mut Scop
     scope.found.ok(place, checked).is_some()
 }
 
-/// Renders the varying metadata as the first call would have it, and checks the result.
+/// Renders the varying metadata for the first call, and checks the result.
 pub(crate) fn check_first(
     place: &Place,
     input: &Input,
@@ -79,7 +80,7 @@ pub(crate) fn check_first(
     }
 }
 
-/// `; use SETTING`, where a setting makes this key.
+/// `; use SETTING`, if a setting writes this key.
 fn instead(place: &Place, name: &str) -> String {
     let setting = SETTINGS.iter().find(|(known, _)| *known == name);
     setting.map_or_else(String::new, |(_, key)| {

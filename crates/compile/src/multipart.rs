@@ -1,13 +1,13 @@
 //! Bodies of several parts (RFC 7578), as browsers write them.
 //!
-//! The body is made once, before the run. Where a text of it is a template the whole body is one,
-//! since a template has one text; then the heads of parts and the content of files, in which tags
-//! are no tags, are kept out of it by `{% raw %}`. A file that is no text parts it: there it goes on
-//! as a template of its own ([`Multipart::binaries`]).
+//! The body is made once, before the run. If one of its texts is a template, the whole body is one,
+//! because a template has one text. `{% raw %}` then protects the heads of parts and the content of
+//! files, in which tags have no meaning. A file that is not UTF-8 splits the body, and the text
+//! after it is a separate template ([`Multipart::binaries`]).
 //!
-//! No text in the head of a part can end it: quotes and ends of lines in names are escaped as
-//! browsers do, a type has no control characters, and the boundary occurs in no part as it was
-//! written. A value that is rendered later is not looked at for it.
+//! Text in the head of a part cannot end the head: quotes and line ends in names are escaped as
+//! browsers do, a media type has no control characters, and the boundary occurs in no part as
+//! written. Values that are rendered later are not searched for the boundary.
 
 use drumfire_data::Template;
 use drumfire_document::{Diagnostic, Part, PartContent};
@@ -15,25 +15,25 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The line between two parts. Zeros are added until it occurs in none of them, so that the same
-/// parts give the same bytes in each run.
+/// The line between two parts. Zeros are appended until no part contains it, so the same parts give
+/// the same bytes in each run.
 const BOUNDARY: &str = "----drumfire0boundary";
 
-/// A body of several parts, and the type that names its boundary.
+/// A body of several parts, and the media type that contains its boundary.
 pub(crate) struct Multipart {
     /// The body, as bytes or as the text of a template.
     pub(crate) bytes: Vec<u8>,
-    /// The type `multipart/form-data` with the boundary that the body has.
+    /// The media type `multipart/form-data` with the boundary of the body.
     pub(crate) media_type: String,
-    /// The ranges of the bytes that are no text, where the others have templates.
+    /// The ranges of non-UTF-8 bytes, if the rest has templates.
     pub(crate) binaries: Vec<Range<usize>>,
 }
 
-/// The body that has these parts, with the content of each. With `are_templates`, texts may be
+/// Builds the body from these parts, with the content of each. With `are_templates`, texts may be
 /// templates.
 ///
 /// # Errors
-/// When a media type has control characters, or a file or a head can't stand beside a template.
+/// If a media type has control characters, or a file or a head can't be combined with a template.
 pub(crate) fn multipart(
     parts: &[Part],
     contents: &[Arc<[u8]>],
@@ -109,7 +109,7 @@ fn head(part: &Part, boundary: &str) -> Result<String, Box<Diagnostic>> {
     Ok(head)
 }
 
-/// Whether a part is a text with a template; files are taken as they are.
+/// Whether a part is a text with a template; files never are.
 fn is_template(part: &Part) -> bool {
     match &part.content {
         PartContent::Text(text) => !Template::is_static(&text.value),
@@ -117,9 +117,9 @@ fn is_template(part: &Part) -> bool {
     }
 }
 
-/// The content of a file or the head of a part (`noun`) as a part of a template, in which its tags
-/// are no tags. One that would end `raw` itself is refused, rather than cut in pieces: it must be
-/// sent as it is.
+/// The content of a file or the head of a part (`noun`) as a part of a template, with its tags
+/// disabled. Content that would end `raw` itself is refused instead of split, because it must be
+/// sent unchanged.
 fn raw(content: &[u8], noun: &str) -> Result<Vec<u8>, String> {
     let Ok(text) = std::str::from_utf8(content) else {
         return Err(format!(
@@ -139,8 +139,7 @@ fn raw(content: &[u8], noun: &str) -> Result<Vec<u8>, String> {
     Ok(format!("{{% raw %}}{text}{{% endraw %}}").into_bytes())
 }
 
-/// The name that the server is given for a file: its own without folders, unless another was
-/// written.
+/// The file name to send: the file's own name without folders, unless another was written.
 fn file_name(part: &Part) -> Option<String> {
     if let Some(name) = &part.file_name {
         return Some(name.value.clone());
@@ -152,7 +151,7 @@ fn file_name(part: &Part) -> Option<String> {
     Some(name.to_string_lossy().into_owned())
 }
 
-/// The type that a part names. That of a file is unknown unless it was written.
+/// The media type of a part. Files have an unknown type unless one was written.
 fn media_type(part: &Part) -> Option<&str> {
     match (&part.media_type, &part.content) {
         (Some(written), _) => Some(&written.value),
@@ -161,8 +160,7 @@ fn media_type(part: &Part) -> Option<&str> {
     }
 }
 
-/// A name between quotes, with the escapes of HTML's standard (multipart/form-data encoding
-/// algorithm).
+/// A name between quotes, escaped by the HTML standard (multipart/form-data encoding algorithm).
 fn quoted(name: &str) -> String {
     let name = name.replace('"', "%22").replace('\r', "%0D");
     name.replace('\n', "%0A")

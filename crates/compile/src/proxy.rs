@@ -1,15 +1,15 @@
-//! The proxy that a document names, or that of the environment for targets that are not this
-//! machine.
+//! The proxy of a document. Without a setting, the environment's proxy applies to targets other
+//! than this machine.
 //!
 //! The environment's variables are `http_proxy` for http, `https_proxy` for https and `no_proxy`
-//! for exceptions, in lower or upper case. A proxy is a part of the plan, so that a stored plan
-//! says by which way its requests went.
+//! for exceptions, in lower or upper case. A proxy is part of the plan, so that a stored plan shows
+//! the way of its requests.
 
 use crate::scope::{Scope, is_on};
 use drumfire_document::{Place, Reach};
 use drumfire_plan::{Header, Host as UrlHost, NoProxy, Proxy, Scheme, Tunnels, Url};
 
-/// The word that stands for no proxy, in spite of the environment.
+/// The word that disables any proxy, including the environment's.
 const NONE: &str = "none";
 
 /// The proxy for these URLs, if there is one.
@@ -26,7 +26,7 @@ pub(crate) fn proxy(reach: &Reach, urls: &[Url], scope: &mut Scope<'_>) -> Optio
     Some(proxy)
 }
 
-/// The proxy that was written; that of the environment where nothing was.
+/// The written proxy, or else the environment's.
 fn named(reach: &Reach, urls: &[Url], scope: &mut Scope<'_>) -> Option<Proxy> {
     match &reach.proxy {
         Some(text) if text.value == NONE => None,
@@ -43,14 +43,14 @@ fn named(reach: &Reach, urls: &[Url], scope: &mut Scope<'_>) -> Option<Proxy> {
     }
 }
 
-/// The proxy that the environment names for the first URL's scheme. A plan whose targets are all on
-/// this machine has none.
+/// The environment's proxy for the scheme of the first URL. A plan whose targets are all on this
+/// machine uses no proxy.
 fn of_environment(urls: &[Url], scope: &mut Scope<'_>) -> Option<Proxy> {
     let first = urls.first()?;
     let host = scope.host;
     let set = |name: &&str| host.proxy_variable(name).filter(|value| !value.is_empty());
     let found = match first.origin.scheme {
-        // The upper-case form of http_proxy is left to CGI, which fills it from a header.
+        // CGI fills `HTTP_PROXY` from a header field, so it is ignored under CGI.
         Scheme::Http => set(&"http_proxy")
             .or_else(|| set(&"HTTP_PROXY").filter(|_| set(&"REQUEST_METHOD").is_none())),
         Scheme::Https => ["https_proxy", "HTTPS_PROXY"].iter().find_map(set),
@@ -70,7 +70,7 @@ fn of_environment(urls: &[Url], scope: &mut Scope<'_>) -> Option<Proxy> {
     scope.found.ok(&Place::Nowhere, parsed)
 }
 
-/// A proxy from its URL, whose scheme may be left out.
+/// Parses the URL of a proxy; the scheme is optional.
 fn parse(text: &str, bypass: Vec<NoProxy>) -> Result<Proxy, String> {
     let text = if text.contains("://") {
         text.to_owned()
@@ -86,8 +86,7 @@ fn parse(text: &str, bypass: Vec<NoProxy>) -> Result<Proxy, String> {
     })
 }
 
-/// Whether a URL's host is this machine, which is never reached through a proxy of the
-/// environment.
+/// Whether a URL's host is this machine, which is never reached through the environment's proxy.
 fn is_loopback(url: &Url) -> bool {
     match &url.origin.host {
         UrlHost::Name(name) => name == "localhost" || name.ends_with(".localhost"),

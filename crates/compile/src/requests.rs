@@ -1,20 +1,20 @@
 //! HTTP requests: their targets and their contents.
 //!
-//! [`Requests`] is made once for a pool and then given each of its requests in the plan's order
-//! ([`Requests::add`]). A request takes the pool's fields that it does not name and the pool's body
-//! where it has none; those are compiled with the first request and used again. A list of URLs
-//! becomes one request for each line, all with the same contents.
+//! [`Requests`] is created once per pool and then receives each of its requests in the plan's order
+//! ([`Requests::add`]). A request inherits the pool's fields under other names, and the pool's body
+//! if it lacks a body. These are compiled with the first request and reused. A list of URLs becomes
+//! one request per line, all with the same contents.
 //!
-//! A request that varies in any part gets [`RequestTemplates`], which render what varies; without
-//! them the engine prepares its bytes once.
+//! A request with a varying part gets [`RequestTemplates`], which render the varying parts.
+//! Otherwise, the engine prepares its bytes once.
 //!
-//! A fixed body is held once however many requests send it, and a file that two of them name is
-//! read once. A list of a million URLs is a million requests of the plan, each with a URL, a name
-//! and shared parts.
+//! A fixed body is stored once for all requests that send it, and a file used by two requests is
+//! read once. A list of a million URLs becomes a million requests of the plan, each with a URL, a
+//! name and shared parts.
 //!
-//! Rules of HTTP that a request can break by its fields are noted here ([`check`]), since only here
-//! it is known which parts vary: a length beside a body that has many, two Hosts of which one is
-//! rendered. Wrong bytes in fields and methods are refused where those are made, in `plan`.
+//! [`check`] notes violations of HTTP's rules by the fields of a request, because only this module
+//! knows which parts vary: a length for bodies of several lengths, or two Hosts of which one is
+//! rendered. `plan` refuses invalid bytes when it constructs fields and methods.
 
 use crate::ammo::AmmoRequests;
 use crate::looks::{ALGORITHMS, Looks, looks};
@@ -29,30 +29,31 @@ use drumfire_plan::{Header, HttpRequest, Method, RequestData, Url};
 use drumfire_units::utf8;
 use std::sync::Arc;
 
-/// The compiler of a pool's HTTP requests, with the settings that they share.
+/// The compiler of a pool's HTTP requests, with their shared settings.
 ///
-/// It is used in one order: [`Requests::new`] reads the target, and [`Requests::add`] is then
-/// called for each request. Between two calls it keeps the pool's own fields and body as they were
-/// compiled, and nothing of the requests: those are in the [`Made`] that the caller keeps.
+/// Call [`Requests::new`] first, which reads the target, and then [`Requests::add`] for each
+/// request. Between two calls, the compiler keeps only the pool's compiled fields and body; the
+/// caller keeps the requests in [`Made`].
 pub(crate) struct Requests<'a> {
-    /// The pool, its settings filled from the defaults.
+    /// The pool, with its settings filled in from the defaults.
     pool: &'a Pool,
-    /// The target to which paths are relative; `None` where none was written or a mistake was
-    /// noted.
+    /// The target to which paths are relative; `None` if no target was written, or after a mistake
+    /// was noted.
     target: Option<Url>,
-    /// The pool's own fields and body, once the first request has compiled them.
+    /// The pool's fields and body, after the first request has compiled them.
     common: Option<Common>,
 }
 
-/// The fields and the body of a pool, for requests that have none of their own. They are compiled
-/// once and copied for each request: templates are shared, and only lists are copied.
+/// The fields and the body of a pool, for requests that lack their own. They are compiled once and
+/// copied for each request: templates are shared, and only lists are copied.
 struct Common {
     fields: HeaderFields,
     content: Content,
 }
 
 impl<'a> Requests<'a> {
-    /// The compiler of a pool's requests. The target is read once, with its mistakes.
+    /// Creates the compiler of a pool's requests. The target is read once, and its mistakes are
+    /// noted.
     pub(crate) fn new(pool: &'a Pool, scope: &mut Scope<'_>) -> Self {
         let target = target(pool, scope);
         Self {
@@ -62,8 +63,8 @@ impl<'a> Requests<'a> {
         }
     }
 
-    /// Compiles the fields and the body of the pool, whose templates may read what this scope has.
-    /// Mistakes in them are noted once, and not with each request.
+    /// Compiles the fields and the body of the pool; their templates may read the values of this
+    /// scope. Mistakes are noted once, instead of once per request.
     fn common(&self, templates: &TemplateScope, scope: &mut Scope<'_>) -> Common {
         let settings = &self.pool.settings;
         let templates = Templates::of(settings.templates.as_ref(), templates, scope);
@@ -80,8 +81,8 @@ impl<'a> Requests<'a> {
         Common { fields, content }
     }
 
-    /// Adds a request, or all of a list. The first one decides what the pool's own templates may
-    /// read, for they are part of it.
+    /// Adds a request, or all requests of a list. The first request decides what the pool's
+    /// templates may read, because they are part of that request.
     pub(crate) fn add(
         &mut self,
         request: &Request,
@@ -97,10 +98,10 @@ impl<'a> Requests<'a> {
         self.common = Some(common);
     }
 
-    /// Compiles one request over the pool's fields and body, and adds it with each URL that it has.
+    /// Compiles one request with the pool's fields and body, and adds it once for each of its URLs.
     ///
-    /// Every part is compiled even where another one had a mistake, since all mistakes are to be
-    /// found; the request is left out at the end.
+    /// Every part is compiled even if another part has a mistake, so that all mistakes are found;
+    /// the request is then left out.
     fn add_with(
         &self,
         common: &Common,
@@ -118,7 +119,7 @@ impl<'a> Requests<'a> {
                 own: own_fields(request, may_read, self.pool, scope),
                 common: &common.fields,
             };
-            // A mistake was noted where there is none.
+            // If this returns `None`, a mistake was noted.
             let _made = requests.add(may_read, made, scope);
             return;
         }
@@ -131,7 +132,7 @@ impl<'a> Requests<'a> {
                 (method, asked.into_iter().map(Listed::from).collect())
             }
             Ask::List { method, file } => (method, self.listed(file, &templates, scope)),
-            // Pools of calls are compiled elsewhere, and mixed ones were refused.
+            // Pools with calls are compiled elsewhere, and ammo is handled above.
             Ask::Call(_) | Ask::Ammo(_) => return,
         };
         let method = scope.found.ok(&method.place, Method::parse(&method.value));
@@ -183,10 +184,10 @@ impl<'a> Requests<'a> {
         }
     }
 
-    /// The URL that a text asks for: a whole one, or a path at the pool's target. `None` where a
-    /// mistake was noted.
+    /// Parses the URL of a request: a whole URL, or a path at the pool's target. Returns `None`
+    /// after a mistake was noted.
     ///
-    /// A text that begins with a template may give either, and is tried as a reference to the
+    /// A text that begins with a template may give either form, and is tried as a reference to the
     /// target.
     fn asked(
         &self,
@@ -205,7 +206,7 @@ impl<'a> Requests<'a> {
             return templates.url(text, &text.place, scope);
         }
         let Some(target) = &self.target else {
-            // The flaws of one that was written are noted already.
+            // An invalid target was already noted.
             let missing = self.pool.settings.reach.target.is_none();
             let message =
                 "a path needs a `target`; write one such as https://shop.test, or a whole URL";
@@ -215,11 +216,11 @@ impl<'a> Requests<'a> {
         templates.path(text, target, scope)
     }
 
-    /// The URLs of a list, one a line, or paths at the pool's target; empty lines and lines that
-    /// begin with `#` are passed over.
+    /// The URLs of a list, one per line, or paths at the pool's target. Empty lines and lines that
+    /// begin with `#` are skipped.
     ///
-    /// A line is a text with a place of its own, so that each mistake has its line; a URL that is a
-    /// template is compiled like one of the document. A list without any URL is a mistake.
+    /// Each line has its own place, so that a mistake is reported with its line. A URL that is a
+    /// template is compiled like one in the document. A list without URLs is a mistake.
     fn listed(&self, file: &Text, templates: &Templates<'_>, scope: &mut Scope<'_>) -> Vec<Listed> {
         let mut urls = Vec::new();
         let Some(bytes) = scope.file(file) else {
@@ -245,8 +246,8 @@ impl<'a> Requests<'a> {
     }
 }
 
-/// The fields of a request itself, in the request's own language of templates or its pool's. A file
-/// of fields is for calls alone and adds none here.
+/// The fields of a request itself, in the template language of the request or of its pool. Files of
+/// fields exist only for calls and add nothing here.
 fn own_fields(
     request: &Request,
     may_read: &TemplateScope,
@@ -265,8 +266,9 @@ fn own_fields(
     fields
 }
 
-/// The body of a request itself, if it has one. A key on its lines or their order alone makes one,
-/// which is then refused for the lack of a payload: the pool's body is another's.
+/// The body of a request itself, if it has one. A key about its lines or their order implies a
+/// body, which is then refused for lack of a payload, because the pool's body belongs to other
+/// requests.
 fn own_content(
     request: &Request,
     templates: &Templates<'_>,
@@ -285,8 +287,8 @@ fn own_content(
     Some(templates.content(written, fields, scope))
 }
 
-/// Adds the Content-Type that follows from the way in which a body was written, unless a field
-/// names another. The type of a body in parts has the boundary that was chosen for it.
+/// Adds the Content-Type that follows from the form of the body, unless a field sets another. The
+/// type of a multipart body contains the boundary.
 fn add_media_type(content: &Content, fields: &mut HeaderFields) {
     if let Some(media_type) = &content.media_type
         && !fields.has("content-type")
@@ -296,9 +298,9 @@ fn add_media_type(content: &Content, fields: &mut HeaderFields) {
     }
 }
 
-/// Notes fields that contradict a part that varies, and takes out the ones that would be wrong: a
-/// Content-Length beside bodies of several lengths, and a Host of which there are two.
-/// Contradictions between fixed fields are the plan's to find.
+/// Notes fields that contradict a varying part, and removes the invalid ones: a Content-Length for
+/// bodies of several lengths, and a second Host. The plan checks contradictions between fixed
+/// fields.
 fn check(request: &Request, fields: &mut HeaderFields, content: &Content, scope: &mut Scope<'_>) {
     let place = &request.ask.text().place;
     let given = fields.fixed.len();
@@ -319,8 +321,8 @@ fn check(request: &Request, fields: &mut HeaderFields, content: &Content, scope:
         .add_if(hosts > 0 && fixed + hosts > 1, place, message);
 }
 
-/// The pool's target, to which paths are relative: scheme, host and port. A path of its own would
-/// be lost, and is refused.
+/// The pool's target, to which paths are relative: scheme, host and port. A target with a path is
+/// refused, because the path would be lost.
 fn target(pool: &Pool, scope: &mut Scope<'_>) -> Option<Url> {
     let text = pool.settings.reach.target.as_ref()?;
     let url = scope.found.ok(&text.place, Url::parse(&text.value))?;
@@ -334,7 +336,7 @@ fn target(pool: &Pool, scope: &mut Scope<'_>) -> Option<Url> {
     Some(url)
 }
 
-/// A URL of a list, with the hash that its body must have.
+/// A URL of a list, with the expected hash of its body.
 struct Listed {
     asked: Asked,
     hash: Option<Text>,
@@ -346,8 +348,8 @@ impl From<Asked> for Listed {
     }
 }
 
-/// The inspection of the responses of a URL that has a hash of its own. All other checks are those
-/// of the request, and are compiled once more with it: an inspection is one value.
+/// The inspection of the responses of a URL that has a hash. All other checks come from the request
+/// and are compiled again with the hash, because an inspection is one value.
 fn looks_with(
     hash: Text,
     request: &Request,
@@ -360,7 +362,7 @@ fn looks_with(
     looks(&request, pool, may_read, scope)
 }
 
-/// A line of a list: a URL, and behind it, where there is one, the hash that its body must have.
+/// A line of a list: a URL, optionally followed by the expected hash of its body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HashedLine<'a> {
     /// The URL.
@@ -370,8 +372,8 @@ pub struct HashedLine<'a> {
 }
 
 impl<'a> HashedLine<'a> {
-    /// Takes a line apart. A URL may be a template and have blanks, so that a hash is looked for
-    /// from the end, and not within a tag.
+    /// Splits a line. The URL may be a template that contains blanks, so the hash is searched from
+    /// the end, and not within a tag.
     #[must_use]
     pub fn of(line: &'a str) -> Self {
         let starts = ALGORITHMS.iter().filter_map(|(name, _)| {
@@ -392,16 +394,16 @@ impl<'a> HashedLine<'a> {
     }
 }
 
-/// The message on a line of other tools' lists of targets, which have methods.
+/// The message on a line with a method, as in other tools' lists of targets.
 const METHOD: &str = "a list has one URL per line and no methods; set the method of all with -X, \
                       or `method` in a plan";
 
-/// The message on a line of vegeta's lists, which names the file of a body.
+/// The message on a line of vegeta's lists that contains the file of a body.
 const BODY: &str = "a list has one URL per line and no bodies; set the body of all with -d @FILE, \
                     or `body` in a plan";
 
-/// Whether a line has a method before its URL: `GET http://…`. vegeta's targets are written so, and
-/// their method would otherwise be a part of the URL.
+/// Whether a line has a method before its URL, such as `GET http://…`. Lines of vegeta's targets
+/// have this form, and the method would otherwise be part of the URL.
 fn begins_with_method(line: &str) -> bool {
     let Some((method, rest)) = line.split_once(' ') else {
         return false;
@@ -411,8 +413,8 @@ fn begins_with_method(line: &str) -> bool {
 }
 
 /// The lines of a list that are not empty and do not begin with `#`, each with its place in a file
-/// called `name`; or the mistake in one. Lines are counted from 1 and trimmed; the list of another
-/// tool, with a method before each URL or files of bodies behind them, is recognised and refused.
+/// called `name`; or the mistake in a line. Lines are counted from 1 and trimmed. A list for
+/// another tool, with a method before each URL or body files after them, is recognised and refused.
 pub fn lines<'a>(bytes: &'a [u8], name: &str) -> Vec<(Place, Result<&'a str, String>)> {
     let name: Arc<str> = name.escape_default().to_string().into();
     let mut found = Vec::new();

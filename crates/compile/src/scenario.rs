@@ -1,4 +1,4 @@
-//! From the steps of scenarios to a program: conditions and loops become jumps.
+//! Compiles the steps of scenarios to a program: conditions and loops become jumps.
 //!
 //! ```text
 //!   if C            If C else ─┐       repeat N        Repeat counter, N, end ─┐
@@ -9,17 +9,17 @@
 //!                                                      … ◄─────────────────────┘
 //! ```
 //!
-//! A program is a flat list of steps, so that a user's state is a place in it and a counter for
-//! each loop. All scenarios of a pool lie in one list, each ends with [`Step::End`], and
-//! [`Scenarios`] knows where each begins. [`Builder`] writes a jump before it knows its end, and
-//! mends it when the end is reached.
+//! A program is a flat list of steps. The state of a user is a position in this list and a counter
+//! per loop. All scenarios of a pool are in one list, each ends with [`Step::End`], and
+//! [`Scenarios`] contains the start of each. [`Builder`] writes a jump before its destination is
+//! known, and sets the destination when the builder reaches it.
 //!
-//! Templates are compiled in the order of the steps: a step may read the variables that steps
-//! before it set, on any way that leads to it.
+//! Templates are compiled in the order of the steps. A step may read the variables that earlier
+//! steps set, on any path to the step.
 //!
-//! Every loop is bounded before the run: the number of steps of the longest way through a scenario
-//! is added up, and one that is too long is refused. A number of passes that a template gives
-//! counts with its greatest value there. So no iteration of a plan can be without an end.
+//! Every loop is bounded before the run: the steps of the longest path through a scenario are added
+//! up, and a path that is too long is refused. A number of passes that a template computes counts
+//! with its maximum. No iteration of a plan can therefore run forever.
 
 use crate::ammo::refuse_step;
 use crate::made::Made;
@@ -38,29 +38,29 @@ use drumfire_plan::{
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
-/// The greatest sum of weights, without their common divisor, for which a cycle of choices is kept
-/// in memory; drawn choices have no such bound.
+/// The maximum sum of weights, divided by their greatest common divisor, for which a cycle of
+/// choices is kept in memory. Drawn choices have no such bound.
 const CYCLE_MAX: u64 = 100_000;
-/// The greatest number of times that a failed request is sent again: a retry is load, and an
-/// unbounded one would hide a target that is down.
+/// The maximum number of retries of a failed request. A retry is load, and unbounded retries would
+/// hide a target that is down.
 const RETRIES_MAX: u32 = 100;
-/// The greatest depth of conditions and loops; the builder recurses with it.
+/// The maximum depth of conditions and loops, because the builder recurses.
 const NESTED_MAX: u32 = 16;
 
-/// The program of a pool, with its requests. A program names requests by their index in `made`, so
-/// that both must be kept together until the plan is made.
+/// The program of a pool, with its requests. A program refers to requests by their index in `made`,
+/// so both must be kept together until the plan is made.
 pub(crate) struct Scenario {
     pub(crate) made: Made,
     pub(crate) program: Program,
 }
 
-/// The program of a pool's scenarios. `add` compiles the request of a step and adds it to those
-/// made so far; its templates may read what the steps before it have set.
+/// Builds the program of a pool's scenarios. `add` compiles the request of a step and adds it to
+/// the requests made so far; its templates may read values that earlier steps set.
 ///
-/// All variables of all scenarios are declared before any step is built, since a template of one
-/// step may name what another one sets. Then each scenario begins with its own copy of that state:
-/// no scenario reads what another one has set. A scenario whose requests all had mistakes makes the
-/// program a default one, which is never run, as mistakes were noted.
+/// All variables of all scenarios are declared before any step is built, because a template of one
+/// step may contain a variable that another step sets. Each scenario then begins with a copy of
+/// that state, so no scenario reads values that another one set. If all requests of a scenario have
+/// mistakes, the program is a default one. It never runs, because mistakes were noted.
 pub(crate) fn scenario(
     pool: &Pool,
     mut templates: TemplateScope,
@@ -98,7 +98,7 @@ pub(crate) fn scenario(
         builder.steps(&scenario.steps, &mut templates.clone());
         builder.steps.push(Step::End);
         let message = "there is nothing to send; give at least one request";
-        // A mistake was noted where it has requests and none could be made.
+        // If the scenario has requests and none could be made, a mistake was noted.
         let silent = scenario.steps.iter().all(|step| step.requests().is_empty());
         let found = &mut builder.scope.found;
         found.add_if(silent, &scenario.name.place, message);
@@ -121,15 +121,15 @@ pub(crate) fn scenario(
     scope.found.add_if(long, &written[0].name.place, message);
     let program = match is_sound {
         true => Program::Steps(Arc::new(scenarios)),
-        // All of its mistakes were noted. A default program keeps the plan's own check from noting
-        // that there is none.
+        // All mistakes of the scenario were noted. A default program keeps the plan's check from
+        // noting a missing program.
         false => Program::default(),
     };
     Scenario { made, program }
 }
 
-/// Notes a pool with two descriptions of its users' steps. One of them is compiled all the same, so
-/// that its own mistakes are found too.
+/// Notes a pool with two descriptions of its users' steps. One of them is still compiled, so that
+/// its mistakes are found too.
 fn check(pool: &Pool, scope: &mut Scope<'_>) {
     let first = pool.place("scenario").or_else(|| pool.place("scenarios"));
     if let (Some(first), false) = (first, pool.requests.is_empty()) {
@@ -144,8 +144,8 @@ fn check(pool: &Pool, scope: &mut Scope<'_>) {
     }
 }
 
-/// The choice among a list of requests or scenarios with weights: spread evenly over a cycle, in
-/// blocks, or drawn at random. Without weights they are taken in turn.
+/// The choice among a list of weighted requests or scenarios: spread evenly over a cycle, in
+/// blocks, or drawn at random. Without weights, they take turns.
 pub(crate) fn choice(
     weights: &[Option<&Count>],
     mix: Option<&Text>,
@@ -182,19 +182,19 @@ pub(crate) fn choice(
     })
 }
 
-/// The steps of scenarios on their way to a program.
+/// Builds the program from the steps of scenarios.
 ///
-/// A step is written where it comes to stand; only jumps forward are written with a 0 and mended.
-/// The index of a step is also the number of its random values, so that they depend on the place in
-/// the document and not on the way by which a user came there.
+/// A step is written at its final index. Only forward jumps are written with destination 0, which
+/// is set later. The random values of a step follow from its index, so they depend on the position
+/// in the document and not on the path of a user.
 struct Builder<'a, 's, Add> {
-    /// The compiler of a step's request, which adds it to those that were made.
+    /// Compiles a step's request and adds it to the requests made so far.
     add: Add,
     made: Made,
     steps: Vec<Step>,
-    /// The number of loops so far; each has a counter of its own.
+    /// The number of loops so far; each has a separate counter.
     counters: u16,
-    /// The depth of the steps that are built now.
+    /// The nesting depth of the current steps.
     nested: u32,
     scope: &'a mut Scope<'s>,
 }
@@ -208,8 +208,8 @@ where
         self.steps.len() as u32
     }
 
-    /// Builds steps one after the other. A step with a mistake is left out, and the next one is
-    /// built as if it had been there: what it would have set counts as set.
+    /// Builds steps one after the other. A step with a mistake is left out, but the variables that
+    /// it would set count as set for the next step.
     fn steps(&mut self, written: &[Written], templates: &mut TemplateScope) {
         for step in written {
             match step {
@@ -236,8 +236,8 @@ where
         }
     }
 
-    /// Builds steps one level deeper, where that is not too deep. Steps that are too deep are left
-    /// out as a whole, and noted once.
+    /// Builds steps one level deeper, unless that exceeds the maximum depth. Steps that are too
+    /// deep are left out as a whole, and noted once.
     fn within(&mut self, place: &drumfire_document::Place, add: impl FnOnce(&mut Self)) {
         if self.nested == NESTED_MAX {
             let message = format!("steps can be nested at most {NESTED_MAX} deep");
@@ -249,8 +249,8 @@ where
         self.nested -= 1;
     }
 
-    /// A pause: a time, a law, `until` a time after the iteration's intended start, or `at least` a
-    /// time since it began.
+    /// Builds a pause: a time, a law, `until` a time after the iteration's intended start, or `at
+    /// least` a time since it began.
     fn pause(&mut self, text: &Text) {
         let pause = text.value.trim();
         let until = pause.strip_prefix("until ");
@@ -270,7 +270,7 @@ where
         self.steps.extend(step);
     }
 
-    /// A step that sends a request. A step whose request has mistakes is left out.
+    /// Builds a step that sends a request. A step whose request has mistakes is left out.
     fn request(&mut self, step: &RequestStep, templates: &mut TemplateScope) {
         let next = self.made.requests.len();
         refuse_step(&step.request.ask, self.scope);
@@ -296,10 +296,10 @@ where
         }
     }
 
-    /// A condition, its steps, and those where it does not hold. Both ways begin with the same
-    /// variables and join behind.
+    /// Builds a condition, its steps, and its `else` steps. Both branches begin with the same
+    /// variables and join at the end.
     ///
-    /// A jump over the second way is written only where there is one.
+    /// A jump over the `else` steps is written only if there are any.
     fn branch(&mut self, branch: &Branch, templates: &mut TemplateScope) {
         let asked = self.ask(&branch.condition, templates);
         let mut also = templates.clone();
@@ -316,9 +316,8 @@ where
         templates.join(&also);
     }
 
-    /// Adds the test of a condition, whose jump is not known yet. Returns its index, where the
-    /// condition is right; the caller mends the jump with [`Self::jump_here`] when it has reached
-    /// the place.
+    /// Adds the test of a condition, with an unknown jump destination. Returns its index if the
+    /// condition is valid; the caller sets the destination with [`Self::jump_here`].
     fn ask(&mut self, text: &Text, templates: &TemplateScope) -> Option<usize> {
         let place = self.place();
         let condition = Condition::compile(&text.value, place, &templates.for_values());
@@ -331,8 +330,8 @@ where
         Some(place as usize)
     }
 
-    /// Lets a test that does not hold go on at the next step. Without an index, since the condition
-    /// had a mistake, there is nothing to mend.
+    /// Makes a failed test continue at the next step. `None` means that the condition had a
+    /// mistake, and then nothing is set.
     fn jump_here(&mut self, asked: Option<usize>) {
         let place = self.place();
         let step = asked.and_then(|at| self.steps.get_mut(at));
@@ -341,11 +340,11 @@ where
         }
     }
 
-    /// A loop: its number of passes, its steps, and the condition that ends it early.
+    /// Builds a loop: its number of passes, its steps, and the condition that ends it early.
     ///
-    /// The loop's first step is written twice: at the beginning for its place, and again when the
-    /// end is known. The condition stands behind the steps, since it mostly asks what a response of
-    /// this pass has given; where it holds, the loop is left without another count.
+    /// The loop's first step is written twice: at the beginning to reserve its index, and again
+    /// when the end is known. The condition comes after the steps, because it usually tests a value
+    /// from a response of this pass. If it holds, the loop ends without counting another pass.
     fn repeat(&mut self, repeated: &Loop, templates: &mut TemplateScope) {
         let counter = CounterId(self.counters);
         self.counters = self.counters.saturating_add(1);
@@ -385,7 +384,7 @@ where
         };
     }
 
-    /// The number of passes of a loop: fixed, or given by a template in each iteration.
+    /// The number of passes of a loop: fixed, or computed by a template in each iteration.
     fn passes(&mut self, text: &Text, templates: &TemplateScope) -> Passes {
         if let Ok(passes) = text.value.trim().parse() {
             return Passes::Fixed(passes);
@@ -407,8 +406,8 @@ where
 }
 
 /// The consequence of a request's failure for its iteration, such as `retry(2,1s) end_iteration`;
-/// nothing where none was written. The iteration goes on after a failure unless the text says
-/// otherwise, also behind retries that were of no use.
+/// the default has no effect. The iteration continues after a failure unless the text sets another
+/// consequence, also after retries that failed.
 fn on_failure(written: Option<&Text>, scope: &mut Scope<'_>) -> (Retry, OnFailure) {
     let Some(text) = written else {
         return Default::default();
@@ -443,8 +442,9 @@ fn on_failure(written: Option<&Text>, scope: &mut Scope<'_>) -> (Retry, OnFailur
     }
 }
 
-/// The times and the rest of a retry, as `2` or `2,500ms`; `None` where it is neither, or more
-/// often than a failed request is sent again. Without a rest the request is sent again at once.
+/// Parses the number of retries and the rest before each, such as `2` or `2,500ms`. Returns `None`
+/// if the text is invalid or exceeds the maximum number of retries. Without a rest, the request is
+/// sent again immediately.
 fn retry_of(inside: Option<&str>) -> Option<Retry> {
     let inside = inside?;
     let (times, rest) = match inside.split_once(',') {

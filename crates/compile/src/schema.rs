@@ -1,13 +1,14 @@
-//! The schema of a pool's calls: from a set of descriptors, from `.proto` files, or else from the
-//! server.
+//! The schema of a pool's calls: from a set of descriptors, from `.proto` files, or otherwise from
+//! the server.
 //!
-//! Files that were named are always enough; a server is asked by reflection only where the document
-//! names none, and only while no mistake was found. A second question is asked in spite of later
-//! mistakes once the first was answered, for then the server is known to answer fast.
+//! Schema files in the document are always sufficient. A server is queried by reflection only if
+//! the document has no schema files, and only while no mistake was found. After the first query was
+//! answered, a second one is sent in spite of later mistakes, because the server is known to answer
+//! fast.
 //!
-//! The answer of a server is a stranger's: the reflection of `schema` bounds its services, files
-//! and bytes, and the time for it is that of opening a connection. A failure there is the world's
-//! and not the document's ([`Fault::World`]), and the exit code tells the two apart.
+//! The answer of a server is untrusted: the reflection in `schema` bounds its services, files and
+//! bytes, and its time limit is the timeout for opening a connection. A failure is blamed on the
+//! world instead of the document ([`Fault::World`]), and the exit codes differ.
 
 use crate::host::{Found, SchemaQuestion};
 use crate::metadata;
@@ -19,9 +20,9 @@ use drumfire_schema::Schema;
 use drumfire_schema::reflection::Wanted;
 use std::sync::Arc;
 
-/// The schema that has the wanted symbol. `place` is the place of the symbol in the document;
-/// `None` where a mistake was noted. `.proto` files are compiled to one schema, whatever symbol is
-/// wanted.
+/// The schema that contains the wanted symbol. `place` is the place of the symbol in the document.
+/// Returns `None` after a mistake was noted. `.proto` files are compiled to one schema, regardless
+/// of the wanted symbol.
 pub(crate) fn schema(
     written: &Written,
     server: &Inquiry,
@@ -57,7 +58,7 @@ pub(crate) fn schema(
         return scope.found.ok(&first.place, schema);
     }
     let metadata = metadata::fixed(&written.reflection.metadata, scope);
-    // A server is asked only where nothing else is wrong, but for what it answered before.
+    // The server is queried only if there are no mistakes, or if it has answered before.
     if !scope.found.is_empty() && !scope.has_answer {
         return None;
     }

@@ -1,12 +1,12 @@
-//! The state of one compilation: the host, the mistakes so far, and the files that were read.
+//! The state of one compilation: the host, the mistakes so far, and the files read.
 //!
-//! Every step is given the scope, reads through it and notes mistakes in it. The reading methods
-//! return `None` where they have noted one, so that a caller may use `?` without a message of its
-//! own; `found.ok(place, result)` does the same for any result.
+//! Every step receives the scope, reads through it and notes mistakes in it. The reading methods
+//! return `None` after they noted a mistake, so that a caller can use `?` without its own message;
+//! `found.ok(place, result)` does the same for any result.
 //!
-//! A scope lives as long as one compilation and never outlasts it. What a run still reads from
-//! files it has opened through [`Scope::open`]; the bytes that [`Scope::file`] has read are shared
-//! with the plan and stay as they were, even where the file changes before the run.
+//! A scope lives for one compilation. Files that the run reads later are opened through
+//! [`Scope::open`]. The plan shares the bytes that [`Scope::file`] has read, so these do not change
+//! even if the file changes before the run.
 
 use crate::multipart::{Multipart, multipart};
 use crate::taken::TakenValues;
@@ -21,32 +21,32 @@ use drumfire_units::Nanos;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The host, the mistakes so far, and the files that were read.
+/// The host, the mistakes so far, and the files read.
 ///
-/// There is one for each compilation, and each step has it alone while it runs. Nothing in it is a
-/// part of the plan but the bytes of files; the other fields carry facts between steps that do not
+/// Each compilation has one scope, and each step borrows it exclusively. Of its content, only the
+/// bytes of files become part of the plan. The other fields carry facts between steps that do not
 /// call each other, such as the names of secret fields from a draft to the options of HTTP.
 pub(crate) struct Scope<'a> {
     /// The machine and its servers.
     pub(crate) host: &'a Arc<dyn Host>,
     /// The mistakes so far, each with its place.
     pub(crate) found: Findings,
-    /// The files that were read, by path as it was written: the content that many requests send is
-    /// in memory once. `None` where a file can't be read, which was noted once.
+    /// The files read, by path as written, so that content that many requests send is in memory
+    /// once. `None` if a file can't be read, which was noted once.
     files: HashMap<String, Option<Arc<[u8]>>>,
-    /// Whether a server has answered a question for a schema. Later questions are then asked in
-    /// spite of mistakes: they cost no timeout any more, and find the mistakes of further calls.
+    /// Whether a server has answered a query for a schema. Later queries are then sent in spite of
+    /// mistakes: they no longer cost a timeout, and find the mistakes of further calls.
     pub(crate) has_answer: bool,
     /// Names of header fields whose values the document marks as secrets.
     pub(crate) private_headers: Vec<String>,
     /// The record of values that are taken from responses, in a setup or a teardown.
     pub(crate) taken: Option<Arc<TakenValues>>,
-    /// The places of values that contain one which the setup has not taken yet.
+    /// The places of values that contain a value which the setup has not taken yet.
     pub(crate) late: Arc<[Place]>,
 }
 
 impl<'a> Scope<'a> {
-    /// A scope without mistakes, for a document that is sound in its form.
+    /// Creates a scope without mistakes, for a document of valid form.
     pub(crate) fn new(host: &'a Arc<dyn Host>) -> Self {
         Self {
             host,
@@ -59,8 +59,8 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// The content of a file; `None` where it can't be read. Paths are compared as texts: a
-    /// file under two names is read twice.
+    /// The content of a file; `None` if it can't be read. Paths are compared as texts: a file under
+    /// two names is read twice.
     pub(crate) fn file(&mut self, path: &Text) -> Option<Arc<[u8]>> {
         if let Some(bytes) = self.files.get(&path.value) {
             return bytes.clone();
@@ -72,23 +72,23 @@ impl<'a> Scope<'a> {
         bytes
     }
 
-    /// The content of a file with a private key; `None` where it can't be read.
+    /// The content of a file with a private key; `None` if it can't be read.
     pub(crate) fn secret_file(&mut self, path: &Text) -> Option<Arc<[u8]>> {
         let read = self.host.read_secret(&path.value);
         let read = read.map_err(|error| format!("can't read {}: {error}", path.value));
         self.found.ok(&path.place, read).map(Arc::from)
     }
 
-    /// A file that is read from any place while the run lasts; `None` where it can't be opened.
+    /// A file whose parts can be read during the run; `None` if it can't be opened.
     pub(crate) fn open(&mut self, path: &Text) -> Option<Arc<dyn ReadAt>> {
         let opened = self.host.open(&path.value);
         let opened = opened.map_err(|error| format!("can't read {}: {error}", path.value));
         self.found.ok(&path.place, opened)
     }
 
-    /// The bytes of a payload, as they are where no templates are looked for. A form is encoded and
-    /// parts are joined; a file is read, and read once however many requests name it. `None` where
-    /// a mistake was noted.
+    /// The bytes of a payload, unchanged if templates are off. A form is encoded and parts are
+    /// joined. A file is read once for all requests that send it. Returns `None` after a mistake
+    /// was noted.
     pub(crate) fn payload(&mut self, payload: &Payload) -> Option<Arc<[u8]>> {
         match payload {
             Payload::Text(text) | Payload::Json(text) => Some(text.value.as_bytes().into()),
@@ -134,8 +134,8 @@ impl<'a> Scope<'a> {
         self.found.ok(&count.place, small)
     }
 
-    /// A law, whose traces are read by `read_trace`; a mistake is marked within the text, at the
-    /// piece of the law that has it.
+    /// Parses a law; `read_trace` reads its traces. A mistake is marked within the text, at the
+    /// invalid piece of the law.
     pub(crate) fn law(
         &mut self,
         text: &Text,
@@ -144,8 +144,7 @@ impl<'a> Scope<'a> {
         match Sequence::parse_with(&text.value, read_trace) {
             Ok(law) => Some(law),
             Err(error) => {
-                // A comma within YAML's braces ends a text without quotes, and then it looks like
-                // this.
+                // In YAML braces, a comma ends an unquoted text, which then looks like this.
                 let advice = match text.place {
                     Place::File { .. } if error.is_unclosed() => {
                         ", and within `{ }`, quote the law"
@@ -159,9 +158,9 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// The value of a word, of several that are possible; `what` is the noun in the message on an
-    /// unknown one. `None` where nothing was written, and where a mistake was noted: the default
-    /// goes in its place either way.
+    /// The value of a word from a list of valid words; `what` is the noun for the message on an
+    /// unknown word. Returns `None` if nothing was written, or after a mistake was noted: the
+    /// caller uses the default in both cases.
     pub(crate) fn word<T: Copy>(
         &mut self,
         text: Option<&Text>,
@@ -185,7 +184,7 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// Whether a switch is on; it is off where nothing was written.
+/// Whether a switch is on; the default is off.
 pub(crate) fn is_on(switch: &Option<Switch>) -> bool {
     switch.as_ref().is_some_and(|switch| switch.value)
 }

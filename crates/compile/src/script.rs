@@ -1,18 +1,18 @@
 //! The script of a pool, and the responses that its functions inspect.
 //!
-//! A script is loaded once to be checked; each worker thread then has interpreters of its own,
-//! which `script` bounds in time and memory. An inspection by functions comes last: rules that need
-//! no interpreter have accepted the response before ([`ScriptRules`]). A function is given the
-//! response as a datum ([`seen`]), which is built once for all functions of a request.
+//! A script is loaded once to check it. Each worker thread later has separate interpreters, which
+//! `script` bounds in time and memory. Functions inspect a response last, after rules without an
+//! interpreter have accepted it ([`ScriptRules`]). A function receives the response as a datum
+//! ([`seen`]), which is built once for all functions of a request.
 //!
-//! A function can do nothing but answer, with a text or with JSON: it has no files, no network and
-//! no clock. What it throws fails the exchange under a kind of its own ([`MismatchKind::Script`]),
-//! so that a mistake in a script is not taken for one of the target.
+//! A function can only return a value, a text or JSON: it has no files, no network and no clock. An
+//! exception fails the exchange with a separate kind ([`MismatchKind::Script`]), so that a mistake
+//! in a script is not taken for one of the target.
 //!
-//! [`sources`] is called for each pool before its requests are compiled: it loads the script and
-//! gives the pool its own table of sources, in which templates find the functions too.
-//! [`ScriptRules::new`] is called for a request that names a function, and what it makes is used by
-//! worker threads: its methods borrow it alone, and an interpreter is taken for the time of a call.
+//! [`sources`] is called for each pool before its requests are compiled. It loads the script and
+//! creates the pool's table of sources, in which templates also find the functions.
+//! [`ScriptRules::new`] is called for a request that uses a function. Worker threads use its
+//! result: its methods borrow it only shared, and an interpreter is taken for the time of a call.
 
 use crate::scope::Scope;
 use crate::template_scope::TemplateScope;
@@ -31,15 +31,15 @@ use std::sync::Arc;
 /// The word before the name of a function in `take`: `token: js token_of`.
 const WORD: &str = "js ";
 
-/// The sources of a pool's templates, with its script. A feed is shared by all pools; functions are
-/// those of one.
+/// The sources of a pool's templates, with its script. All pools share the feeds, but each pool has
+/// its own functions.
 pub(crate) struct Own {
     pub(crate) sources: Arc<Sources>,
-    /// The script's functions; `None` of a pool without a script.
+    /// The script's functions; `None` for a pool without a script.
     pub(crate) script: Option<Arc<dyn Functions>>,
 }
 
-/// The sources of a pool, with the functions of its script where it has one.
+/// The sources of a pool, with the functions of its script if it has one.
 pub(crate) fn sources(pool: &Pool, sources: &Arc<Sources>, scope: &mut Scope<'_>) -> Own {
     let script = pool
         .settings
@@ -53,8 +53,8 @@ pub(crate) fn sources(pool: &Pool, sources: &Arc<Sources>, scope: &mut Scope<'_>
     Own { sources, script }
 }
 
-/// A script of a file; `None` where a mistake was noted. It is loaded under the bounds of a call,
-/// so that a script which never ends is refused here.
+/// Loads a script from a file. Returns `None` after a mistake was noted. Loading has the bounds of
+/// a call, so a script that never ends is refused here.
 fn load(path: &Text, scope: &mut Scope<'_>) -> Option<Arc<dyn Functions>> {
     let bytes = scope.file(path)?;
     let text = utf8::text(&bytes).map_err(|what| format!("the script is {what}"));
@@ -66,7 +66,7 @@ fn load(path: &Text, scope: &mut Scope<'_>) -> Option<Arc<dyn Functions>> {
     Some(Arc::new(script))
 }
 
-/// A variable whose value comes from a function: the variable in a user's state, its name for
+/// A variable that gets its value from a function: the variable in a user's state, its name for
 /// messages, and the function.
 #[derive(Clone, Debug)]
 struct ScriptTake {
@@ -75,47 +75,46 @@ struct ScriptTake {
     function: String,
 }
 
-/// The inspection of a response by a script, behind the rules that need none.
+/// The inspection of a response by a script, after the rules that need no interpreter.
 ///
-/// It asks for all header fields, since it can't be known which ones a function reads, and for the
-/// body up to its bound.
+/// The inspection requests all header fields, because the fields that a function reads are unknown,
+/// and the body up to its bound.
 #[derive(Debug)]
 pub(crate) struct ScriptRules {
-    /// The rules that need no interpreter, which are asked first.
+    /// The rules that need no interpreter, which are evaluated first.
     rules: Rules,
     functions: Arc<dyn Functions>,
-    /// The function that judges the response; `None` where functions only take values.
+    /// The function that judges the response; `None` if functions only take values.
     judge: Option<String>,
     takes: Vec<ScriptTake>,
-    /// The part of a decoded body that functions are given.
+    /// The maximum size of a decoded body that functions receive.
     body_max: ByteSize,
 }
 
 /// The parts of a request that need a script.
 pub(crate) struct Asked<'a> {
-    /// The function that judges the response, as `expect: { js: … }` names it.
+    /// The function that judges the response, as written in `expect: { js: … }`.
     pub(crate) judge: Option<&'a Text>,
     /// The values that functions take.
     pub(crate) takes: Vec<&'a Field>,
 }
 
 impl Asked<'_> {
-    /// Whether nothing of the request needs a script.
+    /// Whether the request uses no functions.
     pub(crate) const fn is_empty(&self) -> bool {
         self.judge.is_none() && self.takes.is_empty()
     }
 }
 
-/// Whether a value is taken by a function, by its first word.
+/// Whether a function takes a value, by its first word.
 pub(crate) fn is_scripted(field: &Field) -> bool {
     field.value.value.starts_with(WORD)
 }
 
 impl ScriptRules {
-    /// Joins rules with what a script does; `None` where a mistake was noted.
+    /// Joins rules with a script's functions. Returns `None` after a mistake was noted.
     ///
-    /// Every name is looked for before anything is joined: all functions that are missing are
-    /// noted.
+    /// All names are resolved before anything is joined, so that all missing functions are noted.
     pub(crate) fn new(
         rules: Rules,
         asked: &Asked<'_>,
@@ -153,8 +152,8 @@ impl ScriptRules {
         })
     }
 
-    /// The answer of a function to a response. The request's own context is not there: an
-    /// inspection is the same for all responses of its request.
+    /// The result of a function for a response. The request's context is not available, because all
+    /// responses of the request share the inspection.
     fn call(&self, function: &str, seen: &Datum) -> Result<Option<Datum>, DataError> {
         let request = RequestContext::default();
         self.functions.call(
@@ -165,8 +164,8 @@ impl ScriptRules {
         )
     }
 
-    /// Judges a response by a function: it is as expected where the function returns nothing or
-    /// `true`, and any other value is the reason why it is not.
+    /// Judges a response with a function: the response is as expected if the function returns
+    /// nothing or `true`; any other value is the reason for the mismatch.
     fn judge(&self, function: &str, seen: &Datum) -> Result<(), Mismatch> {
         let said = self.call(function, seen).map_err(failed)?;
         let reason = match said {
@@ -179,8 +178,8 @@ impl ScriptRules {
         Err(Mismatch { kind, reason })
     }
 
-    /// The value that a function takes from a response. JSON is kept as its text; a function that
-    /// returns nothing has found nothing, and fails the exchange as an extractor would.
+    /// The value that a function takes from a response. JSON is kept as its text. A function that
+    /// returns nothing has found nothing, and fails the exchange like an extractor.
     fn taken(&self, take: &ScriptTake, seen: &Datum) -> Result<String, Mismatch> {
         match self.call(&take.function, seen).map_err(failed)? {
             Some(Datum::Text(text) | Datum::Json(text)) => Ok(text),
@@ -197,8 +196,7 @@ impl Inspection for ScriptRules {
         self.rules.fields()
     }
 
-    /// Asks for every field: a function may read any, and which ones it reads is not known before
-    /// it runs.
+    /// Always true: a function may read any field, and the fields are unknown before it runs.
     fn every_field(&self) -> bool {
         true
     }
@@ -208,8 +206,8 @@ impl Inspection for ScriptRules {
     }
 
     /// Inspects a response: the rules first, then the judge, then the values in the order of the
-    /// document. The first mismatch ends it; values that were taken before stay taken, and the
-    /// exchange has failed.
+    /// document. The first mismatch ends the inspection and fails the exchange; values already
+    /// taken stay taken.
     fn inspect(&self, response: &Response<'_>, taken: &mut Taken) -> Result<(), Mismatch> {
         self.rules.inspect(response, taken)?;
         let seen = seen(response);
@@ -226,9 +224,9 @@ impl Inspection for ScriptRules {
         Ok(())
     }
 
-    /// The results of all rules and functions, for a report that shows the exchange in full.
-    /// Nothing ends it early, functions are called once more, and values with secret names are
-    /// masked.
+    /// The results of all rules and functions, for a report that shows the exchange in full. A
+    /// mismatch does not end the evaluation, functions are called again, and values with secret
+    /// names are masked.
     fn findings(&self, response: &Response<'_>) -> Vec<Finding> {
         let seen = seen(response);
         let mut findings = self.rules.findings(response);
@@ -253,7 +251,7 @@ impl Inspection for ScriptRules {
     }
 }
 
-/// A function that failed fails its exchange, by blame of the plan.
+/// An error in a function fails its exchange, with the blame on the plan.
 fn failed(error: DataError) -> Mismatch {
     Mismatch {
         kind: MismatchKind::Script,
@@ -261,8 +259,8 @@ fn failed(error: DataError) -> Mismatch {
     }
 }
 
-/// A response as functions are given it: `{status, headers, body, seconds}`, names of headers in
-/// lower case, several values of one joined by commas. Bytes that are no UTF-8 are replaced.
+/// A response as functions receive it: `{status, headers, body, seconds}`, with header names in
+/// lower case and several values of one name joined by commas. Invalid UTF-8 is replaced.
 fn seen(response: &Response<'_>) -> Datum {
     let mut headers: Vec<(String, String)> = Vec::new();
     for (name, value) in response.fields.iter() {

@@ -1,16 +1,17 @@
-//! Values that are taken from responses, kept beyond the run: those of a setup are references of
-//! the load and of the teardown (docs/design/02-schedule-and-users.md#setup-and-teardown).
+//! Values that are taken from responses and kept after the run. The load and the teardown refer to
+//! the values of a setup (docs/design/02-schedule-and-users.md#setup-and-teardown).
 //!
-//! A worker thread writes them while the phase runs ([`Recorded`]), and the front end reads them
-//! when it is over ([`TakenValues::to_map`]). A phase has one user and one iteration, so that the
-//! lock is never waited for, and "the last value" is that of the last step that takes the name.
+//! A worker thread writes the values while the phase runs ([`Recorded`]), and the front end reads
+//! them after it ended ([`TakenValues::to_map`]). A phase has one user and one iteration, so no
+//! thread waits for the lock, and the last value of a name is the value from the last step that
+//! takes it.
 
 use drumfire_plan::{Finding, Inspection, Mismatch, Response, Taken, VariableId};
 use drumfire_units::ByteSize;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The last value that was taken under each name.
+/// The last value taken under each name.
 #[derive(Debug, Default)]
 pub struct TakenValues(Mutex<BTreeMap<String, String>>);
 
@@ -22,19 +23,19 @@ impl TakenValues {
         values.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Keeps a value in the place of an earlier one of the name.
+    /// Keeps a value; replaces an earlier one of the same name.
     fn keep(&self, name: &str, value: &str) {
         let mut values = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         values.insert(name.to_owned(), value.to_owned());
     }
 }
 
-/// An inspection whose values are kept beside the user's own variables; else it does as the
-/// inspection within.
+/// An inspection that additionally records its values outside the user's variables; otherwise it
+/// behaves like the inner inspection.
 #[derive(Debug)]
 pub(crate) struct Recorded {
     pub(crate) inspection: Arc<dyn Inspection>,
-    /// The variables to which it gives values, with their names.
+    /// The variables to which the inspection assigns values, with their names.
     pub(crate) names: Vec<(VariableId, String)>,
     pub(crate) taken: Arc<TakenValues>,
 }
@@ -54,8 +55,8 @@ impl Inspection for Recorded {
 
     fn inspect(&self, response: &Response<'_>, taken: &mut Taken) -> Result<(), Mismatch> {
         let result = self.inspection.inspect(response, taken);
-        // Also where a later rule failed: a teardown may need the id of what a failed setup has
-        // made.
+        // Values are kept even if a later rule failed: a teardown may need the id of an object that
+        // a failed setup created.
         for (variable, value) in taken.iter() {
             let mut names = self.names.iter();
             if let Some((_, name)) = names.find(|(known, _)| *known == variable) {

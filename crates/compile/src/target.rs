@@ -1,11 +1,12 @@
 //! The target of calls: `HOST:PORT`, a URL, or a Unix socket.
 //!
-//! gRPC's tools write a target without a scheme, so that `plaintext` decides about TLS there; a URL
-//! says so itself, and may not contradict it. The forms are those of gRPC's own naming, `unix:PATH`
-//! and `unix:///PATH` included; its `dns:` is none, since names are looked up anyhow.
+//! gRPC's tools write a target without a scheme, and `plaintext` then decides about TLS. A URL
+//! contains the scheme, and `plaintext` must not contradict it. The accepted forms are those of
+//! gRPC's naming, including `unix:PATH` and `unix:///PATH`; `dns:` is refused, because names are
+//! always looked up.
 //!
-//! A plan has a URL in any case. That of a socket names this machine as host, which nothing dials:
-//! it is the authority that the server sees.
+//! A plan always has a URL. The URL of a socket has this machine as host, which is never dialed: it
+//! is the authority that the server sees.
 
 use crate::scope::{Scope, is_on};
 use drumfire_document::names;
@@ -16,11 +17,11 @@ use std::path::PathBuf;
 /// The target of a pool's calls.
 pub(crate) struct CallTarget {
     pub(crate) url: Url,
-    /// The socket that is dialed in place of the URL's host.
+    /// The socket that is dialed instead of the URL's host.
     pub(crate) unix_socket: Option<PathBuf>,
 }
 
-/// The target of a pool's calls; over TLS, unless the target or `plaintext` excludes it.
+/// The target of a pool's calls; over TLS, unless the target or `plaintext` disables it.
 pub(crate) fn of_calls(reach: &Reach, place: &Place, scope: &mut Scope<'_>) -> Option<CallTarget> {
     let Some(text) = &reach.target else {
         let message = "calls need a `target`; write one such as orders.test:443";
@@ -54,8 +55,8 @@ pub(crate) fn of_calls(reach: &Reach, place: &Place, scope: &mut Scope<'_>) -> O
     })
 }
 
-/// The target as the text of a URL, or the reason for which it is none. `plaintext` beside
-/// `http://` says the same twice and is let pass; a URL over TLS beside it can't be meant.
+/// The target as the text of a URL, or the reason why it is invalid. `plaintext` with `http://` is
+/// redundant and accepted; `plaintext` with a TLS URL is refused.
 fn whole(text: &Text, scheme: &str) -> Result<String, String> {
     let value = &text.value;
     match value.split_once("://") {

@@ -1,17 +1,16 @@
 //! The values that templates may read at some place of a pool, and the request with which they are
 //! tried.
 //!
-//! Compiling goes through the steps of a scenario as a user does, and the scope goes with it:
+//! Compiling follows the steps of a scenario like a user, and the scope moves along:
 //! [`TemplateScope::declare`] makes all variables known, each step that sets one
 //! ([`TemplateScope::set`], [`TemplateScope::take`], [`TemplateScope::count`]) makes it readable
-//! from there on, and [`TemplateScope::join`] merges the two ways behind a condition. `first` has
-//! values for all variables that are set, so that each template can be rendered at once as the
-//! first user's request would have it.
+//! from there on, and [`TemplateScope::join`] merges the two branches after a condition. `first`
+//! has values for all variables that are set, so that each template can be rendered immediately for
+//! the first user's request.
 //!
-//! The value that a response gives, or a loop counts, is known in the run only. [`STAND_IN`] stands
-//! for it, and for nothing of its form: a template that reads such a variable, through another one
-//! perhaps, may fail when it is tried ([`TemplateScope::tried`]). An unknown name is a mistake all
-//! the same.
+//! A value from a response or a loop counter is known only during the run. [`STAND_IN`] represents
+//! it, but its form may differ: a template that reads such a variable, directly or through another
+//! one, may fail when it is tried ([`TemplateScope::tried`]). An unknown name is still a mistake.
 
 use crate::scope::Scope;
 use drumfire_data::{SetValue, Sources, Template, Text as Kind, TextTemplate as _};
@@ -21,8 +20,8 @@ use drumfire_plan::{
 };
 use std::sync::Arc;
 
-/// The value with which templates are tried in place of one that only a run knows: it may stand in a
-/// URL, and is a number.
+/// The value with which templates are tried for a value that is known only during the run. The
+/// stand-in is valid in a URL, and is a number.
 const STAND_IN: &str = "1";
 
 /// The feeds and variables that templates may read at some place of a pool.
@@ -31,16 +30,16 @@ pub(crate) struct TemplateScope {
     pub(crate) sources: Arc<Sources>,
     /// The first request of the first user, with which templates are tried before the run.
     pub(crate) first: RequestContext,
-    /// The variables whose values in `first` are stand-ins, or computed from some.
+    /// The variables whose values in `first` are stand-ins, or computed from stand-ins.
     unknown: Vec<VariableId>,
-    /// The places of texts in which the same is true of a part: the setup takes it.
+    /// The places of texts of which a part is a stand-in, because the setup takes its value.
     late: Arc<[Place]>,
     /// The functions of the pool's script.
     pub(crate) script: Option<Arc<dyn Functions>>,
 }
 
 impl TemplateScope {
-    /// A scope with the feeds alone.
+    /// Creates a scope with only the feeds.
     pub(crate) fn new(sources: &Arc<Sources>, seed: u64) -> Self {
         Self {
             sources: Arc::clone(sources),
@@ -54,7 +53,7 @@ impl TemplateScope {
         }
     }
 
-    /// The scope with the places of texts that the setup gives a part of.
+    /// Returns the scope with the places of texts that contain values of the setup.
     pub(crate) fn with_late(self, late: &Arc<[Place]>) -> Self {
         Self {
             late: Arc::clone(late),
@@ -62,13 +61,13 @@ impl TemplateScope {
         }
     }
 
-    /// The scope with a script, whose functions the sources have already.
+    /// Returns the scope with a script. The sources already contain its functions.
     pub(crate) fn with_script(self, script: Option<Arc<dyn Functions>>) -> Self {
         Self { script, ..self }
     }
 
-    /// Declares the variables of a scenario, beside those of the pool's other scenarios. They have
-    /// no values yet.
+    /// Declares the variables of a scenario, in addition to the variables of the pool's other
+    /// scenarios. They have no values yet.
     pub(crate) fn declare(&mut self, scenario: &[Written], scope: &mut Scope<'_>) {
         let mut sources = (*self.sources).clone();
         for name in variables(scenario) {
@@ -82,16 +81,16 @@ impl TemplateScope {
         }
     }
 
-    /// The step that gives a variable its value, which templates behind it may read, and for how
-    /// many iterations there are rows for it. `number` is the step's, from which its random numbers
-    /// follow.
+    /// Builds the step that sets a variable, which later templates may read. Also returns the
+    /// number of iterations for which feeds have rows. `number` is the step's number, from which
+    /// its random numbers follow.
     pub(crate) fn set(
         &mut self,
         field: &Field,
         number: u32,
         scope: &mut Scope<'_>,
     ) -> Option<(Step, Option<u64>)> {
-        // A name that can't be one was noted.
+        // An invalid name was already noted.
         let variable = self.sources.declared(&field.name.value)?;
         let made = self.value(field, number);
         let (text, is_known) = match &made {
@@ -112,8 +111,7 @@ impl TemplateScope {
         Some((Step::Set { variable, value }, count))
     }
 
-    /// The variables to which a request's response gives values, which templates behind it may
-    /// read.
+    /// The variables to which a request's response assigns values. Later templates may read them.
     pub(crate) fn take(&mut self, fields: &[Field]) -> Arc<[VariableId]> {
         let names = fields.iter().map(|field| &field.name.value);
         let taken: Vec<VariableId> = names
@@ -125,13 +123,13 @@ impl TemplateScope {
         taken.into()
     }
 
-    /// Makes a variable readable from here on whose value only a run knows.
+    /// Makes a variable readable from here on whose value is known only during the run.
     fn stand_in(&mut self, variable: VariableId) {
         self.set_to(variable, STAND_IN);
         self.unknown.push(variable);
     }
 
-    /// Makes a variable readable from here on, with this value where templates are tried.
+    /// Makes a variable readable from here on. Trials of templates use this value.
     fn set_to(&mut self, variable: VariableId, tried: &str) {
         self.unknown.retain(|unknown| *unknown != variable);
         if !self.sources.is_set(variable) {
@@ -142,28 +140,28 @@ impl TemplateScope {
         }
     }
 
-    /// The variable that counts the passes of a loop, which the loop's steps may read.
+    /// The variable that counts the passes of a loop. The loop's steps may read it.
     pub(crate) fn count(&mut self, name: &Text) -> Option<VariableId> {
         let variable = self.sources.declared(&name.value)?;
         self.stand_in(variable);
         Some(variable)
     }
 
-    /// A template whose value no variable keeps, as the number of passes of a loop.
+    /// A template whose value is not stored in a variable, such as the number of passes of a loop.
     pub(crate) fn given(&self, text: &str, number: u32) -> Result<SetValue, String> {
         let template = Template::compile(text, Kind::Plain, &self.for_values());
         let template = template.map_err(|error| error.to_string())?;
         Ok(SetValue::new(template, number))
     }
 
-    /// The sources for values that are computed between requests, when there is no request whose
-    /// row a feed could give.
+    /// The sources for values that are computed between requests, when no request exists for which
+    /// a feed could supply a row.
     pub(crate) fn for_values(&self) -> Arc<Sources> {
         Arc::new(self.sources.for_values())
     }
 
-    /// Merges the scope of another way that may lead to this place. A variable may be read that
-    /// either way sets; for a user of the other way it has no value.
+    /// Merges the scope of another path to this place. A variable that either path sets may be
+    /// read; for a user on the other path it has no value.
     pub(crate) fn join(&mut self, other: &Self) {
         self.sources = Arc::new(self.sources.with_all_of(&other.sources));
         if let (Some(variables), Some(others)) = (&mut self.first.variables, &other.first.variables)
@@ -173,8 +171,8 @@ impl TemplateScope {
         self.unknown.extend(&other.unknown);
     }
 
-    /// The text of a template at a place in the first request; `None` where it fails and has read a
-    /// value that only a run knows.
+    /// Renders the template at a place for the first request. Returns `None` if it fails and has
+    /// read a value that is known only during the run.
     pub(crate) fn tried(
         &self,
         template: &Template,
@@ -185,7 +183,7 @@ impl TemplateScope {
         self.judged(rendered.map(|()| text), template.variables(), place)
     }
 
-    /// The result of a trial of a text at a place that has read these variables.
+    /// The result of a trial of the text at a place that has read these variables.
     pub(crate) fn judged<T>(
         &self,
         tried: Result<T, DataError>,
@@ -199,20 +197,20 @@ impl TemplateScope {
         }
     }
 
-    /// Whether the trial of a text at a place that has read these variables may fail so.
+    /// Whether a failed trial of the text at a place that has read these variables is acceptable.
     pub(crate) fn spares(&self, error: &DataError, read: &[VariableId], place: &Place) -> bool {
         !error.cause.is_name() && self.depends(read, place)
     }
 
-    /// Whether the value of one of these variables, or a part of the text at a place, is known in
-    /// the run only.
+    /// Whether the value of one of these variables, or a part of the text at a place, is known only
+    /// during the run.
     fn depends(&self, read: &[VariableId], place: &Place) -> bool {
         let mut read = read.iter();
         read.any(|variable| self.unknown.contains(variable)) || self.late.contains(place)
     }
 
     /// The value of a variable as a step computes it, and its text for the first request, as
-    /// [`Self::tried`] gives it.
+    /// [`Self::tried`] returns it.
     fn value(&self, field: &Field, number: u32) -> Result<(SetValue, Option<String>), String> {
         let value = self.given(&field.value.value, number)?;
         let mut text = String::new();
@@ -223,10 +221,10 @@ impl TemplateScope {
     }
 }
 
-/// The names of the variables that steps set, those of steps within them included.
+/// The names of the variables that steps set, including nested steps.
 ///
-/// The order is that of the document, which gives each its number; a name that several steps set
-/// comes as often.
+/// The names have the order of the document, from which each variable gets its number. A name that
+/// several steps set occurs several times.
 fn variables(steps: &[Written]) -> Vec<&Text> {
     let mut names = Vec::new();
     for step in steps {

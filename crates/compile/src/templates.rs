@@ -1,26 +1,26 @@
 //! Templates in HTTP requests: in a URL's path and query, in header fields, in bodies.
 //!
-//! Each is compiled and rendered as for the first request, so that a mistake is found before the
-//! run, with its place. Rendered values are checked like written ones: a target is completed to a
-//! valid one, and a field must be one that HTTP can send. A text without tags is no template and
-//! costs nothing later.
+//! Each template is compiled and rendered for the first request, so that a mistake is found before
+//! the run, with its place. Rendered values are checked like written ones: a target is completed to
+//! a valid one, and a field must be valid in HTTP. A text without tags is not a template and costs
+//! nothing later.
 //!
-//! Host and port can't vary, since connections are opened to them before any request is rendered; a
-//! whole URL may come from a response ([`Templates::reference`]), and must then lie at the pool's
-//! target: a page must not choose whom the load goes to.
+//! Host and port can't vary, because connections are opened before any request is rendered. A whole
+//! URL may come from a response ([`Templates::reference`]), and must then have the origin of the
+//! pool's target: a page must not choose the target of the load.
 //!
-//! Messages quote templates, and some quotations are secrets. A URL is masked where it is named
+//! Messages quote templates, and some quotations are secrets. A URL is masked in messages
 //! ([`named`]), and a field with the name of a secret is quoted without its text ([`of_field`]).
 //!
-//! [`Templates::of`] is made once for a pool and once for each request, from the language that was
-//! written. Then the compiler of requests calls it part by part: [`Templates::url`],
-//! [`Templates::path`] or [`Templates::reference`] for the target, [`Templates::add`] for each
-//! field and [`Templates::content`] for the body, in this order, since the kind of a body may
-//! depend on a field. Each gives the fixed part for the plan and the templates beside it; nothing
-//! here is called while the run lasts.
+//! [`Templates::of`] is called once for a pool and once for each request, with the written
+//! language. The compiler of requests then calls it part by part, in this order:
+//! [`Templates::url`], [`Templates::path`] or [`Templates::reference`] for the target,
+//! [`Templates::add`] for each field and [`Templates::content`] for the body, whose kind may depend
+//! on a field. Each method returns the fixed part for the plan and its templates. Nothing here is
+//! called during the run.
 //!
-//! A part with a mistake is left out of the result and the others are compiled. So a result is good
-//! only while nothing was noted in the scope.
+//! A part with a mistake is left out of the result, and the other parts are compiled. A result is
+//! therefore valid only while the scope has no mistakes.
 
 use crate::json_template;
 use crate::metadata;
@@ -35,51 +35,51 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The compiler of a pool's templates, or of a request's: the values that they may read, and
-/// whether there are any. It has no state of its own and may be copied; what a text may read is
-/// decided by the scope that it was made with.
+/// The compiler of a pool's or a request's templates: the values that they may read, and whether
+/// templates are on. It has no other state and may be copied; its scope decides what a text may
+/// read.
 #[derive(Clone, Copy)]
 pub(crate) struct Templates<'a> {
     scope: &'a TemplateScope,
-    /// False with `templates: none`, which takes all texts as they are.
+    /// False with `templates: none`, which uses all texts literally.
     is_on: bool,
 }
 
-/// The URL of a request, and the template of its path and query where it is one. `url` is complete
-/// in either case: with a template it has the origin, to which the connection is opened, and a
-/// target that is replaced for each request.
+/// The URL of a request, and the template of its path and query, if any. `url` is complete in
+/// either case: with a template, it has the origin for the connection, and a target that is
+/// replaced for each request.
 pub(crate) struct Asked {
     /// The URL in the plan.
     pub(crate) url: Url,
-    /// The template of path and query, or of the whole URL where `origin` is given.
+    /// The template of path and query, or of the whole URL if `origin` is set.
     pub(crate) template: Option<Template>,
-    /// The origin that a URL of the template must have, where the template may give a whole URL.
+    /// The required origin of the rendered URL, if the template may give a whole URL.
     pub(crate) origin: Option<String>,
-    /// The name under which its numbers are reported.
+    /// The name under which the requests are reported.
     pub(crate) step: String,
 }
 
-/// Header fields, those that vary apart from the others. The order of the document stays within
-/// either kind, and is not kept between the two.
+/// Header fields, with the varying ones separate. Each of the two kinds keeps the order of the
+/// document, but the order between the kinds is lost.
 #[derive(Clone, Default)]
 pub(crate) struct HeaderFields {
     pub(crate) fixed: Vec<Header>,
     pub(crate) varying: Vec<FieldTemplate>,
 }
 
-/// The body of a request: bytes for the plan, or bodies that vary, and never both.
+/// The body of a request: fixed bytes for the plan, or varying bodies, never both.
 #[derive(Clone, Default)]
 pub(crate) struct Content {
-    /// Empty where it varies.
+    /// Empty if the body varies.
     pub(crate) body: Body,
     pub(crate) varying: Option<Arc<Bodies>>,
-    /// The type that it has by the way in which it was written; `None` of a plain text or a file,
-    /// of which the document says the type by a field or not at all.
+    /// The media type that follows from the form of the body. `None` for a plain text or a file,
+    /// whose type only a field of the document can set.
     pub(crate) media_type: Option<MediaType>,
 }
 
 impl Content {
-    /// The body that does not vary, of a request with this method.
+    /// The fixed body of a request with this method.
     pub(crate) fn fixed_for(&self, method: &Method) -> Body {
         match &self.body.0 {
             None if self.varying.is_none() && method.expects_content() => {
@@ -90,16 +90,16 @@ impl Content {
     }
 }
 
-/// The bytes of a body as it was written.
+/// The bytes of a body as written.
 struct BodyBytes {
     bytes: Arc<[u8]>,
-    /// The type that follows from the way in which it was written.
+    /// The media type that follows from the form of the body.
     media_type: Option<MediaType>,
-    /// The ranges that are no text, and part the others.
+    /// The non-UTF-8 ranges, which separate the others.
     binaries: Vec<Range<usize>>,
 }
 
-/// A media type, perhaps with a boundary of its own.
+/// A media type, optionally with a boundary.
 type MediaType = Cow<'static, str>;
 
 /// The keys of a document that describe a body.
@@ -111,7 +111,7 @@ pub(crate) struct WrittenBody<'a> {
 }
 
 impl<'a> Templates<'a> {
-    /// The language that was written; the native one where none was.
+    /// Returns the templates in the written language; the default is the native one.
     pub(crate) fn of(
         written: Option<&Text>,
         templates: &'a TemplateScope,
@@ -125,13 +125,13 @@ impl<'a> Templates<'a> {
         }
     }
 
-    /// Whether a text is to be compiled; one without tags is sent as it is.
+    /// Whether a text must be compiled; a text without tags is sent unchanged.
     fn is_template(&self, text: &str) -> bool {
         self.is_on && !Template::is_static(text)
     }
 
-    /// A template that was tried. `place` is where a document would say that the text is none, for
-    /// the hint in its message.
+    /// Compiles and tries a template. `place` is where a document can switch templates off, for the
+    /// hint in the message.
     fn compile(&self, source: &str, kind: Kind, place: &Place) -> Result<Template, String> {
         let template = Template::compile(source, kind, &self.scope.sources).map_err(|error| {
             let say = names::setting(place, "templates", "none");
@@ -141,11 +141,11 @@ impl<'a> Templates<'a> {
         Ok(template)
     }
 
-    /// The request for a whole URL. `place` is where a document would say that it is no template:
-    /// for a line of a list that is the key of the list.
+    /// The request for a whole URL. `place` is where a document can switch templates off: for a
+    /// line of a list, it is the key of the list.
     ///
-    /// The URL is cut where its path begins, and the part before it must be fixed. A tag that
-    /// stands in the host is therefore found without compiling anything.
+    /// The URL is split where its path begins, and the part before must be fixed. A tag in the host
+    /// is therefore found without compiling anything.
     pub(crate) fn url(&self, text: &Text, place: &Place, scope: &mut Scope<'_>) -> Option<Asked> {
         if !self.is_template(&text.value) {
             let url = scope.found.ok(&text.place, Url::parse(&text.value))?;
@@ -168,9 +168,9 @@ impl<'a> Templates<'a> {
         self.target(text, tail, url, place, scope)
     }
 
-    /// The request for a path at a target, with the target's origin and its user information. Its
-    /// numbers are reported under the path as it was written, which is shorter than the URL and
-    /// tells requests of one pool apart.
+    /// The request for a path at a target, with the target's origin and its user information. The
+    /// request is reported under its path as written, which is shorter than the URL and
+    /// distinguishes the requests of a pool.
     pub(crate) fn path(&self, text: &Text, target: &Url, scope: &mut Scope<'_>) -> Option<Asked> {
         let asked = if self.is_template(&text.value) {
             self.target(text, &text.value, target.clone(), &text.place, scope)?
@@ -185,8 +185,8 @@ impl<'a> Templates<'a> {
         Some(asked.named_by(&text.value))
     }
 
-    /// The request for a template of path and query at an origin. Its numbers are reported under
-    /// the template's own text, so that all URLs that it gives are one step.
+    /// The request for a template of path and query at an origin. All URLs of the template are
+    /// reported as one step, under the template's text.
     fn target(
         &self,
         text: &Text,
@@ -213,8 +213,8 @@ impl<'a> Templates<'a> {
         })
     }
 
-    /// The request for a template whose text is a path at a target, or a URL there, as responses
-    /// give them.
+    /// The request for a template that gives a path at a target, or a URL there, such as one from a
+    /// response.
     pub(crate) fn reference(
         &self,
         text: &Text,
@@ -233,13 +233,13 @@ impl<'a> Templates<'a> {
         })
     }
 
-    /// Whether a text begins with a template, so that it may give a whole URL as well as a path.
+    /// Whether a text begins with a template, and may therefore give a whole URL or a path.
     pub(crate) fn begins(&self, text: &str) -> bool {
         self.is_template(text) && text.trim_start().starts_with("{{")
     }
 
-    /// Adds a header field to those of a request, as a fixed one or as one that varies. A value
-    /// that is the same for all requests is checked once, here.
+    /// Adds a fixed or a varying header field to the fields of a request. A value that is the same
+    /// for all requests is checked once, here.
     pub(crate) fn add(&self, field: &Field, fields: &mut HeaderFields, scope: &mut Scope<'_>) {
         let place = &field.value.place;
         let (name, value) = (field.name.value.trim(), field.value.value.as_str());
@@ -252,11 +252,11 @@ impl<'a> Templates<'a> {
         fields.varying.extend(scope.found.ok(place, made));
     }
 
-    /// Fields of metadata, those that vary apart from the others; the others are checked at once.
+    /// Metadata fields, with the varying ones separate; fixed fields are checked immediately.
     pub(crate) fn metadata(&self, written: &[Field], scope: &mut Scope<'_>) -> HeaderFields {
         let mut fields = HeaderFields::default();
         for field in written {
-            // Names go out in lower case, as HTTP/2 has them.
+            // Names are sent in lower case, as in HTTP/2.
             let mut field = field.clone();
             field.name.value.make_ascii_lowercase();
             match self.is_template(&field.value.value) {
@@ -270,7 +270,7 @@ impl<'a> Templates<'a> {
         fields
     }
 
-    /// A header field with a template. Fields that the connection needs for itself, such as
+    /// A header field with a template. Fields that the connection itself needs, such as
     /// Content-Length, can't vary.
     fn field(&self, name: &str, value: &str, place: &Place) -> Result<FieldTemplate, String> {
         if Header::is_framing(name) {
@@ -278,7 +278,7 @@ impl<'a> Templates<'a> {
                 "the field `{name}` is set by the connection and can't be a template"
             ));
         }
-        // A name that is none is said before its value is.
+        // An invalid name is reported before an invalid value.
         Header::new(name, b"").map_err(|error| error.to_string())?;
         let told = |error: String| format!("the field `{name}`: {}", of_field(name, error));
         let template = self.compile(value, Kind::Plain, place).map_err(told)?;
@@ -290,8 +290,8 @@ impl<'a> Templates<'a> {
 
     /// The body of a request with these fields.
     ///
-    /// A file that is not UTF-8 is no template and is sent as it is, byte for byte. A body that
-    /// varies has an empty one in the plan, which still says that there is a body.
+    /// A file that is not UTF-8 is not a template and is sent byte for byte. For a varying body,
+    /// the plan contains an empty body, which marks that there is one.
     pub(crate) fn content(
         &self,
         written: WrittenBody<'_>,
@@ -326,7 +326,7 @@ impl<'a> Templates<'a> {
         } else if !binaries.is_empty() {
             self.parted(&bytes, &binaries, place).map(Some)
         } else {
-            // What is no text is no template.
+            // Bytes that are not UTF-8 are not a template.
             let text = std::str::from_utf8(&bytes).ok();
             let text = text.filter(|text| self.is_template(text));
             let template = text.map(|text| self.compile(text, kind(text), place));
@@ -350,11 +350,11 @@ impl<'a> Templates<'a> {
         }
     }
 
-    /// A body of bytes that are sent as they are, and of texts between them that may be templates.
+    /// A body of bytes that are sent unchanged, and of texts between them that may be templates.
     ///
-    /// The ranges in `binaries` ascend and do not overlap; what lies between two of them, before
-    /// the first and behind the last is text. A text without tags stays bytes, so that only true
-    /// templates are rendered for each request.
+    /// The ranges in `binaries` ascend and do not overlap; the bytes before, between and after them
+    /// are text. A text without tags stays bytes, so that only true templates are rendered for each
+    /// request.
     fn parted(
         &self,
         bytes: &[u8],
@@ -378,8 +378,8 @@ impl<'a> Templates<'a> {
         Ok(Bodies::parted(pieces))
     }
 
-    /// The bytes of a body, those of JSON and forms as templates have them, and the type that
-    /// follows from the way in which it was written.
+    /// The bytes of a body, with JSON and forms in their template form, and the media type that
+    /// follows from the form of the body.
     fn bytes(&self, payload: &Payload, scope: &mut Scope<'_>) -> Option<BodyBytes> {
         let plain = |bytes, media_type| BodyBytes {
             bytes,
@@ -408,7 +408,7 @@ impl<'a> Templates<'a> {
         Some(plain(text.into_bytes().into(), media_type))
     }
 
-    /// The lines of a body, each of which is a body. Each is compiled on its own: one line may be a
+    /// The lines of a body, each of which is a body. Each line is compiled separately: one may be a
     /// template and the next one not.
     fn lines(
         &self,
@@ -435,7 +435,7 @@ impl<'a> Templates<'a> {
         }
     }
 
-    /// Notes keys that would have no effect.
+    /// Notes keys that have no effect.
     fn check(&self, written: WrittenBody<'_>, scope: &mut Scope<'_>) {
         if let (Some(lines), None) = (written.lines, written.payload) {
             let name = names::name(&lines.place, "body_lines");
@@ -452,7 +452,7 @@ impl<'a> Templates<'a> {
 }
 
 impl Asked {
-    /// The request for a URL without a template, under the URL's own text.
+    /// The request for a URL without a template, reported under the URL's text.
     fn fixed(url: Url) -> Self {
         Self {
             template: None,
@@ -462,7 +462,7 @@ impl Asked {
         }
     }
 
-    /// The request under the name of the path that was written.
+    /// Sets the name of the request to the path as written.
     fn named_by(self, path: &str) -> Self {
         match path.starts_with('/') {
             true => Self {
@@ -475,14 +475,14 @@ impl Asked {
 }
 
 impl HeaderFields {
-    /// Whether one of them has this name, in any case, be it fixed or varying.
+    /// Whether a fixed or varying field has this name, in any case.
     pub(crate) fn has(&self, name: &str) -> bool {
         let mut varying = self.varying.iter();
         self.fixed.iter().any(|field| field.is(name))
             || varying.any(|field| field.name().eq_ignore_ascii_case(name))
     }
 
-    /// Adds the fields of `below` whose names are not here.
+    /// Adds the fields of `below` whose names are missing here.
     pub(crate) fn fill(&mut self, below: &Self) {
         let own = self.clone();
         let fixed = below.fixed.iter().filter(|field| !own.has(field.name()));
@@ -493,7 +493,7 @@ impl HeaderFields {
     }
 }
 
-/// The order in which requests go through the lines of a body; in turn where nothing was written.
+/// The order in which requests use the lines of a body; the default is in turn.
 fn order(written: Option<&Text>, scope: &mut Scope<'_>) -> Order {
     let orders = [
         ("turn", Order::InTurn),
@@ -503,8 +503,8 @@ fn order(written: Option<&Text>, scope: &mut Scope<'_>) -> Order {
     scope.word(written, &orders, "order").unwrap_or_default()
 }
 
-/// Whether a body is JSON, within whose strings values are escaped: a Content-Type decides, and
-/// without one the body's beginning.
+/// Whether a body is JSON, in whose strings values are escaped. The Content-Type decides; without
+/// one, the beginning of the body.
 fn kind_of(text: &str, fields: &HeaderFields) -> Kind {
     let given = fields.fixed.iter().find(|field| field.is("content-type"));
     let is_json = match given {
@@ -526,7 +526,7 @@ fn kind_of(text: &str, fields: &HeaderFields) -> Kind {
     }
 }
 
-/// The message on a field's template: without a quotation where the field is a secret.
+/// The message on a field's template, without a quotation if the field is a secret.
 fn of_field(name: &str, error: String) -> String {
     let quoted = error.strip_prefix("in the template `");
     match quoted.and_then(|quoted| quoted.rsplit_once("`: ")) {
@@ -535,15 +535,15 @@ fn of_field(name: &str, error: String) -> String {
     }
 }
 
-/// A URL up to its path, and the rest. The text may be no URL at all; then the base is refused by
-/// the parser of URLs. A query or a fragment may follow the host without a path.
+/// Splits a URL at its path. If the text is not a URL, the URL parser refuses the base. A query or
+/// a fragment may follow the host without a path.
 fn cut(text: &str) -> (&str, &str) {
     let start = text.find("://").map_or(0, |at| at + 3);
     let end = text[start..].find(['/', '?', '#']);
     text.split_at(end.map_or(text.len(), |at| start + at))
 }
 
-/// The message on a URL, which names it where it has no place of its own.
+/// The message on a URL, which quotes the URL if it has no place in a file.
 fn named(text: &Text, error: String) -> String {
     match &text.place {
         Place::Nowhere => {

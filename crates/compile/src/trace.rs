@@ -1,15 +1,15 @@
-//! Requests that carry a traceparent each (W3C Trace Context), by which the target's own traces
-//! find them.
+//! Requests with a traceparent each (W3C Trace Context), by which they can be found in the target's
+//! traces.
 //!
-//! The field is rendered beside the request's other data, from the request's context, so that the
-//! ids of a run follow from its seed.
+//! The field is rendered with the request's other data, from the request's context, so the ids of a
+//! run follow from its seed.
 
 use drumfire_document::Pool;
 use drumfire_plan::{HttpRequest, TRACEPARENT, Traced};
 use std::sync::Arc;
 
-/// The requests of a pool, each with a traceparent where the pool wants that. One that has such a
-/// field of its own keeps it.
+/// The requests of a pool, each with a traceparent if the pool sets it. A request that already has
+/// a traceparent field keeps it.
 pub(crate) fn traced(mut requests: Vec<HttpRequest>, pool: &Pool) -> Vec<HttpRequest> {
     let wanted = pool.settings.fields.traceparent.as_ref();
     if !wanted.is_some_and(|wanted| wanted.value) {

@@ -1,22 +1,21 @@
-//! The travel of requests: connections, timeouts, TLS, names and addresses.
+//! How requests travel: connections, timeouts, TLS, names and addresses.
 //!
-//! Each function reads one group of keys into one part of a plan, with the default of each key
-//! beside it; a document without any of them gives a pool that is kind to its target and to the
-//! machine. Words of choices are tables at the place where they are read. Questions that only a
-//! machine can answer (whether it has a local address, how many descriptors there are) are left to
-//! `placement`.
+//! Each function reads one group of keys into one part of a plan, and contains their defaults. A
+//! document without these keys gives a pool that is gentle on its target and on the machine. The
+//! words of a choice are in a table where they are read. `placement` checks what depends on a
+//! machine, such as its local addresses and descriptors.
 //!
-//! Two rules hold for all groups. A word that is none of a table's is noted with the whole table,
-//! and the default goes on in its place. And a key is checked whether or not it has an effect: two
-//! that contradict each other are noted, one that needs another is noted alone (`ping_timeout`
-//! without `ping`), and certificates are read where all targets are http, since a plan is often
-//! tried on one and run on the other.
+//! Two rules hold for all groups. An unknown word is noted together with the table of valid words,
+//! and the default applies. A key is checked whether or not it has an effect: contradicting keys
+//! are noted, a key that lacks a required other one is noted (`ping_timeout` without `ping`), and
+//! certificates are read even if all targets are http, because a plan is often tried on http and
+//! run on https.
 //!
 //! [`crate::compile()`] calls one function for each part of a pool: [`http`], [`reach`],
-//! [`timeouts`], [`connections`] and [`cookies`], in any order. The first reads names of private
-//! fields that the scope has collected before; `connections` needs the load, from which the number
-//! of connections comes. None of them looks at another's result. Defaults are constants above, each
-//! with its reason; a word that a plan's own type parses is parsed there and has its default there.
+//! [`timeouts`], [`connections`] and [`cookies`], in any order. `http` reads the names of private
+//! fields that the scope has collected before; `connections` needs the load, which has the number
+//! of connections. The functions are independent of each other's results. Defaults are constants
+//! above, each with its reason; a word that a type of the plan parses also has its default there.
 
 use crate::host::TlsFault;
 use crate::load::Loaded;
@@ -39,28 +38,29 @@ use std::net::{IpAddr, SocketAddr};
 pub(crate) const HTTP_VERSIONS: [(&str, HttpVersion); 2] =
     [("1", HttpVersion::Http1), ("2", HttpVersion::Http2)];
 
-/// The default bound of a decoded body: 64 MiB. A few kilobytes of gzip can be a gigabyte, and a
-/// target must not be able to fill the machine's memory.
+/// The default maximum size of a decoded body: 64 MiB. A few kilobytes of gzip can decode to a
+/// gigabyte, and a target must not be able to fill the machine's memory.
 const DECODED_BYTES_MAX: ByteSize = ByteSize(64 << 20);
-/// The time for which a body waits for `100 Continue`, as curl has it.
+/// The time for which a body waits for `100 Continue`, as in curl.
 const CONTINUE_WAIT: Nanos = Nanos::from_secs(1);
 /// The port of name servers.
 const DNS_PORT: u16 = 53;
-/// The least time between two look-ups of a name. It is the resolution of a TTL, and keeps a load
-/// generator from being one of name servers.
+/// The minimum time between two look-ups of a name. It equals the resolution of a TTL, and prevents
+/// a load on name servers.
 const LOOK_UP_LEAST: Nanos = Nanos::from_secs(1);
-/// The default limit of a whole exchange. Without any, a target that hangs would hold users and
-/// connections until the end of the run, and its slowness would be in no figure.
+/// The default timeout of a whole exchange. Without one, a target that hangs would hold users and
+/// connections until the end of the run, and no figure would show its slowness.
 const TIMEOUT_DEFAULT: Nanos = Nanos::from_secs(30);
-/// The default limit of opening a connection, and that of the TLS handshake.
+/// The default timeout for opening a connection, and for the TLS handshake.
 const CONNECT_TIMEOUT_DEFAULT: Nanos = Nanos::from_secs(10);
-/// The default of the longest pause before a target that refuses is dialed again. A pause that grew
-/// longer would show a target that is back later than it is.
+/// The default maximum pause before a target that refuses connections is dialed again. After a
+/// longer pause, a recovered target would be noticed too late.
 const BACKOFF_DEFAULT: Nanos = Nanos::from_millis(250);
-/// The default limit of the answer to a ping.
+/// The default timeout for the answer to a ping.
 const PING_TIMEOUT_DEFAULT: Nanos = Nanos::from_secs(20);
 
-/// The options of HTTP. `version` is decided before, since the number of connections depends on it.
+/// The options of HTTP. The caller decides `version` first, because the number of connections
+/// depends on it.
 pub(crate) fn http(
     settings: &Settings,
     version: HttpVersion,
@@ -81,7 +81,7 @@ pub(crate) fn http(
 }
 
 /// The way to the targets of these URLs: TLS, proxy, addresses of names, local addresses. The guard
-/// of targets is set later, for it depends on all pools.
+/// of targets is set later, because it depends on all pools.
 pub(crate) fn reach(settings: &Settings, urls: &[Url], scope: &mut Scope<'_>) -> Reach {
     let written = &settings.reach;
     let unresolved = [("refuse", Unresolved::Refuse), ("fail", Unresolved::Fail)];
@@ -106,8 +106,8 @@ pub(crate) fn reach(settings: &Settings, urls: &[Url], scope: &mut Scope<'_>) ->
     }
 }
 
-/// The rule by which names are looked up again; never where nothing was written. `ttl` follows the
-/// answers' own times, a time is the same for every name.
+/// The rule for repeated look-ups of names; the default is never. `ttl` follows the times in the
+/// answers; a time applies to every name.
 fn renewal(written: &WrittenReach, scope: &mut Scope<'_>) -> Renewal {
     let Some(text) = &written.lookup else {
         return Renewal::Never;
@@ -127,9 +127,9 @@ fn renewal(written: &WrittenReach, scope: &mut Scope<'_>) -> Renewal {
     }
 }
 
-/// The address of a name server; its port is 53 where none is written. Only an address will do: a
-/// name would have to be looked up first. Without `lookup` the system's own resolver is used, which
-/// can't be pointed elsewhere, and the key would do nothing.
+/// The address of a name server, with default port 53. A name is refused, because it would have to
+/// be looked up first. Without `lookup`, the system's resolver is used, which can't be redirected,
+/// and the key would have no effect.
 fn name_server(written: &WrittenReach, scope: &mut Scope<'_>) -> Option<SocketAddr> {
     let text = written.name_server.as_ref()?;
     let bare = text.value.trim_start_matches('[').trim_end_matches(']');
@@ -144,7 +144,7 @@ fn name_server(written: &WrittenReach, scope: &mut Scope<'_>) -> Option<SocketAd
         scope.found.add(&text.place, message);
     }
     if address.is_some() && written.lookup.is_none() {
-        // The system's own resolver asks its own servers.
+        // The system's resolver uses its own servers.
         scope.found.add(
             &text.place,
             "it is used only for names that are looked up again; add `lookup`",
@@ -153,9 +153,9 @@ fn name_server(written: &WrittenReach, scope: &mut Scope<'_>) -> Option<SocketAd
     address
 }
 
-/// The rule for compressed bodies: whether they are asked for and decoded, with the bound of a
-/// decoded one. Without it nothing is asked for, and a body that comes compressed is counted as it
-/// came.
+/// The rule for compressed bodies: whether they are requested and decoded, with the maximum size of
+/// a decoded body. Without the rule, no compression is requested, and a compressed body is counted
+/// as received.
 fn compressed(settings: &Settings, scope: &mut Scope<'_>) -> Compressed {
     let http = &settings.http;
     let most = scope.found.parse(http.max_decoded.as_ref());
@@ -171,8 +171,8 @@ fn compressed(settings: &Settings, scope: &mut Scope<'_>) -> Compressed {
         .unwrap_or_default()
 }
 
-/// The treatment of redirects. The default reports one as the response that it is: a load test that
-/// follows them in silence measures another page than it names.
+/// How redirects are handled. By default a redirect is reported as a response: a load test that
+/// follows redirects silently measures a page other than the one in its plan.
 fn redirects(text: Option<&Text>, scope: &mut Scope<'_>) -> Redirects {
     let Some(text) = text else {
         return Redirects::Report;
@@ -189,8 +189,8 @@ fn redirects(text: Option<&Text>, scope: &mut Scope<'_>) -> Redirects {
     }
 }
 
-/// The rule for the request to which a redirect leads: that of the fetch standard, or that of Go's
-/// client, which the dialects of Go's tools need.
+/// The rule for the request after a redirect: by the Fetch standard, or as Go's client does, which
+/// the dialects of Go's tools need.
 fn redirect_style(text: Option<&Text>, scope: &mut Scope<'_>) -> RedirectStyle {
     let words = [("fetch", RedirectStyle::Fetch), ("go", RedirectStyle::Go)];
     scope
@@ -198,8 +198,8 @@ fn redirect_style(text: Option<&Text>, scope: &mut Scope<'_>) -> RedirectStyle {
         .unwrap_or_default()
 }
 
-/// The share of TLS handshakes that may resume a session; all of them where nothing was written.
-/// `full_handshakes` is the word for none and contradicts a share.
+/// The share of TLS handshakes that may resume a session; all by default. `full_handshakes` allows
+/// no resumption and contradicts a share.
 fn resumption(written: &WrittenTls, scope: &mut Scope<'_>) -> Resumption {
     let share: Option<Resumption> = scope.found.parse(written.resumption.as_ref());
     match (&written.resumption, is_on(&written.full_handshakes)) {
@@ -214,8 +214,8 @@ fn resumption(written: &WrittenTls, scope: &mut Scope<'_>) -> Resumption {
     }
 }
 
-/// The settings for https targets, checked also where no target speaks TLS. A plan has the content
-/// of certificates, read once, beside the names of their files, which messages quote.
+/// The settings for https targets, checked even if no target uses TLS. The plan contains the
+/// content of the certificates, read once, and the names of their files, which messages quote.
 fn tls(written: &WrittenTls, scope: &mut Scope<'_>) -> Tls {
     let mut pem = |path: Option<&Text>, is_secret| {
         let path = path?;
@@ -245,11 +245,11 @@ fn tls(written: &WrittenTls, scope: &mut Scope<'_>) -> Tls {
     tls
 }
 
-/// Notes certificates that are of no use, before anything is sent: those that can't be parsed, a
-/// key that is not the certificate's, and either without the other.
+/// Notes unusable certificates before anything is sent: unparsable ones, a key that does not match
+/// the certificate, and either without the other.
 ///
-/// A mistake stands at the file that has it; one of a certificate and its key, which can't be told
-/// apart, at the certificate, and names both.
+/// A mistake is noted at the file that has it. A mismatch of certificate and key is noted at the
+/// certificate and lists both files.
 fn check_tls(written: &WrittenTls, tls: &Tls, scope: &mut Scope<'_>) {
     let (cert, key) = match (&written.cert, &written.key) {
         (Some(alone), None) => {
@@ -276,15 +276,15 @@ fn check_tls(written: &WrittenTls, tls: &Tls, scope: &mut Scope<'_>) {
             let message = format!("can't use {path} with {flag} {other}: {reason}");
             scope.found.add(&cert.place, message);
         }
-        // A file that can't be read was noted.
+        // An unreadable file was already noted.
         _ => {}
     }
 }
 
-/// The local addresses of connections, in the order in which they are taken.
+/// The local addresses of connections, in the order of their use.
 ///
-/// Whether a machine has them is found where the plan is run: another machine than this one may run
-/// it.
+/// Whether a machine has them is checked on the machine that runs the plan, which can be another
+/// one.
 fn source_addresses(reach: &WrittenReach, scope: &mut Scope<'_>) -> Vec<IpAddr> {
     let mut addresses = Vec::new();
     for text in &reach.source_ip {
@@ -301,9 +301,9 @@ fn source_addresses(reach: &WrittenReach, scope: &mut Scope<'_>) -> Vec<IpAddr> 
     addresses
 }
 
-/// The address of a name in place of its look-up: `HOST:PORT:ADDRESS`, the address with or without
-/// brackets. It is curl's form, so that an option can be copied; unlike there, one entry has one
-/// address, and several entries of a name are several addresses.
+/// An address that replaces the look-up of a name: `HOST:PORT:ADDRESS`, the address with or without
+/// brackets. The form is curl's, so that an option can be copied. Unlike in curl, one entry has one
+/// address, and several entries for a name give several addresses.
 fn resolve(text: &Text, scope: &mut Scope<'_>) -> Option<Resolve> {
     let wrong = || {
         let shown = text.value.escape_default();
@@ -314,7 +314,7 @@ fn resolve(text: &Text, scope: &mut Scope<'_>) -> Option<Resolve> {
         .ok(&text.place, resolved(&text.value).ok_or_else(wrong))
 }
 
-/// The parts of such an entry.
+/// Splits such an entry into its parts.
 pub(crate) fn resolved(text: &str) -> Option<Resolve> {
     let (host, rest) = text.split_once(':')?;
     let (port, address) = rest.split_once(':')?;
@@ -326,8 +326,8 @@ pub(crate) fn resolved(text: &str) -> Option<Resolve> {
     })
 }
 
-/// The limits of an exchange and of its phases. That of the head is the whole exchange's where none
-/// is written, so that only a written one makes a kind of timeout of its own.
+/// The timeouts of an exchange and of its phases. Without a timeout for the head, the timeout of
+/// the whole exchange applies to it, so that only a written timeout is reported as a separate kind.
 pub(crate) fn timeouts(written: &WrittenTimeouts, scope: &mut Scope<'_>) -> Timeouts {
     let mut time = |text: Option<&Text>, usual| span(text, scope).unwrap_or(usual);
     let total = time(written.timeout.as_ref(), TIMEOUT_DEFAULT);
@@ -339,8 +339,8 @@ pub(crate) fn timeouts(written: &WrittenTimeouts, scope: &mut Scope<'_>) -> Time
     }
 }
 
-/// A limit in time; 0 stands for no limit. It becomes the greatest time, so that no code behind
-/// here has a case for "none".
+/// Parses a timeout. 0 means no timeout and becomes the maximum time, so that later code needs no
+/// special case.
 pub(crate) fn span(text: Option<&Text>, scope: &mut Scope<'_>) -> Option<Nanos> {
     let time: Nanos = scope.found.parse(text)?;
     Some(match time {
@@ -351,8 +351,8 @@ pub(crate) fn span(text: Option<&Text>, scope: &mut Scope<'_>) -> Option<Nanos> 
 
 /// The connections that carry a load.
 ///
-/// Their number is the load's, which knows how many users there are; the rest are rules of how each
-/// one is opened, kept, used again and closed.
+/// The load decides their number, because it knows the number of users. The other keys are rules
+/// for how a connection is opened, kept, reused and closed.
 pub(crate) fn connections(
     settings: &Settings,
     loaded: &Loaded,
@@ -401,9 +401,11 @@ pub(crate) fn connections(
     }
 }
 
-/// The rules by which connections are closed though they work: at an age, by chance, after a pause.
+/// The rules for closing working connections: at an age, by chance, after a pause.
 ///
-/// An age that is one number is drawn from the tenth below it, so that connections that begin
+/// If the age is a single number, each connection draws its age from the top tenth below it, so
+/// that connections which begin together do not end together. An age or a pause of 0 is refused,
+/// because no connection could be used.
 /// together do not end together. An age or a pause of 0 is refused, as no connection could be used.
 fn life(written: &Written, scope: &mut Scope<'_>) -> Life {
     let positive = |text: Option<&Text>, time: Nanos, scope: &mut Scope<'_>| {
@@ -436,8 +438,8 @@ fn life(written: &Written, scope: &mut Scope<'_>) -> Life {
     }
 }
 
-/// The time for which users keep cookies: with a session of their own, as long as the run lasts.
-/// Otherwise none are kept unless that was asked for. A written `cookies` stands above a session.
+/// How long users keep cookies: with separate sessions, for the whole run. Otherwise, cookies are
+/// kept only on request. A written `cookies` overrides a session.
 pub(crate) fn cookies(settings: &Settings, scope: &mut Scope<'_>) -> Cookies {
     let written = &settings.connections;
     let words = [
@@ -451,9 +453,8 @@ pub(crate) fn cookies(settings: &Settings, scope: &mut Scope<'_>) -> Cookies {
     cookies.unwrap_or_else(|| of_session.map_or(Cookies::Ignore, |_| Cookies::User))
 }
 
-/// The number of requests that a connection carries: one, as many as come, or at most a limit. A
-/// number beside `keepalive: false` is a contradiction even where it is 1: it is not known which of
-/// the two was meant.
+/// The number of requests that a connection carries: one, unlimited, or at most a limit. A number
+/// with `keepalive: false` is a contradiction even if it is 1, because the intended one is unknown.
 fn keep_alive(written: &Written, scope: &mut Scope<'_>) -> KeepAlive {
     let kept = written.keepalive.as_ref().is_none_or(|keep| keep.value);
     let Some(limit) = &written.requests_per_connection else {
@@ -469,8 +470,8 @@ fn keep_alive(written: &Written, scope: &mut Scope<'_>) -> KeepAlive {
     KeepAlive::AtMost(limit.value)
 }
 
-/// The pings of idle connections; `None` where none are asked for. A limit of their answers without
-/// pings has nothing to limit and is noted.
+/// The pings of idle connections; `None` by default. A timeout for answers without pings has no
+/// effect and is noted.
 fn ping(written: &Written, scope: &mut Scope<'_>) -> Option<Ping> {
     let timeout = scope.found.parse(written.ping_timeout.as_ref());
     let after = scope.found.parse(written.ping.as_ref());

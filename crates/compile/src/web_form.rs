@@ -13,11 +13,11 @@ use drumfire_plan::percent;
 pub(crate) enum Tags {
     /// `{{` begins a template.
     Templates,
-    /// Tags stand for themselves.
+    /// Tags are literal text.
     Text,
 }
 
-/// The fields of a form as the text of a body, in their order; names are never templates.
+/// The fields of a form as the text of a body, in order; names are never templates.
 pub(crate) fn body(fields: &[Field], tags: Tags) -> String {
     let pairs = fields.iter().map(|field| {
         let mut pair = String::new();
@@ -33,16 +33,16 @@ pub(crate) fn body(fields: &[Field], tags: Tags) -> String {
     pairs.collect::<Vec<_>>().join("&")
 }
 
-/// Appends the template of an encoded value. Signs that trim blanks around a tag are kept at its
-/// ends.
+/// Appends the template of an encoded value. Signs that trim blanks around a tag stay at its ends.
 fn template(value: &str, out: &mut String) {
     for piece in pieces(value) {
         match piece {
             Piece::Text(text) => out.push_str(&percent::encoded(text)),
             Piece::Tag(tag) => out.push_str(tag),
             Piece::Value(inside) => {
-                // The filter goes inside of the signs: `{{- x -}}` still trims what is around it, and the
-                // parentheses keep an operator in `x` from taking the filter for its right side.
+                // The filter goes between the signs, so `{{- x -}}` still trims the blanks around
+                // it. The parentheses keep an operator in `x` from taking the filter as its right
+                // operand.
                 let trims = ['-', '+'];
                 let (before, inside) = match inside.strip_prefix(trims) {
                     Some(rest) => inside.split_at(inside.len() - rest.len()),

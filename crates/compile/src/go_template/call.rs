@@ -1,7 +1,7 @@
-//! The variables of a call, as ghz has them.
+//! The variables of a call, as in ghz.
 //!
-//! A template mostly uses one or two, so each is worked out when it is asked for. All are functions
-//! of the request's context; the time is that at which the call was begun.
+//! A template usually uses one or two variables, so each is computed on demand. All are functions
+//! of the request's context; the time is the start of the call.
 
 use super::UUID_PLACE;
 use crate::Host;
@@ -11,7 +11,7 @@ use drumfire_plan::RequestContext;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// The facts of the called method that templates may use.
+/// The facts about the called method that templates may use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CallNames {
     /// The service with its package: `hellohost.Greeter`.
@@ -26,17 +26,17 @@ pub(crate) struct CallNames {
     pub(crate) client_streams: bool,
     /// Whether the server sends a stream.
     pub(crate) server_streams: bool,
-    /// The workers among which ghz would count the call.
+    /// The workers among which ghz would distribute the call.
     pub(crate) workers: Workers,
 }
 
-/// The workers that `{{.WorkerID}}` names.
+/// The workers that `{{.WorkerID}}` refers to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Workers {
-    /// A name before each.
+    /// The prefix of each worker's name.
     pub(crate) name: Option<String>,
-    /// The number of workers among which calls are counted in turn; without it the users are the
-    /// workers.
+    /// The number of workers among which calls are distributed in turn; without it, the users are
+    /// the workers.
     pub(crate) count: Option<u32>,
 }
 
@@ -75,7 +75,7 @@ const FIELDS: &[&str] = &[
 ];
 
 impl Variables {
-    /// `{{.WorkerID}}`: the name before it, the worker and the connection, as ghz writes them.
+    /// `{{.WorkerID}}`: the prefix, the worker and the connection, as ghz writes them.
     fn worker(&self) -> Value {
         let workers = &self.names.workers;
         let mut id = String::with_capacity(16);
@@ -92,12 +92,12 @@ impl Variables {
         id.into()
     }
 
-    /// The time of the call in whole units of this many nanoseconds, since 1970.
+    /// The time of the call since 1970, in units of `nanos_per_unit` nanoseconds.
     fn unix(&self, nanos_per_unit: u64) -> i64 {
         i64::try_from(self.call.now / nanos_per_unit).unwrap_or(i64::MAX)
     }
 
-    /// The time of the call to the second, in the zone of the machine.
+    /// The time of the call to the second, in the machine's time zone.
     fn timestamp(&self) -> Value {
         let seconds = self.unix(1_000_000_000);
         let zone = self.host.zone("Local", seconds);

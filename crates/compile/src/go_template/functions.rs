@@ -1,15 +1,15 @@
-//! Functions for random values, beside those of Go and sprig: ghz's `newUUID`, `randomString` and
-//! `randomInt`.
+//! Functions for random values, in addition to Go's and sprig's: ghz's `newUUID`, `randomString`
+//! and `randomInt`.
 //!
-//! Their values come from the call's own stream of random numbers. Lengths are charged to the
-//! template's bounds before memory is taken.
+//! Their values come from the call's stream of random numbers. Lengths are charged to the
+//! template's bounds before memory is allocated.
 
 use drumfire_gotemplate::{Call, Fault, Functions, Value};
 
 /// The letters of random strings.
 const LETTERS: &[u8; 62] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
-/// The bounds of the length of a random string for which none was given.
+/// The default bounds of the length of a random string.
 const LENGTHS: (u64, u64) = (2, 16);
 
 /// Adds the functions.
@@ -20,7 +20,7 @@ pub(super) fn add(functions: Functions) -> Functions {
         .with("randomInt", "ii", random_int)
 }
 
-/// An argument as an integer; 0 where it is missing or of another type.
+/// An argument as an integer; 0 if it is missing or of another type.
 fn int(args: &[Value], n: usize) -> i64 {
     match args.get(n) {
         Some(Value::Int(_, number)) => *number,
@@ -28,7 +28,7 @@ fn int(args: &[Value], n: usize) -> i64 {
     }
 }
 
-/// `randomString 5`; of any length from 2 to 16 when none is given.
+/// `randomString 5`; the default is a random length from 2 to 16.
 fn random_string(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
     let length = match usize::try_from(int(args, 0)) {
         Ok(length) if length > 0 => length,
@@ -47,8 +47,8 @@ fn random_string(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
     Ok(text.into())
 }
 
-/// `randomInt 1 9`: from the first up to and without the second. Negative bounds count as 0 and 1,
-/// and a span without numbers fails as Go's `Intn` does.
+/// `randomInt 1 9`: a number from the first bound up to, but excluding, the second. Negative bounds
+/// count as 0 and 1, and an empty range fails as Go's `Intn` does.
 fn random_int(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
     let min = int(args, 0).max(0);
     let max = match int(args, 1) {

@@ -1,5 +1,5 @@
-//! Broken plans with the messages that each gets: `broken.txt` has one after the other, `== name`,
-//! the plan, `--` and a line for each message. `DRUMFIRE_BLESS=1` writes the messages anew.
+//! Broken plans and their messages: each case in `broken.txt` has `== name`, the plan, `--` and one
+//! line per message. `DRUMFIRE_BLESS=1` rewrites the messages.
 
 #![expect(
     clippy::disallowed_methods,
@@ -36,7 +36,7 @@ impl Environment for Desk {
 
 impl Host for Desk {}
 
-/// The messages of a plan, a line each.
+/// The messages of a plan, one per line.
 fn messages(text: &str) -> String {
     let host: Arc<dyn Host> = Arc::new(Desk);
     let draft = draft(&Source {

@@ -35,7 +35,7 @@ fn pool(settings: &str) -> Result<Plan, String> {
     compiled(&format!("  p: {{ {settings} requests: [get: /] }}"), 1)
 }
 
-/// The users whose load it is, 0 of an open one; its connections and their growth.
+/// The number of users of a closed load (0 for an open load), the connections and their growth.
 fn carried(plan: &Plan) -> (u32, u32, Growth) {
     let pool = plan.first();
     let users = pool.load.users().unwrap_or(0);
@@ -53,13 +53,13 @@ fn connections_are_opened_as_needed_unless_their_number_is_given_or_bounds_the_l
         ("rate: 10/s, http: 2,", (0, 1_000, AsNeeded)),
         ("rate: 10/s, connections: 5,", (0, 5, Ahead)),
         ("rate: 10/s, connections: 5000,", (0, 5_000, Ahead)),
-        // Users bound what is needed.
+        // Users bound the connections opened as needed.
         ("rate: 10/s, users: 30,", (0, 30, AsNeeded)),
         (
             "rate: 10/s, users: 30, http: 2, streams: 20,",
             (0, 2, AsNeeded),
         ),
-        // As many as needed would be all that there may be.
+        // An unlimited rate would need every possible connection.
         ("rate: unlimited,", (0, 64, Ahead)),
         ("rate: unlimited, http: 2,", (0, 8, Ahead)),
         (
@@ -76,17 +76,17 @@ fn connections_are_opened_as_needed_unless_their_number_is_given_or_bounds_the_l
         ("users: 30, connections: as_needed,", (30, 30, AsNeeded)),
         ("users: 30, connections: 7,", (30, 7, Ahead)),
         ("connections: 7,", (7, 7, Ahead)),
-        // A rate for each user.
+        // A rate per user.
         ("rate: 2/s, rate_per: user, users: 30,", (30, 30, Ahead)),
         (
             "rate: 2/s, rate_per: user, users: 30, connections: 7,",
             (30, 7, Ahead),
         ),
         ("rate: 2/s, rate_per: all, users: 30,", (0, 30, AsNeeded)),
-        // Users that come by a law.
+        // Users by a law of starts.
         ("start: 'const(5/s,4s)',", (20, 20, Ahead)),
         ("rate: 10/s, start: 'const(5/s,4s)',", (0, 20, AsNeeded)),
-        // A number of requests, and nothing else.
+        // Only a number of requests.
         ("stop: { requests: 5 },", (1, 1, Ahead)),
         ("stop: { iterations: 5 },", (1, 1, Ahead)),
         ("stop: { requests: 5 }, connections: 7,", (7, 7, Ahead)),
@@ -120,7 +120,7 @@ fn a_number_of_connections_that_is_none_is_refused() {
     }
 }
 
-/// A plan means the same on every machine; what one makes of it is another step.
+/// A plan is the same on every machine; placement fits it to the machine in a later step.
 #[test]
 fn machines_share_a_plan_and_differ_in_its_placement() {
     let three = "
@@ -145,7 +145,8 @@ fn machines_share_a_plan_and_differ_in_its_placement() {
     assert_eq!(placed(&machine(64, None)), (64, vec![1_000, 1_000, 40]));
 }
 
-/// The changes of the users of a pool with these settings: seconds, and how many there are.
+/// The changes of the users of a pool with these settings: the time in seconds, and the number of
+/// users from then on.
 fn come(settings: &str) -> Result<Vec<(f64, u32)>, String> {
     let plan = pool(settings)?;
     let users = plan.first().users.as_ref();
@@ -166,7 +167,7 @@ fn users_come_by_the_starts_of_a_law() {
             vec![(0.0, 3), (1.0, 4), (1.5, 5)],
         ),
         ("start: 'const(0,2s) once(3)',", vec![(0.0, 0), (2.0, 3)]),
-        // A number of users bounds those of a law that goes on.
+        // A number of users bounds a law without an end.
         ("start: 4/s, users: 3,", vec![(0.0, 1), (0.25, 2), (0.5, 3)]),
         (
             "rate: 9/s, start: 4/s, users: 2,",
@@ -176,7 +177,7 @@ fn users_come_by_the_starts_of_a_law() {
             "rate: 9/s, rate_per: user, start: 4/s, users: 2,",
             vec![(0.0, 1), (0.25, 2)],
         ),
-        // All at once is no change.
+        // Users that all start at once need no list of changes.
         ("start: once(3),", vec![]),
     ] {
         assert_eq!(come(settings).unwrap(), expected, "{settings}");

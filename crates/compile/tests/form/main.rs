@@ -1,4 +1,4 @@
-//! What a document compiles to, and every mistake with its place.
+//! The result of compiling a document, and every mistake with its place.
 
 mod broken;
 mod expected;

@@ -1,4 +1,4 @@
-//! From the steps of a scenario to a program, and everything that can be wrong with them.
+//! Compiling the steps of a scenario to a program, and all their possible mistakes.
 
 use crate::expected::begin_with;
 use drumfire_compile::{Host, compile};
@@ -8,7 +8,7 @@ use drumfire_plan::{
 };
 use std::sync::Arc;
 
-/// The plan of one pool with these lines, of which each stands below the pool's name.
+/// The plan of one pool with these lines, which are indented below the pool's name.
 fn plan(pool: &str) -> Result<Plan, Vec<Diagnostic>> {
     let lines = pool.lines().map(|line| format!("    {line}\n"));
     let pool: String = lines.collect();
@@ -18,7 +18,7 @@ fn plan(pool: &str) -> Result<Plan, Vec<Diagnostic>> {
     compile(&document, &host)
 }
 
-/// Checks that a pool is refused with diagnostics that begin so.
+/// Checks that a pool is refused with diagnostics that begin with these texts.
 fn refused(pool: &str, expected: &[&str]) {
     begin_with(&plan(pool).expect_err(pool), expected, pool);
 }
@@ -76,7 +76,7 @@ fn a_scenario_becomes_a_program() {
     assert_eq!(names, ["/login", "look", "/o"]);
 }
 
-/// The program's values and its requests' parts, as a user's third iteration has them.
+/// Renders the program's values and request parts for a user's third iteration.
 #[test]
 fn values_and_requests_are_rendered_with_what_was_set_before() {
     let plan = plan(STEPS).expect("a plan");
@@ -427,8 +427,8 @@ fn what_is_expected_and_taken_becomes_an_inspection() {
     assert!(own.accepts(404) && !own.accepts(200));
 }
 
-/// What depends on a value that a response gives can be judged in the run only; what does not is
-/// judged all the same.
+/// Templates that depend on a value from a response can be judged only during the run; all others
+/// are judged before.
 #[test]
 fn templates_of_taken_values_are_not_judged_by_a_stand_in() {
     let with = |get: &str| {
@@ -473,7 +473,7 @@ fn templates_of_taken_values_are_not_judged_by_a_stand_in() {
     }
 }
 
-/// A later step of a loop may give the value whose absence an earlier one asks for.
+/// A later step of a loop may set the variable that an earlier step tests for existence.
 #[test]
 fn whether_a_variable_is_defined_is_asked_before_a_step_sets_it() {
     let steps = "users: 1\nscenario:\n- repeat: 3\n  do:\n  - if: cursor is not defined\n    do: [ get: /first ]\n  \
@@ -486,7 +486,7 @@ fn whether_a_variable_is_defined_is_asked_before_a_step_sets_it() {
     );
 }
 
-/// In the first pass of a loop a later step has not taken a value yet.
+/// In the first pass of a loop, a later step has not taken a value yet.
 #[test]
 fn templates_may_ask_for_what_a_later_step_takes() {
     let steps = "users: 1\nscenario:\n- repeat: 2\n  do:\n  \
