@@ -27,18 +27,18 @@ use drumfire_compile::Host;
 use options::Options;
 use std::sync::Arc;
 
-/// The version of ghz whose command line and reports these are.
+/// The version of ghz whose command line and reports are supported.
 const VERSION: &str = "v0.120.0";
 
 /// The tool whose flags are the places of a document's values.
 const TOOL: Tool = Tool("ghz");
 
-/// Why nothing is run.
+/// The reason why no run starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Mistake {
-    /// On the command line or in the config file: printed with the program's name.
+    /// A mistake on the command line or in the config file: printed after the program's name.
     Line(String),
-    /// Found when the run is set up: printed as it is.
+    /// A mistake found while the run is set up: printed unchanged.
     Raw(String),
 }
 
@@ -58,13 +58,13 @@ impl From<Mistake> for Outcome {
     }
 }
 
-/// Turns ghz's arguments into a run, or what ghz prints in place of one.
+/// Turns ghz's arguments into a run, or into the text that ghz prints instead.
 pub(crate) fn parse(args: &[String], host: &Arc<dyn Host>, seed: u64) -> Outcome {
     run(args, host, seed).unwrap_or_else(Into::into)
 }
 
 fn run(args: &[String], host: &Arc<dyn Host>, seed: u64) -> Result<Outcome, Mistake> {
-    // Help and version are shown whatever else is there.
+    // Help and version are shown even if other arguments are invalid.
     let line = args::parse(args, &**host).map_err(Mistake::Line)?;
     let mut options = Options::default();
     args::apply(&line, &mut options).map_err(Mistake::Line)?;

@@ -2,18 +2,18 @@
 
 use drumfire_measure::Outcome;
 
-/// The details of an outcome by which Go has another text for it.
+/// The details of outcomes for which Go has a different text.
 const CLOSED_IN_HANDSHAKE: &str = "the peer closed the connection during the handshake";
 const WAS_RESET: &str = "the connection was reset before the body was complete";
-/// The beginning of the detail of a redirect that leads nowhere: a redirect that Go's client gives
-/// up, and no field that it can't read.
+/// The beginning of the detail of an invalid redirect. Go's client reports it as a redirect that it
+/// gave up, instead of as an unreadable header field.
 const LOCATION: &str = "Location: ";
 
-/// The text of an outcome with a detail, as far as it needs no status. `host` is the target's name,
-/// where all requests go to one.
+/// The text of an outcome with a detail, if the text does not depend on the status. `host` is the
+/// target's name, if all requests go to one target.
 ///
-/// Go adds particulars in places (the resolver's address, the certificate's dates, bytes of the
-/// server's); a key without them counts equal failures together.
+/// Go sometimes adds particulars (the resolver's address, the certificate's dates, bytes from the
+/// server). They are omitted here, so that equal failures are counted together.
 pub(crate) fn error_text(outcome: Outcome, detail: &str, host: Option<&str>) -> String {
     if let Some(text) = name_text(outcome, host) {
         return text;
@@ -35,7 +35,7 @@ pub(crate) fn error_text(outcome: Outcome, detail: &str, host: Option<&str>) -> 
         .to_owned()
 }
 
-/// Failures in which the target's name matters.
+/// Texts for failures that contain the target's name.
 fn name_text(outcome: Outcome, host: Option<&str>) -> Option<String> {
     let subject = host.map_or_else(|| "lookup".to_owned(), |host| format!("lookup {host}"));
     Some(match outcome {
@@ -72,7 +72,7 @@ fn connection_text(outcome: Outcome) -> Option<&'static str> {
     })
 }
 
-/// Failures because time was up.
+/// Texts for timeouts.
 fn timeout_text(outcome: Outcome) -> Option<&'static str> {
     Some(match outcome {
         Outcome::TimeoutConnect => "i/o timeout",
@@ -87,7 +87,7 @@ fn timeout_text(outcome: Outcome) -> Option<&'static str> {
     })
 }
 
-/// Responses that HTTP forbids, or that the plan does.
+/// Texts for responses that violate HTTP or the plan.
 fn protocol_text(outcome: Outcome) -> Option<&'static str> {
     Some(match outcome {
         Outcome::ProtoNotHttp

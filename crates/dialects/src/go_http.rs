@@ -1,4 +1,4 @@
-//! What Go's HTTP client makes of names, and texts in which nothing is a template.
+//! Header names as Go's HTTP client writes them, and texts with templates disabled.
 
 /// A field's name as Go's client spells it: `Content-Type`.
 pub(crate) fn canonical(name: &str) -> String {
@@ -14,7 +14,7 @@ pub(crate) fn canonical(name: &str) -> String {
     spelled.collect()
 }
 
-/// A text in which nothing is a template.
+/// Escapes a text so that nothing in it is a template.
 pub(crate) fn untemplated(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! Values as Go prints them: durations, quoted strings, reasons of the operating system.
+//! Values as Go prints them: durations, quoted strings, errors of the operating system.
 
 use drumfire_units::Nanos;
 use std::fmt::Write as _;
@@ -6,7 +6,7 @@ use std::io;
 
 /// A span as Go prints a duration: `0s`, `98µs`, `46.608ms`, `1.001867s`, `1m0.5s`, `2h0m0s`.
 ///
-/// The largest unit below a second that leaves a whole part, without trailing zeros; from a
+/// Below a second, the largest unit with a nonzero whole part, without trailing zeros; from a
 /// second on, hours, minutes and seconds.
 pub(crate) fn duration(span: Nanos) -> String {
     let ns = span.0;
@@ -66,7 +66,7 @@ fn push_quoted(out: &mut String, c: char) {
         '\x0b' => Some('v'),
         _ => None,
     };
-    // Writing to a String can't fail, so its results carry nothing.
+    // Writing to a String can't fail, so the results are ignored.
     match (short, c) {
         (Some(letter), _) => {
             out.push('\\');
@@ -93,8 +93,8 @@ pub(crate) fn open_failed(path: &str, error: &io::Error) -> String {
     format!("{verb} {path}: {}", reason(error))
 }
 
-/// The operating system's reason in Go's spelling: the C library's text, which starts with a
-/// small letter and carries no number.
+/// The operating system's reason in Go's spelling: the C library's text in lower case, without the
+/// error number.
 fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or_default();

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 /// A second in nanoseconds.
 const S: u64 = 1_000_000_000;
 
-/// A point in time to the second, in RFC 3339, as clocks show it here.
+/// A point in time to the second, in RFC 3339, in the machine's time zone.
 pub(crate) fn seconds(host: &dyn Host, unix_ns: u64) -> String {
     let unix_seconds = i64::try_from(unix_ns / S).unwrap_or(i64::MAX);
     let zone = host.zone("Local", unix_seconds);
@@ -32,10 +32,10 @@ fn push_offset(text: &mut String, seconds: i64) {
     let _ = write!(text, "{sign}{:02}:{:02}", minutes / 60, minutes % 60);
 }
 
-/// How long a point in time to the second is, without its zone.
+/// The length of a point in time to the second, without its zone.
 const SECONDS_LENGTH: usize = "2006-01-02T15:04:05".len();
 
-/// A point in time to the nanosecond, in RFC 3339, without the fraction's last zeros.
+/// A point in time to the nanosecond, in RFC 3339, without trailing zeros in the fraction.
 pub(crate) fn nanos(host: &dyn Host, unix_ns: u64) -> String {
     let mut text = seconds(host, unix_ns);
     let fraction = format!(".{:09}", unix_ns % S);

@@ -1,7 +1,7 @@
-//! go-wrk: as many requests as fit into a number of seconds, by a number of users, over HTTP.
+//! go-wrk: HTTP requests from a number of users, as many as possible in a number of seconds.
 //!
-//! Knows go-wrk's flags, its texts and its report, in today's shape and in an older one. Its
-//! differences from the original, with reasons, are in `docs/dialects/go-wrk.md`.
+//! Knows go-wrk's flags, its texts and its report, in the current form and in an older one.
+//! `docs/dialects/go-wrk.md` lists the differences from the original, with reasons.
 
 mod args;
 mod errors;
@@ -19,22 +19,22 @@ use drumfire_compile::Host;
 use drumfire_plan::Expect;
 use std::sync::Arc;
 
-/// The program's name, which its usage text and its User-Agent bear.
+/// The program's name, as its usage text and its User-Agent contain it.
 const PROGRAM: &str = "go-wrk";
 
 /// The tool whose flags are the places of a document's values.
 const TOOL: Tool = Tool(PROGRAM);
 
-/// The version of go-wrk whose command line and report this is.
+/// The version of go-wrk whose command line and report are supported.
 const VERSION: &str = "0.10";
 
-/// The statuses that go-wrk counts as success: 2xx, and 301 and 307 as they are.
+/// The statuses that go-wrk counts as success: 2xx, and 301 and 307 without following them.
 const EXPECT: Expect = Expect::NONE.with(200, 299).with(301, 301).with(307, 307);
 
-/// The line at the first signal.
+/// The line that is printed at the first signal.
 pub(crate) const STOPPING: &str = "stopping...\n";
 
-/// Turns go-wrk's arguments into a run, or into what go-wrk prints in place of one.
+/// Turns go-wrk's arguments into a run, or into the text that go-wrk prints instead.
 pub(crate) fn parse(args: &[String], host: &Arc<dyn Host>) -> Outcome {
     let lowered = args::parse(args)
         .map_err(refusal)
@@ -45,7 +45,7 @@ pub(crate) fn parse(args: &[String], host: &Arc<dyn Host>) -> Outcome {
     }
 }
 
-/// go-wrk's output when its flags can't be read.
+/// go-wrk's output if its flags can't be parsed.
 fn refusal(failure: Failure) -> LastWords {
     let usage = args::go_usage();
     match failure {

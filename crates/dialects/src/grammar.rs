@@ -1,4 +1,4 @@
-//! How a family of tools reads its command line, apart from which flags a tool has.
+//! How families of tools parse their command lines, independent of the flags of a tool.
 
 pub(crate) mod go_duration;
 pub(crate) mod go_flag;

@@ -1,8 +1,8 @@
-//! Foreign command lines to a document and a presentation.
+//! Turns foreign command lines into a document and a presentation.
 //!
-//! Knows the flags, defaults, error texts and report shapes of other load generators. Must not
-//! know the engine or touch files: a dialect runs nothing, and what its flags name is read
-//! through [`Host`]. Start reading at [`parse`], then at a dialect's own folder.
+//! Knows the flags, defaults, error texts and report formats of other load generators. Must not
+//! know the engine or access files: a dialect runs nothing, and reads the files in its flags
+//! through [`Host`]. Start reading at [`parse`], then at a dialect's folder.
 //!
 //! Each tool has a folder with its flags, their translation to a document, and its output. If a
 //! dialect seems to need a switch in the engine, the plan lacks a concept: add the concept to the
@@ -32,7 +32,7 @@ pub use stream::{Stream, StreamPlace};
 use drumfire_compile::Host;
 use std::sync::Arc;
 
-/// A tool whose command line is understood.
+/// A tool whose command line is supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
     /// ghz: gRPC calls at a rate or by workers.
@@ -49,7 +49,7 @@ impl Dialect {
     /// Every dialect, in the order of their names.
     pub const ALL: &'static [Self] = &[Self::Ghz, Self::GoWrk, Self::Pandora, Self::SlowCooker];
 
-    /// The code to exit with when a mistake is found before the run.
+    /// The exit code for a mistake that is found before the run.
     #[must_use]
     pub const fn mistake_exit(self) -> u8 {
         match self {
@@ -59,8 +59,8 @@ impl Dialect {
         }
     }
 
-    /// Whether the tool fails where its text on standard output or standard error can't be written:
-    /// ghz looks at that error, the others drop it.
+    /// Whether the tool fails if it can't write to standard output or standard error: ghz checks
+    /// that error, the others ignore it.
     #[must_use]
     pub const fn heeds_lost_text(self) -> bool {
         match self {
@@ -69,8 +69,8 @@ impl Dialect {
         }
     }
 
-    /// The code to exit with where the file of a result can't be written after the run. slow_cooker
-    /// panics then.
+    /// The exit code if the file of a result can't be written after the run. slow_cooker panics in
+    /// this case.
     #[must_use]
     pub const fn lost_file_exit(self) -> u8 {
         match self {
@@ -79,7 +79,7 @@ impl Dialect {
         }
     }
 
-    /// The name of the tool's program, which is also the subcommand's.
+    /// The name of the tool's program and of the subcommand.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -91,8 +91,8 @@ impl Dialect {
     }
 }
 
-/// The dialect that a program of this name speaks: a link called `go-wrk` behaves as go-wrk, and so
-/// does one with the name of a release, such as `go-wrk_linux_amd64`.
+/// The dialect for a program name: a link called `go-wrk` behaves like go-wrk, and so does a link
+/// with the name of a release, such as `go-wrk_linux_amd64`.
 #[must_use]
 pub fn for_program(name: &str) -> Option<Dialect> {
     let is_named = |dialect: &Dialect| match name.strip_prefix(dialect.name()) {
@@ -103,7 +103,7 @@ pub fn for_program(name: &str) -> Option<Dialect> {
 }
 
 /// Turns the tool's arguments (without the program's name) into a run, or into the text that the
-/// tool prints in place of one. All random values in the run come from `seed`.
+/// tool prints instead. All random values in the run follow from `seed`.
 #[must_use]
 pub fn parse(dialect: Dialect, args: &[String], host: &Arc<dyn Host>, seed: u64) -> Outcome {
     match dialect {

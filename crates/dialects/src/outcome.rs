@@ -1,15 +1,15 @@
-//! The outcome of a foreign command line.
+//! The result of parsing a foreign command line.
 
 use crate::Presentation;
 use drumfire_document::Document;
 use drumfire_plan::Plan;
 
-/// A run, or the text that the tool prints in place of one.
+/// A run, or the text that the tool prints instead of running.
 #[derive(Debug)]
 pub enum Outcome {
-    /// A plan to run and the shape in which its result is printed.
+    /// A plan to run and the format of its result.
     Run(Box<Run>),
-    /// Nothing is run: help, a version, or a mistake on the command line.
+    /// No run: help, a version, or a mistake on the command line.
     Print {
         /// The text for standard output.
         stdout: String,
@@ -20,10 +20,10 @@ pub enum Outcome {
     },
 }
 
-/// A run that a foreign command line asks for.
+/// A run described by a foreign command line.
 #[derive(Debug)]
 pub struct Run {
-    /// The run as the command line describes it.
+    /// The document of the command line.
     pub document: Document,
     /// The plan of the document.
     pub plan: Plan,
@@ -31,7 +31,7 @@ pub struct Run {
     pub presentation: Box<dyn Presentation>,
 }
 
-/// Why nothing is run: the tool's last words.
+/// The text that is printed if no run starts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LastWords {
     /// The text for standard output.

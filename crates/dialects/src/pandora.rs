@@ -1,8 +1,7 @@
-//! Pandora: pools of instances that shoot ammo by schedules, as a configuration file describes
-//! them.
+//! Pandora: pools of instances that send ammo by schedules, described in a configuration file.
 //!
-//! Knows Pandora's configuration, its ammo, its schedules and its outputs. Its differences from the
-//! original, with reasons, are in `docs/dialects/pandora.md`.
+//! Knows Pandora's configuration, its ammo, its schedules and its outputs.
+//! `docs/dialects/pandora.md` lists the differences from the original, with reasons.
 
 mod ammo;
 mod args;
@@ -32,10 +31,10 @@ const PROGRAM: &str = "pandora";
 /// The tool whose flags are the places of a document's values.
 const TOOL: Tool = Tool(PROGRAM);
 
-/// The version of Pandora whose configuration and outputs these are.
+/// The version of Pandora whose configuration and outputs are supported.
 const VERSION: &str = "0.5.29";
 
-/// Turns Pandora's arguments into a run, or what it prints in place of one.
+/// Turns Pandora's arguments into a run, or into the text that Pandora prints instead.
 pub(crate) fn parse(args: &[String], host: &Arc<dyn Host>, seed: u64) -> Outcome {
     run(args, host, seed).unwrap_or_else(Into::into)
 }
@@ -48,7 +47,7 @@ fn run(args: &[String], host: &Arc<dyn Host>, seed: u64) -> Result<Outcome, Last
     lower::lower(&config, written.notes, host, seed)
 }
 
-/// The last words on a configuration that can't be used: everything that is wrong with it.
+/// The text for an invalid configuration: all its mistakes.
 fn undecoded(mistakes: &[String]) -> LastWords {
     let lines: Vec<String> = mistakes
         .iter()
@@ -58,7 +57,7 @@ fn undecoded(mistakes: &[String]) -> LastWords {
     LastWords::on_stderr(text, 1)
 }
 
-/// The last words on something else.
+/// The text for other fatal mistakes.
 fn fatal(message: &str) -> LastWords {
     LastWords::on_stderr(args::line(message), 1)
 }

@@ -1,10 +1,10 @@
 //! How a dialect shows a run and its result.
 //!
-//! A caller asks for what the presentation needs first ([`Presentation::needs_spool`],
-//! [`Presentation::streams`], [`Presentation::counters_page`]) and gives it that. It prints
-//! [`Presentation::render_start`], hands over every event of the run, and looks after each for a
-//! [`Presentation::fault`]. After the last event it calls [`Presentation::finish`] once; results,
-//! epilogue and exit code are asked for behind that.
+//! A caller first reads what the presentation needs ([`Presentation::needs_spool`],
+//! [`Presentation::streams`], [`Presentation::counters_page`]) and supplies it. The caller prints
+//! [`Presentation::render_start`], passes every event of the run to [`Presentation::observe`], and
+//! checks [`Presentation::fault`] after each. After the last event, the caller calls
+//! [`Presentation::finish`] once, and then reads the results, the epilogue and the exit code.
 
 use crate::{Spool, Stream, StreamPlace};
 use drumfire_measure::{RunEvent, RunInfo, Summary};
@@ -12,69 +12,70 @@ use drumfire_report::style::Style;
 use std::fmt;
 use std::io::{self, Write};
 
-/// A page that changes while the run goes on, and where it is asked for.
+/// A page that changes during the run, and its address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CountersPage {
-    /// `HOST:PORT`; without a host every address of this machine.
+    /// `HOST:PORT`; without a host, all addresses of this machine.
     pub address: String,
     /// The path.
     pub path: &'static str,
-    /// The type of its content.
+    /// The media type of the content.
     pub media_type: &'static str,
 }
 
-/// The shape of one dialect's output. A method that a tool has no use for keeps its default.
+/// The output format of one dialect. Methods that a tool does not need keep their default.
 pub trait Presentation: fmt::Debug {
-    /// Notes for the user that the tool's own output has no place for: one line each, for standard
+    /// Notes for the user for which the tool's output has no place: one line each, for standard
     /// error.
     fn notes(&self) -> &[String];
 
-    /// The text for standard output when the run starts.
+    /// The text for standard output at the start of the run.
     fn render_start(&self, _info: &RunInfo) -> String {
         String::new()
     }
 
-    /// The text for standard output when the user asks the run to end early.
+    /// The text for standard output after the user requests an early end.
     fn render_interrupted(&self) -> &'static str {
         ""
     }
 
-    /// Whether results must be kept one by one; [`Presentation::set_spool`] then comes before the
+    /// Whether every result must be stored. If so, [`Presentation::set_spool`] is called before the
     /// run.
     fn needs_spool(&self) -> bool {
         false
     }
 
-    /// Where results are kept one by one, empty.
+    /// Sets the empty storage for results.
     fn set_spool(&mut self, _spool: Box<dyn Spool>) {}
 
-    /// Where lines go while the run goes on; [`Presentation::set_streams`] then comes before it.
+    /// The destinations of lines during the run. [`Presentation::set_streams`] is called before the
+    /// run.
     fn streams(&self) -> Vec<StreamPlace<'_>> {
         Vec::new()
     }
 
-    /// The writers of the places that [`Presentation::streams`] names, in their order.
+    /// Sets the writers of [`Presentation::streams`], in the same order.
     fn set_streams(&mut self, _writers: Vec<Box<dyn Stream>>) {}
 
-    /// The page of counters that is asked for while the run goes on.
+    /// The page of counters that can be requested during the run.
     fn counters_page(&self) -> Option<CountersPage> {
         None
     }
 
-    /// The page as it is now.
+    /// The current content of the page.
     fn counters(&self) -> String {
         String::new()
     }
 
-    /// Takes note of what happens in the run.
+    /// Processes an event of the run.
     fn observe(&mut self, _event: &RunEvent) {}
 
-    /// Why the run must end at once; it has failed then.
+    /// The reason why the run has failed and must end immediately.
     fn fault(&self) -> Option<&str> {
         None
     }
 
-    /// Closes the books when the run has ended; outputs are written after it.
+    /// Processes the end of the run; outputs are written after it.
     fn finish(&mut self, _summary: &Summary) {}
 
     /// The text for standard error after the run.
@@ -82,21 +83,21 @@ pub trait Presentation: fmt::Debug {
         String::new()
     }
 
-    /// Where the results go: the path of a file each, or `None` for standard output.
+    /// The destinations of the results: the path of a file, or `None` for standard output.
     fn places(&self) -> Vec<Option<&str>> {
         Vec::new()
     }
 
-    /// Writes the result that goes to the place of this number.
+    /// Writes the result for the place with this index.
     ///
     /// # Errors
-    /// When it can't be written, or the spool can't be read.
+    /// If the result can't be written, or the spool can't be read.
     fn write(&mut self, _place: usize, _summary: &Summary, _out: &mut dyn Write) -> io::Result<()> {
         Ok(())
     }
 
-    /// The code to exit with after a run that ended by itself or was asked to end. Some tools exit
-    /// with 0 regardless of the target's answers, and scripts rely on it.
+    /// The exit code after a run that ended by itself or on request. Some tools exit with 0
+    /// regardless of the target's answers, and scripts rely on it.
     fn exit_code(&self, _summary: &Summary) -> u8 {
         0
     }

@@ -1,8 +1,8 @@
-//! slow_cooker: a steady rate of HTTP requests for as long as one likes, with a line for each
+//! slow_cooker: a steady rate of HTTP requests for any length of time, with a line for each
 //! interval.
 //!
-//! Knows slow_cooker's flags, its lines in both shapes, its summary, its CSV and its metrics. Its
-//! differences from the original, with reasons, are in `docs/dialects/slow_cooker.md`.
+//! Knows slow_cooker's flags, its lines in both formats, its summary, its CSV and its metrics.
+//! `docs/dialects/slow_cooker.md` lists the differences from the original, with reasons.
 
 mod args;
 mod failures;
@@ -23,10 +23,10 @@ use std::sync::Arc;
 /// The program's name.
 const PROGRAM: &str = "slow_cooker";
 
-/// The code to exit with after a mistake in what the flags say.
+/// The exit code after an invalid value of a flag.
 const USAGE_EXIT: u8 = 64;
 
-/// Turns slow_cooker's arguments into a run, or into what slow_cooker prints in place of one.
+/// Turns slow_cooker's arguments into a run, or into the text that slow_cooker prints instead.
 pub(crate) fn parse(args: &[String], host: &Arc<dyn Host>, seed: u64) -> Outcome {
     let lowered = args::parse(args)
         .map_err(refusal)
@@ -37,7 +37,7 @@ pub(crate) fn parse(args: &[String], host: &Arc<dyn Host>, seed: u64) -> Outcome
     }
 }
 
-/// slow_cooker's output when its flags can't be read.
+/// slow_cooker's output if its flags can't be parsed.
 fn refusal(failure: Failure) -> LastWords {
     let usage = args::usage();
     match failure {
@@ -46,7 +46,7 @@ fn refusal(failure: Failure) -> LastWords {
     }
 }
 
-/// The last words on what the flags say.
+/// The text for an invalid value of a flag.
 fn mistake(message: impl std::fmt::Display) -> LastWords {
     let text = format!("{message}\nTry --help for help.\n");
     LastWords::on_stderr(text, USAGE_EXIT)

@@ -1,9 +1,9 @@
-//! Places that are written to while a run goes on.
+//! Output streams that are written during the run.
 
 use std::fmt;
 use std::io::Write;
 
-/// Where lines go while a run goes on.
+/// A destination of lines during the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamPlace<'a> {
     /// Standard output.
@@ -14,7 +14,7 @@ pub enum StreamPlace<'a> {
     File(&'a str),
 }
 
-/// A place as it is written to, or a substitute in a test.
+/// An open output stream, or a substitute in a test.
 pub trait Stream: Write {}
 
 impl<T: Write> Stream for T {}

@@ -1,4 +1,4 @@
-//! Values of a document, with the flag of another tool as their place.
+//! Values of a document whose places are flags of another tool.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,7 +11,7 @@ use drumfire_units::Nanos;
 pub(crate) struct Tool(pub(crate) &'static str);
 
 impl Tool {
-    /// After a flag.
+    /// The place of a flag.
     pub(crate) const fn at(self, name: &'static str) -> Place {
         Place::Dialect { tool: self.0, name }
     }
@@ -31,7 +31,7 @@ impl Tool {
         Placed::new(value, self.at(name))
     }
 
-    /// A bound in time, which 0 takes away.
+    /// A bound in time; `Nanos::MAX` is written as 0, which means unbounded.
     pub(crate) fn bound(self, name: &'static str, span: Nanos) -> Text {
         match span {
             Nanos::MAX => self.text(name, &0),
@@ -39,7 +39,8 @@ impl Tool {
         }
     }
 
-    /// The generator of a run: its users have chosen their targets, as those of the tool have.
+    /// The generator of a run. The users of these tools choose their targets themselves, so the
+    /// guard of targets is off.
     pub(crate) fn generator(self, seed: u64) -> Generator {
         Generator {
             seed: Some(Placed::new(seed, self.at(""))),
@@ -48,7 +49,7 @@ impl Tool {
         }
     }
 
-    /// A field of a header, or of metadata.
+    /// A header or metadata field.
     pub(crate) fn field(self, name: &'static str, key: &str, value: &str) -> Field {
         Field {
             name: self.text(name, &key),
@@ -56,7 +57,8 @@ impl Tool {
         }
     }
 
-    /// Bytes that were read from a path: the path, unless it can't be read once more.
+    /// The payload of bytes that were read from a path: the path, unless the file can't be read
+    /// again.
     pub(crate) fn payload(
         self,
         name: &'static str,
@@ -70,7 +72,7 @@ impl Tool {
         }
     }
 
-    /// Bytes as they are.
+    /// A payload of literal bytes.
     pub(crate) fn inline(self, name: &'static str, bytes: &[u8]) -> Payload {
         match std::str::from_utf8(bytes) {
             Ok(text) => Payload::Text(self.text(name, &text)),

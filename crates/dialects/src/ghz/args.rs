@@ -1,4 +1,4 @@
-//! ghz's flags: one row each, which are also the keys of its config file.
+//! ghz's flags, one row each. The flags are also the keys of its config file.
 
 use super::options::{Format, Options};
 use crate::grammar::go_duration::duration;
@@ -8,12 +8,12 @@ use drumfire_compile::Host;
 use drumfire_plan::secret;
 use drumfire_units::Nanos;
 
-/// Why a value is refused, in the parser's words.
+/// The refusal of a value, with the parser's message.
 fn parser(words: impl Into<String>) -> Refusal {
     Refusal::Parser(words.into())
 }
 
-/// A whole number, as Go reads one; the words are those of the function that ghz calls.
+/// A whole number, parsed like Go; the messages are those that ghz's function gives.
 fn whole(text: &str) -> Result<u64, Refusal> {
     let wrong = |why: &str| {
         let text = crate::go_text::quoted(text);
@@ -29,8 +29,8 @@ fn whole(text: &str) -> Result<u64, Refusal> {
     }
 }
 
-/// A whole number with a sign. ghz reads it by way of a fraction, which is cut off; here a
-/// fraction is a mistake.
+/// A signed whole number. ghz reads it as a fraction and truncates it; here a fraction is a
+/// mistake.
 fn signed(text: &str) -> Result<i64, Refusal> {
     let wrong = || {
         let text = crate::go_text::quoted(text);
@@ -47,7 +47,7 @@ fn span(text: &str) -> Result<Nanos, Refusal> {
     duration(text).map_err(parser)
 }
 
-/// JSON as the tool reads it: its value, or its mistake.
+/// Reads JSON as the tool does: its value, or its mistake.
 fn json<T>(what: &str, text: &str, read: Result<T, String>) -> Result<T, Refusal> {
     read.map_err(|why| {
         let text = secret::excerpt(text);
@@ -68,7 +68,7 @@ fn formats(text: &str) -> Result<Vec<Format>, Refusal> {
         .collect()
 }
 
-/// Parses a text and stores the value in a field.
+/// A row that parses a text and stores the value in a field.
 macro_rules! row {
     ($name:literal, $short:expr, $default:literal, $read:expr, $($field:ident).+, $help:literal) => {
         Flag {
@@ -85,21 +85,21 @@ macro_rules! row {
     };
 }
 
-/// A row of a text without the white space around it.
+/// A row for a text, trimmed of white space.
 macro_rules! trimmed {
     ($name:literal, $short:expr, $default:literal, $($field:ident).+, $help:literal) => {
         row!($name, $short, $default, taken_trimmed, $($field).+, $help)
     };
 }
 
-/// A row of any text.
+/// A row for any text.
 macro_rules! text {
     ($name:literal, $short:expr, $default:literal, $($field:ident).+, $help:literal) => {
         row!($name, $short, $default, taken, $($field).+, $help)
     };
 }
 
-/// A row without a value.
+/// A row for a flag without a value.
 macro_rules! switch {
     ($name:literal, $short:expr, $field:ident, $help:literal) => {
         Flag {
@@ -138,7 +138,7 @@ fn list(text: &str) -> Result<Vec<String>, Refusal> {
         .collect())
 }
 
-/// `@` stands for standard input and is read later.
+/// Checks `-d`. `@` means standard input, which is read later.
 fn data(text: &str) -> Result<Option<String>, Refusal> {
     if text == STDIN {
         return Ok(Some(text.to_owned()));
@@ -156,7 +156,7 @@ fn metadata(text: &str) -> Result<Option<super::options::Texts>, Refusal> {
     Ok(given.then_some(texts))
 }
 
-/// An object of texts; a blank one is empty, as a script has it whose variable is.
+/// An object of texts. A blank value counts as empty, because a script may pass an empty variable.
 fn texts(what: &str, text: &str) -> Result<super::options::Texts, Refusal> {
     match text.trim() {
         "" => Ok(super::options::Texts::new()),
@@ -172,7 +172,7 @@ fn tags(text: &str) -> Result<super::options::Texts, Refusal> {
     texts("tags", text)
 }
 
-/// The value of `-d` that stands for standard input.
+/// The value of `-d` for standard input.
 pub(super) const STDIN: &str = "@";
 
 /// Every flag, in the order of the help text.
@@ -627,7 +627,7 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
     switch!("version", Some('v'), version, "Show the version."),
 ];
 
-/// Reads a command line as far as it is flags and words; values are checked.
+/// Parses a command line into flags and words. The values of the flags are checked later.
 ///
 /// # Errors
 /// In ghz's words, without their prefix.
@@ -641,15 +641,15 @@ pub(super) fn parse(args: &[String], machine: &dyn Host) -> Result<Line, String>
     Ok(line)
 }
 
-/// Stores the values of a command line over those of the config file.
+/// Stores the values of a command line; they override the config file's.
 ///
 /// # Errors
-/// In ghz's words, when a value can't be read.
+/// In ghz's words, if a value can't be parsed.
 pub(super) fn apply(line: &Line, options: &mut Options) -> Result<(), String> {
     if let Some(host) = line.words.first() {
         host.clone_into(&mut options.host);
     }
-    // The parser's own complaints come before the tool's.
+    // The parser's complaints take precedence over the tool's.
     let mut complaint = None;
     for (place, value) in &line.flags {
         match (FLAGS[*place].set)(options, value) {

@@ -1,4 +1,4 @@
-//! ghz's config file: JSON, TOML or YAML, whose keys are the names of the flags.
+//! ghz's config file in JSON, TOML or YAML. Its keys are the names of the flags.
 
 use super::args::FLAGS;
 use super::options::Options;
@@ -10,10 +10,10 @@ use drumfire_compile::Host;
 use drumfire_plan::suggestion;
 use serde_json::{Map, Value};
 
-/// Flags that make no sense in a file.
+/// Flags that are not allowed in a file.
 const NOT_SETTABLE: [&str; 4] = ["config", "help", "version", "binary"];
 
-/// The one setting that is no flag.
+/// The one setting that is not a flag.
 const HOST: &str = "host";
 
 /// The type of a key's value.
@@ -32,7 +32,7 @@ enum Form {
     List,
 }
 
-/// The type that the value of a flag has in a file.
+/// The type of a flag's value in a file.
 fn form(flag: &Flag<Options>) -> Form {
     match (flag.kind, flag.name) {
         (Kind::Switch, _) => Form::Switch,
@@ -55,7 +55,7 @@ fn form(flag: &Flag<Options>) -> Form {
 /// Stores the values of the file.
 ///
 /// # Errors
-/// In words: a file that can't be read, a key that is none, a value of another type.
+/// A message for an unreadable file, an unknown key, or a value of the wrong type.
 pub(super) fn apply(host: &dyn Host, options: &mut Options) -> Result<(), String> {
     let path = options.config.clone();
     let bytes = host
@@ -83,7 +83,7 @@ struct File {
 }
 
 impl File {
-    /// Whether this key of the file is that of a setting: in JSON and TOML whatever the case.
+    /// Whether this key of the file sets the setting `name`. JSON and TOML ignore the case of keys.
     fn names(&self, key: &str, name: &str) -> bool {
         match self.format {
             Format::Yaml => key == name,
@@ -91,7 +91,8 @@ impl File {
         }
     }
 
-    /// A value where a whole number is wanted: in YAML, one with the fraction 0 is one.
+    /// Converts a value to a whole number if it should be one: in YAML, a number with the fraction
+    /// 0 counts as whole.
     fn whole(&self, value: &Value) -> Value {
         match (self.format, value.as_f64()) {
             (Format::Yaml, Some(number)) if value.is_f64() && is_whole(number) => {
@@ -102,13 +103,14 @@ impl File {
     }
 }
 
-/// Whether a double is a whole number and all such are exact in its range.
+/// Whether a double is a whole number in the range where doubles represent all whole numbers
+/// exactly.
 fn is_whole(number: f64) -> bool {
     number.fract() == 0.0 && number.abs() < 1e15
 }
 
-/// The file's keys and values, in the format of its extension; otherwise each format is tried. An
-/// empty file sets nothing.
+/// Reads the file's keys and values, in the format of its extension; with another extension, each
+/// format is tried. An empty file sets nothing.
 fn read(path: &str, bytes: &[u8]) -> Result<File, String> {
     let extension = path.rsplit_once('.').map(|(_, extension)| extension);
     let formats: &[Format] = match extension.map(str::to_ascii_lowercase).as_deref() {
@@ -122,7 +124,7 @@ fn read(path: &str, bytes: &[u8]) -> Result<File, String> {
     for &format in formats {
         let read = match format {
             _ if bytes.trim_ascii().is_empty() => Ok(Vec::new()),
-            // Go's JSON has U+FFFD for what is no UTF-8.
+            // Go's JSON reader replaces invalid UTF-8 by U+FFFD.
             Format::Json => of_json(&String::from_utf8_lossy(bytes)),
             Format::Toml => text().and_then(of_toml),
             Format::Yaml => text()
@@ -140,7 +142,7 @@ fn read(path: &str, bytes: &[u8]) -> Result<File, String> {
 fn of_json(text: &str) -> Result<Vec<(String, Value)>, String> {
     match go_json::read(text)? {
         Value::Null => Ok(Vec::new()),
-        // Of a key in two cases, the last counts.
+        // If a key occurs in two cases, the last one counts.
         Value::Object(_) => go_json::entries(text),
         other => {
             let kind = go_json::kind(&other);
@@ -160,10 +162,10 @@ fn of_toml(text: &str) -> Result<Vec<(String, Value)>, String> {
     entries.map(entry).collect()
 }
 
-/// TOML's values as JSON has them; dates are texts.
+/// TOML's values as JSON; dates become texts.
 ///
 /// # Errors
-/// A number that JSON does not have, in Go's words.
+/// A number that JSON can't represent, in Go's words.
 fn json_of(value: toml::Value) -> Result<Value, String> {
     Ok(match value {
         toml::Value::String(text) => text.into(),
@@ -188,7 +190,7 @@ fn json_of(value: toml::Value) -> Result<Value, String> {
     })
 }
 
-/// Go's error for a number that JSON does not have.
+/// Go's error for a number that JSON can't represent.
 fn unsupported(number: f64) -> String {
     let shown = match (number.is_nan(), number > 0.0) {
         (true, _) => "NaN",
@@ -198,7 +200,7 @@ fn unsupported(number: f64) -> String {
     format!("json: unsupported value: {shown}")
 }
 
-/// A moment as Go writes it: a date, a time and a zone, whichever of them TOML leaves away.
+/// A TOML datetime as Go writes it, with date, time and zone, whichever parts TOML omits.
 fn instant(mut moment: toml::value::Datetime) -> String {
     use toml::value::{Date, Offset, Time};
     moment.date.get_or_insert(Date {
@@ -217,11 +219,11 @@ fn instant(mut moment: toml::value::Datetime) -> String {
     moment.to_string()
 }
 
-/// The words of the reader of YAML on a number that JSON does not have.
+/// The YAML reader's message for a number that JSON can't represent.
 const NOT_FINITE: &str = "non-finite float";
 
 fn of_yaml(text: &str) -> Result<Map<String, Value>, String> {
-    // As YAML 1.1 has it, 017 is 15.
+    // YAML 1.1 reads 017 as an octal number, 15.
     let options = serde_saphyr::options! { legacy_octal_numbers: true };
     let read = match serde_saphyr::from_str_with_options(text, options.clone()) {
         Err(error) if error.to_string().contains(NOT_FINITE) => {
@@ -230,7 +232,7 @@ fn of_yaml(text: &str) -> Result<Map<String, Value>, String> {
         read => read,
     };
     let read = read.map_err(|error| {
-        // Lines of the file may hold secrets.
+        // The snippet is removed, because lines of the file may contain secrets.
         let error = error.without_snippet().to_string();
         if error.contains("DuplicateKeyPolicy") {
             return "duplicate key; keep one".to_owned();
@@ -297,7 +299,7 @@ fn set(
     Ok(())
 }
 
-/// A value as flags take it; none for an empty one.
+/// The texts of a value, as flags take them; empty for an empty value.
 fn texts_of(flag: &Flag<Options>, value: &Value) -> Result<Vec<String>, String> {
     let key = flag.name;
     if value.is_null() {
@@ -342,7 +344,7 @@ fn text_of(key: &str, value: &Value, wanted: &str) -> Result<String, String> {
     text.ok_or_else(|| mismatch(key, value, wanted))
 }
 
-/// Go's error for a value of another type.
+/// Go's error for a value of the wrong type.
 fn mismatch(key: &str, value: &Value, wanted: &str) -> String {
     let kind = match value {
         Value::Number(number) if wanted.ends_with("int") => format!("number {number}"),
@@ -355,7 +357,7 @@ fn unmarshal(kind: &str, key: &str, wanted: &str) -> String {
     format!("json: cannot unmarshal {kind} into Go struct field Config.{key} of type {wanted}")
 }
 
-/// The call's data: an object or several.
+/// The call's data: one object or several.
 fn data_of(value: &Value) -> Result<String, String> {
     match value {
         Value::Object(_) => Ok(value.to_string()),
@@ -376,7 +378,7 @@ mod tests {
     #[derive(Debug)]
     struct One(&'static str);
 
-    /// A file of bytes that are no text.
+    /// A file with bytes that are not UTF-8.
     #[derive(Debug)]
     struct Bytes(&'static [u8]);
 

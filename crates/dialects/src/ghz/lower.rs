@@ -1,4 +1,4 @@
-//! A ghz command line to a document.
+//! Turns a ghz command line into a document.
 
 use super::options::{Options, Texts};
 use super::render::Presentation;
@@ -20,13 +20,13 @@ use drumfire_schema::reflection::Wanted;
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
-/// Calls that may be under way at a time where nothing else bounds them (`--async`).
+/// The maximum number of concurrent calls if nothing else bounds them (`--async`).
 const IN_FLIGHT_MAX: u32 = 16_384;
 
-/// grpc-go asks for no sign of life sooner.
+/// The shortest interval between grpc-go's keepalive pings.
 const SILENCE_MIN: Nanos = Nanos::from_secs(10);
 
-/// Makes a run of the options.
+/// Builds a run from the options.
 pub(super) fn lower(options: &Options, host: &Arc<dyn Host>, seed: u64) -> Result<Run, Mistake> {
     let limits = setup::limits(options).map_err(Mistake::Line)?;
     setup::check(options)?;
@@ -47,7 +47,7 @@ pub(super) fn lower(options: &Options, host: &Arc<dyn Host>, seed: u64) -> Resul
                 tls,
                 schema: schema(options),
                 options: call_options(options, limits),
-                // Its report needs each call.
+                // ghz's report needs each call.
                 kept: Kept {
                     samples: Some(TOOL.switch("", true)),
                     transcripts: None,
@@ -109,8 +109,8 @@ fn reach(options: &Options, target: Target) -> Reach {
     }
 }
 
-/// As grpc-go has it: the first address that accepts, unless a name is resolved by gRPC itself and
-/// its addresses are to take turns.
+/// Like grpc-go: the first address that accepts a connection, unless gRPC itself resolves the name
+/// and its addresses take turns.
 fn addresses(options: &Options) -> &'static str {
     let in_turn = options.lb_strategy.eq_ignore_ascii_case("round_robin");
     match in_turn && target::is_resolved_by_grpc(&options.host) {
@@ -119,7 +119,7 @@ fn addresses(options: &Options) -> &'static str {
     }
 }
 
-/// When calls start, and the users that make them; with `--async` there are none.
+/// When calls start, and the users that make them; with `--async` there are no users.
 fn load(options: &Options, users: Option<&Users>) -> Load {
     let ends = Ends::of(options);
     let rate = schedule::rate(options, ends.requests, ends.duration);
@@ -130,7 +130,7 @@ fn load(options: &Options, users: Option<&Users>) -> Load {
         rate: rate
             .or_else(|| users.is_none().then(unlimited))
             .map(|law| TOOL.text("--rps", &law)),
-        // With `--async` nothing waits for a worker, and calls take connections in turn.
+        // With `--async`, no call waits for a worker, and calls use the connections in turn.
         users: Some(match users {
             Some(users) => TOOL.text("--concurrency", &users_text(users)),
             None => TOOL.text("--async", &IN_FLIGHT_MAX),
@@ -139,7 +139,7 @@ fn load(options: &Options, users: Option<&Users>) -> Load {
     }
 }
 
-/// A number of users, or its changes: `const(2,1s) const(4,1s) const(5)`.
+/// A number of users, or its changes over time: `const(2,1s) const(4,1s) const(5)`.
 fn users_text(users: &Users) -> String {
     let changes = users.changes();
     if let [(_, count)] = changes {
@@ -162,7 +162,8 @@ struct Ends {
 }
 
 impl Ends {
-    /// `-x` with `-n`, `-z` without, and only one of them.
+    /// Reads the ends. Without `-x`, `-z` overrides `-n`. With `-x`, `-z` is ignored and `-n` also
+    /// applies.
     fn of(options: &Options) -> Self {
         let total = (options.total > 0).then_some(options.total);
         let (duration, requests) = match (options.max_duration, options.duration) {
@@ -189,19 +190,19 @@ fn stop(options: &Options) -> Stop {
     }
 }
 
-/// The connections, and how many calls each carries at a time.
+/// The connections, and the number of concurrent calls on each.
 fn connections(options: &Options, users: Option<&Users>) -> Connections {
     let count = connection_count(options);
     let most = users.map_or(IN_FLIGHT_MAX, Users::most);
     let keepalive = options.keepalive;
     let pings = keepalive > Nanos::ZERO;
-    // One span for the silence and for the answer. grpc-go, and so ghz, raises the silence to its
-    // own least.
+    // One duration for the idle time before a ping and for the wait for its answer. grpc-go, and
+    // therefore ghz, raises the idle time to its minimum.
     let silence = keepalive.max(SILENCE_MIN);
     Connections {
         connections: Some(TOOL.text("--connections", &count)),
         streams: Some(TOOL.count("--concurrency", most.div_ceil(count).max(1))),
-        // A worker of ghz's has its own connection, or shares it with the same others.
+        // In ghz, a worker has its own connection, or always shares one with the same workers.
         session: Some(TOOL.text("--connections", &"user")),
         ping: pings.then(|| TOOL.text("--keepalive", &silence)),
         ping_timeout: pings.then(|| TOOL.text("--keepalive", &keepalive)),
@@ -213,7 +214,7 @@ fn connection_count(options: &Options) -> u32 {
     options.connections.clamp(1, u64::from(u32::MAX)) as u32
 }
 
-/// A call's timeout bounds it as a whole; opening a connection has its own.
+/// A call's timeout bounds the whole call; opening a connection has a separate timeout.
 fn timeouts(options: &Options) -> Timeouts {
     let connect = || Some(TOOL.text("--connect-timeout", &options.connect_timeout));
     Timeouts {
@@ -224,7 +225,7 @@ fn timeouts(options: &Options) -> Timeouts {
     }
 }
 
-/// Where the schema comes from: files, or else the server.
+/// The source of the schema: files, or otherwise the server.
 fn schema(options: &Options) -> Schema {
     let given = |name: &'static str, text: &String| -> Option<Text> {
         (!text.is_empty()).then(|| TOOL.text(name, text))
@@ -248,7 +249,7 @@ fn schema(options: &Options) -> Schema {
                 .filter(|(key, _)| !is_reserved(key))
                 .map(|(key, value)| {
                     let key = key.to_ascii_lowercase();
-                    // ghz decodes the binary values of calls, not those of this one.
+                    // ghz decodes the binary values of calls, but not of reflection.
                     let value = match key.ends_with("-bin") {
                         true => STANDARD.encode(value),
                         false => value.clone(),
@@ -260,7 +261,7 @@ fn schema(options: &Options) -> Schema {
     }
 }
 
-/// Keys of metadata that grpc-go keeps to itself, besides those with a colon before them.
+/// Metadata keys that grpc-go reserves, in addition to those that begin with a colon.
 const RESERVED: [&str; 9] = [
     "content-type",
     "grpc-accept-encoding",
@@ -273,19 +274,19 @@ const RESERVED: [&str; 9] = [
     "te",
 ];
 
-/// Whether grpc-go drops metadata of this key.
+/// Whether grpc-go drops metadata with this key.
 fn is_reserved(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
     key.starts_with(':') || RESERVED.contains(&&*key)
 }
 
-/// Whether a text is an object of texts in any reader's JSON.
+/// Whether a text is an object of texts for any JSON reader.
 fn is_plain(text: &str) -> bool {
     serde_json::from_str::<std::collections::BTreeMap<String, String>>(text).is_ok()
 }
 
-/// The metadata of calls. A file stays one unless it has keys that are dropped, or says something
-/// in Go's JSON alone.
+/// The metadata of calls. A file stays a file unless it has keys that are dropped, or is valid only
+/// for Go's JSON reader.
 fn fields(options: &Options, metadata: &GivenMetadata) -> Fields {
     let listed = |flag: &'static str, texts: &Texts| {
         let texts = texts.iter().filter(|(key, _)| !is_reserved(key));
@@ -315,7 +316,7 @@ fn call_options(options: &Options, limits: Limits) -> CallOptions {
     };
     CallOptions {
         authority,
-        // Go's client has gzip and announces it in every call.
+        // Go's client supports gzip and announces it in every call.
         compress: options
             .compression
             .then(|| TOOL.text("--enable-compression", &"gzip")),
@@ -339,7 +340,7 @@ fn request(options: &Options, data: &Given, metadata: &GivenMetadata, host: &dyn
             binary: matches!(data, Given::Binary(_)).then(|| TOOL.switch("--binary", true)),
             templates: Some(templates),
             worker_name: (!options.name.is_empty()).then(|| TOOL.text("--name", &options.name)),
-            // Without waiting, workers take calls in turn.
+            // With `--async`, workers take calls in turn.
             workers: options
                 .asynchronous
                 .then(|| TOOL.count("--concurrency", options.concurrency)),
@@ -349,7 +350,7 @@ fn request(options: &Options, data: &Given, metadata: &GivenMetadata, host: &dyn
     }
 }
 
-/// How streams go. A client's stream that only time ends goes through its data again and again.
+/// How streams proceed. A client stream that only time ends repeats its data.
 fn stream(options: &Options, kind: CallKind) -> Stream {
     let count = (options.stream_call_count > 0).then_some(options.stream_call_count);
     let duration = options.stream_call_duration;
@@ -371,7 +372,7 @@ fn stream(options: &Options, kind: CallKind) -> Stream {
     }
 }
 
-/// The program that sends.
+/// The settings of the generator.
 fn generator(options: &Options, seed: u64) -> Generator {
     let threads = options.cpus.min(u64::from(u32::MAX));
     Generator {

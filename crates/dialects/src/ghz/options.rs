@@ -1,4 +1,4 @@
-//! The options of ghz as given: the command line's over the config file's over the defaults.
+//! The options of ghz: the command line overrides the config file, which overrides the defaults.
 
 use drumfire_units::Nanos;
 use std::collections::BTreeMap;
@@ -26,14 +26,14 @@ pub(super) struct Options {
     pub(super) insecure: bool,
     pub(super) authority: String,
     pub(super) asynchronous: bool,
-    /// Requests per second; 0 is as fast as the workers are.
+    /// Requests per second; 0 means as fast as the workers can.
     pub(super) rate: u64,
     pub(super) load: Schedule,
     pub(super) concurrency: u64,
     pub(super) workers: Schedule,
-    /// 0 is as many as there is time for.
+    /// The number of requests; 0 means unlimited within the duration.
     pub(super) total: u64,
-    /// 0 is for ever.
+    /// The timeout of a call; 0 means none.
     pub(super) timeout: Nanos,
     pub(super) duration: Nanos,
     pub(super) max_duration: Nanos,
@@ -57,7 +57,7 @@ pub(super) struct Options {
     pub(super) keepalive: Nanos,
     pub(super) name: String,
     pub(super) tags: Texts,
-    /// As many as there are cores where it is 0.
+    /// The number of cores to use; 0 means all.
     pub(super) cpus: u64,
     pub(super) debug: String,
     pub(super) compression: bool,
@@ -68,13 +68,13 @@ pub(super) struct Options {
     pub(super) no_templates: bool,
     pub(super) host: String,
     pub(super) config: String,
-    /// Rules that the result must satisfy. Ours.
+    /// Rules that the result must satisfy. An addition to ghz's options.
     pub(super) thresholds: Vec<String>,
     pub(super) help: bool,
     pub(super) version: bool,
 }
 
-/// How a number changes over the run: the rate of requests, or the number of workers.
+/// How a number changes during the run: the rate of requests, or the number of workers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Schedule {
     /// `const`, `step` or `line`.
@@ -99,7 +99,7 @@ impl Schedule {
     }
 }
 
-/// A form of the report.
+/// A report format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
     Summary,
@@ -110,7 +110,7 @@ pub(super) enum Format {
     InfluxSummary,
     InfluxDetails,
     Prometheus,
-    /// The log of `--debug`; no format that `-O` names.
+    /// The log of `--debug`; not a format of `-O`.
     Log,
 }
 
@@ -141,7 +141,7 @@ impl Format {
         }
     }
 
-    /// Whether it has a row for every result.
+    /// Whether the format has a row for every result.
     pub(super) const fn has_details(self) -> bool {
         match self {
             Self::Csv
@@ -218,7 +218,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The defaults where there is a config file: the workers' schedule has other defaults there.
+    /// The defaults with a config file: the schedule of the workers then has other defaults.
     pub(super) fn of_config() -> Self {
         let mut options = Self::default();
         options.workers.start = 1;

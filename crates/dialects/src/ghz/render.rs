@@ -25,7 +25,7 @@ use drumfire_units::Nanos;
 use std::io::{self, BufReader, BufWriter, SeekFrom, Write};
 use std::sync::Arc;
 
-/// The code to exit with when a threshold is not met.
+/// The exit code after a failed threshold.
 const THRESHOLD: u8 = 99;
 
 /// How ghz shows a run.
@@ -37,14 +37,14 @@ pub(crate) struct Presentation {
     stop: Stop,
     since: Since,
     peer: Peer,
-    /// The formats, and where they go.
+    /// The formats and their destinations.
     outputs: Vec<(Format, Option<String>)>,
     tally: Tally,
-    /// Where the results lie that a format shows one by one.
+    /// The stored results, for formats that list every result.
     spool: Option<BufWriter<Box<dyn Spool>>>,
     spool_failure: Option<io::Error>,
     stopped: Option<StopReason>,
-    /// When the last call ended, from the run's start.
+    /// The end of the last call, from the start of the run.
     last_end: Nanos,
     report: Option<Report>,
     pub(super) notes: Vec<String>,
@@ -108,7 +108,7 @@ impl Presentation {
         }
     }
 
-    /// Why the run ended.
+    /// The reason why the run ended.
     fn end(&self, summary: &Summary) -> End {
         let started = summary.total.counts.sent;
         let counted_out = self.stop.requests.is_some_and(|total| started >= total);
@@ -168,7 +168,7 @@ impl Presentation {
         }
     }
 
-    /// The report as JSON, piece by piece.
+    /// Writes the report as JSON, piece by piece.
     fn write_json(
         &mut self,
         report: &Report,
@@ -185,7 +185,7 @@ impl Presentation {
         push(&json::tail(report))
     }
 
-    /// Every result that was kept, in its order.
+    /// Calls `take` for every stored result, in order.
     fn each(&mut self, take: &mut dyn FnMut(&CallResult) -> io::Result<()>) -> io::Result<()> {
         let Some(spool) = &mut self.spool else {
             return Ok(());
@@ -216,14 +216,14 @@ impl crate::Presentation for Presentation {
 
     fn observe(&mut self, event: &RunEvent) {
         match event {
-            // What ends first is what ended the run.
+            // The first reason is the one that ended the run.
             RunEvent::Stopping { reason } => {
                 self.stopped.get_or_insert(*reason);
             }
             RunEvent::Kept(kept) => {
                 let of = |kept| CallResult::of(kept, self.since, &self.peer);
                 let mut results: Vec<CallResult> = kept.iter().map(of).collect();
-                // Workers come one after the other.
+                // The results of the workers arrive worker by worker.
                 results.sort_by_key(|result| result.end);
                 for result in &results {
                     self.last_end = self.last_end.max(result.end);
@@ -239,7 +239,8 @@ impl crate::Presentation for Presentation {
     fn finish(&mut self, summary: &Summary) {
         self.tally.close();
         let end = self.end(summary);
-        // A run by a rate lasts until one more call would be due; ghz's total does not have that.
+        // drumfire runs by a rate end when one more call would be due; ghz's total excludes that
+        // time.
         let total = match end {
             End::Normal if self.last_end > Nanos::ZERO => self.last_end,
             _ => summary.duration,
@@ -254,7 +255,7 @@ impl crate::Presentation for Presentation {
         ));
     }
 
-    /// The rules that the result breaks, which its report has no place for.
+    /// The broken thresholds, which ghz's report has no place for.
     fn epilogue(&self, summary: &Summary, _style: &Style) -> String {
         let broken = summary
             .thresholds
@@ -289,7 +290,7 @@ impl crate::Presentation for Presentation {
         written
     }
 
-    /// 99 where a threshold was not met, 1 where no call succeeded.
+    /// 99 after a failed threshold, 1 if no call succeeded.
     fn exit_code(&self, summary: &Summary) -> u8 {
         if summary.thresholds.iter().any(|threshold| !threshold.passed) {
             THRESHOLD
@@ -299,14 +300,14 @@ impl crate::Presentation for Presentation {
     }
 }
 
-/// The Unix socket that calls go to.
+/// The Unix socket that is called.
 fn socket(options: &Options, machine: &Arc<dyn Host>) -> Option<Socket> {
     let path = target::socket(&options.host)?.to_owned();
     let exists = machine.look(&path) != Found::Nothing;
     Some(Socket { path, exists })
 }
 
-/// Which format goes where, and the log.
+/// The destination of each format and of the log.
 fn outputs(options: &Options) -> Result<Vec<(Format, Option<String>)>, String> {
     let mut outputs = reports(options)?;
     if !options.debug.is_empty() {
@@ -321,7 +322,7 @@ fn outputs(options: &Options) -> Result<Vec<(Format, Option<String>)>, String> {
     Ok(outputs)
 }
 
-/// Where reports go. A single path is taken as it is; several are parted by commas.
+/// The destinations of reports. A single path is used unchanged; several are separated by commas.
 fn reports(options: &Options) -> Result<Vec<(Format, Option<String>)>, String> {
     let formats = &options.formats;
     let place = |path: &str| (!path.is_empty() && path != "-").then(|| path.to_owned());
@@ -352,7 +353,7 @@ fn reports(options: &Options) -> Result<Vec<(Format, Option<String>)>, String> {
     Ok(outputs)
 }
 
-/// Notes that ghz's report has no place for.
+/// Notes for which ghz's report has no place.
 fn notes(options: &Options, plan: &Plan) -> Vec<String> {
     let mut notes = Vec::new();
     if plan.first().reach.tls.verify == Verify::No && !options.insecure {

@@ -1,4 +1,4 @@
-//! A finished run in ghz's terms, which every format shows.
+//! A finished run in ghz's terms, from which every format is rendered.
 
 use super::options::{Options, Texts};
 use super::settings::Settings;
@@ -7,14 +7,14 @@ use drumfire_compile::Host;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Why a run ended.
+/// The reason why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     /// All requests were sent.
     Normal,
-    /// Its time was over.
+    /// The duration ended.
     Timeout,
-    /// A signal stopped it.
+    /// A signal stopped the run.
     Cancel,
 }
 
@@ -35,9 +35,9 @@ pub(super) struct Report {
     pub(super) tags: Texts,
     pub(super) settings: Settings,
     pub(super) end: End,
-    /// When the run started, since the Unix epoch.
+    /// The start of the run, in nanoseconds since the Unix epoch.
     pub(super) started: u64,
-    /// When it ended.
+    /// The end of the run.
     pub(super) date: u64,
     pub(super) count: u64,
     pub(super) total: u64,
@@ -45,9 +45,9 @@ pub(super) struct Report {
     pub(super) fastest: u64,
     pub(super) slowest: u64,
     pub(super) rate: f64,
-    /// How many times the histogram and the percentiles have.
+    /// The number of times in the histogram and the percentiles.
     pub(super) samples: u64,
-    /// Their sum.
+    /// The sum of these times.
     pub(super) sum_timed: u128,
     pub(super) percentiles: Vec<(u32, u64)>,
     pub(super) histogram: Vec<Bucket>,
@@ -58,7 +58,7 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// The report of a closed tally.
+    /// Creates the report of a closed tally.
     pub(super) fn of(
         tally: &Tally,
         options: &Options,
@@ -95,12 +95,12 @@ impl Report {
         }
     }
 
-    /// How many results are errors.
+    /// The number of failed results.
     pub(super) fn error_count(&self) -> u64 {
         self.errors.values().sum()
     }
 
-    /// Codes and how many results had them, the most frequent first.
+    /// Codes and the number of results with each, the most frequent first.
     pub(super) fn status_rows(&self) -> Vec<(&str, u64)> {
         sorted(self.statuses.iter().map(|(name, count)| (*name, *count)))
     }

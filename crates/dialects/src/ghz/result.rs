@@ -1,30 +1,32 @@
-//! One call's result in ghz's terms: its latency, its status by Go's name, its error in Go's words.
+//! The result of one call in ghz's terms: its latency, its status by Go's name, its error in Go's
+//! words.
 
 use crate::grpc_code::{self, CODES};
 use drumfire_measure::{Kept, Outcome};
 use drumfire_units::Nanos;
 use std::io::{self, Read, Write};
 
-/// The longest error text that is kept.
+/// The maximum length of a stored error text, in bytes.
 const ERROR_BYTES: usize = 8_192;
 
-/// From which moment a call's latency counts.
+/// The start of a call's latency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Since {
-    /// When a worker began it: before it waits for a stream or for a connection that is opened.
+    /// The time at which a worker began the call, before any wait for a stream or a new connection.
     Begun,
-    /// When it was due: with `--async` no worker is waited for, so a delay is our own.
+    /// The time at which the call was due: with `--async` no call waits for a worker, so a delay is
+    /// the generator's.
     Due,
 }
 
-/// The target, as the texts of failed connections name it.
+/// The target, as error texts of failed connections name it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Peer {
     /// `host:port`.
     pub(super) address: String,
-    /// The host alone.
+    /// The host without the port.
     pub(super) host: String,
-    /// The path of a Unix socket in place of both, and whether there is such a file.
+    /// The path of a Unix socket that replaces both, and whether the file exists.
     pub(super) socket: Option<Socket>,
     pub(super) looked_up: LookedUp,
 }
@@ -36,25 +38,25 @@ pub(super) struct Socket {
     pub(super) exists: bool,
 }
 
-/// Where a target's name is looked up.
+/// When the target's name is looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LookedUp {
-    /// gRPC, which then has no address to try.
+    /// By gRPC, before dialing. After a failed look-up, gRPC has no address to try.
     Before,
-    /// In the dialer.
+    /// By the dialer.
     WhenDialing,
 }
 
-/// One result.
+/// The result of one call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CallResult {
-    /// When it ended, from the run's start.
+    /// The end of the call, from the start of the run.
     pub(super) end: Nanos,
-    /// How long it took.
+    /// The latency of the call.
     pub(super) latency: Nanos,
-    /// Its code's number.
+    /// The number of its status code.
     pub(super) code: u8,
-    /// The error's text; empty when there is none.
+    /// The text of the error; empty for a success.
     pub(super) error: String,
 }
 
@@ -90,7 +92,7 @@ impl CallResult {
         }
     }
 
-    /// Its code's name.
+    /// The name of its status code.
     pub(super) fn status(&self) -> &'static str {
         CODES
             .get(usize::from(self.code))
@@ -98,12 +100,12 @@ impl CallResult {
             .unwrap_or("Unknown")
     }
 
-    /// Whether it is a success.
+    /// Whether the call succeeded.
     pub(super) const fn is_ok(&self) -> bool {
         self.code == 0
     }
 
-    /// Writes it in a form that [`CallResult::read`] reads.
+    /// Writes the result in the form that [`CallResult::read`] reads.
     pub(super) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         out.write_all(&self.end.0.to_le_bytes())?;
         out.write_all(&self.latency.0.to_le_bytes())?;
@@ -154,7 +156,7 @@ fn reason(outcome: Outcome, detail: Option<&str>, peer: &Peer) -> String {
             Some(socket) if !socket.exists => dialing("connect: no such file or directory"),
             _ => dialing("connect: connection refused"),
         },
-        // A call whose time was up before there was a connection.
+        // A call whose timeout passed before it had a connection.
         Outcome::TimeoutConnect if detail.is_some() => "context deadline exceeded".to_owned(),
         Outcome::ConnectTimeout | Outcome::TimeoutConnect => dialing("i/o timeout"),
         Outcome::ConnectUnreachable => dialing("connect: no route to host"),
@@ -180,7 +182,7 @@ fn reason(outcome: Outcome, detail: Option<&str>, peer: &Peer) -> String {
     }
 }
 
-/// Why there is no connection.
+/// The reason why the connection failed.
 fn not_dialed(why: &str) -> String {
     format!("connection error: desc = \"transport: Error while dialing: dial {why}\"")
 }

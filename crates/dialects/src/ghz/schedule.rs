@@ -1,20 +1,20 @@
 //! ghz's schedules: `const`, `step` and `line` as rates over time and as workers over time.
 //!
-//! A `line` moves once a second. It changes until its end is reached or its longest duration has
-//! passed, whichever comes first, and then stays as it is.
+//! A `line` changes once per second. It changes until it reaches its end or its maximum duration
+//! has passed, whichever comes first, and then stays constant.
 
 use super::options::{Options, Schedule};
 use drumfire_plan::{Law, Users};
 use drumfire_units::{Nanos, Rate};
 use std::sync::Arc;
 
-/// Changes beyond this many are left out; the last one then lasts.
+/// The maximum number of changes; later ones are omitted, and the last one then lasts.
 const CHANGES_MAX: u64 = 50_000;
 
-/// The most workers that there may be.
+/// The maximum number of workers.
 pub(super) const WORKERS_MAX: u64 = 65_536;
 
-/// How a number moves.
+/// How a number changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Const,
@@ -31,8 +31,8 @@ fn kind(text: &str) -> Option<Kind> {
     }
 }
 
-/// Whether the schedules make sense, in ghz's order and words; what ghz lets pass and then hangs
-/// or panics on is refused too.
+/// Checks the schedules, in ghz's order and words. Schedules that ghz accepts and that make it hang
+/// or panic are also refused.
 pub(super) fn check(options: &Options) -> Result<(), String> {
     let load = &options.load;
     match kind(&load.kind) {
@@ -82,7 +82,7 @@ fn check_moves(schedule: &Schedule, kind: Kind, (what, same): (&str, &str)) -> R
     Ok(())
 }
 
-/// How long a number lasts before it changes.
+/// The time after which a number changes.
 fn period(schedule: &Schedule) -> Nanos {
     match kind(&schedule.kind) {
         Some(Kind::Step) => schedule.step_duration,
@@ -90,7 +90,7 @@ fn period(schedule: &Schedule) -> Nanos {
     }
 }
 
-/// The number after `changes` changes, and whether it is the last.
+/// The number after `changes` changes, and whether it is the last one.
 fn level(schedule: &Schedule, changes: u64) -> (u64, bool) {
     let moved = i128::from(schedule.start) + i128::from(changes) * i128::from(schedule.step);
     let moved = u64::try_from(moved.max(0)).unwrap_or(u64::MAX);
@@ -102,7 +102,7 @@ fn level(schedule: &Schedule, changes: u64) -> (u64, bool) {
     }
 }
 
-/// The rate over time; `None` is as fast as the workers are. The first request is due at 1/rate,
+/// The rate over time; `None` means as fast as the workers can. The first request is due at 1/rate,
 /// the k-th when the integral of the rate reaches k.
 pub(super) fn rate(options: &Options, total: Option<u64>, duration: Option<Nanos>) -> Option<Law> {
     let one = |rate| Law::Stairs {
@@ -126,7 +126,7 @@ pub(super) fn rate(options: &Options, total: Option<u64>, duration: Option<Nanos
         let timed = duration.is_some_and(|duration| start >= duration);
         let lasts = is_end || changes >= last_change || counted || timed;
         if lasts && level == 0 {
-            // Nothing more comes, which ends the run.
+            // No further calls come, which ends the run.
             break;
         }
         let span = if lasts { Nanos::MAX } else { period };
@@ -140,14 +140,14 @@ pub(super) fn rate(options: &Options, total: Option<u64>, duration: Option<Nanos
     })
 }
 
-/// The workers over time. There is always at least one, unless the first are still to come.
+/// The workers over time: always at least one, except before the first ones start.
 pub(super) fn workers(options: &Options) -> Users {
     let schedule = &options.workers;
     if matches!(kind(&schedule.kind), None | Some(Kind::Const)) {
         return Users::constant(bounded(options.concurrency));
     }
     let period = period(schedule);
-    // The change that falls on the end of the longest duration is not made.
+    // A change exactly at the end of the maximum duration is not made.
     let last_change = match schedule.max_duration {
         Nanos::ZERO => CHANGES_MAX,
         longest => (longest.0.div_ceil(period.0) - 1).min(CHANGES_MAX),
@@ -171,7 +171,7 @@ fn bounded(count: u64) -> u32 {
     count.min(WORKERS_MAX) as u32
 }
 
-/// Whether the rate never comes to its end by itself.
+/// Whether the schedule of the rate has no end.
 pub(super) fn is_endless(options: &Options) -> bool {
     match rate(options, None, None) {
         Some(law) => law.runs_on(),
@@ -179,7 +179,7 @@ pub(super) fn is_endless(options: &Options) -> bool {
     }
 }
 
-/// Whether a number stays as it is, by its schedule's name.
+/// Whether a schedule of this name keeps a number constant.
 pub(super) fn is_const_name(name: &str) -> bool {
     matches!(kind(name), None | Some(Kind::Const))
 }
@@ -206,7 +206,7 @@ mod tests {
         }
     }
 
-    /// Rates with how many seconds they last; 0 is for ever.
+    /// Rates and their lengths in seconds; 0 means endless.
     fn steps(options: &Options, total: Option<u64>) -> Vec<(u64, u64)> {
         match rate(options, total, None) {
             Some(Law::Stairs { steps }) => steps

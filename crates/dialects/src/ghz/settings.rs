@@ -1,4 +1,4 @@
-//! The settings of a run as reports show them. Values that could be secrets are not shown.
+//! The settings of a run as reports show them. Values that may be secrets are hidden.
 
 use super::options::{Options, Schedule, Texts};
 use super::schedule;
@@ -14,12 +14,12 @@ pub(super) enum Setting {
     Switch(bool),
     List(Vec<String>),
     Texts(Texts),
-    /// JSON as it stands.
+    /// Literal JSON.
     Json(String),
 }
 
 impl Setting {
-    /// Whether ghz leaves it out, being empty.
+    /// Whether ghz omits the setting because it is empty.
     fn is_empty(&self) -> bool {
         match self {
             Self::Text(text) | Self::Json(text) => text.is_empty(),
@@ -30,7 +30,7 @@ impl Setting {
         }
     }
 
-    /// Appends it as JSON.
+    /// Appends the setting as JSON.
     pub(super) fn push_json(&self, out: &mut String) {
         match self {
             Self::Text(text) => push_string(out, text),
@@ -62,7 +62,7 @@ pub(super) fn push_texts(out: &mut String, texts: &Texts) {
     out.push('}');
 }
 
-/// The settings in the order of ghz's JSON, with the keys that it uses there.
+/// The settings in the order of ghz's JSON, with the keys used there.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Settings(Vec<(&'static str, Setting)>);
 
@@ -166,7 +166,7 @@ impl Settings {
         self.iter().find(|(name, _)| *name == key).map(|(_, s)| s)
     }
 
-    /// A number; 0 where it is not there.
+    /// A number; 0 if it is absent.
     pub(super) fn number_of(&self, key: &str) -> i128 {
         match self.find(key) {
             Some(Setting::Number(number)) => *number,
@@ -174,7 +174,7 @@ impl Settings {
         }
     }
 
-    /// A text; empty where it is not there.
+    /// A text; empty if it is absent.
     pub(super) fn text_of(&self, key: &str) -> &str {
         match self.find(key) {
             Some(Setting::Text(text) | Setting::Json(text)) => text,
@@ -182,7 +182,7 @@ impl Settings {
         }
     }
 
-    /// All of them as a JSON object.
+    /// All settings as a JSON object.
     pub(super) fn json(&self) -> String {
         let mut out = String::from("{");
         for (n, (key, setting)) in self.iter().enumerate() {
@@ -216,8 +216,8 @@ pub(super) const WORKER_KEYS: [&str; 6] = [
     "concurrency-max-duration",
 ];
 
-/// Where imports were looked for: the file's folder, the working directory, and the given paths.
-/// Without a file, nothing was.
+/// The paths for imports: the file's folder, the working directory, and the given paths. Empty
+/// without a file.
 fn import_paths(options: &Options) -> Vec<String> {
     let mut paths = Vec::new();
     if options.proto.is_empty() {
@@ -232,7 +232,7 @@ fn import_paths(options: &Options) -> Vec<String> {
     paths
 }
 
-/// The folder of a file, as Go's `filepath.Dir` gives it.
+/// The folder of a file, like Go's `filepath.Dir`.
 fn folder(path: &str) -> String {
     let (folder, root) = match path.rsplit_once('/') {
         Some((folder, _)) if path.starts_with('/') => (folder, "/"),
@@ -256,11 +256,11 @@ fn folder(path: &str) -> String {
     }
 }
 
-/// The data as JSON: itself, or a text where it is a template of JSON.
+/// The data as JSON: unchanged, or as a text if it is a template of JSON.
 fn data_text(data: &Given) -> String {
     match data {
         Given::Nothing | Given::Binary(_) => String::new(),
-        // There is none, which ghz does not tell apart.
+        // ghz treats `null` like absent data.
         Given::Json(text) if text.trim() == "null" => String::new(),
         Given::Json(text) if check(text).is_ok() => compact(text),
         Given::Json(text) => {
@@ -271,7 +271,7 @@ fn data_text(data: &Given) -> String {
     }
 }
 
-/// The metadata without values that could be secrets.
+/// The metadata without values that may be secrets.
 fn metadata_of(metadata: &GivenMetadata) -> Setting {
     let texts = match metadata {
         GivenMetadata::Texts(texts) => texts.clone(),
@@ -284,7 +284,7 @@ fn metadata_of(metadata: &GivenMetadata) -> Setting {
     Setting::Texts(shown.collect())
 }
 
-/// Whether a schedule's own settings are all at their defaults.
+/// Whether all settings of a schedule have their defaults.
 pub(super) fn is_const(settings: &Settings, keys: &[&str; 6]) -> bool {
     schedule::is_const_name(settings.text_of(keys[0]))
 }

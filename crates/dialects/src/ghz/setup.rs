@@ -8,19 +8,19 @@ use drumfire_compile::Host;
 use drumfire_document::{Payload, Text, Tls};
 use drumfire_plan::secret;
 
-/// Where standard input is found.
+/// The path of standard input.
 const STDIN: &str = "/dev/stdin";
 
-/// How connections may be spread over addresses.
+/// The strategies for spreading connections over addresses.
 const STRATEGIES: [&str; 3] = ["", "pick_first", "round_robin"];
 
-/// The treatment of calls in flight at the end.
+/// What happens to calls in flight at the end.
 const STOPS: [&str; 3] = ["close", "wait", "ignore"];
 
-/// Whether a run can be made of the options; what ghz lets pass in silence is refused too.
+/// Checks whether the options describe a run. Mistakes that ghz silently ignores are refused too.
 ///
 /// # Errors
-/// In ghz's words where it has any.
+/// In ghz's words if it has any.
 pub(super) fn check(options: &Options) -> Result<(), String> {
     let wrong = |wrong: bool, text: &str| if wrong { Err(text.to_owned()) } else { Ok(()) };
     let proto = &options.proto;
@@ -43,7 +43,7 @@ pub(super) fn check(options: &Options) -> Result<(), String> {
         !timed(options) && options.total > 0 && options.skip_first > options.total,
         "you cannot skip more requests than those run",
     )?;
-    // A blank one is the default, as a script has it whose variable is empty.
+    // A blank value means the default, because a script may pass an empty variable.
     if !options.duration_stop.is_empty() {
         named("duration stop", &options.duration_stop, &STOPS)?;
     }
@@ -59,7 +59,7 @@ pub(super) fn check(options: &Options) -> Result<(), String> {
     )
 }
 
-/// Whether time ends the run, with any total or before it.
+/// Whether a duration bounds the run, with or without a total.
 fn timed(options: &Options) -> bool {
     options.duration.0 > 0 || options.max_duration.0 > 0
 }
@@ -79,7 +79,7 @@ pub(super) struct Limits {
     pub(super) send: u64,
 }
 
-/// The largest messages that are accepted and sent.
+/// The maximum sizes of received and sent messages.
 ///
 /// # Errors
 /// In ghz's words.
@@ -90,24 +90,25 @@ pub(super) fn limits(options: &Options) -> Result<Limits, String> {
     })
 }
 
-/// The data of calls, as given.
+/// The data of calls, as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Given {
     /// One empty message.
     Nothing,
-    /// JSON, perhaps a template of it.
+    /// JSON, or a template of JSON.
     Json(String),
     /// Encoded messages.
     Binary(Vec<u8>),
 }
 
-/// The data: of a binary file, standard input, a file, the command line, in this order.
+/// Reads the data from a binary file, standard input, a file or the command line, in this order of
+/// precedence.
 ///
 /// # Errors
-/// When a file can't be read, or standard input is not JSON.
+/// If a file can't be read, or standard input is not JSON.
 pub(super) fn data(options: &Options, host: &dyn Host) -> Result<Given, String> {
     let read = |path: &str| host.read(path).map_err(|error| open_failed(path, &error));
-    // Go's JSON has U+FFFD for what is no UTF-8.
+    // Go's JSON reader replaces invalid UTF-8 by U+FFFD.
     let text = |path: &str| -> Result<String, String> {
         Ok(String::from_utf8_lossy(&read(path)?).into_owned())
     };
@@ -116,7 +117,7 @@ pub(super) fn data(options: &Options, host: &dyn Host) -> Result<Given, String> 
     }
     if options.binary {
         let bytes = read(STDIN)?;
-        // Nothing is no binary data.
+        // Empty binary data counts as absent.
         if !bytes.is_empty() {
             return Ok(Given::Binary(bytes));
         }
@@ -139,7 +140,7 @@ pub(super) fn data(options: &Options, host: &dyn Host) -> Result<Given, String> 
 }
 
 impl Given {
-    /// The same for a document: files by their paths, standard input by its content.
+    /// The payload of a document: files as paths, standard input as its content.
     pub(super) fn payload(&self, options: &Options, host: &dyn Host) -> Option<Payload> {
         match self {
             Self::Nothing => None,
@@ -155,7 +156,7 @@ impl Given {
             }
             Self::Json(text) => {
                 let path = &options.data_file;
-                // Where the file's bytes are others, its text stands for it.
+                // If the file's bytes differ from the decoded text, the document contains the text.
                 let same = host.read(path).is_ok_and(|bytes| bytes == text.as_bytes());
                 Some(match same {
                     true => TOOL.payload("--data-file", path, text.as_bytes(), host),
@@ -166,19 +167,19 @@ impl Given {
     }
 }
 
-/// The metadata, as it was given.
+/// The metadata, as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum GivenMetadata {
-    /// Keys and values, perhaps templates.
+    /// Keys and values, which may be templates.
     Texts(Texts),
-    /// The text of a file, which is an object once its templates are evaluated.
+    /// The text of a file, which becomes an object after its templates are evaluated.
     Raw(String),
 }
 
-/// The metadata: of a file, or of the command line.
+/// Reads the metadata from a file or the command line.
 ///
 /// # Errors
-/// When the file can't be read.
+/// If the file can't be read.
 pub(super) fn metadata(options: &Options, host: &dyn Host) -> Result<GivenMetadata, String> {
     let path = &options.metadata_file;
     if path.is_empty() {
@@ -187,12 +188,12 @@ pub(super) fn metadata(options: &Options, host: &dyn Host) -> Result<GivenMetada
         ));
     }
     let bytes = host.read(path).map_err(|error| open_failed(path, &error))?;
-    // Go's JSON has U+FFFD for what is no UTF-8.
+    // Go's JSON reader replaces invalid UTF-8 by U+FFFD.
     let text = String::from_utf8_lossy(&bytes).into_owned();
     Ok(GivenMetadata::Raw(text))
 }
 
-/// Whether the file of descriptors can be read.
+/// Checks that the file of descriptors can be read.
 ///
 /// # Errors
 /// In ghz's words.
@@ -208,11 +209,11 @@ pub(super) fn check_schema(options: &Options, host: &dyn Host) -> Result<(), Str
     })
 }
 
-/// Certificates and whether they are verified. Their files are read to report in time that one
-/// can't be.
+/// The certificates and whether they are verified. The files are read here, so that an unreadable
+/// file is reported before the run.
 ///
 /// # Errors
-/// In ghz's words, when a file can't be read.
+/// In ghz's words, if a file can't be read.
 pub(super) fn tls(options: &Options, host: &dyn Host) -> Result<Tls, String> {
     let read = |path: &str| match path {
         "" => Err("open : no such file or directory".to_owned()),
@@ -225,12 +226,12 @@ pub(super) fn tls(options: &Options, host: &dyn Host) -> Result<Tls, String> {
         read(path).map_err(|why| format!("could not load client key pair: {why}"))?;
         Ok(Some(TOOL.text(name, &path)))
     };
-    // A key without a certificate is passed over.
+    // A key without a certificate is ignored.
     let (cert, key) = match (options.cert.as_str(), options.key.as_str()) {
         ("", _) => (None, None),
         (cert, key) => (pair("--cert", cert)?, pair("--key", key)?),
     };
-    // Without verification no roots are needed, and their file is not read.
+    // Without verification no roots are needed, and the file is not read.
     let cacert = match options.cacert.as_str() {
         path if !path.is_empty() && !options.skip_tls => {
             read(path).map_err(|why| format!("could not read ca certificate: {why}"))?;
@@ -238,7 +239,7 @@ pub(super) fn tls(options: &Options, host: &dyn Host) -> Result<Tls, String> {
         }
         _ => None,
     };
-    // As in grpc-go, the authority is the name too.
+    // As in grpc-go, the authority is also the server name.
     let server_name = match (options.cname.as_str(), options.authority.as_str()) {
         ("", "") => None,
         ("", authority) => Some(TOOL.text("--authority", &host_of(authority))),
@@ -255,13 +256,13 @@ pub(super) fn tls(options: &Options, host: &dyn Host) -> Result<Tls, String> {
     })
 }
 
-/// An authority without its port.
+/// The host of an authority, without the port.
 fn host_of(authority: &str) -> &str {
     let port = authority
         .rsplit_once(':')
         .filter(|(_, port)| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()));
     let host = match port {
-        // An address of IPv6 without brackets has no port.
+        // An IPv6 address without brackets has no port.
         Some((host, _)) if !host.contains(':') || host.ends_with(']') => host,
         _ => authority,
     };

@@ -1,6 +1,6 @@
-//! Sizes as people write them: `5B`, `42 MB`, `2000mib`.
+//! Sizes in common notations: `5B`, `42 MB`, `2000mib`.
 
-/// Bytes by unit, in small letters.
+/// Bytes per unit, in lower case.
 const UNITS: [(&str, u64); 26] = [
     ("", 1),
     ("b", 1),
@@ -30,10 +30,10 @@ const UNITS: [(&str, u64); 26] = [
     ("ei", 1 << 60),
 ];
 
-/// The largest message that gRPC's libraries speak of, which is ghz's default.
+/// The maximum message size of gRPC's libraries, which is ghz's default.
 pub(super) const LARGEST: u64 = i32::MAX as u64;
 
-/// Reads a size in bytes, at most [`LARGEST`]; an empty text is that.
+/// Parses a size in bytes, at most [`LARGEST`], which is the default for an empty text.
 ///
 /// # Errors
 /// In ghz's words.
@@ -54,7 +54,7 @@ pub(super) fn parse(what: &str, text: &str) -> Result<u64, String> {
     let unit = unit.trim().to_ascii_lowercase();
     let known = UNITS.iter().find(|(name, _)| *name == unit);
     let (_, scale) = known.ok_or_else(|| wrong(format!("unhandled size name: {unit}")))?;
-    // A double has digits enough for numbers up to 2^31.
+    // A double has enough digits for numbers up to 2^31.
     Ok(((value * *scale as f64) as u64).min(LARGEST))
 }
 

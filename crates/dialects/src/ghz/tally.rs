@@ -1,49 +1,49 @@
-//! The sums over all results, and what ghz makes of them.
+//! The sums over all results, and the figures that ghz computes from them.
 
 use super::result::CallResult;
 use drumfire_measure::Histogram;
 use drumfire_units::Nanos;
 use std::collections::BTreeMap;
 
-/// Up to this number, times are kept one by one, so that percentiles are exact; beyond, they carry
-/// three significant digits.
+/// Up to this number, all times are stored, so that percentiles are exact; beyond it, percentiles
+/// have three significant digits.
 const EXACT_MAX: usize = 1 << 20;
 
 /// The number of error texts that are counted separately.
 const ERRORS_MAX: usize = 10_000;
 
-/// Under which further ones count.
+/// The text under which further error texts are counted.
 const OTHER_ERRORS: &str = "other errors";
 
 /// The percentiles of ghz's reports.
 pub(super) const PERCENTAGES: [u32; 7] = [10, 25, 50, 75, 90, 95, 99];
 
-/// How many spans the histogram has between fastest and slowest.
+/// The number of buckets of the histogram between the fastest and the slowest time.
 const SPANS: u64 = 10;
 
-/// Which results count among the times; the average has all of them.
+/// Which results count as times. The average includes all results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Timed {
     /// Successes.
     Successes,
-    /// All, `--count-errors`.
+    /// All results (`--count-errors`).
     All,
 }
 
-/// The sums while results come in.
+/// The sums during the run.
 #[derive(Debug)]
 pub(super) struct Tally {
     timed: Timed,
-    /// How many results are still to be left out.
+    /// The number of results that are still to be skipped.
     skip: u64,
     pub(super) count: u64,
     pub(super) ok: u64,
     sum: u128,
-    /// Of the times that the histogram has, in nanoseconds.
+    /// The sum of the times in the histogram, in nanoseconds.
     pub(super) sum_timed: u128,
     pub(super) statuses: BTreeMap<&'static str, u64>,
     pub(super) errors: BTreeMap<String, u64>,
-    /// The times, as long as there are not too many.
+    /// All times, up to [`EXACT_MAX`].
     exact: Vec<u64>,
     times: Histogram,
     fastest: u64,
@@ -53,9 +53,9 @@ pub(super) struct Tally {
 /// One row of the histogram.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Bucket {
-    /// Its upper bound in nanoseconds.
+    /// The upper bound, in nanoseconds.
     pub(super) mark: f64,
-    /// How many times lie at it or below, and above the mark before it.
+    /// The number of times above the previous bound and at most at this one.
     pub(super) count: u64,
 }
 
@@ -77,7 +77,7 @@ impl Tally {
         }
     }
 
-    /// Counts a result; false when it is one of those that are left out.
+    /// Counts a result; returns false if the result is skipped.
     pub(super) fn record(&mut self, result: &CallResult) -> bool {
         if self.skip > 0 {
             self.skip -= 1;
@@ -116,7 +116,7 @@ impl Tally {
         }
     }
 
-    /// Puts the times in order, once all are there.
+    /// Sorts the times after the last result.
     pub(super) fn close(&mut self) {
         if self.times.count() > self.exact.len() as u64 {
             self.exact = Vec::new();
@@ -124,7 +124,7 @@ impl Tally {
         self.exact.sort_unstable();
     }
 
-    /// How many times there are.
+    /// The number of times.
     pub(super) fn samples(&self) -> u64 {
         self.times.count()
     }
@@ -143,7 +143,7 @@ impl Tally {
         self.slowest
     }
 
-    /// The mean over all results, errors included.
+    /// The mean over all results, including errors.
     pub(super) fn average(&self) -> u64 {
         let mean = self.sum.checked_div(u128::from(self.count));
         mean.and_then(|mean| u64::try_from(mean).ok()).unwrap_or(0)
@@ -162,7 +162,7 @@ impl Tally {
         self.exact.get(rank.max(1) - 1).copied()
     }
 
-    /// The histogram: none without any time.
+    /// The histogram; empty without any time.
     pub(super) fn histogram(&self) -> Vec<Bucket> {
         if self.times.is_empty() {
             return Vec::new();

@@ -1,30 +1,30 @@
-//! The forms of ghz's host: `host:port`, a name with a resolver before it, a Unix socket.
+//! The forms of ghz's host: `host:port`, a name after a resolver, a Unix socket.
 
 use drumfire_plan::Url;
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-/// Where calls go.
+/// The destination of calls.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Target {
     pub(super) url: Url,
     pub(super) unix_socket: Option<PathBuf>,
 }
 
-/// The port where none is given, as gRPC's resolvers have it.
+/// The default port, as in gRPC's resolvers.
 const PORT: u16 = 443;
 
-/// Reads a target; `path` is the path of its URL.
+/// Parses a target; `path` is the path of its URL.
 ///
 /// # Errors
-/// In words.
+/// A message on the mistake.
 pub(super) fn parse(host: &str, scheme: &str, path: &str) -> Result<Target, String> {
     let host = &*with_small_scheme(host);
     let at = |authority: &str| {
         Url::parse(&format!("{scheme}://{authority}{path}")).map_err(|error| error.to_string())
     };
     if let Some(socket) = socket(host) {
-        // Behind two slashes stands an authority, which a socket has none of.
+        // Two slashes are followed by an authority, which must be empty for a socket.
         let has_authority = host.starts_with("unix://") && !socket.starts_with('/');
         if socket.is_empty() || has_authority {
             let host = host.escape_debug();
@@ -45,7 +45,7 @@ pub(super) fn parse(host: &str, scheme: &str, path: &str) -> Result<Target, Stri
             ));
         }
     };
-    // A URL's other parts have no place in a host.
+    // Other parts of a URL are not allowed in a host.
     if let Some(c) = name.chars().find(|c| "/?#@".contains(*c)) {
         let host = host.escape_debug();
         return Err(format!("`{c}` in host `{host}`; use host:port"));
@@ -56,7 +56,7 @@ pub(super) fn parse(host: &str, scheme: &str, path: &str) -> Result<Target, Stri
     })
 }
 
-/// The authority of a URL for a name with a port or without one.
+/// The authority of a URL for a name with or without a port.
 fn authority(name: &str) -> Result<String, String> {
     let after_brackets = name.rfind(']').map_or(0, |at| at + 1);
     let (host, port) = match name[after_brackets..].rsplit_once(':') {
@@ -71,7 +71,7 @@ fn authority(name: &str) -> Result<String, String> {
             format!("`{port}` is not a port; use a number from 1 to 65535, or omit it for {PORT}")
         })?,
     };
-    // Go's dialer takes brackets around any address.
+    // Go's dialer accepts brackets around any address.
     let bare = host
         .strip_prefix('[')
         .and_then(|rest| rest.strip_suffix(']'));
@@ -90,7 +90,7 @@ pub(super) fn socket(host: &str) -> Option<&str> {
     Some(path.strip_prefix("//").unwrap_or(path))
 }
 
-/// The host with its resolver's name in small letters, which gRPC takes in any.
+/// The host with the name of its resolver in lower case; gRPC ignores its case.
 fn with_small_scheme(host: &str) -> Cow<'_, str> {
     const KNOWN: [&str; 5] = ["dns", "passthrough", "unix", "unix-abstract", "xds"];
     match host.split_once(':') {
@@ -101,8 +101,8 @@ fn with_small_scheme(host: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether gRPC looks the name up and knows all of its addresses; a plain `host:port` is left to
-/// the dialer.
+/// Whether gRPC looks up the name and knows all of its addresses; a plain `host:port` is resolved
+/// by the dialer.
 pub(super) fn is_resolved_by_grpc(host: &str) -> bool {
     with_small_scheme(host).starts_with("dns:")
 }

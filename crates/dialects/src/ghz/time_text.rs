@@ -4,7 +4,7 @@
 const MS: u64 = 1_000_000;
 const S: u64 = 1_000_000_000;
 
-/// A span: nanoseconds, milliseconds or seconds.
+/// A span in nanoseconds, milliseconds or seconds.
 pub(super) fn span(ns: u64) -> String {
     match ns {
         0..10_000 => format!("{ns} ns"),

@@ -8,11 +8,11 @@ use drumfire_document::Diagnostic;
 use drumfire_document::Place;
 use drumfire_plan::secret;
 
-/// The ends of messages for which Go has words of its own.
+/// The ends of messages for which Go has different words.
 const NO_BASE64: &str = "the value of a -bin key must be base64";
 const NO_CERTIFICATE: &str = "contains no PEM certificate";
 
-/// The parts of the command line that occur in the words.
+/// The parts of the command line that occur in messages.
 pub(super) struct Words<'a> {
     pub(super) options: &'a Options,
     pub(super) data: &'a Given,
@@ -20,7 +20,7 @@ pub(super) struct Words<'a> {
 }
 
 impl Words<'_> {
-    /// The first thing that is wrong.
+    /// The message for the first mistake.
     pub(super) fn of(&self, found: &[Diagnostic]) -> String {
         let Some(first) = found.first() else {
             return String::new();
@@ -49,7 +49,7 @@ impl Words<'_> {
         }
     }
 
-    /// JSON that can't be used is shown with its mistake; a template's error stands alone.
+    /// Invalid JSON is shown with its mistake; the error of a template is shown alone.
     fn of_data(&self, message: &str) -> String {
         let Given::Json(text) = self.data else {
             return message.to_owned();
@@ -80,7 +80,7 @@ impl Words<'_> {
         }
     }
 
-    /// A field that can't be sent, or a template in it.
+    /// The message on an invalid field, or on a template in a field.
     fn of_field(&self, message: &str) -> String {
         if message.ends_with(NO_BASE64)
             && let Some(at) = self.base64_fault(message)
@@ -93,7 +93,7 @@ impl Words<'_> {
         }
     }
 
-    /// Where the value of the key that a message names stops being base 64.
+    /// The position of the first invalid base64 character in the value of the message's key.
     fn base64_fault(&self, message: &str) -> Option<usize> {
         let key = message.split('`').nth(1)?;
         let texts = match self.metadata {

@@ -1,25 +1,25 @@
-//! The texts of a config file in YAML as they are written: `NO`, `1.10` and `0049123` are texts where
-//! a text is wanted, whatever YAML takes them for elsewhere.
+//! The literal texts of a YAML config file: `NO`, `1.10` and `0049123` are texts if the key expects
+//! a text, although YAML gives them other types.
 
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The number of texts that a key's value has.
+/// How many texts the value of a key contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Texts {
-    /// None: it is of another type.
+    /// None: the value has another type.
     None,
-    /// It is one.
+    /// The value is a text.
     One,
-    /// It is an object of them.
+    /// The value is an object of texts.
     Many,
 }
 
-/// Puts the texts of a file into its values, as they are written in `yaml`. `kind` says which
-/// values of the file's keys are texts. A file whose values are of other types stays as it is: that
-/// is said where they are used.
+/// Replaces the values of a file by their literal texts in `yaml`. `kind` decides which values of
+/// the file's keys are texts. A file with values of the wrong types is left unchanged; the mistake
+/// is reported where the values are used.
 pub(super) fn put(yaml: &str, kind: impl Fn(&str) -> Texts, values: &mut Map<String, Value>) {
     let read = serde_saphyr::with_deserializer_from_str(yaml, |deserializer| {
         File(Part::Texts, &kind).deserialize(deserializer)
@@ -29,10 +29,11 @@ pub(super) fn put(yaml: &str, kind: impl Fn(&str) -> Texts, values: &mut Map<Str
     }
 }
 
-/// The values of a file with its texts: a text may be one that no value of JSON has, such as `.inf`.
+/// The values of a file with its texts. A text may be a literal that JSON has no value for, such as
+/// `.inf`.
 ///
 /// # Errors
-/// When a text is none, or another value is none of JSON.
+/// If an expected text has another type, or another value is not valid JSON.
 pub(super) fn all(
     yaml: &str,
     options: serde_saphyr::Options,
@@ -43,14 +44,14 @@ pub(super) fn all(
     })
 }
 
-/// The values of a file that are read.
+/// The values to read from a file.
 #[derive(Clone, Copy)]
 enum Part {
     Texts,
     All,
 }
 
-/// Reads a part of a file.
+/// Reads some values of a file.
 struct File<'a, K>(Part, &'a K);
 
 impl<'de, K: Fn(&str) -> Texts> DeserializeSeed<'de> for File<'_, K> {

@@ -1,11 +1,11 @@
-//! go-wrk's flags: one row each, typed as go-wrk types them.
+//! go-wrk's flags, one row each, with go-wrk's types.
 
 use super::PROGRAM;
 use crate::grammar::go_flag::{self, BadValue, Failure, Flag, Kind, Listed, Placement};
 use crate::grammar::go_number::{boolean, integer};
 use std::fmt::Write as _;
 
-/// A go-wrk command line as it was given.
+/// A go-wrk command line as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -16,17 +16,17 @@ pub(super) struct Args {
     pub(super) headers: Vec<String>,
     /// `-M`: the method.
     pub(super) method: String,
-    /// `-T`: the timeout in milliseconds; none when not positive.
+    /// `-T`: the timeout in milliseconds; no timeout if it is not positive.
     pub(super) timeout_ms: i64,
     /// `-body`: the body, or `@` and the name of its file.
     pub(super) body: String,
-    /// `-c`: how many users.
+    /// `-c`: the number of users.
     pub(super) users: i64,
     /// `-ca`: the file of trusted roots.
     pub(super) ca: String,
     /// `-cert`: the file of the client's certificate.
     pub(super) cert: String,
-    /// `-cpus`: how many threads; as many as there are cores when not positive.
+    /// `-cpus`: the number of threads; if it is not positive, the number of cores.
     pub(super) cpus: i64,
     /// `-d`: the duration in seconds.
     pub(super) seconds: i64,
@@ -36,23 +36,23 @@ pub(super) struct Args {
     pub(super) help: bool,
     /// `-host`: the Host header.
     pub(super) host: String,
-    /// `-http`: whether to use HTTP/2, where given.
+    /// `-http`: whether to use HTTP/2, if set.
     pub(super) http2: Option<bool>,
     /// `-key`: the file of the client's private key.
     pub(super) key: String,
-    /// `-no-c`: ask for no compression.
+    /// `-no-c`: request no compression.
     pub(super) no_compression: bool,
-    /// `-no-ka`: one request a connection.
+    /// `-no-ka`: one request per connection.
     pub(super) no_keep_alive: bool,
     /// `-no-vr`: do not verify certificates.
     pub(super) no_verify: bool,
     /// `-redir`: follow redirects.
     pub(super) redirects: bool,
-    /// `-seed-format`: print the older shape. Ours.
+    /// `-seed-format`: print the older format. An addition to go-wrk's flags.
     pub(super) seed_format: bool,
     /// `-v`: print the version.
     pub(super) version: bool,
-    /// Words that are no flags: the URL, and others that go-wrk ignores.
+    /// Words that are not flags: the URL, and others that go-wrk ignores.
     pub(super) words: Vec<String>,
 }
 
@@ -84,10 +84,10 @@ impl Default for Args {
     }
 }
 
-/// The value of `-f` that stands for no file.
+/// The value of `-f` that means no file.
 const NO_PLAYBACK: &str = "<empty>";
 
-/// A row whose value goes into a field of text.
+/// A row that stores its value in a text field.
 macro_rules! text {
     ($name:literal, $field:ident, $default:expr, $help:literal) => {
         Flag {
@@ -104,7 +104,7 @@ macro_rules! text {
     };
 }
 
-/// A row whose value goes into a field of a whole number.
+/// A row that stores its value in a whole-number field.
 macro_rules! int {
     ($name:literal, $field:ident, $default:literal, $help:literal) => {
         Flag {
@@ -121,7 +121,7 @@ macro_rules! int {
     };
 }
 
-/// A row whose value goes into a boolean field, false by default.
+/// A row that stores its value in a boolean field, false by default.
 macro_rules! switch {
     ($name:literal, $field:ident, $listed:ident, $help:literal) => {
         Flag {
@@ -138,8 +138,8 @@ macro_rules! switch {
     };
 }
 
-/// Every flag, sorted by name as both listings have them. The texts are go-wrk's own, slips
-/// included: scripts compare them.
+/// Every flag, sorted by name as in both listings. The texts are go-wrk's, including its mistakes,
+/// because scripts compare them.
 const FLAGS: &[Flag<Args>] = &[
     Flag {
         name: "H",
@@ -233,14 +233,14 @@ const FLAGS: &[Flag<Args>] = &[
     switch!("v", version, Yes, "Print version details"),
 ];
 
-/// Reads a command line, without the program's name. Flags may follow the URL.
+/// Parses a command line, without the program's name. Flags may follow the URL.
 pub(super) fn parse(line: &[String]) -> Result<Args, Failure> {
     let mut args = Args::default();
     args.words = go_flag::parse(FLAGS, Placement::Anywhere, line, &mut args)?;
     Ok(args)
 }
 
-/// The usage text that go-wrk prints when asked, or when there is no URL.
+/// The usage text that go-wrk prints on request, or if the URL is missing.
 pub(super) fn usage() -> String {
     let mut out = format!("Usage: {PROGRAM} <options> <url>\nOptions:\n");
     for flag in FLAGS.iter().filter(|flag| flag.listed == Listed::Yes) {
@@ -274,7 +274,7 @@ mod tests {
         for flag in FLAGS.iter().filter(|flag| flag.kind != Kind::Value) {
             (flag.set)(&mut args, flag.default).unwrap();
         }
-        // The only flag that knows whether it was given.
+        // The only flag that distinguishes unset from false.
         assert_eq!(args.http2.take(), Some(true));
         assert_eq!(args, Args::default());
     }

@@ -1,4 +1,4 @@
-//! go-wrk's error counts: how many failures had which text.
+//! go-wrk's error counts: the number of failures with each text.
 
 use super::EXPECT;
 use crate::go_error_text::error_text;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub(super) struct ErrorCounts(BTreeMap<String, u64>);
 
 impl ErrorCounts {
-    /// The failures of a run. `host` is the target's name, where all requests go to one.
+    /// The failures of a run. `host` is the target's name, if all requests go to one target.
     pub(super) fn of(total: &Figures, host: Option<&str>) -> Self {
         let mut counts = Self::default();
         let mut by_status = 0;
@@ -25,15 +25,16 @@ impl ErrorCounts {
             counts.add(format!("received status code {status}"), count);
             by_status -= count;
         }
-        // The rest brought no readable status.
+        // The rest had no readable status.
         if by_status > 0 {
             counts.add("malformed HTTP status code".to_owned(), by_status);
         }
         counts
     }
 
-    /// Adds the requests of `users` that waited for a handshake when the run ended, where none ever
-    /// came to its end: each of Go's goroutines waits for its own, and counts it as failed.
+    /// Adds the requests of `users` that waited for a handshake at the end of the run, if no
+    /// handshake was ever completed: each of Go's goroutines waits for its own handshake and counts
+    /// it as failed.
     pub(super) fn with_unready(mut self, total: &Figures, users: u64) -> Self {
         let unready = total.connections.closed_by(Closing::Unready).min(users);
         let is_silent = total.counts.sent == 0 && !total.connections.was_any_ready();
@@ -48,7 +49,7 @@ impl ErrorCounts {
         *self.0.entry(text).or_default() += count;
     }
 
-    /// How many errors there were.
+    /// The number of errors.
     pub(super) fn total(&self) -> u64 {
         self.0.values().sum()
     }
@@ -59,19 +60,19 @@ impl ErrorCounts {
         pairs.join(",")
     }
 
-    /// As Go prints a map: `map[text:count text:count]`.
+    /// In the form in which Go prints a map: `map[text:count text:count]`.
     pub(super) fn as_map(&self) -> String {
         let pairs: Vec<_> = self.0.iter().map(|(k, v)| format!("{k}:{v}")).collect();
         format!("map[{}]", pairs.join(" "))
     }
 }
 
-/// The statuses for which `failed` responses were refused, with their counts, which add up to
-/// `failed` at most.
+/// The statuses of the `failed` refused responses, with their counts, whose sum is at most
+/// `failed`.
 ///
-/// The books count every final status, those of responses that failed for another reason too: a
-/// redirect that is not allowed, a 404 cut short. Where there are such, redirects give way first,
-/// then the most frequent status.
+/// The figures count every final status, also of responses that failed for another reason: a
+/// redirect that is not allowed, a truncated 404. If there are such responses, redirects are
+/// subtracted first, then the most frequent status.
 fn refused_statuses(total: &Figures, failed: u64) -> Vec<(u16, u64)> {
     let mut statuses: Vec<(u16, u64)> = total
         .status()

@@ -1,7 +1,7 @@
-//! A go-wrk command line to a document.
+//! Turns a go-wrk command line into a document.
 //!
-//! Checks come in go-wrk's order, because each of its endings has its own stream and exit code:
-//! the playback file, `-v`, `-help`, then the banner, the body, the certificates.
+//! Checks follow go-wrk's order, because each way of ending has its own stream and exit code: the
+//! playback file, `-v`, `-help`, then the banner, the body, the certificates.
 
 use super::args::{self, Args};
 use super::mistake::mistake;
@@ -22,26 +22,27 @@ use drumfire_units::Nanos;
 use std::io;
 use std::sync::Arc;
 
-/// How many redirects `-redir` follows: Go's client stops at the tenth.
+/// The maximum number of redirects with `-redir`: Go's client stops at the tenth.
 const REDIRECTS: u32 = 9;
 
-/// The most that one compressed body may decode to.
+/// The maximum decoded size of a compressed body.
 const DECODED_MAX: &str = "1GiB";
 
-/// How long a user waits at most before it dials a refusing target again. go-wrk does not wait
-/// at all, and counts millions of refusals a second.
+/// The maximum time that a user waits before it dials a refusing target again. go-wrk does not
+/// wait, and counts millions of refusals per second.
 const BACKOFF_MAX: Nanos = Nanos::from_secs(1);
 
-/// The most users that `-c` may ask for: no machine holds more connections to one target.
+/// The maximum number of users of `-c`: no machine can open more connections to one target.
 const USERS_MAX: u32 = 1_000_000;
 
-/// Requests at a time on one connection of HTTP/2; Go's servers allow more, many others just this.
+/// Concurrent requests on one HTTP/2 connection. Go's servers allow more, many others exactly this
+/// number.
 const STREAMS: u32 = 100;
 
-/// Time limit for the server's choice of HTTP/2.
+/// The timeout for asking the server whether it chooses HTTP/2.
 const VERSION_LIMIT: Nanos = Nanos::from_secs(5);
 
-/// Makes the run, or the text that go-wrk prints in place of one.
+/// Builds the run, or the text that go-wrk prints instead.
 pub(super) fn lower(args: &Args, host: &Arc<dyn Host>) -> Result<Run, LastWords> {
     let targets = Targets::find(args, &**host)?;
     if args.version {
@@ -59,7 +60,7 @@ pub(super) fn lower(args: &Args, host: &Arc<dyn Host>) -> Result<Run, LastWords>
     let tls = tls(args, &**host, &banner)?;
     let users = match user_count(args.users).map_err(mistake)? {
         Some(users) if args.seconds > 0 => users,
-        // go-wrk starts no users, or none of them starts a request.
+        // go-wrk starts no users, or none of its users starts a request.
         _ => return Err(LastWords::on_stdout(presentation.empty_report(), 0)),
     };
     let pool = Pool {
@@ -89,8 +90,8 @@ pub(super) fn lower(args: &Args, host: &Arc<dyn Host>) -> Result<Run, LastWords>
     })
 }
 
-/// The first of the mistakes. A certificate and a key that don't fit are reported as go-wrk does,
-/// after the banner.
+/// The message for the first mistake. A certificate that does not match its key is reported as in
+/// go-wrk, after the banner.
 fn refused(found: &[Diagnostic], args: &Args, banner: &str) -> LastWords {
     let Some(first) = found.first() else {
         return mistake(String::new());
@@ -123,8 +124,8 @@ fn refused(found: &[Diagnostic], args: &Args, banner: &str) -> LastWords {
     })
 }
 
-/// Whether HTTP/2 is used if the server chooses it: with `-http`, and without it where the original
-/// does so, with `-cert`, `-key` and `-ca` together.
+/// Whether to use HTTP/2 if the server chooses it: with `-http`, and without it in go-wrk's special
+/// case of `-cert`, `-key` and `-ca` together.
 fn wants_http2(args: &Args, plan: &Plan) -> bool {
     let all = !args.cert.is_empty() && !args.key.is_empty() && !args.ca.is_empty();
     let origin = |request: &HttpRequest| request.url.origin.clone();
@@ -135,7 +136,7 @@ fn wants_http2(args: &Args, plan: &Plan) -> bool {
     alone && args.http2.unwrap_or(all)
 }
 
-/// The same over HTTP/2: users share connections, as they do in Go's client.
+/// Changes the document to HTTP/2: users share connections, as in Go's client.
 fn upgraded(mut document: Document, closes: bool, users: u32) -> Document {
     let settings = &mut document.pools[0].settings;
     settings.http.http = Some(TOOL.text("-http", &2));
@@ -149,7 +150,7 @@ fn upgraded(mut document: Document, closes: bool, users: u32) -> Document {
     document
 }
 
-/// As many users as connections, each as fast as it can, for a number of seconds.
+/// As many users as connections, each as fast as possible, for a number of seconds.
 fn document(args: &Args, pool: Pool) -> Document {
     let threads = u32::try_from(args.cpus).ok().filter(|&cpus| cpus > 0);
     Document {
@@ -160,7 +161,7 @@ fn document(args: &Args, pool: Pool) -> Document {
         },
         generator: Generator {
             threads: threads.map(|threads| TOOL.count("-cpus", threads)),
-            // Nothing in a go-wrk run is drawn.
+            // A go-wrk run draws no random values.
             ..TOOL.generator(0)
         },
         ..Document::default()
@@ -203,10 +204,10 @@ fn pool(args: &Args, parts: &RequestParts, users: u32, tls: Tls) -> Pool {
             connections: Connections {
                 connections: Some(TOOL.text("-c", &users)),
                 keepalive: parts.closes(args).then(|| TOOL.switch("-no-ka", false)),
-                // Go's client tries again where a kept connection was closed meanwhile.
+                // Go's client retries a request if a kept connection was closed before it was sent.
                 retry_reused: Some(TOOL.switch("", true)),
                 retry_style: Some(TOOL.text("", &"go")),
-                // Go's client takes the end of TLS without close_notify as one.
+                // Go's client accepts the end of a TLS connection without close_notify.
                 no_close_notify: Some(TOOL.switch("", true)),
                 connect_backoff: Some(TOOL.text("", &BACKOFF_MAX)),
                 ..Connections::default()
@@ -219,8 +220,8 @@ fn pool(args: &Args, parts: &RequestParts, users: u32, tls: Tls) -> Pool {
     }
 }
 
-/// The pool with headers and a body. Methods that usually have one announce an empty one, as Go's
-/// client does. go-wrk knows no templates: what looks like one is sent as it is.
+/// The pool with headers and a body. If the body is empty, methods that usually have one announce
+/// an empty body, as in Go's client. go-wrk has no templates, so template syntax is escaped.
 fn with_body(mut pool: Pool, body: Option<Payload>, parts: &RequestParts) -> Pool {
     let announced = || Payload::Text(TOOL.text("-body", &""));
     pool.settings.fields.headers = parts.fields();
@@ -251,7 +252,7 @@ fn presentation(
     }
 }
 
-/// The host that all URLs share, as an error text names it.
+/// The host of all URLs, if they share one, as error texts name it.
 fn one_host(urls: &[Target]) -> Option<String> {
     let host = &urls.first()?.url.origin.host;
     let same = urls.iter().all(|target| target.url.origin.host == *host);
@@ -261,7 +262,7 @@ fn one_host(urls: &[Target]) -> Option<String> {
     })
 }
 
-/// How many users there are; `None` when there are none.
+/// The number of users; `None` for zero users.
 fn user_count(count: i64) -> Result<Option<u32>, String> {
     match u32::try_from(count) {
         Ok(count @ 1..=USERS_MAX) => Ok(Some(count)),
@@ -270,12 +271,12 @@ fn user_count(count: i64) -> Result<Option<u32>, String> {
     }
 }
 
-/// A span of `count` units; the longest one when it does not fit.
+/// A span of `count` units; saturates at the maximum span.
 fn span_of(count: i64, nanos_per_unit: u64) -> Nanos {
     Nanos(count.unsigned_abs().saturating_mul(nanos_per_unit))
 }
 
-/// `-T` bounds the whole exchange and so every phase of it.
+/// `-T` bounds the whole exchange and therefore every phase.
 fn timeouts(milliseconds: i64) -> Timeouts {
     let span = match milliseconds > 0 {
         true => span_of(milliseconds, 1_000_000),
@@ -290,7 +291,7 @@ fn timeouts(milliseconds: i64) -> Timeouts {
     }
 }
 
-/// The request's body; `None` when it is empty.
+/// The request's body; `None` if it is empty.
 fn body(args: &Args, host: &dyn Host, banner: &str) -> Result<Option<Payload>, LastWords> {
     let Some(path) = args.body.strip_prefix('@') else {
         let given = !args.body.is_empty();
@@ -348,7 +349,7 @@ fn tls(args: &Args, host: &dyn Host, banner: &str) -> Result<Tls, LastWords> {
     })
 }
 
-/// Notes that go-wrk's report has no place for.
+/// Notes for which go-wrk's report has no place.
 fn notes(args: &Args, targets: &Targets, urls: &[Target], parts: &RequestParts) -> Vec<String> {
     let https = urls
         .iter()

@@ -1,4 +1,4 @@
-//! go-wrk's output: the banner and the report, in today's shape and in an older one.
+//! go-wrk's output: the banner and the report, in the current form and in an older one.
 
 use super::errors::ErrorCounts;
 use crate::go_text::duration;
@@ -8,12 +8,13 @@ use drumfire_units::Nanos;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// Which go-wrk's report is printed.
+/// Which version of go-wrk's report is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// Version 0.10 as it is today.
+    /// Version 0.10 in its current state.
     Current,
-    /// As of June 2024: no `Overall` lines, and error counts as Go prints a map, always.
+    /// The version of June 2024: no `Overall` lines, and error counts always in the form of a Go
+    /// map.
     Seed,
 }
 
@@ -21,18 +22,18 @@ pub(super) enum Shape {
 #[derive(Clone, Debug)]
 pub(crate) struct Presentation {
     pub(super) shape: Shape,
-    /// As given on the command line, also where nothing runs.
+    /// As set on the command line, even if nothing runs.
     pub(super) seconds: i64,
-    /// As given on the command line, also where nothing runs.
+    /// As set on the command line, even if nothing runs.
     pub(super) users: i64,
     /// The target's name in the banner.
     pub(super) target: String,
-    /// The host that all requests go to, if it is one.
+    /// The host of all requests, if they share one.
     pub(super) host: Option<String>,
     pub(super) notes: Vec<String>,
 }
 
-/// The quantiles that are printed, with their labels and the tabs that follow.
+/// The printed quantiles, with their labels and the tabs after them.
 const QUANTILES: [(&str, f64); 7] = [
     ("10%:\t\t\t", 0.1),
     ("50%:\t\t\t", 0.5),
@@ -44,7 +45,7 @@ const QUANTILES: [(&str, f64); 7] = [
 ];
 
 impl Presentation {
-    /// The two lines that open a run.
+    /// The two lines at the start of a run.
     pub(crate) fn banner(&self) -> String {
         format!(
             "Running {}s test @ {}\n  {} goroutine(s) running concurrently\n",
@@ -75,7 +76,7 @@ impl Presentation {
         }
     }
 
-    /// The report of a run without one success.
+    /// The report of a run without a successful request.
     fn failures_only(&self, errors: &ErrorCounts) -> String {
         format!(
             "Error: No statistics collected / no requests found\n{}",
@@ -83,8 +84,8 @@ impl Presentation {
         )
     }
 
-    /// The report of a run with successes. Times are service times: from the moment the request
-    /// was sent to its last byte, the opening of a connection included.
+    /// The report of a run with successful requests. Times are service times: from sending the
+    /// request to its last byte, including opening a connection.
     fn full_report(&self, summary: &Summary, errors: &ErrorCounts) -> String {
         let (times, span) = (&summary.total.latency.service_time, summary.duration);
         let (ok, bytes) = (summary.total.counts.ok, summary.total.bytes.received);
@@ -116,7 +117,7 @@ impl Presentation {
         out
     }
 
-    /// How many errors there were, and of what kinds.
+    /// The number of errors, and their kinds.
     fn error_lines(&self, errors: &ErrorCounts) -> String {
         let total = errors.total();
         let kinds = match self.shape {
@@ -158,7 +159,7 @@ fn per_second(count: u64, span: Nanos) -> f64 {
     count as f64 / span.as_secs_f64()
 }
 
-/// A figure in nanoseconds as a span.
+/// A figure in nanoseconds as a span, rounded.
 fn nearest(ns: f64) -> Nanos {
     Nanos(ns.round() as u64)
 }
@@ -168,7 +169,7 @@ fn micros(span: Nanos) -> String {
     duration(Nanos::from_micros(span.0 / 1_000))
 }
 
-/// A size as go-wrk prints it: in units of 1024, each used only beyond its own size.
+/// A size as go-wrk prints it: in units of 1024, each used only above its size.
 fn size(bytes: f64) -> String {
     const KIB: f64 = 1024.0;
     let (scale, unit) = if bytes > KIB * KIB * KIB {

@@ -1,4 +1,4 @@
-//! The parts of go-wrk's requests besides the URL.
+//! The parts of go-wrk's requests other than the URL.
 
 use super::args::Args;
 use super::targets::Target;
@@ -10,14 +10,14 @@ use drumfire_plan::{Header, HeaderError, Method};
 pub(super) struct RequestParts {
     method: Method,
     headers: Vec<Header>,
-    /// Whether the user's own fields close each connection after its response.
+    /// Whether the user's fields close each connection after its response.
     closes: bool,
-    /// Names of the user's fields that are not sent.
+    /// Names of the user's fields that are omitted.
     left_out: Vec<String>,
 }
 
 impl RequestParts {
-    /// Reads them from the command line.
+    /// Reads the parts from the command line.
     pub(super) fn of(args: &Args) -> Result<Self, HeaderError> {
         let method = match args.method.as_str() {
             "" => Method::get(),
@@ -27,7 +27,7 @@ impl RequestParts {
         let mut closes = false;
         for line in &args.headers {
             let header = Header::parse(line)?;
-            // Go's client sends no name with white space around it.
+            // Go's client does not send a name with white space around it.
             let name = line.split(':').next().unwrap_or_default();
             if name != header.name() {
                 return Err(HeaderError::Name(name.to_owned()));
@@ -37,20 +37,20 @@ impl RequestParts {
                 closes = true;
                 continue;
             }
-            // `-no-ka` says the opposite, and holds.
+            // `-no-ka` contradicts the field and takes precedence.
             if header.is("Connection")
                 && args.no_keep_alive
                 && value.eq_ignore_ascii_case(b"keep-alive")
             {
                 continue;
             }
-            // Go's client makes them itself and leaves out the user's.
+            // Go's client generates these fields and ignores the user's.
             if Header::frames(header.name()) {
                 left_out.push(header.name().to_owned());
                 continue;
             }
-            // go-wrk keeps its headers in a map: of two with the same spelling the last one
-            // counts. A request has one Host, however it is spelled.
+            // go-wrk stores its headers in a map: of two fields with the same spelling, the last
+            // one counts. A request has one Host, regardless of its spelling.
             let host = header.is("Host");
             headers
                 .retain(|earlier| earlier.name() != header.name() && !(host && earlier.is("Host")));
@@ -71,7 +71,7 @@ impl RequestParts {
         })
     }
 
-    /// Whether each connection is closed after its response, which its request announces.
+    /// Whether each request announces that its connection closes after the response.
     pub(super) const fn closes(&self, args: &Args) -> bool {
         self.closes || args.no_keep_alive
     }
@@ -81,8 +81,8 @@ impl RequestParts {
         &self.left_out
     }
 
-    /// Whether to ask for gzip. Like Go's client, not where the user speaks of encodings or
-    /// ranges, and not where no body comes back.
+    /// Whether to request gzip. Like in Go's client, not if the user sets encodings or ranges, and
+    /// not if the response has no body.
     pub(super) fn is_compressed(&self, args: &Args) -> bool {
         let spoken_of = |name: &str| self.headers.iter().any(|header| header.is(name));
         let bodiless = self.method.as_str() == "HEAD";
@@ -96,7 +96,7 @@ impl RequestParts {
         self.headers.iter().map(field).collect()
     }
 
-    /// One request for each URL, with its text as the name of its step.
+    /// One request per URL, with the URL's text as the name of its step.
     pub(super) fn requests(&self, urls: &[Target]) -> Vec<Request> {
         let request = |target: &Target| Request {
             name: Some(TOOL.text("", &target.step)),
@@ -108,7 +108,8 @@ impl RequestParts {
         urls.iter().map(request).collect()
     }
 
-    /// Whether an empty body is announced: methods that usually have one do so in Go's client.
+    /// Whether an empty body is announced, as Go's client does for methods that usually have a
+    /// body.
     pub(super) fn announces_body(&self) -> bool {
         Method::announces_content(self.method.as_str())
     }

@@ -1,4 +1,5 @@
-//! Where go-wrk's requests go: the URL on the command line, or the lines of the playback file.
+//! The targets of go-wrk's requests: the URL on the command line, or the lines of the playback
+//! file.
 
 use super::args::Args;
 use super::mistake::mistake;
@@ -10,14 +11,14 @@ use drumfire_plan::{Url, percent};
 /// A URL that is requested.
 #[derive(Debug)]
 pub(super) struct Target {
-    /// The text that stands for it in reports.
+    /// The text by which reports name the target.
     pub(super) step: String,
-    /// As it can be sent.
+    /// The URL in a form that can be sent.
     pub(super) written: String,
     pub(super) url: Url,
 }
 
-/// URLs as they were written, and where.
+/// URLs as they were written, and their source.
 pub(super) struct Targets {
     /// The playback file's name; `None` for the command line.
     file: Option<String>,
@@ -28,8 +29,8 @@ pub(super) struct Targets {
 }
 
 impl Targets {
-    /// Finds what to request; `None` when the command line names nothing. The playback file
-    /// stands above the URL.
+    /// Finds the URLs to request; `None` if the command line contains no target. The playback file
+    /// takes precedence over the URL.
     pub(super) fn find(args: &Args, host: &dyn Host) -> Result<Option<Self>, LastWords> {
         if let Some(path) = &args.playback {
             return Self::in_file(path, args, host).map(Some);
@@ -42,7 +43,7 @@ impl Targets {
         }))
     }
 
-    /// The lines of the playback file: one URL each, blank ones skipped.
+    /// The lines of the playback file, one URL each; blank lines are skipped.
     fn in_file(path: &str, args: &Args, host: &dyn Host) -> Result<Self, LastWords> {
         let bytes = host
             .read(path)
@@ -89,7 +90,7 @@ impl Targets {
             .collect()
     }
 
-    /// The banner's name of the target, from which these URLs came.
+    /// The name of the target in the banner, for the source of these URLs.
     pub(super) fn title(&self, urls: &[Target]) -> String {
         match (&self.file, urls) {
             (_, [target]) => target.step.clone(),
@@ -106,7 +107,7 @@ impl Targets {
     }
 }
 
-/// The URL as it was written, unless it holds a password, which no output may show.
+/// The URL as it was written. A password is removed, because no output may contain one.
 fn shown(text: &str, url: &Url) -> String {
     match url.userinfo {
         Some(_) => url.to_string(),
@@ -114,9 +115,9 @@ fn shown(text: &str, url: &Url) -> String {
     }
 }
 
-/// The URL with only those characters escaped that a request line can't carry: a space (`+` in the
-/// query, as go-wrk has it, `%20` before it) and characters beyond ASCII. All others go out as
-/// given, `%20` and `a=b=c` included.
+/// The URL with only those characters escaped that a request line can't contain: a space (`+` in
+/// the query, as in go-wrk, `%20` before it) and non-ASCII characters. All other text, including
+/// `%20` and `a=b=c`, is sent unchanged.
 fn sendable(url: &str) -> String {
     let authority_end = url
         .find("://")

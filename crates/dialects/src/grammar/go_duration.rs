@@ -1,9 +1,9 @@
-//! Spans of time as Go reads them: `300ms`, `1m30s`, `1.5h`, a bare `0`.
+//! Durations as Go parses them: `300ms`, `1m30s`, `1.5h`, a bare `0`.
 
 use crate::go_text::quoted;
 use drumfire_units::Nanos;
 
-/// Nanoseconds by unit.
+/// Nanoseconds per unit.
 const UNITS: [(&str, u64); 8] = [
     ("ns", 1),
     ("us", 1_000),
@@ -15,13 +15,13 @@ const UNITS: [(&str, u64); 8] = [
     ("h", 3_600_000_000_000),
 ];
 
-/// The longest span that Go knows.
+/// The maximum duration in Go.
 const LONGEST: u128 = i64::MAX as u128;
 
-/// Reads a span.
+/// Parses a duration.
 ///
 /// # Errors
-/// In Go's words; a negative one is refused in ours.
+/// In Go's words; a negative duration is refused in drumfire's words.
 pub(crate) fn duration(text: &str) -> Result<Nanos, String> {
     let invalid = || format!("time: invalid duration {}", quoted(text));
     let (negative, mut rest) = match text.as_bytes().first() {
@@ -61,7 +61,7 @@ pub(crate) fn duration(text: &str) -> Result<Nanos, String> {
     Ok(Nanos(total as u64))
 }
 
-/// Digits with a point perhaps: as a whole number, its divisor, and the rest of the text.
+/// Digits with an optional point: as a whole number, its divisor, and the rest of the text.
 fn number(text: &str) -> Option<(u128, u128, &str)> {
     let end = text
         .find(|c: char| c != '.' && !c.is_ascii_digit())
@@ -69,7 +69,7 @@ fn number(text: &str) -> Option<(u128, u128, &str)> {
     let (mut whole, mut scale, mut point, mut digits) = (0_u128, 1_u128, false, 0);
     for (at, c) in text[..end].char_indices() {
         match c.to_digit(10) {
-            // Digits beyond what counts are left out.
+            // Digits beyond the precision are skipped.
             Some(_) if point && scale >= 1_000_000_000_000_000 => {}
             Some(digit) => {
                 whole = whole.checked_mul(10)?.checked_add(u128::from(digit))?;

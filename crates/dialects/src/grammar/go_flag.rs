@@ -1,63 +1,64 @@
-//! Go's `flag` package: `-x` and `--x` alike, `-x=v` or `-x v`, booleans only by `-x=v`, `--` ends.
+//! Go's `flag` package: `-x` and `--x` are equivalent, `-x=v` or `-x v`, booleans only as `-x=v`,
+//! `--` ends the flags.
 //!
-//! Prints the package's own messages, to the byte, when a command line is wrong.
+//! Prints the package's messages, byte for byte, if a command line is invalid.
 
 use crate::go_text::quoted;
 use drumfire_plan::secret;
 use std::fmt::Write as _;
 
-/// The type of a flag's value; decides how it is read and listed.
+/// The type of a flag's value; decides how the value is parsed and listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Nothing, or a boolean after `=`.
+    /// No value, or a boolean after `=`.
     Bool,
     /// A whole number.
     Int,
-    /// A whole number without a sign.
+    /// An unsigned whole number.
     Uint,
-    /// A floating number.
+    /// A floating-point number.
     Float,
     /// A span of time.
     Span,
     /// Any text.
     Text,
-    /// Text of a form of its own; may be repeated.
+    /// Text in a special form; may be repeated.
     Value,
 }
 
-/// Whether a flag stands in the tool's listings.
+/// Whether the tool's listings contain a flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Listed {
-    /// It is the original tool's.
+    /// Yes: the flag belongs to the original tool.
     Yes,
-    /// It is an addition of ours; the original's listings stay as they are.
+    /// No: the flag is an addition, and the original's listings stay unchanged.
     No,
 }
 
-/// One flag of a tool whose flags are kept in an `A`.
+/// One flag of a tool whose flags are stored in an `A`.
 pub(crate) struct Flag<A> {
-    /// Its name, without the dash.
+    /// The name, without the dash.
     pub(crate) name: &'static str,
-    /// The type of its value.
+    /// The type of the value.
     pub(crate) kind: Kind,
-    /// Its default as the tool prints it.
+    /// The default as the tool prints it.
     pub(crate) default: &'static str,
-    /// Its help text.
+    /// The help text.
     pub(crate) help: &'static str,
-    /// Whether it is listed.
+    /// Whether the flag is listed.
     pub(crate) listed: Listed,
     /// Stores the value; a boolean without one gets `true`.
     pub(crate) set: fn(&mut A, &str) -> Result<(), BadValue>,
 }
 
-/// Why a flag refuses a value.
+/// The reason why a flag refuses a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BadValue {
-    /// It is not of the flag's type.
+    /// The value does not have the flag's type.
     Syntax,
-    /// It is beyond 64 bits.
+    /// The value exceeds 64 bits.
     Range,
-    /// A value refused by the flag's own parser, with its words.
+    /// The flag's parser refuses the value, with this message.
     Form(&'static str),
 }
 
@@ -72,26 +73,26 @@ impl BadValue {
     }
 }
 
-/// Where flags may stand.
+/// The position of flags among the arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Placement {
-    /// Before the first argument that is not a flag, as the package has it. What follows is
-    /// returned unread.
+    /// Before the first argument that is not a flag, as in the package. Arguments after it are
+    /// returned unparsed.
     First,
     /// Before, between and after the other arguments.
     Anywhere,
 }
 
-/// Why the arguments can't be used.
+/// The reason why the arguments can't be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
     /// `-h` or `-help` was given and the tool has no such flag; the tool exits with 0.
     HelpWanted,
-    /// A mistake; the tool prints this line and its usage and exits with 2.
+    /// A mistake; the tool prints this line and its usage, and exits with 2.
     Mistake(String),
 }
 
-/// Reads the arguments into `into`, and returns those that are no flags, in their order.
+/// Parses the arguments into `into`, and returns the arguments that are not flags, in order.
 pub(crate) fn parse<A>(
     flags: &[Flag<A>],
     placement: Placement,
@@ -101,7 +102,7 @@ pub(crate) fn parse<A>(
     let mut others = Vec::new();
     let mut rest = args.iter();
     while let Some(arg) = rest.next() {
-        // A dash alone is a word like any other.
+        // A single dash is an ordinary word.
         let word = arg.len() < 2 || !arg.starts_with('-');
         if arg == "--" || (word && placement == Placement::First) {
             others.extend(word.then(|| arg.clone()));
@@ -117,7 +118,7 @@ pub(crate) fn parse<A>(
     Ok(others)
 }
 
-/// Reads one flag, which starts with a dash and is longer, and its value.
+/// Parses one flag, which starts with a dash and is longer, and its value.
 fn read_flag<'a, A>(
     flags: &[Flag<A>],
     arg: &str,
@@ -150,7 +151,7 @@ fn read_flag<'a, A>(
         },
     };
     (flag.set)(into, value).map_err(|why| {
-        // A value of a wrong form may be a secret that stands in the wrong place.
+        // An invalid value may be a misplaced secret.
         let shown = match why {
             BadValue::Form(_) => secret::line_without_colon(value),
             BadValue::Syntax | BadValue::Range => secret::excerpt(value),
@@ -162,7 +163,7 @@ fn read_flag<'a, A>(
     })
 }
 
-/// The package's own usage text, which it prints after a mistake.
+/// The package's usage text, which it prints after a mistake.
 pub(crate) fn usage<A>(program: &str, flags: &[Flag<A>]) -> String {
     format!("Usage of {program}:\n{}", defaults(flags))
 }
@@ -181,7 +182,7 @@ pub(crate) fn defaults<A>(flags: &[Flag<A>]) -> String {
             Kind::Value => (" value", ""),
         };
         let head = format!("  -{}{type_name}", flag.name);
-        // A boolean of one letter leaves room for its help on the same line.
+        // After a one-letter boolean, the help text fits on the same line.
         let gap = if head.len() <= 4 { "\t" } else { "\n    \t" };
         let default = match flag.kind {
             _ if flag.default == zero => String::new(),

@@ -1,4 +1,4 @@
-//! JSON as Go reads and writes it: its words for a mistake, its escapes, its numbers, its indents.
+//! JSON as Go reads and writes it: its error messages, escapes, numbers and indentation.
 
 use drumfire_data::without_lone_surrogates;
 use drumfire_report::untrusted::is_dangerous;
@@ -7,13 +7,13 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 
-/// How deeply values may lie in each other.
+/// The maximum nesting depth of values.
 const DEPTH_MAX: usize = 1_000;
 
 /// A mistake, in Go's words.
 type Mistake = String;
 
-/// Whether a text is JSON.
+/// Checks that a text is JSON.
 ///
 /// # Errors
 /// In Go's words.
@@ -26,20 +26,20 @@ pub(crate) fn check(text: &str) -> Result<(), Mistake> {
     }
 }
 
-/// Reads a value; half a surrogate pair is U+FFFD.
+/// Parses a value; half a surrogate pair becomes U+FFFD.
 ///
 /// # Errors
 /// In Go's words.
 pub(crate) fn read(text: &str) -> Result<Value, Mistake> {
     check(text)?;
-    // What is left that Go takes for JSON and this reader does not is nested too deep for it.
+    // The only texts that Go accepts and this reader refuses are nested too deeply.
     serde_json::from_str(&without_lone_surrogates(text)).map_err(|error| error.to_string())
 }
 
-/// Reads the keys of an object and their values, in their order; a key may stand twice.
+/// Parses the keys of an object and their values, in order; a key may occur twice.
 ///
 /// # Errors
-/// In Go's words, or when it is no object.
+/// In Go's words, or if the value is not an object.
 pub(crate) fn entries(text: &str) -> Result<Vec<(String, Value)>, Mistake> {
     check(text)?;
     let text = without_lone_surrogates(text);
@@ -48,7 +48,7 @@ pub(crate) fn entries(text: &str) -> Result<Vec<(String, Value)>, Mistake> {
     entries.map_err(|error| error.to_string())
 }
 
-/// Reads an object as a list of its entries.
+/// Parses an object as a list of its entries.
 struct Entries;
 
 impl<'de> Visitor<'de> for Entries {
@@ -67,7 +67,7 @@ impl<'de> Visitor<'de> for Entries {
     }
 }
 
-/// Reads an object of texts, sorted by key.
+/// Parses an object of texts, sorted by key.
 ///
 /// # Errors
 /// In Go's words.
@@ -78,14 +78,14 @@ pub(crate) fn text_map(text: &str) -> Result<BTreeMap<String, String>, Mistake> 
     })
 }
 
-/// A value of another type than is wanted, in Go's names.
+/// A value of the wrong type, with Go's type names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unfit {
     pub(crate) kind: &'static str,
     pub(crate) wanted: &'static str,
 }
 
-/// The texts of an object that has been read; null is none, and an empty text.
+/// The texts of a parsed object. A `null` object is empty, and a `null` member is an empty text.
 pub(crate) fn map_of(value: &Value) -> Result<BTreeMap<String, String>, Unfit> {
     let wrong = |value: &Value, wanted| Unfit {
         kind: kind(value),
@@ -104,7 +104,7 @@ pub(crate) fn map_of(value: &Value) -> Result<BTreeMap<String, String>, Unfit> {
     entries.iter().map(text).collect()
 }
 
-/// Go's name for a value's type.
+/// Go's name for the type of a value.
 pub(crate) const fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -133,7 +133,7 @@ fn unexpected(c: char, place: &str) -> Mistake {
 }
 
 impl<'a> Scan<'a> {
-    /// The next character that is no white space.
+    /// The next character that is not white space.
     fn peek(&mut self) -> Option<char> {
         self.rest = self.rest.trim_start_matches([' ', '\t', '\r', '\n']);
         self.rest.chars().next()
@@ -288,8 +288,8 @@ fn end() -> Mistake {
     "unexpected end of JSON input".to_owned()
 }
 
-/// Appends a text as Go writes it, so that it may also stand in HTML. Beyond that, characters that
-/// a terminal would obey are escaped: a reader has the same text.
+/// Appends a text as Go writes it, so that it is also safe in HTML. In addition, control characters
+/// are escaped, which does not change the text for a reader.
 pub(crate) fn push_string(out: &mut String, text: &str) {
     out.push('"');
     for c in text.chars() {
@@ -316,7 +316,7 @@ pub(crate) fn push_string(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// Appends a number with a fraction: the shortest text that reads back as the same.
+/// Appends a number with a fraction: the shortest text that parses to the same number.
 pub(crate) fn push_float(out: &mut String, value: f64) {
     let size = value.abs();
     // Writing to a String can't fail.
@@ -329,7 +329,7 @@ pub(crate) fn push_float(out: &mut String, value: f64) {
     };
 }
 
-/// JSON without the white space between its parts, and with what HTML knows escaped.
+/// JSON without white space between its parts, and with HTML's special characters escaped.
 pub(crate) fn compact(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     let (mut inside, mut escaped) = (false, false);
@@ -350,13 +350,13 @@ pub(crate) fn compact(json: &str) -> String {
     out
 }
 
-/// Breaks compact JSON into lines as it goes by, with two spaces for each level.
+/// Breaks a stream of compact JSON into lines, with two spaces for each level.
 #[derive(Debug, Default)]
 pub(crate) struct Indent {
     depth: usize,
     inside: bool,
     escaped: bool,
-    /// The last one opened an object or array, whose first part has not come.
+    /// Whether the last character opened an object or array that has no parts yet.
     opened: bool,
 }
 

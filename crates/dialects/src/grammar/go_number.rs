@@ -2,7 +2,7 @@
 
 use super::go_flag::BadValue;
 
-/// Reads a boolean: one of `1 0 t f T F true false TRUE FALSE True False`.
+/// Parses a boolean: one of `1 0 t f T F true false TRUE FALSE True False`.
 pub(crate) fn boolean(text: &str) -> Result<bool, BadValue> {
     match text {
         "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(true),
@@ -11,8 +11,8 @@ pub(crate) fn boolean(text: &str) -> Result<bool, BadValue> {
     }
 }
 
-/// Reads a whole number with a sign in the base that its prefix names: `0x`, `0o`, `0b`, a bare
-/// leading `0` for octal, else decimal. Underscores may stand between digits.
+/// Parses a signed whole number in the base of its prefix: `0x`, `0o`, `0b`, a leading `0` for
+/// octal, otherwise decimal. Underscores are allowed between digits.
 pub(crate) fn integer(text: &str) -> Result<i64, BadValue> {
     let (negative, magnitude) = match text.as_bytes().first() {
         Some(b'-') => (true, &text[1..]),
@@ -25,14 +25,14 @@ pub(crate) fn integer(text: &str) -> Result<i64, BadValue> {
     i64::try_from(signed).map_err(|_| BadValue::Range)
 }
 
-/// Reads a whole number without a sign, in the base that its prefix names.
+/// Parses an unsigned whole number in the base of its prefix.
 pub(crate) fn natural(text: &str) -> Result<u64, BadValue> {
     let (base, digits) = base_and_digits(text);
     u64::try_from(digits_value(digits, base)?).map_err(|_| BadValue::Range)
 }
 
-/// The base that a prefix names, and what follows the prefix. The zero of an octal number stays
-/// with its digits, so that `0_7` and `0` are read as they should be.
+/// The base that a prefix sets, and the text after the prefix. The zero of an octal number stays
+/// with its digits, so that `0_7` and `0` are parsed correctly.
 fn base_and_digits(text: &str) -> (u32, &str) {
     let prefix = text.get(..2).map(str::to_ascii_lowercase);
     match prefix.as_deref() {
@@ -44,13 +44,13 @@ fn base_and_digits(text: &str) -> (u32, &str) {
     }
 }
 
-/// The text behind a prefix of two letters; one underscore may part them.
+/// The text after a prefix of two letters, without an underscore between them.
 fn after_prefix(text: &str) -> &str {
     let digits = &text[2..];
     digits.strip_prefix('_').unwrap_or(digits)
 }
 
-/// The value of digits in this base; every underscore stands between two of them.
+/// The value of digits in this base; every underscore must be between two digits.
 fn digits_value(digits: &str, base: u32) -> Result<i128, BadValue> {
     let misplaced = digits.starts_with('_') || digits.ends_with('_') || digits.contains("__");
     if digits.is_empty() || misplaced {
@@ -59,7 +59,7 @@ fn digits_value(digits: &str, base: u32) -> Result<i128, BadValue> {
     let mut value: i128 = 0;
     for c in digits.chars().filter(|&c| c != '_') {
         let digit = c.to_digit(base).ok_or(BadValue::Syntax)?;
-        // Saturation keeps a longer number out of range, where it belongs.
+        // A number that is too long saturates and therefore stays out of range.
         value = value
             .saturating_mul(i128::from(base))
             .saturating_add(i128::from(digit));

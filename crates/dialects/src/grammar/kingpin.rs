@@ -1,7 +1,7 @@
-//! Command lines as kingpin reads them: `--name=value` or `--name value`, `-n5`, switches together
-//! as `-eb`, `--no-name`, and arguments from a file after `@`.
+//! Command lines as kingpin parses them: `--name=value` or `--name value`, `-n5`, combined switches
+//! such as `-eb`, `--no-name`, and arguments from a file after `@`.
 //!
-//! Prints kingpin's own messages, to the byte, when a command line is wrong.
+//! Prints kingpin's messages, byte for byte, if a command line is invalid.
 
 use crate::go_text::{open_failed, quoted};
 use std::collections::VecDeque;
@@ -10,52 +10,52 @@ use std::io;
 /// The type of a flag's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Nothing; `--no-` before its name takes it back.
+    /// No value; `--no-` before the name switches it off.
     Switch,
-    /// A value; its default as the help shows it.
+    /// A value, with its default as the help shows it.
     Value(&'static str),
 }
 
-/// How often a flag may stand.
+/// How many times a flag may occur.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Occurs {
     /// Once.
     Once,
-    /// As often as one likes.
+    /// Any number of times.
     Often,
 }
 
-/// One flag of a tool whose flags are kept in an `A`.
+/// One flag of a tool whose flags are stored in an `A`.
 pub(crate) struct Flag<A> {
-    /// Its name, without the dashes.
+    /// The name, without the dashes.
     pub(crate) name: &'static str,
-    /// Its letter, if it has one.
+    /// The letter, if the flag has one.
     pub(crate) short: Option<char>,
-    /// The type of its value.
+    /// The type of the value.
     pub(crate) kind: Kind,
-    /// How often it may stand.
+    /// How many times the flag may occur.
     pub(crate) occurs: Occurs,
-    /// Its help text.
+    /// The help text.
     pub(crate) help: &'static str,
     /// Stores the value; a switch gets `true` or `false`.
     pub(crate) set: fn(&mut A, &str) -> Result<(), Refusal>,
 }
 
-/// Why a value is refused.
+/// The reason why a value is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// The parser's own words, after which it points at the help.
+    /// The parser's message, which is followed by a hint at the help.
     Parser(String),
-    /// The tool's words, which stand alone.
+    /// The tool's message, printed alone.
     Tool(String),
 }
 
-/// A command line that has been read, but for its values.
+/// A parsed command line whose values are not checked yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Line {
-    /// The flags' places in the table, and their values.
+    /// The indices of the flags in the table, and their values.
     pub(crate) flags: Vec<(usize, String)>,
-    /// Words that are no flags.
+    /// Words that are not flags.
     pub(crate) words: Vec<String>,
 }
 
@@ -66,22 +66,22 @@ enum Token {
     Long(String, Option<String>),
 }
 
-/// The arguments that are still to be read.
+/// The arguments that are not parsed yet.
 struct Tokens<'a> {
     rest: VecDeque<String>,
     read: &'a dyn Fn(&str) -> io::Result<Vec<u8>>,
-    /// After `--` everything is a word.
+    /// True after `--`: all further arguments are words.
     words_only: bool,
-    /// How many files of arguments have been read.
+    /// The number of argument files read.
     files: usize,
 }
 
-/// Files of arguments may name each other; beyond this many they go in a circle.
+/// Argument files may refer to each other; more than this many are taken for a cycle.
 const FILES_MAX: usize = 64;
 
 impl Tokens<'_> {
-    /// The next argument; a file of arguments stands for its lines. A single `@` is a word: ghz
-    /// takes it for standard input.
+    /// The next argument; an argument file is replaced by its lines. A single `@` is a word: for
+    /// ghz it means standard input.
     fn next_text(&mut self) -> Result<Option<String>, String> {
         loop {
             let Some(text) = self.rest.pop_front() else {
@@ -130,7 +130,7 @@ impl Tokens<'_> {
         }
         let mut letters = text.chars();
         match (letters.next(), letters.next()) {
-            // A list whose first part is a dash is no flag.
+            // A list whose first part is a dash is not a flag.
             (Some('-'), Some(letter)) if letter != ',' => {
                 let rest = letters.as_str();
                 let rest = (!rest.is_empty()).then(|| rest.to_owned());
@@ -141,7 +141,7 @@ impl Tokens<'_> {
     }
 }
 
-/// Splits a command line into flags and words. Values are not looked at yet.
+/// Splits a command line into flags and words. Values are not checked yet.
 ///
 /// # Errors
 /// In kingpin's words.
@@ -176,7 +176,7 @@ pub(crate) fn split<A>(
     Ok(line)
 }
 
-/// A long flag and its value.
+/// Parses a long flag and its value.
 fn long<A>(
     table: &[Flag<A>],
     name: &str,
@@ -195,7 +195,7 @@ fn long<A>(
         };
     };
     let value = match (table[place].kind, value) {
-        // kingpin takes a value of a switch for the host; it is meant for the switch.
+        // kingpin would take the value of a switch for the host; here it belongs to the switch.
         (Kind::Switch, value) => value.unwrap_or_else(|| "true".to_owned()),
         (Kind::Value(_), Some(value)) => value,
         (Kind::Value(_), None) => argument(tokens, &format!("--{name}"))?,
@@ -203,7 +203,8 @@ fn long<A>(
     Ok((place, value))
 }
 
-/// A short flag and its value, which may follow at once; letters after a switch are flags too.
+/// Parses a short flag and its value, which may follow immediately; letters after a switch are
+/// flags too.
 fn short<A>(
     table: &[Flag<A>],
     letter: char,
@@ -233,9 +234,9 @@ fn argument(tokens: &mut Tokens<'_>, flag: &str) -> Result<String, String> {
     }
 }
 
-/// Columns of a help text.
+/// The columns of the help text.
 const WIDTH: usize = 80;
-/// Flags and their help stand in columns; the first is never wider than this.
+/// The maximum width of the first column, which has the flags; the second has their help.
 const LEFT_MAX: usize = 30;
 
 /// The usage text: flags in two columns, then the arguments.
@@ -259,7 +260,7 @@ pub(crate) fn usage<A>(program: &str, table: &[Flag<A>], argument: (&str, &str))
     out
 }
 
-/// A line of the usage text; the right column is broken between words.
+/// A line of the usage text; the right column is wrapped between words.
 fn two_columns(out: &mut String, left: &str, right: &str) {
     let indent = LEFT_MAX + 3;
     let mut line = if left.len() > LEFT_MAX {

@@ -1,4 +1,4 @@
-//! Ammo: what a pool shoots.
+//! Ammo: the requests that a pool sends.
 
 use super::section::{Entry, Section};
 
@@ -16,7 +16,7 @@ const TYPES: [&str; 10] = [
     "uripost",
 ];
 
-/// The formats of HTTP ammo, by the names that `decoder` gives them.
+/// The formats of HTTP ammo, by the values of `decoder`.
 const DECODERS: [(&str, Format); 4] = [
     ("uri", Format::Uri),
     ("uripost", Format::UriPost),
@@ -27,11 +27,11 @@ const DECODERS: [(&str, Format); 4] = [
 /// A format of ammo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
-    /// A URI a line, and header fields in brackets.
+    /// One URI per line, and header fields in brackets.
     Uri,
-    /// The same with bodies.
+    /// URIs with bodies, one per line, and header fields in brackets.
     UriPost,
-    /// Whole requests, each with its length.
+    /// Whole requests, each after its length.
     Raw,
     /// JSON objects.
     JsonLine,
@@ -43,7 +43,7 @@ pub(super) enum Format {
     GrpcScenario,
 }
 
-/// Where ammo comes from.
+/// The source of ammo.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Source {
     /// A file.
@@ -52,27 +52,27 @@ pub(super) enum Source {
     Lines(Vec<String>),
 }
 
-/// What a pool shoots.
+/// The requests that a pool sends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Ammo {
     pub(super) format: Format,
     pub(super) source: Source,
     /// Header fields of every request: names and values.
     pub(super) headers: Vec<(String, String)>,
-    /// How many are shot; 0 has no bound.
+    /// The maximum number of requests; 0 means unlimited.
     pub(super) limit: u64,
-    /// How often the file is gone through; 0 has no bound.
+    /// The maximum number of passes through the file; 0 means unlimited.
     pub(super) passes: u64,
-    /// The tags that are shot; all where it is empty.
+    /// The tags of requests to send; empty means all.
     pub(super) chosen: Vec<String>,
     /// Whether the file is read before the run.
     pub(super) preload: bool,
-    /// Whether a line that is no ammo is passed over.
+    /// Whether invalid lines are skipped.
     pub(super) lenient: bool,
     pub(super) dates: Vec<Date>,
 }
 
-/// A header field with the time, in requests.
+/// A header field that contains the time of the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Date {
     pub(super) name: String,
@@ -80,7 +80,7 @@ pub(super) struct Date {
 }
 
 impl Ammo {
-    /// Reads ammo; `None` where there is nothing that could be shot.
+    /// Reads ammo; `None` if there is nothing to send.
     pub(super) fn read(entry: &Entry<'_>) -> Option<Self> {
         let mut section = entry.section()?;
         let kind = section.plugin("core.Provider", &TYPES)?;
@@ -103,14 +103,14 @@ impl Ammo {
             format,
             source: source?,
         };
-        // Read, and of no effect in Pandora either.
+        // Parsed only to check it: Pandora ignores the value too.
         section.check_size("maxammosize");
         section.finish();
         Some(ammo)
     }
 }
 
-/// Whether a format is one of plain HTTP requests.
+/// Whether a format contains plain HTTP requests.
 const fn is_http(format: Format) -> bool {
     matches!(
         format,
@@ -147,7 +147,7 @@ fn format(section: &mut Section<'_>, kind: &str) -> Option<Format> {
     })
 }
 
-/// The file or the lines.
+/// The source: the file or the lines.
 fn source(section: &mut Section<'_>, format: Format) -> Option<Source> {
     let mut file = section.text("file");
     if format == Format::GrpcJson
@@ -189,8 +189,8 @@ fn source(section: &mut Section<'_>, format: Format) -> Option<Source> {
     }
 }
 
-/// A line of `uris` with the slash that its path lacks. Others are header fields in brackets, and
-/// URLs.
+/// A line of `uris`, with a leading slash added to a path. Header fields in brackets and URLs are
+/// left unchanged.
 fn with_slash(line: String) -> String {
     let path = line.trim_start();
     let target = path.split(char::is_whitespace).next().unwrap_or_default();
@@ -201,7 +201,7 @@ fn with_slash(line: String) -> String {
     }
 }
 
-/// `[Name: value]`, each a header field.
+/// Header fields, each in the form `[Name: value]`.
 fn headers(section: &mut Section<'_>, format: Format) -> Vec<(String, String)> {
     let mut headers = Vec::new();
     if !is_http(format) {
@@ -216,7 +216,7 @@ fn headers(section: &mut Section<'_>, format: Format) -> Vec<(String, String)> {
     headers
 }
 
-/// `[Name: value]`.
+/// Parses `[Name: value]`.
 ///
 /// # Errors
 /// In Pandora's words.

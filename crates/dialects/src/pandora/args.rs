@@ -1,4 +1,4 @@
-//! Pandora's command line, and the file that it names.
+//! Pandora's command line, and its configuration file.
 
 use super::value::Format;
 use super::{PROGRAM, VERSION, fatal};
@@ -8,14 +8,14 @@ use crate::grammar::go_number::boolean;
 use crate::outcome::LastWords;
 use drumfire_compile::{Found, Host};
 
-/// The word that stands for standard input, and where that lies.
+/// The word for standard input, and its path.
 const STDIN: (&str, &str) = ("-", "/dev/stdin");
 
-/// Where a configuration is looked for whose name is not given, and its name.
+/// The folders where a configuration without a given name is searched, and its name.
 const FOLDERS: [&str; 3] = ["./", "./config/", "/etc/pandora/"];
 const NAME: &str = "load";
 
-/// The extensions of files, in the order in which they are looked for.
+/// The extensions of files, in the order of the search.
 const EXTENSIONS: [(&str, Format); 5] = [
     ("json", Format::Json),
     ("toml", Format::Toml),
@@ -24,7 +24,7 @@ const EXTENSIONS: [(&str, Format); 5] = [
     ("hcl", Format::Hcl),
 ];
 
-/// The extensions of formats that have no lists, and so no pools.
+/// The extensions of formats without lists, and therefore without pools.
 const FLAT: [&str; 7] = [
     "dotenv",
     "env",
@@ -55,7 +55,7 @@ struct Args {
     example: bool,
 }
 
-/// A table's row of a switch.
+/// A row of the table for a switch.
 const fn switch(
     name: &'static str,
     set: fn(&mut Args, &str) -> Result<(), BadValue>,
@@ -85,19 +85,19 @@ const FLAGS: [Flag<Args>; 3] = [
     }),
 ];
 
-/// A configuration file as a text.
+/// The text of a configuration file.
 #[derive(Debug)]
 pub(super) struct Written {
     pub(super) format: Format,
     pub(super) text: String,
-    /// Remarks on the command line.
+    /// Notes on the command line.
     pub(super) notes: Vec<String>,
 }
 
-/// Reads the command line and the file that it names.
+/// Parses the command line and reads the configuration file.
 ///
 /// # Errors
-/// The text that is printed in place of a run.
+/// The text that is printed instead of running.
 pub(super) fn read(args: &[String], host: &dyn Host) -> Result<Written, LastWords> {
     let mut flags = Args::default();
     let words = go_flag::parse(&FLAGS, Placement::First, args, &mut flags);
@@ -121,7 +121,7 @@ pub(super) fn read(args: &[String], host: &dyn Host) -> Result<Written, LastWord
     }
     let (name, format) = match &words[..] {
         [] => search(host)?,
-        // Viper takes an empty name, as of an unset variable, for none.
+        // Viper treats an empty name, for example from an unset variable, as absent.
         [name] if name.is_empty() => search(host)?,
         [name] if name == STDIN.0 => (STDIN.1.to_owned(), Format::Yaml),
         [name] => (name.clone(), format_of(name)?),
@@ -142,7 +142,7 @@ pub(super) fn read(args: &[String], host: &dyn Host) -> Result<Written, LastWord
     })
 }
 
-/// The file that is taken where none is named.
+/// The default file if the command line names no file.
 fn search(host: &dyn Host) -> Result<(String, Format), LastWords> {
     let paths = FOLDERS.iter().flat_map(|folder| {
         let names = EXTENSIONS.iter();
@@ -175,7 +175,7 @@ fn format_of(path: &str) -> Result<Format, LastWords> {
     Err(fatal(&format!("Config read failed: {message}")))
 }
 
-/// A line of the program's own.
+/// A line that begins with the program's name.
 pub(super) fn line(message: &str) -> String {
     format!("{PROGRAM}: {message}\n")
 }

@@ -1,4 +1,4 @@
-//! A configuration, read and checked.
+//! A parsed and checked configuration.
 
 use super::ammo::Ammo;
 use super::gun::Gun;
@@ -10,7 +10,7 @@ use super::value::{self, Value};
 use drumfire_compile::Host;
 use serde_json::Value as Json;
 
-/// Levels of the log, from the most to the least talkative.
+/// Log levels, from the most to the least verbose.
 const LEVELS: [&str; 7] = ["debug", "info", "warn", "error", "dpanic", "panic", "fatal"];
 
 /// The port of the counters.
@@ -21,22 +21,22 @@ const EXPVAR_PORT: u64 = 1234;
 pub(super) struct Config {
     pub(super) pools: Vec<Pool>,
     pub(super) log: Log,
-    /// The port on which counters are asked for.
+    /// The port of the counters, if they are on.
     pub(super) expvar: Option<u16>,
-    /// Whether a profile of Go's runtime is asked for.
+    /// Whether the configuration requests a profile of Go's runtime.
     pub(super) profiles: bool,
 }
 
-/// Where the log goes, and how much is in it.
+/// The destination of the log, and its level.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Log {
     pub(super) to: Place,
-    /// The number of the level, from the most talkative.
+    /// The number of the level, from the most verbose.
     pub(super) level: usize,
 }
 
 impl Log {
-    /// Whether remarks are logged.
+    /// Whether informational messages are logged.
     pub(super) const fn has_info(&self) -> bool {
         self.level <= 1
     }
@@ -64,7 +64,7 @@ impl Config {
     /// Reads a configuration's tree.
     ///
     /// # Errors
-    /// Everything that is wrong with it.
+    /// All mistakes of the configuration.
     pub(super) fn read(json: Json, host: &dyn Host) -> Result<Self, Vec<String>> {
         let mistakes = Mistakes::default();
         let config = read(json, host, &mistakes);
@@ -116,8 +116,8 @@ fn read(json: Json, host: &dyn Host, mistakes: &Mistakes) -> Option<Config> {
     })
 }
 
-/// What to do with a configuration of Yandex.Tank, which runs Pandora among others; `None` for
-/// another. Its keys are the names of plugins.
+/// Advice for a configuration of Yandex.Tank, which runs Pandora among other tools; `None` for
+/// other configurations. The keys of such a configuration are the names of plugins.
 fn of_tank(entries: &[(String, Value)]) -> Option<String> {
     let of = |name: &str| {
         let mut named = entries.iter();
@@ -174,7 +174,7 @@ impl Pool {
     }
 }
 
-/// The value of a key that must be there.
+/// The value of a required key.
 fn required<'a>(section: &mut Section<'a>, key: &'static str) -> Option<Entry<'a>> {
     let entry = section.take(key);
     if entry.is_none() {
@@ -197,7 +197,7 @@ fn log(root: &mut Section<'_>) -> Log {
         _ => None,
     });
     if let Some(number) = number {
-        // The first is -1.
+        // The first level is -1.
         let last = LEVELS.len() - 1;
         log.level = usize::try_from(number.saturating_add(1))
             .unwrap_or(0)
@@ -228,7 +228,7 @@ fn log(root: &mut Section<'_>) -> Log {
     log
 }
 
-/// The port of the counters, and whether a profile of Go's runtime is asked for.
+/// The port of the counters, and whether a profile of Go's runtime is requested.
 fn monitoring(root: &mut Section<'_>) -> (Option<u16>, bool) {
     let Some(mut section) = root.section("monitoring") else {
         return (None, false);

@@ -1,4 +1,4 @@
-//! Guns: how a pool shoots.
+//! Guns: how a pool sends its requests.
 
 use super::section::{Entry, Section};
 use drumfire_units::Nanos;
@@ -14,16 +14,16 @@ const TYPES: [&str; 7] = [
     "http2/scenario",
 ];
 
-/// The resolvers of gRPC that leave a target as it is.
+/// gRPC resolvers that leave a target unchanged.
 const RESOLVERS: [&str; 2] = ["dns:///", "passthrough:///"];
 
-/// How long a connection may be idle where nothing is said.
+/// The default maximum idle time of a connection.
 const IDLE: Nanos = Nanos::from_secs(90);
 
-/// The time that a call may take where nothing is said.
+/// The default timeout of a call.
 const CALL_TIMEOUT: Nanos = Nanos::from_secs(15);
 
-/// How a pool shoots.
+/// How a pool sends its requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Gun {
     /// HTTP requests.
@@ -32,12 +32,12 @@ pub(super) enum Gun {
     Grpc(Box<GrpcGun>),
 }
 
-/// What a gun is loaded with.
+/// The content of a gun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Loaded {
-    /// Requests or calls.
+    /// Single requests or calls.
     Shots,
-    /// Scenarios of them.
+    /// Scenarios of requests or calls.
     Scenarios,
 }
 
@@ -46,13 +46,13 @@ pub(super) enum Loaded {
 pub(super) enum Way {
     /// HTTP/1.1.
     Http1,
-    /// HTTP/2: in TLS, or by prior knowledge.
+    /// HTTP/2, over TLS or with prior knowledge.
     Http2,
-    /// HTTP/1.1 in a tunnel through the proxy that the target is.
+    /// HTTP/1.1 through a tunnel; the target is the proxy.
     Connect,
 }
 
-/// A gun that shoots HTTP requests.
+/// A gun that sends HTTP requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -64,54 +64,54 @@ pub(super) struct HttpGun {
     /// `host:port`.
     pub(super) target: String,
     pub(super) tls: bool,
-    /// Whether the proxy of a tunnel is reached by TLS.
+    /// Whether the connection to the proxy of a tunnel uses TLS.
     pub(super) tls_to_proxy: bool,
     pub(super) redirects: bool,
     pub(super) keep_alive: bool,
-    /// Whether a connection waits for a further request.
+    /// Whether an idle connection is kept for another request.
     pub(super) keeps_idle: bool,
-    /// How long a connection may be idle before it is closed.
+    /// The time after which an idle connection is closed.
     pub(super) idle: Option<Nanos>,
-    /// Whether gzip is asked for.
+    /// Whether the requests accept gzip.
     pub(super) compressed: bool,
     pub(super) timeouts: HttpTimeouts,
     pub(super) clients: Clients,
     pub(super) auto_tag: Option<AutoTag>,
     pub(super) answer_log: Option<AnswerLog>,
-    /// Whether rows have sizes.
+    /// Whether result rows contain sizes.
     pub(super) sizes: bool,
-    /// Whether rows have the times of phases.
+    /// Whether result rows contain the times of phases.
     pub(super) phases: bool,
 }
 
-/// The bounds of an exchange's phases.
+/// The timeouts of an exchange's phases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct HttpTimeouts {
     pub(super) dial: Nanos,
     pub(super) tls: Nanos,
-    /// 0 is none.
+    /// The timeout for the response head; 0 means none.
     pub(super) head: Nanos,
 }
 
 /// Whether instances share connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Clients {
-    /// Each instance has its own.
+    /// Each instance has its own connections.
     Own,
-    /// All share those of this many clients.
+    /// All instances share the connections of this many clients.
     Shared(u64),
 }
 
-/// How tags are made of paths.
+/// How tags are generated from paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct AutoTag {
-    /// How many elements of a path a tag has.
+    /// The number of path elements in a tag.
     pub(super) elements: u64,
-    /// Whether ammo that has a tag keeps it alone.
+    /// Whether ammo that already has a tag keeps only that tag.
     pub(super) untagged_only: bool,
 }
 
-/// Where requests and responses are logged.
+/// The destination of logged requests and responses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct AnswerLog {
     pub(super) path: String,
@@ -123,9 +123,9 @@ pub(super) struct AnswerLog {
 pub(super) enum Filter {
     /// All of them.
     All,
-    /// Those with a status from 400 on.
+    /// Responses with a status of at least 400.
     Warning,
-    /// Those with a status from 500 on.
+    /// Responses with a status of at least 500.
     Error,
 }
 
@@ -137,7 +137,7 @@ pub(super) struct GrpcGun {
     pub(super) target: String,
     pub(super) tls: bool,
     pub(super) timeout: Nanos,
-    /// Another port for reflection; 0 is the target's.
+    /// The port for reflection; 0 means the target's port.
     pub(super) reflect_port: u64,
     pub(super) reflect_metadata: Vec<(String, String)>,
     pub(super) authority: Option<String>,
@@ -146,7 +146,7 @@ pub(super) struct GrpcGun {
 }
 
 impl Gun {
-    /// Reads a gun; `None` where its type is unknown.
+    /// Reads a gun; `None` if its type is unknown.
     pub(super) fn read(entry: &Entry<'_>) -> Option<Self> {
         let mut section = entry.section()?;
         let kind = section.plugin("core.Gun", &TYPES)?;
@@ -167,7 +167,7 @@ impl Gun {
         Some(gun)
     }
 
-    /// What it is loaded with.
+    /// What the gun sends.
     pub(super) fn loaded(&self) -> Loaded {
         match self {
             Self::Http(gun) => gun.loaded,
@@ -175,7 +175,7 @@ impl Gun {
         }
     }
 
-    /// The log of answers, if there is one.
+    /// The log of answers, if it is on.
     pub(super) fn answer_log(&self) -> Option<&AnswerLog> {
         match self {
             Self::Http(gun) => gun.answer_log.as_ref(),
@@ -193,8 +193,8 @@ fn http(section: &mut Section<'_>, way: Way, loaded: Loaded) -> HttpGun {
         head: section.bound("response-header-timeout"),
         dial: dial(section),
     };
-    // What bounds the connections that a client of Go keeps: here they are as many as instances, or
-    // none where the bound is below zero.
+    // These limits apply to the idle connections of Go's client. drumfire keeps as many connections
+    // as instances, or none if the limit is negative.
     section.signed("max-idle-conns", 0);
     let keeps_idle = section.signed("max-idle-conns-per-host", 0) >= 0;
     let idle = section.span("idle-conn-timeout", IDLE);
@@ -214,7 +214,7 @@ fn http(section: &mut Section<'_>, way: Way, loaded: Loaded) -> HttpGun {
         redirects: section.bool("redirect", false),
         keep_alive: !section.bool("disable-keep-alives", false),
         keeps_idle,
-        // 0 is no bound.
+        // 0 means unlimited.
         idle: Some(idle).filter(|idle| *idle > Nanos::ZERO),
         compressed: !section.bool("disable-compression", true),
         timeouts,
@@ -226,7 +226,7 @@ fn http(section: &mut Section<'_>, way: Way, loaded: Loaded) -> HttpGun {
     }
 }
 
-/// `host:port` or `:port`, perhaps behind the name of a resolver.
+/// `host:port` or `:port`, optionally after the name of a resolver.
 fn target(section: &mut Section<'_>, resolvers: &[&str]) -> String {
     let Some(target) = section.text("target") else {
         section.wrong("target", "validation failed on the 'required' tag");
@@ -248,7 +248,7 @@ fn target(section: &mut Section<'_>, resolvers: &[&str]) -> String {
     }
 }
 
-/// The time that dialing may take; the rest of the section is Go's own affair.
+/// The timeout for dialing; the other keys concern only Go.
 fn dial(section: &mut Section<'_>) -> Nanos {
     let usual = Nanos::from_secs(3);
     let Some(mut dial) = section.section("dial") else {

@@ -1,4 +1,4 @@
-//! A configuration to a document.
+//! Turns a configuration into a document.
 
 use super::ammo::{Ammo, Format, Source};
 use super::config::{Config, Pool as Configured};
@@ -16,25 +16,25 @@ use drumfire_document::{
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
-/// A token that is overdue by this much is discarded.
+/// Tokens overdue by more than this time are discarded.
 const OVERDUE: Nanos = Nanos::from_secs(2);
 
-/// No exchange takes longer: a server that hangs must not keep the run from its end.
+/// The timeout of an exchange: a server that hangs must not prevent the end of the run.
 const EXCHANGE_MAX: Nanos = Nanos::from_secs(120);
 
 /// Go's client stops at the tenth redirect.
 const REDIRECTS: u32 = 9;
 
-/// The name by which its client of gRPC calls itself.
+/// The User-Agent of the gRPC client.
 const GRPC_USER_AGENT: &str = "load test, pandora universal grpc shooter grpc-go/1.62.0";
 
-/// The most that one compressed body may decode to.
+/// The maximum decoded size of a compressed body.
 const DECODED_MAX: &str = "1GiB";
 
-/// Makes a run of a configuration.
+/// Builds a run from a configuration.
 ///
 /// # Errors
-/// What keeps it from being run.
+/// The mistakes that prevent the run.
 pub(super) fn lower(
     config: &Config,
     notes: Vec<String>,
@@ -61,7 +61,7 @@ pub(super) fn lower(
     }
     let presentation = Presentation::new(config, shown, notes);
     if pools.is_empty() {
-        // Nothing is due, or nothing shoots: that is a run that has ended.
+        // The schedule is empty or no instance sends anything: the run has already ended.
         return Ok(LastWords::default().into());
     }
     let document = Document {
@@ -78,7 +78,8 @@ pub(super) fn lower(
     })))
 }
 
-/// What a pool's files are made of: each of its shots, and the exchanges that its log has.
+/// The data that a pool's output files need: a sample of each request, and the exchanges in its
+/// answer log.
 fn kept(shown: &Shown) -> Kept {
     let least = shown.least_status_in_full();
     Kept {
@@ -87,14 +88,14 @@ fn kept(shown: &Shown) -> Kept {
     }
 }
 
-/// Everything that keeps the document from being a plan.
+/// All mistakes that prevent the document from becoming a plan.
 fn refused(found: &[Diagnostic]) -> LastWords {
     let line = |found: &Diagnostic| without_template(&found.to_string());
     let lines: Vec<String> = found.iter().map(line).collect();
     fatal(&lines.join("\n  "))
 }
 
-/// A message without the template that a text was translated to: no configuration has it.
+/// A message without the generated template, which the user's configuration does not contain.
 fn without_template(message: &str) -> String {
     let parts = message.split_once("in the template `");
     let parts = parts.and_then(|(before, rest)| Some((before, rest.split_once("`: ")?.1)));
@@ -104,7 +105,7 @@ fn without_template(message: &str) -> String {
     )
 }
 
-/// A pool, and the feeds that its templates read.
+/// A pool, and the feeds for its templates.
 struct Made {
     pool: Pool,
     feeds: Vec<Feed>,
@@ -174,7 +175,7 @@ fn pool(
         settings,
         stop,
         requests,
-        // As many of one as its weight says, then those of the next.
+        // Sends as many of one scenario as its weight, then the next scenario.
         mix: (!scenarios.is_empty()).then(|| TOOL.text("weight", &"blocks")),
         scenarios,
         ..Pool::default()
@@ -202,13 +203,13 @@ fn scenarios_of(
     }
 }
 
-/// Shots by the law, each by an instance that is free.
+/// Requests by the law, each sent by a free instance.
 fn load(configured: &Configured, law: String) -> Load {
     let late = match configured.discard_overflow {
         true => format!("drop({OVERDUE})"),
         false => "queue".to_owned(),
     };
-    // The schedule begins with the first instance that asks for a shot.
+    // The schedule starts with the first instance that takes a token.
     let first = configured.startup.first();
     let law = match configured.rps_per_instance || first == Nanos::ZERO {
         true => law,
@@ -217,7 +218,8 @@ fn load(configured: &Configured, law: String) -> Load {
     Load {
         rate: Some(TOOL.text("rps", &law)),
         late: Some(TOOL.text("discard_overflow", &late)),
-        // Without a bound, the rate of each is that of all: as much as each can do.
+        // For an unlimited rate, the rate of each instance and of all instances is the same: as
+        // fast as possible.
         rate_per: (configured.rps_per_instance && !configured.rps.is_unlimited())
             .then(|| TOOL.text("rps-per-instance", &"user")),
         users: configured
@@ -232,7 +234,7 @@ fn load(configured: &Configured, law: String) -> Load {
     }
 }
 
-/// What ends a pool before its schedule does, whose requests are made one by one.
+/// The end of a pool of single requests before the end of its schedule.
 fn stop_requests(ammo: &Ammo) -> Stop {
     let count = |name, count| (count > 0).then(|| TOOL.count(name, count));
     Stop {
@@ -242,7 +244,7 @@ fn stop_requests(ammo: &Ammo) -> Stop {
     }
 }
 
-/// The same of scenarios, of which an iteration is one.
+/// The end of a pool of scenarios; each scenario is one iteration.
 fn stop_scenarios(ammo: &Ammo, per_pass: u64) -> Stop {
     let bounds = [ammo.limit, ammo.passes.saturating_mul(per_pass)];
     let least = bounds.into_iter().filter(|bound| *bound > 0).min();
@@ -288,7 +290,7 @@ fn http_settings(configured: &Configured, gun: &HttpGun) -> Settings {
         },
         connections: Connections {
             connection_idle: gun.idle.map(|idle| TOOL.text("idle-conn-timeout", &idle)),
-            // A connection that no client keeps carries one request.
+            // A connection that Go's client does not keep carries one request.
             requests_per_connection: (!gun.keeps_idle && !http2)
                 .then(|| TOOL.count("max-idle-conns-per-host", 1_u64)),
             ..connections(
@@ -361,13 +363,13 @@ fn grpc_settings(configured: &Configured, gun: &GrpcGun) -> Settings {
     }
 }
 
-/// A target at another port.
+/// A target with another port.
 fn with_port(target: &str, port: u64) -> String {
     let host = target.rsplit_once(':').map_or(target, |(host, _)| host);
     format!("{host}:{port}")
 }
 
-/// A connection for each instance, or those that clients share.
+/// One connection per instance, or the connections of shared clients.
 fn connections(instances: u64, clients: Clients, http2: bool, keep_alive: bool) -> Connections {
     let (count, streams, session) = match clients {
         Clients::Own => (instances, 1, "user"),
@@ -383,18 +385,18 @@ fn connections(instances: u64, clients: Clients, http2: bool, keep_alive: bool) 
         session: Some(TOOL.text("shared-client", &session)),
         cookies: Some(TOOL.text("shared-client", &"none")),
         keepalive: (!keep_alive).then(|| TOOL.switch("disable-keep-alives", false)),
-        // Go's client tries again where a kept connection was closed meanwhile.
+        // Go's client retries a request if a kept connection was closed before it was sent.
         retry_reused: Some(TOOL.switch("", true)),
         retry_style: Some(TOOL.text("", &"go")),
-        // Go's client takes the end of TLS without close_notify as one.
+        // Go's client accepts the end of a TLS connection without close_notify.
         no_close_notify: Some(TOOL.switch("", true)),
-        // An instance dials for each shot, however many have failed.
+        // An instance dials for each request, even after failed attempts.
         connect_backoff: Some(TOOL.text("", &Nanos::ZERO)),
         ..Connections::default()
     }
 }
 
-/// Each phase's own bound, and one of the whole.
+/// The timeouts of the phases, and of the whole exchange.
 fn timeouts(gun: &HttpGun) -> Timeouts {
     let given = gun.timeouts;
     let head = match given.head {

@@ -1,8 +1,8 @@
-//! Everything that is wrong with a configuration.
+//! The mistakes of a configuration.
 
 use std::cell::RefCell;
 
-/// Mistakes as they are found, each with the path of its value.
+/// The mistakes found so far, each with the path of its value.
 #[derive(Debug, Default)]
 pub(super) struct Mistakes(RefCell<Vec<String>>);
 
@@ -15,7 +15,7 @@ impl Mistakes {
         });
     }
 
-    /// Everything that was noted, in its order.
+    /// All noted mistakes, in order.
     pub(super) fn into_inner(self) -> Vec<String> {
         self.0.into_inner()
     }

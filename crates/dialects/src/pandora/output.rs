@@ -1,4 +1,4 @@
-//! Aggregators: where the results of a pool go.
+//! Aggregators: the destinations of a pool's results.
 
 use super::section::{Entry, Section};
 use super::value::Value;
@@ -7,19 +7,19 @@ use drumfire_units::Nanos;
 /// The types of aggregators.
 const TYPES: [&str; 5] = ["discard", "json", "jsonlines", "log", "phout"];
 
-/// Where the results of a pool go.
+/// The destination of a pool's results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Output {
     /// Rows of twelve columns, as Yandex.Tank reads them.
     Phout {
-        /// Where they go.
+        /// The destination of the rows.
         to: Place,
-        /// Whether tags have numbers.
+        /// Whether tags are followed by numbers.
         id: bool,
     },
-    /// A JSON object a line.
+    /// One JSON object per line.
     JsonLines {
-        /// Where they go.
+        /// The destination of the lines.
         to: Place,
     },
     /// Rows in the log.
@@ -28,7 +28,7 @@ pub(super) enum Output {
     Discard,
 }
 
-/// Where lines go.
+/// A destination of lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// Standard output.
@@ -40,7 +40,7 @@ pub(super) enum Place {
 }
 
 impl Place {
-    /// A place by its name: a word, or a path.
+    /// Parses a destination: a word, or a path.
     pub(super) fn named(name: &str) -> Self {
         match name {
             "stdout" => Self::Stdout,
@@ -51,7 +51,7 @@ impl Place {
 }
 
 impl Output {
-    /// Reads an aggregator; `None` where its type is unknown.
+    /// Reads an aggregator; `None` if its type is unknown.
     pub(super) fn read(entry: &Entry<'_>) -> Option<Self> {
         let mut section = entry.section()?;
         let output = match section.plugin("core.Aggregator", &TYPES)? {
@@ -67,7 +67,7 @@ impl Output {
 
 fn phout(section: &mut Section<'_>) -> Output {
     let to = section.text("destination");
-    // How Pandora buffers rows; here a queue with a bound does.
+    // These keys tune Pandora's buffers; drumfire uses a bounded queue instead.
     section.span("flush-time", Nanos::from_secs(1));
     section.count("sample-queue-size", 0, 0);
     section.check_size("buffer-size");
@@ -91,7 +91,7 @@ fn json_lines(section: &mut Section<'_>) -> Option<Output> {
     Some(Output::JsonLines { to })
 }
 
-/// A sink of lines: a name, or a plugin.
+/// The destination of a sink: a name, or a plugin.
 fn sink_of(sink: &Entry<'_>) -> Option<Place> {
     if let Value::Text(name) | Value::Filled(name) = sink.value {
         return Some(Place::named(name));

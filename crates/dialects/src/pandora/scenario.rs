@@ -1,5 +1,5 @@
-//! Scenarios of HTTP requests and of gRPC calls: files in YAML or HCL, and the steps that they come
-//! to.
+//! Scenarios of HTTP requests and of gRPC calls: files in YAML or HCL, and their translation to
+//! steps.
 
 mod call;
 mod function;
@@ -25,7 +25,7 @@ use table::Table;
 /// A file of scenarios.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct File {
-    /// Its path, for mistakes.
+    /// The path, for messages.
     path: String,
     sources: Vec<Source>,
     requests: Vec<Request>,
@@ -46,11 +46,11 @@ enum SourceKind {
     Csv(Table),
     /// Any JSON.
     Json(serde_json::Value),
-    /// Values of the file itself.
+    /// Values in the file itself.
     Variables(serde_json::Value),
 }
 
-/// A request, which steps name.
+/// A request, which steps refer to by name.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Request {
     name: String,
@@ -58,14 +58,14 @@ struct Request {
     uri: String,
     headers: Vec<(String, String)>,
     body: Option<String>,
-    /// Variables and what they are computed from, before the request.
+    /// Variables computed before the request, and their sources.
     mapping: Vec<(String, String)>,
     after: Vec<After>,
-    /// Whether values in its templates are escaped as text of HTML.
+    /// Whether values in the request's templates are escaped for HTML.
     escapes: bool,
 }
 
-/// A gRPC call, which steps name.
+/// A gRPC call, which steps refer to by name.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Call {
     name: String,
@@ -74,7 +74,7 @@ struct Call {
     call: String,
     metadata: Vec<(String, String)>,
     payload: String,
-    /// Variables and what they are computed from, before the call.
+    /// Variables computed before the call, and their sources.
     mapping: Vec<(String, String)>,
     checks: Vec<CallCheck>,
 }
@@ -82,20 +82,20 @@ struct Call {
 /// A check of a reply.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct CallCheck {
-    /// Texts that it must have.
+    /// Texts that the reply must contain.
     payload: Vec<String>,
-    /// HTTP's status in place of gRPC's; 0 where any will do.
+    /// The expected HTTP status that corresponds to the gRPC status; 0 accepts any status.
     status: u64,
 }
 
-/// What happens to a response.
+/// The postprocessing of a response.
 #[derive(Clone, Debug, PartialEq)]
 enum After {
-    /// Variables of JSON paths.
+    /// Variables from JSON paths.
     JsonPath(Vec<(String, String)>),
-    /// Variables of XPaths in HTML.
+    /// Variables from XPaths in HTML.
     XPath(Vec<(String, String)>),
-    /// Variables of header fields.
+    /// Variables from header fields.
     Header(Vec<(String, String)>),
     /// Checks.
     Assert(Assert),
@@ -107,7 +107,7 @@ struct Assert {
     headers: Vec<(String, String)>,
     body: Vec<String>,
     status: u64,
-    /// A comparison, `>` and the like, and a number.
+    /// A comparison operator such as `>`, and a number.
     size: Option<(String, u64)>,
 }
 
@@ -123,7 +123,7 @@ struct Scenario {
 /// Reads a file.
 ///
 /// # Errors
-/// Everything that is wrong with it.
+/// All mistakes of the file.
 pub(super) fn read(path: &str, host: &dyn Host) -> Result<File, String> {
     let bytes = host.read(path);
     let bytes = bytes.map_err(|error| crate::go_text::open_failed(path, &error))?;
@@ -154,7 +154,7 @@ pub(super) fn read(path: &str, host: &dyn Host) -> Result<File, String> {
 }
 
 fn file_of(mut root: Section<'_>, host: &dyn Host) -> File {
-    // Values that only anchors refer to.
+    // `locals` has values that only anchors refer to.
     root.take("locals");
     let mut each = |key| {
         let entries = root.take(key).and_then(|entry| entry.list());
@@ -194,7 +194,7 @@ fn source(mut section: Section<'_>, host: &dyn Host) -> Option<Source> {
                 delimiter: section.text("delimiter"),
                 ignore_first_line: section.bool("ignore_first_line", false),
             };
-            // Whether a template reads it or not, it has to be there.
+            // The file must exist even if no template reads it.
             if let Err(error) = host.open(&table.file) {
                 section.wrong("file", crate::go_text::open_failed(&table.file, &error));
             }
@@ -207,7 +207,7 @@ fn source(mut section: Section<'_>, host: &dyn Host) -> Option<Source> {
     Some(Source { name, kind })
 }
 
-/// The values of the file itself, whose functions can be called.
+/// The values in the file itself, with valid function calls.
 fn variables(section: &mut Section<'_>) -> Option<serde_json::Value> {
     let entry = section.take("variables")?;
     let values = plain(entry.value);
@@ -223,7 +223,7 @@ fn json_file(section: &mut Section<'_>, host: &dyn Host) -> Option<serde_json::V
     let read = bytes
         .map_err(|error| crate::go_text::open_failed(&path, &error))
         .and_then(|bytes| {
-            // What stands behind the value is not looked at.
+            // Text after the first value is ignored.
             let mut values = serde_json::Deserializer::from_slice(&bytes).into_iter();
             let first = values.next().unwrap_or(Ok(serde_json::Value::Null));
             first.map_err(|error| format!("{path}: {error}"))
@@ -263,7 +263,7 @@ fn request(mut section: Section<'_>) -> Request {
         body: section.text("body"),
         ..Request::default()
     };
-    // The tag is of no effect in Pandora either.
+    // Pandora ignores the tag too.
     section.text("tag");
     if let Some(mut before) = section.section("preprocessor") {
         request.mapping = before.text_map("mapping");
@@ -334,7 +334,7 @@ fn after_of(mut section: Section<'_>) -> Option<After> {
     Some(after)
 }
 
-/// The comparison of a body's size; `lt` and `gt` have their bounds in them.
+/// The comparison of a body's size; `lt` and `gt` contain their bounds.
 fn size(section: &mut Section<'_>) -> Option<(String, u64)> {
     let mut size = section.section("size")?;
     let value = size.count("val", 0, 0);

@@ -1,7 +1,8 @@
-//! Schedules: when shots are due, and when instances start.
+//! Schedules: the times of requests and of the starts of instances.
 //!
-//! Numbers of shots are Pandora's: a piece has as many as fit wholly into it. Where its arithmetic
-//! is wrong (`line` over parts of a second, `step` downwards), ours is right.
+//! The numbers of requests are Pandora's: a piece has as many as fit completely into it. If
+//! Pandora's arithmetic is wrong (`line` over parts of a second, `step` downwards), drumfire's is
+//! correct.
 
 use super::section::{Entry, Section};
 use drumfire_units::Nanos;
@@ -18,13 +19,13 @@ const TYPES: [&str; 7] = [
     "unlimited",
 ];
 
-/// The most instances of a pool.
+/// The maximum number of instances of a pool.
 const INSTANCES_MAX: u64 = 1_000_000;
 
-/// The most levels of one `step`.
+/// The maximum number of levels of one `step`.
 const LEVELS_MAX: f64 = 100_000.0;
 
-/// A part of a piece is written with at most this many decimals.
+/// The maximum number of decimals for a part of a piece.
 const DIGITS_MAX: u32 = 9;
 
 /// How many parts with the same number of decimals are tried.
@@ -33,44 +34,44 @@ const PARTS_MAX: usize = 1_000;
 /// One piece of a schedule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Piece {
-    /// A constant number a second.
+    /// A constant rate per second.
     Const { rate: f64, span: Nanos },
-    /// A number a second that changes evenly.
+    /// A rate per second that changes linearly.
     Line { from: f64, to: f64, span: Nanos },
-    /// This many at once.
+    /// This many requests at once.
     Once(u64),
     /// As fast as possible.
     Unlimited { span: Nanos },
 }
 
-/// Pieces, one after the other.
+/// Consecutive pieces.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Schedule(Vec<Piece>);
 
-/// When instances start.
+/// The start times of instances.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Startup {
-    /// From each time on, that many are there; both ascend.
+    /// The number of started instances from each time on; both ascend.
     changes: Vec<(Nanos, u64)>,
-    /// The law of their starts.
+    /// The law of the starts.
     law: String,
 }
 
 impl Schedule {
-    /// Reads a schedule, or a list of them.
+    /// Reads a schedule, or a list of schedules.
     pub(super) fn read(entry: &Entry<'_>) -> Self {
         let mut pieces = Vec::new();
         read_into(entry, &mut pieces);
         Self(pieces)
     }
 
-    /// Whether it has no bound at any time.
+    /// Whether the schedule is always unlimited.
     pub(super) fn is_unlimited(&self) -> bool {
         let mut pieces = self.0.iter();
         pieces.all(|piece| matches!(piece, Piece::Unlimited { .. }))
     }
 
-    /// The rate law; `None` where nothing is ever due.
+    /// The rate law; `None` if no request is ever due.
     pub(super) fn law(&self) -> Option<String> {
         let is_due = |piece: &&Piece| piece.count() != Some(0);
         let due = self.0.iter().rposition(|piece| is_due(&piece))?;
@@ -82,10 +83,10 @@ impl Schedule {
         Some(law)
     }
 
-    /// The same as starts of instances.
+    /// The schedule as start times of instances.
     ///
     /// # Errors
-    /// In words, where their number has no bound.
+    /// A message, if the number of instances is unbounded.
     pub(super) fn startup(&self) -> Result<Startup, String> {
         let too_many = format!("more than {INSTANCES_MAX} instances; start fewer");
         let mut changes: Vec<(Nanos, u64)> = Vec::new();
@@ -117,7 +118,7 @@ impl Schedule {
     }
 }
 
-/// From a time on there are `count`.
+/// Sets the number of instances from a time on.
 fn set(changes: &mut Vec<(Nanos, u64)>, at: Nanos, count: u64) {
     match changes.last_mut() {
         Some(last) if last.0 == at => last.1 = count,
@@ -126,23 +127,23 @@ fn set(changes: &mut Vec<(Nanos, u64)>, at: Nanos, count: u64) {
 }
 
 impl Startup {
-    /// How many there are in the end.
+    /// The number of instances at the end.
     pub(super) fn most(&self) -> u64 {
         self.changes.last().map_or(0, |(_, count)| *count)
     }
 
-    /// When the first one starts.
+    /// The start of the first instance.
     pub(super) fn first(&self) -> Nanos {
         self.changes.first().map_or(Nanos::ZERO, |(at, _)| *at)
     }
 
-    /// How many were started up to a time.
+    /// The number of instances started up to a time.
     pub(super) fn started(&self, at: Nanos) -> u64 {
         let after = self.changes.partition_point(|(time, _)| *time <= at);
         after.checked_sub(1).map_or(0, |last| self.changes[last].1)
     }
 
-    /// The number of instances, where all of them start at once.
+    /// The number of instances, if all start at once.
     pub(super) fn at_once(&self) -> Option<u64> {
         match self.changes[..] {
             [(Nanos::ZERO, count)] => Some(count),
@@ -150,14 +151,14 @@ impl Startup {
         }
     }
 
-    /// The law by which they start.
+    /// The law of the starts.
     pub(super) fn law(&self) -> &str {
         &self.law
     }
 }
 
 impl Piece {
-    /// How many tokens it has; `None` where they are not counted.
+    /// The number of tokens; `None` if it is unlimited.
     fn count(&self) -> Option<u64> {
         Some(match *self {
             Self::Const { rate, span } => (rate * span.as_secs_f64()) as u64,
@@ -167,7 +168,7 @@ impl Piece {
         })
     }
 
-    /// How long it lasts.
+    /// The length of the piece.
     fn span(&self) -> Nanos {
         match *self {
             Self::Const { span, .. } | Self::Line { span, .. } | Self::Unlimited { span } => span,
@@ -175,7 +176,8 @@ impl Piece {
         }
     }
 
-    /// When its token `n` is due, from its own start: `N(t) = from·t + a·t²/2 = n`.
+    /// The time at which token `n` is due, from the start of the piece: `N(t) = from·t + a·t²/2 =
+    /// n`.
     fn instant(&self, n: u64) -> Nanos {
         let n = n as f64;
         let seconds = match *self {
@@ -190,8 +192,9 @@ impl Piece {
         Nanos((seconds * 1e9) as u64).min(self.span())
     }
 
-    /// Appends it as a law. Ours counts each start of a token, Pandora only whole ones: a piece
-    /// whose last one is cut off ends before it, and a pause follows.
+    /// Appends the piece as a law. drumfire counts each token that starts, Pandora only complete
+    /// ones. A piece whose last token is incomplete therefore ends before that token, followed by a
+    /// pause.
     fn print(&self, law: &mut String) {
         // Writing to a String can't fail.
         let _ = match *self {
@@ -203,7 +206,7 @@ impl Piece {
         };
     }
 
-    /// Where it ends, so that ours has as many tokens as Pandora.
+    /// The end of the piece, so that drumfire sends as many tokens as Pandora.
     fn end(&self) -> End {
         let tokens = match *self {
             Self::Const { rate, span } => rate * span.as_secs_f64(),
@@ -221,18 +224,18 @@ impl Piece {
     }
 }
 
-/// Where a piece ends.
+/// The end of a piece.
 #[derive(Clone, Copy, Debug)]
 enum End {
-    /// At its span's end.
+    /// At the end of its length.
     Whole,
-    /// At once: it has no whole token.
+    /// At its start: the piece has no complete token.
     Nothing,
-    /// At a time above that of its last token, and at most that of the one that is cut off.
+    /// After the last complete token, and at most at the incomplete token.
     Within { above: Nanos, at_most: Nanos },
 }
 
-/// A rate that changes evenly, in billionths a second.
+/// A rate that changes linearly, in billionths per second.
 #[derive(Clone, Copy, Debug)]
 struct Curve {
     from: i128,
@@ -252,7 +255,7 @@ impl Curve {
         }
     }
 
-    /// The rate and the time where a part of it is over: `tenths / 10^digits`, where both are
+    /// The rate and the time after the fraction `tenths / 10^digits` of the curve, if both are
     /// exact.
     fn part(&self, tenths: i128, digits: u32) -> Option<(i128, Nanos)> {
         let whole = 10_i128.pow(digits);
@@ -267,8 +270,8 @@ impl Curve {
         Some((self.from + rise / whole, Nanos(time)))
     }
 
-    /// The shortest part of it that ends within these bounds and is written exactly; else the
-    /// longest.
+    /// The end of the curve within these bounds, with the fewest decimals that are exact; otherwise
+    /// at the upper bound.
     fn cut(&self, above: Nanos, at_most: Nanos) -> (i128, Nanos) {
         let span = i128::from(self.span.0);
         for digits in 1..=DIGITS_MAX {
@@ -303,7 +306,7 @@ impl Curve {
     }
 }
 
-/// A rate from billionths.
+/// A rate in billionths as a decimal number.
 fn decimal(billionths: i128) -> String {
     let (whole, rest) = (billionths / 1_000_000_000, billionths % 1_000_000_000);
     let text = format!("{whole}.{rest:09}");
@@ -350,7 +353,7 @@ fn read_into(entry: &Entry<'_>, pieces: &mut Vec<Piece>) {
     section.finish();
 }
 
-/// A line, which is a constant where both ends are the same.
+/// A line, or a constant if both ends are equal.
 fn line(from: f64, to: f64, span: Nanos) -> Piece {
     if from == to {
         return Piece::Const { rate: from, span };
@@ -358,7 +361,7 @@ fn line(from: f64, to: f64, span: Nanos) -> Piece {
     Piece::Line { from, to, span }
 }
 
-/// Constants from the first level on, as far as the last level is not passed.
+/// Constant rates from the first level up to the last level, without exceeding the last.
 fn step(section: &mut Section<'_>, pieces: &mut Vec<Piece>) {
     let (from, to) = (section.float("from"), section.float("to"));
     let by = section.count("step", 0, 1).max(1) as f64;
@@ -378,7 +381,7 @@ fn step(section: &mut Section<'_>, pieces: &mut Vec<Piece>) {
     }
 }
 
-/// Some at once, then more after each pause.
+/// Some instances at once, then more after each pause.
 fn instance_step(section: &mut Section<'_>, pieces: &mut Vec<Piece>) {
     let (from, to) = (section.count("from", 0, 0), section.count("to", 0, 0));
     let by = section.count("step", 0, 1).max(1);

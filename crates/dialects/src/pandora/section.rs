@@ -1,7 +1,7 @@
-//! A mapping of the configuration, whose keys are taken one by one.
+//! A mapping of the configuration. A reader takes its keys one by one.
 //!
-//! Keys are found in any case. What no reader has taken is unknown, and unknown keys are mistakes.
-//! The words of mistakes are those of the library that Pandora reads its configuration with.
+//! The case of keys is ignored. Keys that no reader has taken are unknown, and unknown keys are
+//! mistakes. Messages use the words of the library that parses Pandora's configuration.
 
 use super::mistakes::Mistakes;
 use super::value::Value;
@@ -9,16 +9,16 @@ use crate::grammar::{go_duration, go_number};
 use drumfire_plan::suggestion;
 use drumfire_units::Nanos;
 
-/// The shortest span of a schedule and of a timeout.
+/// The minimum length of a schedule and of a timeout.
 const SPAN_MIN: Nanos = Nanos::from_millis(1);
 
-/// A mapping, and which of its keys were taken.
+/// A mapping, and the keys taken so far.
 #[derive(Debug)]
 pub(super) struct Section<'a> {
-    /// Its place in the file, such as `pools[0].gun`.
+    /// The place in the file, such as `pools[0].gun`.
     pub(super) path: String,
     entries: &'a [(String, Value)],
-    /// Every key that was asked for.
+    /// Every key that a reader has asked for.
     asked: Vec<&'static str>,
     pub(super) mistakes: &'a Mistakes,
 }
@@ -32,7 +32,7 @@ pub(super) struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// Notes that the value is of another type.
+    /// Notes that the value has the wrong type.
     fn unfit(&self, wanted: &str) {
         let (kind, shown) = (self.value.kind(), self.value.shown());
         self.wrong(format!(
@@ -54,7 +54,7 @@ impl<'a> Entry<'a> {
                 asked: Vec::new(),
                 mistakes: self.mistakes,
             }),
-            // A block of HCL, of which there is one.
+            // A single block of HCL.
             Value::List(values) if matches!(&values[..], [Value::Map(_)]) => Entry {
                 value: &values[0],
                 ..self.clone()
@@ -72,7 +72,7 @@ impl<'a> Entry<'a> {
         let values = match self.value {
             Value::List(values) => &values[..],
             Value::Map(entries) if entries.is_empty() => &[],
-            // A block of HCL that stands once.
+            // A block of HCL that occurs once.
             map @ Value::Map(_) => std::slice::from_ref(map),
             _ => {
                 self.unfit("slice");
@@ -110,7 +110,7 @@ impl<'a> Entry<'a> {
         read
     }
 
-    /// A whole number; a fraction is cut off, as the library does it.
+    /// A whole number; a fraction is truncated, as in the library.
     fn whole(&self) -> Option<i64> {
         let read = match self.value {
             Value::Number(number) => number
@@ -137,7 +137,7 @@ impl<'a> Entry<'a> {
         read.filter(|number| number.is_finite())
     }
 
-    /// A span: Go's text of one, or a number of nanoseconds.
+    /// A span: a Go duration, or a number of nanoseconds.
     fn span(&self) -> Option<Nanos> {
         match self.value {
             Value::Text(text) | Value::Filled(text) => match go_duration::duration(text.trim()) {
@@ -155,7 +155,7 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// A size in bytes: a number, or one with a unit of 1024s, `8mb`.
+    /// A size in bytes: a number, optionally with a unit in powers of 1024, such as `8mb`.
     fn size(&self) -> Option<u64> {
         let read = match self.value {
             Value::Number(number) => number.as_u64(),
@@ -169,7 +169,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// A size as a text.
+/// Parses a size.
 fn size(text: &str) -> Option<u64> {
     let text = text.trim().to_ascii_lowercase();
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
@@ -187,7 +187,7 @@ fn size(text: &str) -> Option<u64> {
 }
 
 impl<'a> Section<'a> {
-    /// The whole file.
+    /// The section of the whole file.
     pub(super) fn root(entries: &'a [(String, Value)], mistakes: &'a Mistakes) -> Self {
         Self {
             path: String::new(),
@@ -209,7 +209,7 @@ impl<'a> Section<'a> {
         })
     }
 
-    /// Every key and its value, where the keys are free.
+    /// Every key and its value, for mappings with arbitrary keys.
     pub(super) fn all(&self) -> impl Iterator<Item = (&'a str, Entry<'a>)> {
         self.entries.iter().map(|(key, value)| {
             let entry = Entry {
@@ -233,7 +233,7 @@ impl<'a> Section<'a> {
         self.mistakes.add(&self.path_of(key), what);
     }
 
-    /// Notes that the value of a key is below the least, by the rule's name.
+    /// Notes that the value of a key is below the minimum, with the name of the rule.
     fn invalid(&self, key: &str, rule: &str, least: impl std::fmt::Display) {
         self.wrong(
             key,
@@ -248,7 +248,7 @@ impl<'a> Section<'a> {
             .unwrap_or(usual)
     }
 
-    /// A text; `None` where it is absent or empty.
+    /// A text; `None` if it is absent or empty.
     pub(super) fn text(&mut self, key: &'static str) -> Option<String> {
         let text = self.take(key).and_then(|entry| entry.text());
         text.filter(|text| !text.is_empty())
@@ -295,7 +295,7 @@ impl<'a> Section<'a> {
             .unwrap_or(usual)
     }
 
-    /// A span that bounds something: 0 and less, and none, are no bound.
+    /// A timeout: 0, negative and absent mean unlimited.
     pub(super) fn bound(&mut self, key: &'static str) -> Nanos {
         let entry = self.take(key);
         let is_below_0 = entry.as_ref().is_some_and(|entry| match entry.value {
@@ -318,7 +318,7 @@ impl<'a> Section<'a> {
         let given = entry.as_ref().map(Entry::span);
         match given {
             Some(Some(span)) if span >= SPAN_MIN => span,
-            // It is no span, which was noted.
+            // An invalid span was already noted.
             Some(None) => SPAN_MIN,
             Some(Some(_)) | None => {
                 self.invalid(key, "min-time", SPAN_MIN);
@@ -327,7 +327,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// A size in bytes, which nothing here depends on but its form.
+    /// A size in bytes. Only its form is checked, because nothing uses it.
     pub(super) fn check_size(&mut self, key: &'static str) {
         let _size = self.take(key).and_then(|entry| entry.size());
     }
@@ -345,7 +345,7 @@ impl<'a> Section<'a> {
             return Vec::new();
         };
         let entries = section.all();
-        // Nothing is an empty text, as in Go.
+        // An absent value is an empty text, as in Go.
         let text = |(key, entry): (&str, Entry<'_>)| match entry.value {
             Value::Null => Some((key.to_owned(), String::new())),
             _ => Some((key.to_owned(), entry.text()?)),
@@ -358,7 +358,7 @@ impl<'a> Section<'a> {
         self.take(key).and_then(|entry| entry.section())
     }
 
-    /// The type of a plugin, one of `known`; `what` names its kind.
+    /// The type of a plugin, which must be one of `known`; `what` is its kind in messages.
     pub(super) fn plugin(&mut self, what: &str, known: &[&'static str]) -> Option<&'static str> {
         let Some(name) = self.text("type") else {
             let path = &self.path;
@@ -377,7 +377,7 @@ impl<'a> Section<'a> {
         found.copied()
     }
 
-    /// Notes the keys that nothing has asked for.
+    /// Notes the keys that no reader has asked for.
     pub(super) fn finish(self) {
         let is_known = |key: &str| {
             self.asked
@@ -398,7 +398,7 @@ mod tests {
     use super::*;
     use drumfire_document::Bare;
 
-    /// What a reader of a section notes.
+    /// The mistakes that a reader of a section notes.
     fn mistakes_of(yaml: &str, read: fn(&mut Section<'_>)) -> Vec<String> {
         let mistakes = Mistakes::default();
         let json = super::super::value::read(super::super::value::Format::Yaml, yaml).unwrap();

@@ -1,4 +1,4 @@
-//! Ammo as files of requests, and the fields that Go's client adds.
+//! Turns ammo into files of requests, and adds the fields of Go's client.
 
 use super::TOOL;
 use super::ammo::{Ammo, Format, Source};
@@ -17,22 +17,23 @@ use drumfire_plan::{
 use serde_json::Value;
 use std::sync::Arc;
 
-/// The tag of ammo that has none.
+/// The tag of ammo without a tag.
 pub(super) const NO_TAG: &str = "__EMPTY__";
 
-/// The name by which Go's client calls itself.
+/// The User-Agent of Go's client.
 pub(super) const USER_AGENT: &str = "Go-http-client/1.1";
-/// The same over HTTP/2.
+/// The User-Agent of Go's client over HTTP/2.
 const USER_AGENT_HTTP2: &str = "Go-http-client/2.0";
 
-/// The most requests through tunnels, which are made one by one, for each may have a host of its
-/// own.
+/// The maximum number of requests through tunnels. They are listed individually, because each may
+/// have a different host.
 const TUNNELLED_MAX: u64 = 1_000_000;
 
-/// How much of a file is looked at for the fields of its first entry.
+/// The number of bytes of a file that are searched for the fields of its first entry.
 const BEGINNING_BYTES: usize = 16 << 10;
 
-/// The HTTP requests of ammo, in their order: those of a file, or one by one through tunnels.
+/// The HTTP requests of ammo, in order: one request for a file, or a list of requests through
+/// tunnels.
 ///
 /// # Errors
 /// The mistake in the ammo.
@@ -69,10 +70,11 @@ pub(super) fn requests(
     Ok(vec![request])
 }
 
-/// Whether the first request of ammo ends its connection, as all are then taken to do.
+/// Whether the first request of ammo closes its connection. All requests are then assumed to close
+/// it.
 ///
 /// # Errors
-/// When its file can't be read.
+/// If the file can't be read.
 pub(super) fn closes(ammo: &Ammo, host: &dyn Host) -> Result<bool, String> {
     let is_connection = |name: &str, value: &str, wanted: &str| {
         name.trim().eq_ignore_ascii_case("connection") && value.trim().eq_ignore_ascii_case(wanted)
@@ -122,7 +124,7 @@ pub(super) fn closes(ammo: &Ammo, host: &dyn Host) -> Result<bool, String> {
     })
 }
 
-/// Whether such a field stands in brackets before the first entry.
+/// Whether a matching field is in brackets before the first entry.
 fn stands_in<'a>(lines: impl Iterator<Item = &'a str>, is_it: impl Fn(&str, &str) -> bool) -> bool {
     let lines = lines.filter(|line| !line.is_empty());
     let mut standing = lines.take_while(|line| line.starts_with('['));
@@ -135,12 +137,12 @@ fn stands_in<'a>(lines: impl Iterator<Item = &'a str>, is_it: impl Fn(&str, &str
 /// The gRPC calls of ammo.
 ///
 /// # Errors
-/// When its file can't be read.
+/// If the file can't be read.
 pub(super) fn calls(ammo: &Ammo, host: &dyn Host) -> Result<Request, String> {
     Ok(of(written(ammo, host)?))
 }
 
-/// A request for every entry.
+/// A request that represents every entry.
 fn of(written: Written) -> Request {
     let mut request = Request::new(Ask::Ammo(Box::new(written)));
     request.name = Some(TOOL.text("ammo", &NO_TAG));
@@ -184,12 +186,12 @@ fn written(ammo: &Ammo, host: &dyn Host) -> Result<Written, String> {
     })
 }
 
-/// Whether the fields of the configuration stand above those of the file.
+/// Whether the configuration's fields override the file's.
 const fn stands_above(ammo: &Ammo) -> bool {
     matches!(ammo.format, Format::Uri | Format::UriPost)
 }
 
-/// The fields of the configuration; those that follow from the body are left out.
+/// The fields of the configuration, without those that follow from the body.
 fn planned(ammo: &Ammo) -> Vec<(String, String)> {
     let mut headers: Vec<(String, String)> = Vec::new();
     for (name, value) in &ammo.headers {
@@ -205,8 +207,8 @@ fn planned(ammo: &Ammo) -> Vec<(String, String)> {
     headers
 }
 
-/// Ammo whose `limit` counts the entries that are chosen: in the configuration it counts all that are
-/// read, in their order and again and again.
+/// Ammo whose `limit` counts only the chosen entries. In the configuration, `limit` counts all
+/// entries that are read, over repeated passes.
 ///
 /// # Errors
 /// The mistake in the ammo.
@@ -253,7 +255,7 @@ fn entries(ammo: &Ammo, gun: &HttpGun, host: &dyn Host) -> Result<Arc<Entries>, 
         .map_err(|error| format!("{}: {error}", place(ammo)))
 }
 
-/// The place of ammo, as mistakes name it.
+/// The name of the ammo's source in messages.
 fn place(ammo: &Ammo) -> &str {
     match &ammo.source {
         Source::File(path) => path,
@@ -261,7 +263,7 @@ fn place(ammo: &Ammo) -> &str {
     }
 }
 
-/// Requests through tunnels, each to the host that it names.
+/// Requests through tunnels, each to the host in its entry.
 fn tunnelled(ammo: &Ammo, gun: &HttpGun, host: &dyn Host) -> Result<Vec<Request>, String> {
     let entries = entries(ammo, gun, host)?;
     let wrong = |error: String| format!("{}: {error}", place(ammo));
@@ -274,7 +276,7 @@ fn tunnelled(ammo: &Ammo, gun: &HttpGun, host: &dyn Host) -> Result<Vec<Request>
         .collect()
 }
 
-/// How the entries are read that go through tunnels.
+/// The options for reading entries that go through tunnels.
 fn options(ammo: &Ammo, gun: &HttpGun) -> AmmoOptions {
     let precedence = match stands_above(ammo) {
         true => Precedence::Plan,
@@ -319,7 +321,7 @@ fn through_tunnel(entries: &Arc<Entries>, row: u64, gun: &HttpGun) -> Result<Req
     let host = headers
         .iter()
         .find(|(name, _)| name.eq_ignore_ascii_case("host"));
-    // Without a host of its own, a request goes to the proxy itself, as in the original.
+    // A request without a host goes to the proxy itself, as in the original.
     let host = host.map_or(&gun.target, |(_, host)| host);
     let scheme = if gun.tls { "https" } else { "http" };
     let url = format!("{scheme}://{host}{target}");
@@ -340,7 +342,7 @@ fn through_tunnel(entries: &Arc<Entries>, row: u64, gun: &HttpGun) -> Result<Req
     Ok(request)
 }
 
-/// Adds the fields that Go's client sends where they are not given.
+/// Adds the fields that Go's client sends by default, if they are missing.
 pub(super) fn complete(headers: &mut Vec<(String, String)>, gun: &HttpGun) {
     let lacks = |headers: &[(String, String)], name: &str| {
         let mut headers = headers.iter();
@@ -353,7 +355,7 @@ pub(super) fn complete(headers: &mut Vec<(String, String)>, gun: &HttpGun) {
     }
 }
 
-/// These fields.
+/// The default fields.
 pub(super) fn defaults(gun: &HttpGun) -> [(&'static str, &str); 2] {
     let (host, _) = gun.target.rsplit_once(':').unwrap_or((&gun.target, ""));
     let agent = match gun.way {
@@ -363,7 +365,7 @@ pub(super) fn defaults(gun: &HttpGun) -> [(&'static str, &str); 2] {
     [("Host", host), ("User-Agent", agent)]
 }
 
-/// A URI of ammo: its host, where it names one, and what is asked for there.
+/// A URI of ammo: its host, if it has one, and the path and query.
 pub(super) struct Uri<'a> {
     pub(super) host: Option<&'a str>,
     pub(super) target: String,

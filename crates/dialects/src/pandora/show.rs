@@ -1,4 +1,4 @@
-//! Pandora's output: rows of results while the run goes on, the log, and the counters.
+//! Pandora's output: rows of results during the run, the log, and the counters.
 
 mod answers;
 mod counters;
@@ -27,29 +27,29 @@ use std::sync::Arc;
 const DISCARDED: &str = "discarded";
 const DISCARDED_CODE: u32 = 777;
 
-/// The message where a server does not speak HTTP/2.
+/// The message if a server does not support HTTP/2.
 const NOT_HTTP2: &str = "shoot panic: Non HTTP/2 connection established. Seems that target doesn't \
                          support HTTP/2.";
 
-/// A pool as it is shown.
+/// The output state of a pool.
 #[derive(Debug)]
 pub(super) struct Shown {
     id: String,
     output: Output,
     startup: Startup,
     columns: Columns,
-    /// Whether a shot is a scenario.
+    /// Whether each iteration is a scenario.
     scenarios: bool,
-    /// Whether a server that does not choose HTTP/2 ends the run.
+    /// Whether the run ends if a server does not choose HTTP/2.
     needs_http2: bool,
-    /// Whether ammo has numbers.
+    /// Whether ammo has numbers in the output.
     is_numbered: bool,
     answers: Option<Answers>,
     answers_to: Option<Place>,
 }
 
 impl Shown {
-    /// The pool of a configuration.
+    /// Reads the output settings of a pool.
     pub(super) fn of(pool: &Pool) -> Self {
         let (sizes, phases, needs_http2) = match &pool.gun {
             Gun::Http(gun) => (gun.sizes, gun.phases, gun.way == Way::Http2 && gun.tls),
@@ -77,12 +77,12 @@ impl Shown {
         }
     }
 
-    /// The least status of the exchanges that its log has in full; `None` without a log.
+    /// The minimum status of exchanges that the log contains in full; `None` without a log.
     pub(super) fn least_status_in_full(&self) -> Option<u16> {
         self.answers.as_ref().map(Answers::least_status)
     }
 
-    /// Where its rows go.
+    /// The destination of the rows.
     fn place(&self) -> Option<&Place> {
         match &self.output {
             Output::Phout { to, .. } | Output::JsonLines { to } => Some(to),
@@ -103,22 +103,22 @@ pub(crate) struct Presentation {
     expvar: Option<u16>,
     started_at: u64,
     interrupted: bool,
-    /// Why the run must end.
+    /// The reason why the run must end.
     fault: Option<String>,
     pub(super) notes: Vec<String>,
 }
 
-/// Places that are written to while the run goes on, each once.
+/// The destinations that are written during the run, each once.
 #[derive(Debug, Default)]
 struct Streams {
     places: Vec<Place>,
     writers: Vec<Box<dyn Stream>>,
-    /// Bytes that go to each.
+    /// The pending bytes of each destination.
     pending: Vec<Vec<u8>>,
 }
 
 impl Streams {
-    /// The number of a place.
+    /// The index of a destination.
     fn add(&mut self, place: &Place) -> usize {
         if let Some(known) = self.places.iter().position(|known| known == place) {
             return known;
@@ -132,7 +132,7 @@ impl Streams {
         self.places.iter().position(|known| known == place)
     }
 
-    /// Writes what is pending.
+    /// Writes the pending bytes.
     fn flush(&mut self) -> io::Result<()> {
         for (writer, bytes) in self.writers.iter_mut().zip(&mut self.pending) {
             writer.write_all(bytes)?;
@@ -218,7 +218,7 @@ impl Presentation {
     /// Writes the rows of samples.
     fn keep(&mut self, kept: &[Kept]) {
         let mut kept: Vec<&Kept> = kept.iter().collect();
-        // Workers come one after the other.
+        // The samples of the workers arrive worker by worker.
         kept.sort_by_key(|kept| kept.sample.end);
         for kept in kept {
             let number = usize::from(kept.pool);
@@ -232,12 +232,12 @@ impl Presentation {
             if pool.needs_http2 && kept.sample.outcome == Outcome::TlsAlpn {
                 self.fault.get_or_insert_with(|| NOT_HTTP2.to_owned());
             }
-            // Calls have an empty tag where ammo has none.
+            // Calls have an empty tag if the ammo has no tag.
             if pool.columns.status == Status::Grpc && *tag == *NO_TAG {
                 tag = Arc::default();
             }
-            // What has failed of a scenario bears the mark of ammo without a tag, as well; a call
-            // that a server answers with an error has not.
+            // Failed steps of a scenario are additionally marked with the tag of ammo without a
+            // tag. A call to which the server answers with an error is not a failed step.
             let is_marked = pool.scenarios && pool.columns.status.is_failed(&kept.sample);
             if is_marked {
                 tag = format!("{tag}|{NO_TAG}").into();
@@ -254,7 +254,7 @@ impl Presentation {
         }
     }
 
-    /// Writes a row where the rows of its pool go.
+    /// Writes a row to the destination of its pool.
     fn write_row(&mut self, number: usize, row: &Row<'_>, ammo: u64) {
         let pool = &self.pools[number];
         match &pool.output {
@@ -281,7 +281,7 @@ impl Presentation {
         }
     }
 
-    /// Takes note of an interval's end.
+    /// Processes the end of an interval.
     fn close(&mut self, interval: &Interval) {
         let started = self.pools.iter();
         let started = started.map(|pool| pool.startup.started(interval.end));
@@ -295,7 +295,7 @@ impl Presentation {
         }
     }
 
-    /// Writes a row for each shot that was discarded.
+    /// Writes a row for each discarded request.
     fn write_discarded(&mut self, number: usize, figures: &Figures, at: Nanos) {
         let counts = figures.iterations.as_ref();
         let dropped = counts.map_or(figures.counts.dropped, |of| of.counts.dropped);
@@ -305,7 +305,7 @@ impl Presentation {
         }
     }
 
-    /// Logs each kind of failure once, with how often it was seen.
+    /// Logs each kind of failure once, with its number of occurrences.
     fn warn(&mut self, number: usize, figures: &Figures, at: Nanos) {
         if !self.log.has_warnings() {
             return;
@@ -322,7 +322,7 @@ impl Presentation {
         }
     }
 
-    /// Says how many answers could not be logged.
+    /// Logs the number of answers that could not be logged.
     fn account_for_answers(&mut self, end: Nanos) {
         for pool in 0..self.pools.len() {
             let lacking = self.pools[pool]
@@ -435,7 +435,7 @@ impl crate::Presentation for Presentation {
         text::summary(summary, style)
     }
 
-    /// 0, or 1 where something ended the run before its time.
+    /// 0, or 1 after a fault or an interruption.
     fn exit_code(&self, _summary: &Summary) -> u8 {
         u8::from(!self.is_clean())
     }

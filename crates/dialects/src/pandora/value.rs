@@ -1,4 +1,4 @@
-//! A configuration file as a tree of values, its placeholders filled in.
+//! A configuration file as a tree of values, with its placeholders replaced.
 
 use super::mistakes::Mistakes;
 use crate::grammar::go_json;
@@ -8,16 +8,16 @@ use serde_json::{Map, Value as Json};
 /// A value of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value {
-    /// Nothing: the key counts as absent.
+    /// An absent value: the key counts as absent.
     Null,
-    /// Yes or no.
+    /// A boolean.
     Bool(bool),
-    /// A number, in the file's own notation.
+    /// A number, in the file's notation.
     Number(serde_json::Number),
     /// A text.
     Text(String),
-    /// What took the place of a placeholder that was the whole text: it may be read as a number or
-    /// as a truth value.
+    /// The value of a placeholder that was the whole text. It may be read as a number or as a
+    /// boolean.
     Filled(String),
     /// Values in their order.
     List(Vec<Self>),
@@ -26,7 +26,7 @@ pub(super) enum Value {
 }
 
 impl Value {
-    /// The type, as Go names it in messages.
+    /// The type, as Go's messages name it.
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Self::Null => "nil",
@@ -55,9 +55,9 @@ impl Value {
 /// A format of configuration files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
-    /// YAML 1.2, as a configuration is read: of truth values only `true` and `false`.
+    /// YAML 1.2, the format of configurations: only `true` and `false` are booleans.
     Yaml,
-    /// YAML 1.1, as a file of scenarios is read.
+    /// YAML 1.1, the format of scenario files.
     OldYaml,
     /// JSON.
     Json,
@@ -67,10 +67,10 @@ pub(super) enum Format {
     Hcl,
 }
 
-/// Reads a file's text.
+/// Parses the text of a file.
 ///
 /// # Errors
-/// In the words of the format's reader.
+/// The message of the format's parser.
 pub(super) fn read(format: Format, text: &str) -> Result<Json, String> {
     if text.trim().is_empty() {
         return Ok(Json::Null);
@@ -89,17 +89,17 @@ pub(super) fn read(format: Format, text: &str) -> Result<Json, String> {
     }
 }
 
-/// The first document of a text, as Go's reader of YAML has it.
+/// The first document of a text, as Go's YAML reader parses it.
 fn first_document(text: &str, options: serde_saphyr::Options) -> Result<Json, String> {
     let mut bytes = text.as_bytes();
     let mut documents = serde_saphyr::read_with_options(&mut bytes, options);
     let first = documents.next().transpose();
-    // Lines of the file may hold secrets.
+    // The snippet is removed, because lines of the file may contain secrets.
     let first = first.map_err(|error| format!("yaml: {}", error.without_snippet()))?;
     Ok(first.unwrap_or_default())
 }
 
-/// Fills in the placeholders of a tree. `path` names the value in mistakes.
+/// Replaces the placeholders of a tree. `path` is the path of the value in messages.
 pub(super) fn filled(json: Json, path: &str, host: &dyn Host, mistakes: &Mistakes) -> Value {
     match json {
         Json::Null => Value::Null,
@@ -139,11 +139,11 @@ fn filled_map(
     entries.into_iter().map(entry).collect()
 }
 
-/// One placeholder of a text.
+/// One placeholder in a text.
 struct Placeholder<'a> {
-    /// The whole of it, with its braces.
+    /// The whole placeholder, with its braces.
     whole: &'a str,
-    /// The word before the first colon; empty where there is none.
+    /// The word before the first colon; empty without a colon.
     kind: &'a str,
     name: &'a str,
 }
@@ -170,8 +170,8 @@ fn placeholders(text: &str) -> Vec<Placeholder<'_>> {
     found
 }
 
-/// The text with its placeholders filled in; `None` where it has none. Those of an unknown kind
-/// stay as they are.
+/// The text with its placeholders replaced; `None` for a text without placeholders. Placeholders of
+/// an unknown kind are left unchanged.
 fn fill(text: &str, host: &dyn Host) -> Result<Option<Value>, String> {
     let found = placeholders(text);
     if found.is_empty() {
@@ -193,13 +193,13 @@ fn fill(text: &str, host: &dyn Host) -> Result<Option<Value>, String> {
     }))
 }
 
-/// A variable of the environment.
+/// An environment variable.
 fn variable(name: &str, host: &dyn Host) -> Result<String, String> {
     let value = host.variable(name).filter(|value| !value.is_empty());
     value.ok_or_else(|| format!("get ENV variable {name} failed: the variable is not set or empty"))
 }
 
-/// `KEY=value`, a line of a file: `FILE#KEY`.
+/// The value in a line `KEY=value` of a file: `FILE#KEY`.
 fn property(name: &str, host: &dyn Host) -> Result<String, String> {
     let Some((path, key)) = name.rsplit_once('#') else {
         return Err(format!(

@@ -1,14 +1,15 @@
-//! The clocks of a place, with their changes while a run lasts.
+//! The clock of a time zone, with its changes during a run.
 
 use drumfire_compile::{Host, ZoneTime};
 
-/// Changes of the clocks are looked for this far ahead: a run may last a year.
+/// Clock changes are looked up this far ahead, because a run may last a year.
 const AHEAD_SECONDS: i64 = 400 * 86_400;
 
-/// Clocks change no more often than this.
+/// The minimum time between two clock changes.
 const STEP_SECONDS: i64 = 10 * 86_400;
 
-/// The time in a place as header fields have it, as a template; `None` where the place is unknown.
+/// A template for the time in a zone, in the format of header fields; `None` if the zone is
+/// unknown.
 pub(super) fn dated(place: &str, host: &dyn Host) -> Option<String> {
     if place == "UTC" {
         return Some("{{ unix | http_date }}".to_owned());
@@ -30,8 +31,7 @@ pub(super) fn dated(place: &str, host: &dyn Host) -> Option<String> {
     Some(format!("{{{{ {expression}{} }}}}", shown(&zone)))
 }
 
-/// The second at which the clocks of a place are no longer `before`'s: after `from`, and at most at
-/// `to`.
+/// The second at which the clock differs from `before`: after `from`, and at most at `to`.
 fn change(place: &str, from: i64, to: i64, before: &ZoneTime, host: &dyn Host) -> i64 {
     let (mut same, mut changed) = (from, to);
     while changed - same > 1 {
@@ -44,7 +44,7 @@ fn change(place: &str, from: i64, to: i64, before: &ZoneTime, host: &dyn Host) -
     changed
 }
 
-/// The time on these clocks, as an expression.
+/// An expression for the time on this clock.
 fn shown(zone: &ZoneTime) -> String {
     let (offset, name) = (zone.offset_seconds, &zone.abbreviation);
     format!("unix | http_date({offset}, \"{name}\")")
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
     use drumfire_document::Environment;
 
-    /// A place whose summer begins a hundred days after the epoch and lasts a hundred days.
+    /// A zone whose summer time begins a hundred days after the epoch and lasts a hundred days.
     #[derive(Debug)]
     struct Summery;
 

@@ -1,4 +1,4 @@
-//! slow_cooker's flags: one row each, typed as slow_cooker types them.
+//! slow_cooker's flags, one row each, with slow_cooker's types.
 
 use super::PROGRAM;
 use crate::grammar::go_duration;
@@ -6,16 +6,16 @@ use crate::grammar::go_flag::{self, BadValue, Failure, Flag, Kind, Listed, Place
 use crate::grammar::go_number::{boolean, integer, natural};
 use drumfire_units::Nanos;
 
-/// A slow_cooker command line as it was given.
+/// A slow_cooker command line as written.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "one field a flag, and slow_cooker's flags are booleans"
 )]
 pub(super) struct Args {
-    /// `-compress`: ask for gzip.
+    /// `-compress`: request gzip.
     pub(super) compress: bool,
-    /// `-concurrency`: how many users.
+    /// `-concurrency`: the number of users.
     pub(super) concurrency: i64,
     /// `-data`: the body, or `@` and the name of its file.
     pub(super) data: String,
@@ -29,15 +29,15 @@ pub(super) struct Args {
     pub(super) help: bool,
     /// `-host`: Host headers, with commas between.
     pub(super) host: String,
-    /// `-interval`: how often a line is printed.
+    /// `-interval`: the time between two lines.
     pub(super) interval: Nanos,
-    /// `-iterations`: how many lines; 0 has no bound.
+    /// `-iterations`: the number of lines; 0 means unlimited.
     pub(super) iterations: u64,
     /// `-latencyUnit`: `ms`, `us` or `ns`.
     pub(super) latency_unit: String,
     /// `-method`
     pub(super) method: String,
-    /// `-metric-addr`: where metrics are asked for.
+    /// `-metric-addr`: the address of the metrics.
     pub(super) metric_addr: String,
     /// `-noLatencySummary`: print no quantiles at the end.
     pub(super) no_latency_summary: bool,
@@ -45,13 +45,13 @@ pub(super) struct Args {
     pub(super) noreuse: bool,
     /// `-qps`: the rate of each user, a decimal number.
     pub(super) qps: String,
-    /// `-reportLatenciesCSV`: the file of the latencies.
+    /// `-reportLatenciesCSV`: the file for the latencies.
     pub(super) report_latencies_csv: String,
-    /// `-seed-format`: print the older shape. Ours.
+    /// `-seed-format`: print the older format. An addition to slow_cooker's flags.
     pub(super) seed_format: bool,
-    /// `-timeout`: the bound of an exchange; 0 is none.
+    /// `-timeout`: the timeout of an exchange; 0 means none.
     pub(super) timeout: Nanos,
-    /// `-totalRequests`: how many are sent; 0 has no bound.
+    /// `-totalRequests`: the number of requests; 0 means unlimited.
     pub(super) total_requests: u64,
 }
 
@@ -103,12 +103,13 @@ const fn row(
     }
 }
 
-/// A span as Go reads it.
+/// Parses a Go duration.
 fn span(text: &str) -> Result<Nanos, BadValue> {
     go_duration::duration(text).map_err(|_| BadValue::Syntax)
 }
 
-/// A decimal number without a sign, as it was written; a whole one in any of Go's bases.
+/// Checks an unsigned decimal number and returns it as written; a whole number may be in any of
+/// Go's bases.
 fn decimal(text: &str) -> Result<String, BadValue> {
     if let Ok(whole) = integer(text) {
         return Ok(whole.to_string());
@@ -122,12 +123,12 @@ fn decimal(text: &str) -> Result<String, BadValue> {
     }
 }
 
-/// A floating number, not checked further, as in the original.
+/// Parses a floating-point number; its range is not checked, as in the original.
 fn float(text: &str) -> Result<f64, BadValue> {
     text.parse().map_err(|_| BadValue::Syntax)
 }
 
-/// `Name: value`.
+/// Parses `Name: value`.
 fn header(text: &str) -> Result<(String, String), BadValue> {
     match text.split_once(':') {
         Some((name, value)) if !name.is_empty() => {
@@ -137,8 +138,8 @@ fn header(text: &str) -> Result<(String, String), BadValue> {
     }
 }
 
-/// Every flag, sorted by name as the listing has them. The texts are slow_cooker's own, slips
-/// included: scripts compare them.
+/// Every flag, sorted by name as in the listing. The texts are slow_cooker's, including its
+/// mistakes, because scripts compare them.
 const FLAGS: [Flag<Args>; 20] = [
     row(
         "compress",
@@ -191,7 +192,7 @@ const FLAGS: [Flag<Args>; 20] = [
         "HTTP request header. (can be repeated.)",
         |args, text| {
             let (name, value) = header(text)?;
-            // Of two with the same spelling the last counts.
+            // If a name occurs twice with the same spelling, the last one counts.
             args.headers.retain(|(known, _)| *known != name);
             args.headers.push((name, value));
             Ok(())
@@ -342,14 +343,14 @@ const FLAGS: [Flag<Args>; 20] = [
     ),
 ];
 
-/// A command line: its flags, and its other words.
+/// A command line: its flags and its other words.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Line {
     pub(super) args: Args,
     pub(super) words: Vec<String>,
 }
 
-/// Reads a command line, without the program's name. Flags may follow the URL.
+/// Parses a command line, without the program's name. Flags may follow the URL.
 pub(super) fn parse(line: &[String]) -> Result<Line, Failure> {
     let mut args = Args::default();
     let words = go_flag::parse(&FLAGS, Placement::Anywhere, line, &mut args)?;

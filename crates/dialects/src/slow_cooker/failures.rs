@@ -1,33 +1,33 @@
-//! Failures as they are told: a line for each kind, with how often it was seen.
+//! Printing of failures: a line for each kind, with its number of occurrences.
 
 use crate::go_error_text::error_text;
 use drumfire_measure::{Figures, Outcome};
 use std::collections::BTreeMap;
 
-/// Go's texts where `-timeout` has passed: before the head of the response, and behind it.
+/// Go's texts after `-timeout` has passed: before the head of the response, and in its body.
 const TIMED_OUT: &str =
     "context deadline exceeded (Client.Timeout exceeded while awaiting headers)";
 const TIMED_OUT_IN_BODY: &str =
     "context deadline exceeded (Client.Timeout or context cancellation while reading body)";
 
-/// Failures that have not been told yet.
+/// Failures that have not been printed yet.
 #[derive(Clone, Debug)]
 pub(super) struct Failures {
     counts: BTreeMap<String, u64>,
     dialing: Dialing,
 }
 
-/// The time that ends the opening of a connection.
+/// The timeout that ends the opening of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dialing {
-    /// A time of its own.
+    /// A separate timeout.
     Bounded,
-    /// `-timeout`, which is over before that.
+    /// `-timeout`, which is shorter.
     CutOff,
 }
 
 impl Failures {
-    /// None yet.
+    /// No failures yet.
     pub(super) const fn new(dialing: Dialing) -> Self {
         Self {
             counts: BTreeMap::new(),
@@ -35,11 +35,11 @@ impl Failures {
         }
     }
 
-    /// Adds those of a span. `host` is the target's name, where all requests go to one.
+    /// Adds the failures of a span. `host` is the target's name, if all requests go to one target.
     pub(super) fn add(&mut self, figures: &Figures, host: Option<&str>) {
         for row in figures.errors() {
             let text = match row.outcome {
-                // Bad responses, and those with another hash, are in the line.
+                // The line counts bad responses and responses with a different hash.
                 Outcome::InvalidStatus | Outcome::ProtoUnexpected101 | Outcome::AssertBody => {
                     continue;
                 }
@@ -61,7 +61,7 @@ impl Failures {
         }
     }
 
-    /// The lines, which are told by this.
+    /// Returns the lines and clears the counts.
     pub(super) fn tell(&mut self) -> String {
         let lines = std::mem::take(&mut self.counts).into_iter();
         lines

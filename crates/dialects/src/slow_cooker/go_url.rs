@@ -1,14 +1,14 @@
-//! A URL as Go reads it and writes it again: what is printed and sent.
+//! Normalizes a URL as Go does when it parses and prints it. The result is printed and sent.
 
 use crate::go_text::quoted;
 use drumfire_plan::secret;
 use std::fmt::Write as _;
 
 /// The URL with its scheme in lower case and its path escaped as Go's client escapes it. The query
-/// stays as it is.
+/// is unchanged.
 ///
 /// # Errors
-/// Go's words for what is wrong.
+/// Go's message on the mistake.
 pub(super) fn normal(url: &str) -> Result<String, String> {
     let wrong = |why: &str| format!("parse {}: {why}", quoted(&secret::url(url)));
     if url.bytes().any(|byte| byte < b' ' || byte == 0x7f) {
@@ -32,12 +32,12 @@ pub(super) fn normal(url: &str) -> Result<String, String> {
     Ok(format!("{scheme}://{authority}{path}{query}{fragment}"))
 }
 
-/// A text up to a character, and from it on.
+/// Splits a text before the first occurrence of a character.
 fn cut(text: &str, at: char) -> (&str, &str) {
     text.split_at(text.find(at).unwrap_or(text.len()))
 }
 
-/// A `%` that two hexadecimal digits don't follow, with what does.
+/// A `%` without two hexadecimal digits, with the characters after it.
 fn bad_escape(text: &str) -> Option<&str> {
     let places = text.match_indices('%').map(|(at, _)| at);
     let mut escapes = places.map(|at| {
@@ -50,12 +50,12 @@ fn bad_escape(text: &str) -> Option<&str> {
     })
 }
 
-/// Whether a path with this byte may be as it was written.
+/// Whether a path that contains this byte may stay as written.
 const fn may_stay(byte: u8) -> bool {
     is_plain(byte) || matches!(byte, b'!' | b'\'' | b'(' | b')' | b'*' | b'[' | b']' | b'%')
 }
 
-/// Whether a path that is written anew has this byte as it is.
+/// Whether this byte is unescaped in a path that is escaped again.
 const fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
         || matches!(byte, b'-' | b'_' | b'.' | b'~')
@@ -65,7 +65,7 @@ const fn is_plain(byte: u8) -> bool {
         )
 }
 
-/// A path written anew from its bytes; its escapes are sound.
+/// A path escaped again from its bytes; its existing escapes are valid.
 fn escaped(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
     let mut bytes = path.bytes();
@@ -91,7 +91,7 @@ fn escaped(path: &str) -> String {
 mod tests {
     use super::normal;
 
-    /// Each as Go 1.26 has it.
+    /// URLs and their form in Go 1.26.
     #[test]
     fn urls_are_those_that_go_would_send() {
         for (url, wanted) in [

@@ -1,6 +1,6 @@
-//! A slow_cooker command line to a document.
+//! Turns a slow_cooker command line into a document.
 //!
-//! Checks come in slow_cooker's order: help, the URLs, the numbers, the unit, the body.
+//! Checks follow slow_cooker's order: help, the URLs, the numbers, the unit, the body.
 
 use super::args::{self, Args, Line};
 use super::failures::Dialing;
@@ -21,10 +21,10 @@ use drumfire_plan::Method;
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
-/// Where values of the document were written.
+/// The places of values in the document.
 const TOOL: Tool = Tool(PROGRAM);
 
-/// The name by which Go's client calls itself.
+/// The User-Agent of Go's client.
 const USER_AGENT: &str = "Go-http-client/1.1";
 
 /// The field that numbers requests, and the feed of its values.
@@ -36,34 +36,35 @@ const HOSTS: &str = "hosts";
 /// Go's client stops at the tenth redirect.
 const REDIRECTS: u32 = 9;
 
-/// Every response counts, and slow_cooker tells good from bad ones.
+/// Every response counts; slow_cooker distinguishes good from bad ones itself.
 const ANY_STATUS: &str = "100-599";
 
-/// The bound of dialing, and that of a TLS handshake.
+/// The timeout for dialing, and for a TLS handshake.
 const DIAL_MAX: Nanos = Nanos::from_secs(5);
 
-/// The most that one compressed body may decode to.
+/// The maximum decoded size of a compressed body.
 const DECODED_MAX: &str = "1GiB";
 
-/// How long a user waits at most before it dials a refusing target again: a part of the time from
-/// one of its requests to the next, so that it keeps its rate.
+/// The maximum time that a user waits before it dials a refusing target again: a fraction of the
+/// time between two requests, so that the user keeps its rate.
 const BACKOFF_PART: u64 = 4;
 const BACKOFF_MAX: Nanos = Nanos::from_millis(100);
 
-/// Failures are told at least this often where an interval can be cut so, and metrics counted.
+/// Failures are printed at least this often if the interval is a multiple of it; with metrics, the
+/// shorter one applies.
 const PORTION: Nanos = Nanos::from_secs(1);
 const PORTION_COUNTED: Nanos = Nanos::from_millis(100);
 
-/// A run whose end nothing says: a hundred years.
+/// The duration of a run without an end: a hundred years.
 const ENDLESS: Nanos = Nanos::from_secs(100 * 365 * 86_400);
 
-/// The most users: no machine holds more connections to one target.
+/// The maximum number of users: no machine can open more connections to one target.
 const USERS_MAX: i64 = 1_000_000;
 
-/// Shares of hashed responses are told apart to this part.
+/// The resolution of the share of hashed responses.
 const SHARES: f64 = 1_000.0;
 
-/// Makes the run, or the text that slow_cooker prints in place of one.
+/// Builds the run, or the text that slow_cooker prints instead.
 pub(super) fn lower(line: &Line, host: &Arc<dyn Host>, seed: u64) -> Result<Run, LastWords> {
     let args = &line.args;
     if args.help {
@@ -121,12 +122,12 @@ pub(super) fn lower(line: &Line, host: &Arc<dyn Host>, seed: u64) -> Result<Run,
     })
 }
 
-/// The rate of each user, and how many there are.
+/// The rate of each user, and the number of users.
 struct Rate {
-    /// Of each user, a decimal number.
+    /// The rate of each user.
     qps: f64,
     users: u32,
-    /// Of each and of all, as decimal numbers.
+    /// The rates of each user and of all users, as decimal numbers.
     each: String,
     all: String,
 }
@@ -155,18 +156,18 @@ impl Rate {
         })
     }
 
-    /// Requests a second.
+    /// Requests per second of all users.
     fn total(&self) -> f64 {
         self.qps * f64::from(self.users)
     }
 
-    /// The time from one request of a user to its next.
+    /// The time between two requests of a user.
     fn period(&self) -> Nanos {
         Nanos((1e9 / self.qps).ceil() as u64)
     }
 }
 
-/// A decimal number this often, exactly.
+/// The exact product of a decimal number and a whole number.
 fn product(decimal: &str, times: u32) -> Option<String> {
     let (whole, fraction) = decimal.split_once('.').unwrap_or((decimal, ""));
     let digits: u128 = format!("{whole}{fraction}").parse().ok()?;
@@ -194,10 +195,10 @@ fn banner(args: &Args, targets: &Targets, rate: &Rate) -> String {
     )
 }
 
-/// The request's body; `None` where there is none. `urls` is the word that says where requests go.
+/// The request's body; `None` without one. `urls` is the argument with the target.
 fn body(args: &Args, urls: &str, host: &dyn Host) -> Result<Option<Payload>, LastWords> {
     let text = |text: &str| Payload::Text(TOOL.text("-data", &untemplated(text)));
-    // The list of URLs has read all of standard input.
+    // The list of URLs has already read all of standard input.
     let data = match (args.data.as_str(), urls) {
         ("@-", "@-") => "",
         (data, _) => data,
@@ -240,10 +241,11 @@ fn document(
             load: Load {
                 rate: Some(TOOL.text("-qps", &format!("{}/s", rate.each))),
                 rate_per: Some(TOOL.text("-qps", &"user")),
-                // They come within the time from one request to the next, which spreads these.
+                // All users start within the time between two requests, which spreads their
+                // requests.
                 start: Some(TOOL.text("-concurrency", &format!("{}/s", rate.all))),
                 users: Some(TOOL.text("-concurrency", &rate.users)),
-                // A user that is busy has one request that waits for it.
+                // At most one request waits for a busy user.
                 late: Some(TOOL.text("-qps", &"skip")),
                 ..Load::default()
             },
@@ -265,7 +267,7 @@ fn document(
     }
 }
 
-/// How often the run is looked at: whole intervals are made of such portions.
+/// The interval of the measurement; the intervals of slow_cooker consist of such portions.
 fn portion(args: &Args) -> Nanos {
     let portion = match args.metric_addr.is_empty() {
         true => PORTION,
@@ -277,7 +279,7 @@ fn portion(args: &Args) -> Nanos {
     }
 }
 
-/// The Host headers. One that is empty beside others is the URL's own, where all URLs have the same.
+/// The Host headers. An empty one among others means the URLs' own host, if all URLs share one.
 fn hosts(args: &Args, targets: &Targets) -> Vec<String> {
     let listed = args.host.split(',').map(str::trim);
     if listed.clone().all(str::is_empty) {
@@ -291,7 +293,7 @@ fn hosts(args: &Args, targets: &Targets) -> Vec<String> {
     listed.filter_map(host).collect()
 }
 
-/// The numbers of requests, and Host headers where there are several.
+/// The feed of request numbers, and the feed of Host headers if there are several.
 fn feeds(hosts: &[String]) -> Vec<Feed> {
     let mut feeds = vec![Feed {
         name: TOOL.text("", &REQUEST_ID.1),
@@ -345,13 +347,13 @@ fn settings(
         connections: Connections {
             connections: Some(TOOL.text("-concurrency", &rate.users)),
             keepalive: args.noreuse.then(|| TOOL.switch("-noreuse", false)),
-            // Go's client tries again where a kept connection was closed meanwhile.
+            // Go's client retries a request if a kept connection was closed before it was sent.
             retry_reused: Some(TOOL.switch("", true)),
             retry_style: Some(TOOL.text("", &"go")),
-            // Go's client takes the end of TLS without close_notify as one.
+            // Go's client accepts the end of a TLS connection without close_notify.
             no_close_notify: Some(TOOL.switch("", true)),
             connect_backoff: Some(TOOL.text("-qps", &backoff)),
-            // slow_cooker's clock runs while Go's client dials.
+            // slow_cooker's measured time includes dialing.
             connection_opening: Some(TOOL.text("", &"service")),
             ..Connections::default()
         },
@@ -372,8 +374,8 @@ fn settings(
     settings
 }
 
-/// Whether gzip is asked for: as in Go's client not where the user speaks of encodings or ranges,
-/// and not where no body comes back.
+/// Whether to request gzip. Like in Go's client, not if the user sets encodings or ranges, and not
+/// if the response has no body.
 fn is_compressed(args: &Args) -> bool {
     let speaks_of = |wanted: &str| has_field(args, wanted);
     args.compress && args.method != "HEAD" && !speaks_of("Accept-Encoding") && !speaks_of("Range")
@@ -397,7 +399,7 @@ fn fields(args: &Args, hosts: &[String]) -> Vec<Field> {
         fields.push(own("User-Agent", USER_AGENT));
     }
     for (name, value) in &args.headers {
-        // `-noreuse` says the opposite, and holds.
+        // `-noreuse` contradicts the field and takes precedence.
         let keeps = name.eq_ignore_ascii_case("Connection")
             && value.trim().eq_ignore_ascii_case("keep-alive");
         let is_lost = is_left_out(name) || args.noreuse && keeps;
@@ -408,13 +410,13 @@ fn fields(args: &Args, hosts: &[String]) -> Vec<Field> {
     fields
 }
 
-/// Whether Go's client makes a field itself and leaves out the user's.
+/// Whether Go's client generates a field and ignores the user's.
 fn is_left_out(name: &str) -> bool {
     let made = ["Host", "Content-Length", "Trailer", "Transfer-Encoding"];
     made.iter().any(|made| name.eq_ignore_ascii_case(made))
 }
 
-/// The requests, gone through in turn; each twice where some responses alone are hashed.
+/// The requests, which take turns; each occurs twice if only some responses are hashed.
 fn requests(args: &Args, targets: &Targets) -> Vec<Request> {
     let share = (args.hash_sample_rate * SHARES).round().clamp(0.0, SHARES) as u64;
     let rest = SHARES as u64 - share;
@@ -441,7 +443,7 @@ fn requests(args: &Args, targets: &Targets) -> Vec<Request> {
     requests
 }
 
-/// The method; Go's client takes none as GET.
+/// The method; Go's client treats an empty one as GET.
 fn method(args: &Args) -> &str {
     match args.method.as_str() {
         "" => "GET",
@@ -449,13 +451,13 @@ fn method(args: &Args) -> &str {
     }
 }
 
-/// What keeps the document from being run.
+/// The message on the mistakes that prevent the run.
 fn refused(found: &[Diagnostic]) -> LastWords {
     let lines: Vec<&str> = found.iter().map(|found| found.message.as_str()).collect();
     mistake(lines.join("\n"))
 }
 
-/// What slow_cooker's lines have no place for.
+/// Notes for which slow_cooker's lines have no place.
 fn notes(args: &Args, targets: &Targets) -> Vec<String> {
     let mut notes = Vec::new();
     if targets.urls.iter().any(|url| url.starts_with("https:")) {

@@ -4,11 +4,11 @@ use super::tally::Tally;
 use drumfire_measure::Histogram;
 use std::fmt::Write as _;
 
-/// How many bounds a histogram has, beside the infinite one.
+/// The number of bounds of a histogram, without the infinite one.
 const BOUNDS: i32 = 50;
 
-/// A histogram's name, its help, its unit in nanoseconds, and its first bound with the factor from
-/// one to the next.
+/// A histogram's name, its help, its unit in nanoseconds, its first bound, and the factor between
+/// two bounds.
 struct Series {
     name: &'static str,
     help: &'static str,
@@ -41,7 +41,7 @@ const SERIES: [Series; 3] = [
     },
 ];
 
-/// The page of a run's counts.
+/// The page of metrics for the counts of a run.
 pub(super) fn page(all: &Tally) -> String {
     let mut out = String::new();
     for series in &SERIES {
@@ -85,13 +85,13 @@ impl Series {
         );
     }
 
-    /// The value that stands for a bucket, in whole units.
+    /// The representative value of a bucket, in whole units.
     const fn value(&self, low: u64, high: u64) -> u64 {
         low.midpoint(high) / self.unit
     }
 }
 
-/// A number as Prometheus' client for Go prints it: with an exponent from a million on.
+/// A number as Prometheus' Go client prints it: with an exponent from a million on.
 fn number(value: f64) -> String {
     if value < 1e6 {
         return value.to_string();

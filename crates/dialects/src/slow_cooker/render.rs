@@ -1,5 +1,5 @@
-//! slow_cooker's output: a line for each interval, in today's shape and in an older one, and the
-//! quantiles at the end.
+//! slow_cooker's output: a line for each interval, in the current format and in an older one, and
+//! the quantiles at the end.
 
 use super::failures::{Dialing, Failures};
 use super::metrics;
@@ -16,10 +16,10 @@ use drumfire_units::Nanos;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// How many of the last lines the mark of change compares with.
+/// The number of previous lines that the change indicator compares with.
 const HISTORY: usize = 5;
 
-/// The most signs of a change.
+/// The maximum number of signs in the change indicator.
 const SIGNS_MAX: f64 = 3.0;
 
 /// The quantiles of the summary.
@@ -32,35 +32,35 @@ const QUANTILES: [(&str, f64); 6] = [
     ("p999", 0.999),
 ];
 
-/// Which slow_cooker's lines are printed.
+/// The version of slow_cooker whose lines are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// With the number of each line.
+    /// With a number before each line.
     Current,
-    /// As before version 1.2: without it.
+    /// The version before 1.2, without the number.
     Seed,
 }
 
-/// How often failures are told at most.
+/// The minimum time between two reports of failures.
 const TELLING: Nanos = Nanos::from_secs(1);
 
-/// What is shown, as the command line says it.
+/// The output settings of the command line.
 #[derive(Debug)]
 pub(super) struct Shown {
     pub(super) shape: Shape,
     /// The first line.
     pub(super) banner: String,
-    /// Requests a second, of all users.
+    /// Requests per second of all users.
     pub(super) rate: f64,
     pub(super) interval: Nanos,
-    /// How many lines are asked for; 0 has no bound.
+    /// The number of lines; 0 means unlimited.
     pub(super) iterations: u64,
-    /// The unit of times, in nanoseconds.
+    /// The unit of printed times, in nanoseconds.
     pub(super) unit: u64,
     pub(super) summary: bool,
     pub(super) csv: Option<String>,
     pub(super) metrics_at: Option<String>,
-    /// The name of the target, where all requests go to one.
+    /// The name of the target, if all requests go to one target.
     pub(super) host: Option<String>,
     pub(super) dialing: Dialing,
     pub(super) notes: Vec<String>,
@@ -74,26 +74,26 @@ pub(crate) struct Presentation {
     started_at: u64,
     /// The number of the next line.
     line: u64,
-    /// Whether no more requests are sent.
+    /// Whether the run no longer sends requests.
     is_ending: bool,
-    /// Where the line that is counted begins.
+    /// The start of the current line.
     since: Nanos,
     /// The end of the last interval.
     end: Nanos,
     tally: Tally,
     failures: Failures,
-    /// When failures were told last.
+    /// The time at which failures were last printed.
     told: Nanos,
-    /// Everything since the start.
+    /// The counts since the start.
     all: Tally,
-    /// The 99th percentiles of the last lines.
+    /// The 99th percentiles of the previous lines.
     history: [u64; HISTORY],
     out: Vec<Box<dyn Stream>>,
     fault: Option<String>,
 }
 
 impl Presentation {
-    /// The presentation of a run.
+    /// Creates the presentation of a run.
     pub(super) fn new(shown: Shown, host: &Arc<dyn Host>) -> Self {
         Self {
             failures: Failures::new(shown.dialing),
@@ -113,7 +113,7 @@ impl Presentation {
         }
     }
 
-    /// Adds an interval of the run, and prints the line that ends with it.
+    /// Adds an interval of the run, and prints the line that ends with the interval.
     fn close(&mut self, interval: &Interval) {
         self.tally.add(interval);
         self.all.add(interval);
@@ -124,7 +124,7 @@ impl Presentation {
             self.tell();
         }
         let is_whole = interval.end - self.since >= self.shown.interval;
-        // What comes while the last responses are waited for is in the last line.
+        // Results that arrive during the drain belong to the last line.
         let is_asked_for = !self.is_ending || self.line < self.shown.iterations;
         if is_whole && is_asked_for {
             let goal = self.shown.rate * (self.end - self.since).as_secs_f64();
@@ -132,14 +132,14 @@ impl Presentation {
         }
     }
 
-    /// Prints what has failed since it was told last.
+    /// Prints the failures since the last report.
     fn tell(&mut self) {
         let failures = self.failures.tell();
         self.print(1, &failures);
         self.told = self.end;
     }
 
-    /// Prints the line of what was counted since the one before.
+    /// Prints the line of the counts since the previous line.
     fn print_line(&mut self, goal: f64) {
         let stamp = go_time::seconds(&*self.host, self.started_at + self.end.0);
         let length = match self.end - self.since {
@@ -157,7 +157,7 @@ impl Presentation {
         let (good, bad, failed) = (tally.good, tally.bad, tally.failed);
         let counts = match self.shown.shape {
             Shape::Current => format!("{:4} {good:6}/{bad}/{failed}", self.line),
-            // `cut -d ' ' -f 3`, as its page has it, finds them.
+            // `cut -d ' ' -f 3`, as on slow_cooker's page, finds this column.
             Shape::Seed => format!(" {:<9}", format!("{good}/{bad}/{failed}")),
         };
         let line = format!(
@@ -208,7 +208,7 @@ impl crate::Presentation for Presentation {
         )
     }
 
-    /// Lines go to standard output, and what has failed to standard error.
+    /// Lines go to standard output, and failures to standard error.
     fn streams(&self) -> Vec<StreamPlace<'_>> {
         vec![StreamPlace::Stdout, StreamPlace::Stderr]
     }
@@ -278,7 +278,7 @@ fn quantiles(times: &Histogram, unit: u64) -> String {
     format!("{{\n{}\n}}\n", members.join(",\n"))
 }
 
-/// A length in whole milliseconds, where it has any.
+/// A length truncated to whole milliseconds; below 1 ms, it is unchanged.
 const fn in_milliseconds(length: Nanos) -> Nanos {
     const MS: u64 = 1_000_000;
     match length.0 {
@@ -287,7 +287,7 @@ const fn in_milliseconds(length: Nanos) -> Nanos {
     }
 }
 
-/// How much of a goal was reached, in whole percent, at most 100.
+/// The reached share of a goal, in whole percent, at most 100.
 fn share(reached: u64, goal: f64) -> u64 {
     let share = reached as f64 / goal * 100.0;
     match share.is_nan() {
@@ -296,8 +296,8 @@ fn share(reached: u64, goal: f64) -> u64 {
     }
 }
 
-/// A sign for each power of ten by which a 99th percentile is above the mean of those before, or
-/// below it.
+/// A sign for each power of ten by which a 99th percentile is above or below the mean of the
+/// previous ones.
 fn change(history: &[u64], latest: u64) -> String {
     let mean = history.iter().sum::<u64>() / history.len().max(1) as u64;
     let signs = match (mean, latest) {
@@ -316,7 +316,7 @@ fn change(history: &[u64], latest: u64) -> String {
 mod tests {
     use super::*;
 
-    /// `window/window_test.go`
+    /// The cases of `window/window_test.go`.
     #[test]
     fn a_change_has_a_sign_for_each_power_of_ten() {
         let low = [0, 7, 10, 9];

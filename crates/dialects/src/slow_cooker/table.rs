@@ -1,17 +1,17 @@
-//! The table of latencies: HdrHistogram's buckets, as slow_cooker writes them to CSV.
+//! The table of latencies: HdrHistogram's buckets, in slow_cooker's CSV format.
 
 use drumfire_measure::Histogram;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// Values below it have a bucket each: three significant digits.
+/// Values below it have separate buckets: three significant digits.
 const UNIT_WIDE: u64 = 2_048;
 
-/// Writes a row for each bucket from 0 to that of the greatest value: its least and its greatest
-/// value, in units of `unit` nanoseconds, and how many there are.
+/// Writes a row for each bucket from 0 to the bucket of the maximum: its lowest and highest value,
+/// in units of `unit` nanoseconds, and its count.
 ///
 /// # Errors
-/// When `out` fails.
+/// If `out` fails.
 pub(super) fn write(times: &Histogram, unit: u64, out: &mut dyn Write) -> io::Result<()> {
     let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
     for (low, high, count) in times.buckets() {
@@ -31,7 +31,7 @@ pub(super) fn write(times: &Histogram, unit: u64, out: &mut dyn Write) -> io::Re
     Ok(())
 }
 
-/// The width of the bucket of a value.
+/// The width of the bucket that contains a value.
 const fn width(value: u64) -> u64 {
     match value {
         0..UNIT_WIDE => 1,
@@ -39,7 +39,7 @@ const fn width(value: u64) -> u64 {
     }
 }
 
-/// The least value of the bucket that has a value.
+/// The lowest value of the bucket that contains a value.
 const fn first_of(value: u64) -> u64 {
     value / width(value) * width(value)
 }

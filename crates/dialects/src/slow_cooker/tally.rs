@@ -1,4 +1,4 @@
-//! What slow_cooker counts of a span.
+//! slow_cooker's counts of a span.
 
 use drumfire_measure::{Histogram, Interval, Outcome};
 
@@ -8,13 +8,13 @@ const GOOD: std::ops::RangeInclusive<u16> = 200..=499;
 /// Responses and times of a span.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
-    /// Requests that were to be sent.
+    /// The number of intended requests.
     pub(super) intended: u64,
     pub(super) good: u64,
     pub(super) bad: u64,
     pub(super) failed: u64,
     pub(super) hash_failures: u64,
-    /// From when a request was sent to the first byte of its response.
+    /// The times from sending a request to the first byte of its response.
     pub(super) times: Histogram,
 }
 
@@ -24,7 +24,7 @@ impl Tally {
         let figures = &interval.total;
         self.intended += figures.counts.intended;
         let hash_failures = figures.outcomes().get(Outcome::AssertBody);
-        // A status beyond 599 is that of a bad response, and so is 101.
+        // Bad responses include a status beyond 599, and 101.
         let [odd, switched] = [Outcome::InvalidStatus, Outcome::ProtoUnexpected101]
             .map(|outcome| figures.outcomes().get(outcome));
         let responses = figures.counts.ok + hash_failures + odd;
@@ -34,7 +34,7 @@ impl Tally {
             .filter(is_bad)
             .map(|(_, count)| count)
             .sum();
-        // A response that broke off has a status, and has failed.
+        // A truncated response has a status, but counts as failed.
         let bad = bad.min(responses);
         self.bad += bad + switched;
         self.good += responses - bad;

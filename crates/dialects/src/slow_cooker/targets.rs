@@ -1,4 +1,4 @@
-//! Where requests go: a URL, or the lines of a file.
+//! The targets of requests: a URL, or the lines of a file.
 
 use super::{go_url, mistake};
 use crate::go_text::open_failed;
@@ -6,14 +6,14 @@ use crate::outcome::LastWords;
 use drumfire_compile::Host;
 use drumfire_plan::{Host as UrlHost, Url, secret};
 
-/// The word that stands for standard input, and where that lies.
+/// The word for standard input, and its path.
 const STDIN: (&str, &str) = ("-", "/dev/stdin");
 
-/// The URLs, at least one.
+/// The URLs; at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Targets {
     pub(super) urls: Vec<String>,
-    /// The argument, as the banner names it.
+    /// The argument, as the banner shows it.
     pub(super) title: String,
 }
 
@@ -21,7 +21,7 @@ impl Targets {
     /// The URLs of the argument.
     ///
     /// # Errors
-    /// The text that is printed in place of a run.
+    /// The text that is printed instead of running.
     pub(super) fn find(argument: &str, host: &dyn Host) -> Result<Self, LastWords> {
         let list = argument.strip_prefix('@');
         let text = match list {
@@ -45,7 +45,7 @@ impl Targets {
 }
 
 impl Targets {
-    /// The name of the target, where all URLs have the same.
+    /// The host name of all URLs, if they share one.
     pub(super) fn host(&self) -> Option<String> {
         let mut hosts = self
             .urls
@@ -62,7 +62,7 @@ impl Targets {
 }
 
 impl Targets {
-    /// The host and port of all URLs, where they have the same, as a Host header has them.
+    /// The host and port of all URLs, if they share one, in the form of a Host header.
     pub(super) fn authority(&self) -> Option<String> {
         let mut all = self.urls.iter().map(|url| {
             let url = Url::parse(url).ok()?;
@@ -82,10 +82,10 @@ fn read(path: &str, host: &dyn Host) -> Result<String, LastWords> {
     String::from_utf8(bytes).map_err(|_| mistake(format!("{path}: not valid UTF-8")))
 }
 
-/// A URL as it is sent.
+/// A URL in the form in which it is sent.
 ///
 /// # Errors
-/// What is wrong with it, in Go's words where it has some.
+/// The message on the mistake, in Go's words if it has any.
 fn check(text: &str) -> Result<String, String> {
     let is_scheme = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
     let colon = text.find(':');

@@ -1,4 +1,4 @@
-//! A case file: a sentence on its purpose, then sections.
+//! A case file: a sentence about its purpose, then sections.
 
 use crate::plan_text::plan_text;
 use drumfire_compile::{Found, Host, HostError, SchemaQuestion};
@@ -16,9 +16,9 @@ use std::sync::{Mutex, PoisonError};
 pub(crate) struct Case {
     /// The purpose of the case.
     preamble: String,
-    /// Titles and texts, in their order.
+    /// Titles and texts, in order.
     pub(crate) sections: Vec<(String, String)>,
-    /// The questions to the host, as sections.
+    /// The requests to the host, as sections.
     asked: Mutex<Vec<(String, String)>>,
 }
 
@@ -48,7 +48,7 @@ impl Case {
         std::fs::write(path, format!("{}{}", self.preamble, Self::text(sections))).unwrap();
     }
 
-    /// Sections as they stand in a file.
+    /// Sections in the format of a case file.
     pub(crate) fn text(sections: &[(String, String)]) -> String {
         let section = |(title, body): &(String, String)| format!("== {title}\n{body}");
         sections.iter().map(section).collect()
@@ -60,7 +60,7 @@ impl Case {
         found.map(|(_, body)| body.as_str())
     }
 
-    /// The tool that the command line names, and its arguments.
+    /// The tool of the command line, and its arguments.
     pub(crate) fn command_line(&self) -> (Dialect, Vec<String>) {
         let mut words = words(self.section("argv").expect("a case has a command line"));
         let program = words.remove(0);
@@ -70,7 +70,7 @@ impl Case {
 }
 
 impl Case {
-    /// The questions to the host.
+    /// The requests to the host.
     pub(crate) fn asked(&self) -> Vec<(String, String)> {
         let asked = self.asked.lock();
         asked.unwrap_or_else(PoisonError::into_inner).clone()
@@ -104,7 +104,7 @@ impl Host for Case {
     }
 
     fn schema(&self, question: &SchemaQuestion<'_>) -> Result<Schema, HostError> {
-        // A question has no generator of its own.
+        // A question contains no generator settings.
         let generator = Generator {
             threads: Threads::AsMany,
             spin: Spin::No,
@@ -132,7 +132,7 @@ impl Host for Case {
     }
 }
 
-/// Splits a command line at white space; single quotes hold a word together.
+/// Splits a command line at white space, except within single quotes.
 fn words(line: &str) -> Vec<String> {
     let (mut words, mut word, mut quoted) = (Vec::new(), None::<String>, false);
     for c in line.chars() {

@@ -1,9 +1,9 @@
-//! Runs the cases of `conformance/dialects/`: a command line to its exit code and output, or to
-//! its plan and the report of a made-up run.
+//! Runs the cases of `conformance/dialects/`: a command line and its exit code and output, or its
+//! plan and the report of a made-up run.
 //!
-//! A case is a file of sections, `== title` and lines. The harness's results are compared with the
-//! file's, section by section; none may be missing. With `REWRITE_CASES` set in the environment the
-//! files are rewritten, for a person to review as a diff.
+//! A case is a file of sections, `== title` and lines. The results are compared with the file,
+//! section by section; no section may be missing. If the environment sets `REWRITE_CASES`, the
+//! files are rewritten, so that a person can review the diff.
 
 use crate::case::Case;
 use drumfire_compile::{Host, compile};
@@ -13,7 +13,7 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The sections that a case gives; every other one is worked out.
+/// The sections that are input; all others are results.
 const GIVEN: [&str; 3] = ["argv", "file ", "run"];
 
 fn folder(dialect: &str) -> PathBuf {
@@ -22,7 +22,7 @@ fn folder(dialect: &str) -> PathBuf {
         .join(dialect)
 }
 
-/// Works out every section that the case does not give.
+/// Computes every result section of the case.
 fn answer(case: &Arc<Case>) -> Vec<(String, String)> {
     let (dialect, args) = case.command_line();
     let host: Arc<dyn Host> = Arc::<Case>::clone(case);
@@ -35,7 +35,7 @@ fn answer(case: &Arc<Case>) -> Vec<(String, String)> {
         }
     };
     match outcome {
-        // No server answers here.
+        // No server answers in tests.
         Outcome::Print { stderr, .. } if asked_for_schema => assert_eq!(stderr, "asked\n"),
         Outcome::Print {
             stdout,
@@ -86,7 +86,7 @@ fn run(case: &Case, mut presentation: Box<dyn Presentation>, add: &mut dyn FnMut
         let mut out = Vec::new();
         presentation.write(place, &summary, &mut out).unwrap();
         let mut text = String::from_utf8(out).unwrap();
-        // A section's last line ends.
+        // The last line of a section must end with a line end.
         if !text.ends_with('\n') {
             text.push_str("(no line end)\n");
         }

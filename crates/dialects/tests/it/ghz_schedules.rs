@@ -1,5 +1,5 @@
-//! The load of ghz's own examples, to the request: how many are due in each second, and when the
-//! last one is.
+//! The exact load of ghz's own examples: how many requests are due in each second, and the time of
+//! the last one.
 
 use drumfire_compile::Host;
 use drumfire_dialects::{Dialect, Outcome, parse};
@@ -50,14 +50,14 @@ fn schedule(load: &str) -> Schedule {
     Schedule::new(rate, *arrivals, plan.generator().seed).unwrap()
 }
 
-/// Compares how many are due by the end of each second, and when the last one is.
+/// Compares the number of requests due by the end of each second, and the time of the last one.
 fn check(load: &str, per_second: impl Fn(u64) -> u64, last: u64) {
     let schedule = schedule(load);
     assert_eq!(schedule.start_of(9_999), Some(Nanos(last)), "{load}");
     let mut due = 0;
     for second in 0..last / 1_000_000_000 {
         due += per_second(second);
-        // A call due at the end of a second belongs to it.
+        // A call due exactly at the end of a second belongs to that second.
         let end = Nanos::from_secs(second + 1) + Nanos(1);
         assert_eq!(schedule.count_before(end), due, "{load}: second {second}");
     }

@@ -1,5 +1,5 @@
-//! A command line is one document, whichever machine reads it: how many threads carry it out is the
-//! placement's.
+//! A command line gives the same document on every machine; the number of threads is decided by the
+//! placement.
 
 use drumfire_compile::Host;
 use drumfire_dialects::{Outcome, for_program, parse};

@@ -9,7 +9,7 @@ use drumfire_measure::{
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
-/// The summary of a run in which this happened.
+/// The summary of a run with these exchanges.
 pub(crate) fn summary(lines: &str) -> Summary {
     let info = Arc::new(info());
     let mut interval = Interval::new(&info.pool().steps);
@@ -32,7 +32,7 @@ pub(crate) fn summary(lines: &str) -> Summary {
     reading.close_with(span, GeneratorHealth::default())
 }
 
-/// The events of the run: every exchange, each a millisecond after the last, and then the end.
+/// The events of the run: every exchange, one millisecond apart, and then the end.
 pub(crate) fn events(lines: &str, summary: &Summary) -> Vec<RunEvent> {
     let mut kept = Vec::new();
     for line in lines.lines() {

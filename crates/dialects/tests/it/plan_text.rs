@@ -1,4 +1,4 @@
-//! A plan as lines that a person can compare.
+//! A plan as readable lines.
 
 use drumfire_plan::{
     Call, Drain, Generator, Host, HttpRequest, Pool, RenderedFields, RequestContext, Spread, Stop,
@@ -70,7 +70,7 @@ pub(crate) fn plan_text(pool: &Pool, generator: &Generator) -> String {
     out
 }
 
-/// The end of the run, and the treatment of requests in flight where they are not waited for.
+/// The end of the run, and what happens to requests in flight unless the run waits for them.
 fn stop(stop: &Stop) -> String {
     let Stop {
         duration,
@@ -114,7 +114,7 @@ fn origin_and_target(url: &Url) -> String {
     )
 }
 
-/// A call, and what its first two send.
+/// A call, and the messages of its first two instances.
 fn push_call(out: &mut String, call: &Call) {
     writeln!(
         out,

@@ -1,4 +1,4 @@
-//! A row for each result.
+//! A CSV row for each result.
 
 use super::super::result::CallResult;
 use drumfire_report::untrusted::Untrusted;
@@ -12,8 +12,8 @@ pub(super) fn row(result: &CallResult) -> String {
     format!("{time:.2},{},{}\n", result.status(), cell(&result.error))
 }
 
-/// A cell that may hold commas, quotes and line ends (RFC 4180 section 2). A server may have made
-/// it: characters that a terminal would obey are escaped.
+/// A cell that may contain commas, quotes and line ends (RFC 4180 section 2). The text may come
+/// from a server, so control characters are escaped.
 fn cell(text: &str) -> String {
     let text = Untrusted::new(text).escaped_lines();
     if text.contains([',', '"', '\n', '\r']) {

@@ -1,4 +1,4 @@
-//! The report as one page that needs nothing else: its styles, its bars and its data are in it.
+//! The report as one self-contained page, with its styles, bars and data.
 
 use super::super::report::Report;
 use super::super::result::CallResult;
@@ -8,7 +8,7 @@ use crate::grammar::go_json::Indent;
 use drumfire_report::untrusted::Untrusted;
 use std::fmt::Write as _;
 
-/// Light or dark as the reader's system is. Tables that are too wide scroll by themselves.
+/// Light or dark, following the reader's system. Tables that are too wide scroll separately.
 const STYLE: &str = ":root{color-scheme:light dark;--ink:#222;--faint:#5f6368;--ground:#fff;--raised:#f3f4f6;--bar:#3273dc;--link:#1a4fb4}\
 @media(prefers-color-scheme:dark){:root{--ink:#e4e6ea;--faint:#a0a6b0;--ground:#16181c;--raised:#24272d;--bar:#5b93ea;--link:#8ab4f8}}\
 body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem;color:var(--ink);background:var(--ground)}\
@@ -20,7 +20,7 @@ table.h{width:100%}table.h td{vertical-align:middle}.bar{background:var(--bar);h
 .tag{display:inline-block;background:var(--raised);border-radius:1rem;padding:.1rem .7rem;margin:0 .4rem .3rem 0}\
 pre{background:var(--raised);padding:1rem;overflow:auto}nav{display:flex;flex-wrap:wrap;gap:0 1rem}";
 
-/// Everything before the rows of the results.
+/// The part before the rows of the results.
 pub(super) fn head(report: &Report) -> String {
     let mut out = String::new();
     let name = match report.name.as_str() {
@@ -87,7 +87,7 @@ pub(super) fn row(report: &Report, result: &CallResult) -> String {
     )
 }
 
-/// Everything after the rows, with a script that makes files of them, for the buttons.
+/// The part after the rows, with the script of the download buttons.
 pub(super) const TAIL: &str = concat!(
     "</table></div>\n</details>\n<script>\n",
     "const results=()=>[...document.querySelectorAll('#results tr[data-ns]')].map(row=>{\n",
@@ -147,7 +147,7 @@ fn latency(out: &mut String, report: &Report) {
     out.push_str("</tr>\n</table></div>\n");
 }
 
-/// A table of names with how many results there are of each.
+/// A table of names with the number of results for each.
 fn shares(
     out: &mut String,
     (id, title, column): (&str, &str, &str),
@@ -179,8 +179,8 @@ fn options(out: &mut String, report: &Report) {
     );
 }
 
-/// A text inside of an element or an attribute. A server may have made it: characters that a
-/// terminal would obey, or that turn the page's text around, are escaped.
+/// A text inside an element or an attribute. The text may come from a server, so control characters
+/// and characters that reverse the direction of text are escaped.
 fn text(text: &str) -> String {
     Untrusted::new(text)
         .escaped_lines()

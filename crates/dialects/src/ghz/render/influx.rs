@@ -30,7 +30,7 @@ pub(super) fn summary(report: &Report) -> String {
     out
 }
 
-/// The line of one result; `tags` are those of [`tags`].
+/// The line of one result; `tags` comes from [`tags`].
 pub(super) fn detail(report: &Report, tags: &str, result: &CallResult) -> String {
     format!(
         "ghz_detail,{tags},hasError={} latency={},error=\"{}\",status=\"{}\" {}\n",
@@ -42,8 +42,8 @@ pub(super) fn detail(report: &Report, tags: &str, result: &CallResult) -> String
     )
 }
 
-/// Escapes a text field's value, without its quotes. A line end would end the point. A server may
-/// have made it: characters that a terminal would obey are escaped.
+/// Escapes a text field's value, without its quotes. A line end would end the point. The text may
+/// come from a server, so control characters are escaped.
 fn text_field(text: &str) -> String {
     Untrusted::new(&text.replace(['\n', '\r'], " "))
         .escaped_lines()
@@ -77,7 +77,7 @@ pub(super) fn tags(report: &Report) -> String {
     ] {
         tags.push(format!("{tag}={}", settings.number_of(key) / 1_000_000_000));
     }
-    // JSON in a text of JSON, as ghz has it.
+    // JSON inside a JSON text, as in ghz.
     let data = match settings.text_of("data") {
         "" => "null",
         data => data,
@@ -86,7 +86,7 @@ pub(super) fn tags(report: &Report) -> String {
     for key in ["metadata", "tags"] {
         let mut json = String::new();
         match (key, settings.find(key)) {
-            // Absent tags are an empty text, not an empty object.
+            // Absent tags become an empty text instead of an empty object.
             ("tags", _) if report.tags.is_empty() => {}
             ("tags", _) => Setting::Texts(report.tags.clone()).push_json(&mut json),
             (_, Some(setting)) => setting.push_json(&mut json),
@@ -97,7 +97,7 @@ pub(super) fn tags(report: &Report) -> String {
     tags.join(",")
 }
 
-/// One number, or the settings of a schedule in its place.
+/// One number, or the settings of the schedule that replaces it.
 fn numbers(tags: &mut Vec<String>, report: &Report, (tag, key): (&str, &str), keys: &[&str; 6]) {
     let settings = &report.settings;
     if is_const(settings, keys) {
@@ -123,12 +123,12 @@ fn json_string(text: &str) -> String {
     out
 }
 
-/// A tag's value; a line end can't be written in one.
+/// A tag's value; a line end can't be represented.
 fn tag_value(text: &str) -> String {
     escaped(&text.replace(['\n', '\r'], " "))
 }
 
-/// Escapes a tag's value; a backslash before anything else stands for itself.
+/// Escapes a tag's value; a backslash before any other character is literal.
 fn escaped(text: &str) -> String {
     text.replace(' ', "\\ ")
         .replace(',', "\\,")

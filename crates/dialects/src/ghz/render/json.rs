@@ -1,4 +1,4 @@
-//! The report as JSON, in ghz's keys and their order.
+//! The report as JSON, with ghz's keys in ghz's order.
 
 use super::super::report::Report;
 use super::super::result::CallResult;
@@ -8,7 +8,7 @@ use crate::grammar::go_json::{push_float, push_string};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Everything before the details.
+/// The part before the details.
 pub(super) fn head(report: &Report) -> String {
     let mut out = String::from("{\"date\":");
     push_string(&mut out, &go_time::seconds(&*report.machine, report.date));
@@ -64,7 +64,7 @@ pub(super) fn detail(report: &Report, result: &CallResult) -> String {
     out
 }
 
-/// Everything after the details.
+/// The part after the details.
 pub(super) fn tail(report: &Report) -> String {
     let mut out = String::new();
     if !report.tags.is_empty() {
@@ -85,7 +85,7 @@ fn push_counts<K: AsRef<str>>(out: &mut String, counts: &BTreeMap<K, u64>) {
     out.push('}');
 }
 
-/// A list; `null` where it is empty, as Go has it.
+/// A list; `null` if it is empty, as in Go.
 fn push_list<T>(out: &mut String, list: &[T], mut push: impl FnMut(&mut String, &T)) {
     if list.is_empty() {
         out.push_str("null");

@@ -1,18 +1,18 @@
-//! The log of `--debug`: a JSON object a line, with the keys of ghz's. It is written once the run
-//! is over, from the measurements: it has no messages of calls.
+//! The log of `--debug`: one JSON object per line, with ghz's keys. The log is written from the
+//! measurements after the run, so it contains no messages of calls.
 
 use super::super::report::{End, Report};
 use super::super::result::CallResult;
 use crate::go_time;
 use crate::grammar::go_json::{push_float, push_string};
 
-/// How the run was set up.
+/// The line with the settings of the run.
 pub(super) fn head(report: &Report) -> String {
     let config = report.settings.json();
     entry(report, report.started, "Start Run", &[("config", config)])
 }
 
-/// How one call ended.
+/// The line for the end of one call.
 pub(super) fn line(report: &Report, result: &CallResult) -> String {
     let end = report.started + result.end.0;
     let text = |text: &str| {
@@ -41,7 +41,7 @@ pub(super) fn line(report: &Report, result: &CallResult) -> String {
     entry(report, end, "Received RPC Stats", &fields)
 }
 
-/// That the run is over, and why where it was not that all calls had been made.
+/// The lines for the end of the run, with the reason unless all calls were made.
 pub(super) fn tail(report: &Report) -> String {
     let say = |message: &str| entry(report, report.date, message, &[]);
     let why = match report.end {
@@ -51,7 +51,7 @@ pub(super) fn tail(report: &Report) -> String {
     why + &say("Run finished")
 }
 
-/// One line; the fields are JSON.
+/// One line; the fields contain JSON.
 fn entry(report: &Report, at: u64, message: &str, fields: &[(&str, String)]) -> String {
     let mut out = String::from("{\"level\":\"debug\",\"time\":");
     push_string(&mut out, &go_time::nanos(&*report.machine, at));

@@ -1,5 +1,5 @@
-//! Prometheus' text exposition. Labels stand in a fixed order; the histogram is cumulative, in
-//! seconds, and sums seconds.
+//! Prometheus' text exposition. Labels have a fixed order; the histogram is cumulative, in seconds,
+//! and its sum is in seconds.
 
 use super::super::report::Report;
 use super::super::settings::{LOAD_KEYS, Setting, WORKER_KEYS, is_const};
@@ -26,7 +26,7 @@ const LABELS: [&str; 17] = [
     "skipFirst",
 ];
 
-/// Further ones, after which come those of schedules.
+/// Further labels, followed by the labels of the schedules.
 const MORE_LABELS: [&str; 9] = [
     "duration",
     "timeout",
@@ -84,7 +84,7 @@ fn histogram(out: &mut String, report: &Report, labels: &str) {
     for bucket in &report.histogram {
         below += bucket.count;
         let mark = bucket.mark / 1e9;
-        // Where all times are one, so are the marks, and a bound may stand once.
+        // If all times are equal, so are the bounds, and each bound may occur only once.
         if last == Some(mark.to_bits()) {
             let line = out
                 .trim_end_matches('\n')

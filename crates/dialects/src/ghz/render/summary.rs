@@ -6,7 +6,7 @@ use drumfire_report::style::Unicode;
 use drumfire_report::untrusted::Untrusted;
 use std::fmt::Write as _;
 
-/// How many bars the longest row of the histogram has.
+/// The number of bars in the longest row of the histogram.
 const BARS: u64 = 40;
 
 /// The summary.
@@ -51,7 +51,7 @@ pub(super) fn render(report: &Report) -> String {
     out
 }
 
-/// A text that a server may have made, on one line, without characters that a terminal would obey.
+/// A text that may come from a server, on one line, with control characters escaped.
 fn shown(text: &str) -> String {
     Untrusted::new(text).escaped(Unicode::On)
 }
@@ -73,7 +73,7 @@ fn histogram(out: &mut String, report: &Report) {
     }
 }
 
-/// Two columns, each as wide as its widest cell and three spaces.
+/// Two columns, each as wide as its widest cell plus three spaces.
 fn columns(out: &mut String, rows: Vec<(String, String)>) {
     let width = |text: &String| text.chars().count();
     let left = rows.iter().map(|(text, _)| width(text)).max().unwrap_or(0) + 3;

@@ -7,7 +7,7 @@ use super::{Call, Scenario};
 use crate::pandora::TOOL;
 use drumfire_document::{Ask, Fields, Payload, Request, RequestStep, Step};
 
-/// The statuses of calls, by HTTP's in their place.
+/// The statuses of calls, by the corresponding HTTP status.
 const STATUSES: [(u64, &str); 12] = [
     (200, "OK"),
     (400, "INVALID_ARGUMENT, FAILED_PRECONDITION, OUT_OF_RANGE"),
@@ -23,7 +23,7 @@ const STATUSES: [(u64, &str); 12] = [
     (504, "DEADLINE_EXCEEDED"),
 ];
 
-/// Adds a call's steps: what it reads, and the call.
+/// Adds the steps of a call: its preprocessing, and the call.
 pub(super) fn add(
     call: &Call,
     scenario: &Scenario,
@@ -60,7 +60,7 @@ pub(super) fn add(
             ));
         }
     };
-    // Without a check, a call that has failed is as good as another.
+    // Without a check, a failed call does not end the iteration.
     let is_unchecked = written.expect.body.is_empty() && written.expect.status.is_none();
     let on_fail = match is_unchecked {
         true => "continue",
@@ -74,7 +74,7 @@ pub(super) fn add(
     Ok(())
 }
 
-/// The statuses that one of HTTP stands for.
+/// The gRPC statuses for an HTTP status.
 fn expected(status: u64) -> Result<&'static str, String> {
     let known = STATUSES.iter().find(|(known, _)| *known == status);
     known.map(|(_, names)| *names).ok_or_else(|| {

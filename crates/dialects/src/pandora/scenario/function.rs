@@ -10,10 +10,10 @@ const NAMES: [&str; 3] = ["uuid", "randInt", "randString"];
 /// The letters of random texts.
 const LETTERS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
 
-/// A text with this many letters is no value of a source.
+/// The maximum length of a random text in a source.
 const LETTERS_MAX: u64 = 1 << 20;
 
-/// `name(a, b)`: the name and the arguments; `None` where a text is no call of a function.
+/// Splits `name(a, b)` into the name and the arguments; `None` if the text is not a function call.
 pub(super) fn call(text: &str) -> Option<(&str, Vec<&str>)> {
     let (name, rest) = text.split_once('(')?;
     let inner = rest.trim_end().strip_suffix(')')?;
@@ -21,18 +21,18 @@ pub(super) fn call(text: &str) -> Option<(&str, Vec<&str>)> {
     Some((name.trim(), args.filter(|arg| !arg.is_empty()).collect()))
 }
 
-/// Whether there is a function of this name.
+/// Whether a function of this name exists.
 pub(super) fn is_known(name: &str) -> bool {
     NAMES.contains(&name)
 }
 
-/// The mistake where there is none.
+/// The message on an unknown function.
 pub(super) fn unknown(name: &str) -> String {
     let name = name.escape_debug();
     format!("unknown function `{name}`; use uuid, randInt or randString")
 }
 
-/// The least and the greatest number of `randInt`.
+/// The minimum and the maximum of `randInt`.
 pub(super) fn bounds(args: &[i64]) -> Result<(i64, i64), String> {
     match *args {
         [] | [0] | [0, 0] => Ok((0, 9)),
@@ -43,7 +43,7 @@ pub(super) fn bounds(args: &[i64]) -> Result<(i64, i64), String> {
     }
 }
 
-/// A function of literals as an expression.
+/// A function with literal arguments as an expression.
 pub(super) fn expression(name: &str, args: &[&str]) -> Result<String, String> {
     match name {
         "uuid" => Ok("new_uuid()".to_owned()),
@@ -69,10 +69,10 @@ fn numbers(args: &[&str]) -> Result<Vec<i64>, String> {
     args.iter().map(number).collect()
 }
 
-/// Whether the functions among the values of a source can be called.
+/// Checks that the functions among the values of a source can be called.
 ///
 /// # Errors
-/// The mistake in the first that can't.
+/// The first mistake.
 pub(super) fn check(value: &Json) -> Result<(), String> {
     match value {
         Json::String(text) => match call(text) {
@@ -89,7 +89,7 @@ pub(super) fn check(value: &Json) -> Result<(), String> {
     }
 }
 
-/// Values of a source, whose functions are evaluated once.
+/// The values of a source, with each function evaluated once.
 pub(super) fn evaluated(value: &Json, random: &mut Random) -> Json {
     match value {
         Json::String(text) => match once(text, random) {
@@ -110,7 +110,7 @@ pub(super) fn evaluated(value: &Json, random: &mut Random) -> Json {
     }
 }
 
-/// The value of a call; `None` where a text is none.
+/// The value of a function call; `None` if the text is not a call.
 fn once(text: &str, random: &mut Random) -> Option<String> {
     let (name, args) = call(text)?;
     match name {

@@ -1,4 +1,4 @@
-//! Scenarios in HCL, as the tree that the same ones in YAML are.
+//! Reads scenarios in HCL into the tree that the equivalent YAML has.
 
 use super::hcl_size::Sizes;
 use hcl::eval::{Context, Evaluate as _, FuncArgs, FuncDef, ParamType};
@@ -6,8 +6,8 @@ use hcl::structure::BlockLabel;
 use hcl::{Block, Body, Structure, Value};
 use serde_json::{Map, Value as Json};
 
-/// Blocks that are lists in YAML, by their names there; the first label is the element's `name`,
-/// the second its `type`.
+/// Blocks that are lists in YAML, by their YAML names. The first label is the element's `name`, the
+/// second its `type`.
 const LISTS: [(&str, &str, &[&str]); 4] = [
     ("variable_source", "variable_sources", &["name", "type"]),
     ("request", "requests", &["name"]),
@@ -15,8 +15,8 @@ const LISTS: [(&str, &str, &[&str]); 4] = [
     ("scenario", "scenarios", &["name"]),
 ];
 
-/// Attributes that are texts, and those that are lists or maps of them: a number or a truth value is
-/// made one.
+/// Attributes that are texts, or lists or maps of texts: numbers and booleans are converted to
+/// texts.
 const TEXTS: [&str; 17] = [
     "body",
     "call",
@@ -37,16 +37,16 @@ const TEXTS: [&str; 17] = [
     "variables",
 ];
 
-/// Attributes that are numbers: a text of digits is made one.
+/// Attributes that are numbers: a text of digits is converted.
 const NUMBERS: [&str; 4] = ["weight", "min_waiting_time", "status_code", "val"];
 
 /// A function of expressions.
 type Function = fn(FuncArgs) -> Result<Value, String>;
 
-/// Reads HCL.
+/// Parses HCL.
 ///
 /// # Errors
-/// In the words of the reader, or of an expression's evaluation.
+/// The message of the parser, or of an expression's evaluation.
 pub(super) fn read(text: &str) -> Result<Json, String> {
     let body = hcl::parse(text).map_err(text_of)?;
     let mut sizes = Sizes::default();
@@ -74,8 +74,8 @@ pub(super) fn read(text: &str) -> Result<Json, String> {
     Ok(Json::Object(root))
 }
 
-/// What expressions may name: the functions, and the values of `locals` blocks, of which later ones
-/// see those before them.
+/// The values that expressions may refer to: the functions, and the values of `locals` blocks. A
+/// value can refer to earlier ones.
 fn locals(body: &Body, sizes: &mut Sizes) -> Result<Context<'static>, String> {
     let mut known = hcl::Map::new();
     for structure in body {
@@ -128,7 +128,7 @@ fn context_of(locals: &hcl::Map<String, Value>) -> Context<'static> {
     context
 }
 
-/// The value of an expression, if there is room for it.
+/// The value of an expression, if its size is within the bound.
 fn evaluated(
     expression: &hcl::Expression,
     context: &Context<'_>,
@@ -196,7 +196,7 @@ fn attributes(
     Ok(object)
 }
 
-/// A value as its attribute has it: numbers, truth values and texts of them are made each other.
+/// A value with the type of its attribute: numbers, booleans and texts are converted to each other.
 fn fitted(key: &str, value: Json) -> Json {
     match value {
         Json::String(text) if NUMBERS.contains(&key) => {
@@ -281,7 +281,7 @@ fn is_given(value: &Value) -> bool {
     !matches!(value, Value::Null) && value.as_str() != Some("")
 }
 
-/// The first value that is one; an empty text is.
+/// The first value that is not null; an empty text counts.
 fn coalesce(args: FuncArgs) -> Result<Value, String> {
     let found = Given::of(args)
         .0
@@ -503,7 +503,7 @@ scenario "s" {
         assert_eq!(read(text), Ok(wanted));
     }
 
-    /// Of each kind one that would be gigabytes, and one that is not.
+    /// For each kind of expression, one result of gigabytes, and one of normal size.
     #[test]
     fn values_have_a_bound() {
         let doubled = |first: &str, twice: &dyn Fn(usize) -> String, times: usize| {

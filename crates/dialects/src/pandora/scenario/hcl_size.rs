@@ -1,22 +1,22 @@
-//! How large the value of an expression of HCL can become, found before it is evaluated.
+//! The maximum size of an HCL expression's value, computed before the expression is evaluated.
 //!
-//! A local value that names another one twice doubles it, and thirty such lines are a gigabyte. The
-//! library evaluates an expression as a whole, so its bound is computed first ([`Sizes::of`]), from
-//! the sizes of the values that it names ([`Sizes::declare`]). It is never too small, and close for
-//! what people write: only the results of functions are taken to be as large as all that they were
-//! given.
+//! A local value that refers to another one twice doubles its size, and thirty such lines make a
+//! gigabyte. The library evaluates an expression as a whole, so its bound is computed first
+//! ([`Sizes::of`]), from the sizes of the values that it refers to ([`Sizes::declare`]). The bound
+//! is never too small, and close for ordinary files: only the results of functions are assumed to
+//! be as large as all their arguments together.
 
 use hcl::expr::{ObjectKey, Operation, Traversal, TraversalOperator};
 use hcl::template::{Directive, Element, Template};
 use hcl::{Expression, Value};
 use std::collections::HashMap;
 
-/// All values of a file's expressions together, in bytes.
+/// The maximum size of all expression values of a file together, in bytes.
 const BYTES_MAX: u64 = 64 << 20;
-/// The bytes of any value beside its text.
+/// The bytes of any value in addition to its text.
 const VALUE_BYTES: u64 = 32;
 
-/// A value's size, or a bound of it.
+/// A value's size, or an upper bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Size {
     bytes: u64,
@@ -26,7 +26,7 @@ pub(super) struct Size {
     largest: u64,
 }
 
-/// The sizes of what expressions may name.
+/// The sizes of the values that expressions may refer to.
 #[derive(Debug, Default)]
 pub(super) struct Sizes {
     locals: HashMap<String, Size>,
@@ -37,7 +37,7 @@ pub(super) struct Sizes {
 }
 
 impl Size {
-    /// A value of this many bytes, of whose elements nothing is known.
+    /// A value of this many bytes with unknown elements.
     const fn of_bytes(bytes: u64) -> Self {
         Self {
             bytes,
@@ -82,15 +82,15 @@ impl Sizes {
         self.locals.insert(name.to_owned(), Size::of_value(value));
     }
 
-    /// Counts a value among all those of the file.
+    /// Adds a value to the total of the file.
     pub(super) fn spend(&mut self, value: &Value) {
         self.spent = self.spent.saturating_add(Size::of_value(value).bytes);
     }
 
-    /// A bound of an expression's value.
+    /// An upper bound of an expression's value.
     ///
     /// # Errors
-    /// When it, or a value on the way to it, could be too large.
+    /// If the value or an intermediate value could be too large.
     pub(super) fn of(&mut self, expression: &Expression) -> Result<Size, String> {
         let size = match expression {
             Expression::String(text) => Size::of_bytes(VALUE_BYTES + text.len() as u64),
@@ -112,7 +112,7 @@ impl Sizes {
             Expression::TemplateExpr(template) => {
                 let template = Template::from_expr(template).map_err(|error| error.to_string())?;
                 match template.elements() {
-                    // It is the value itself, and no text.
+                    // A single interpolation gives the value itself instead of a text.
                     [Element::Interpolation(single)] => self.of(&single.expr)?,
                     _ => self.template(&template)?,
                 }
@@ -122,7 +122,7 @@ impl Sizes {
             Expression::FuncCall(call) => {
                 let given = self.sum(call.args.iter())?;
                 match call.name.name.as_str() {
-                    // A text may have as many parts as letters.
+                    // A text may be split into as many parts as it has letters.
                     "split" => Size::of_bytes(given.saturating_mul(1 + VALUE_BYTES)),
                     _ => Size::of_bytes(given.saturating_add(VALUE_BYTES)),
                 }
@@ -173,7 +173,7 @@ impl Sizes {
         expressions.try_fold(0_u64, |sum, of| Ok(sum.saturating_add(self.of(of)?.bytes)))
     }
 
-    /// The bound of what a loop over a collection makes, from that of one pass.
+    /// The bound of a loop's result over a collection, from the bound of one pass.
     fn repeated(
         &mut self,
         collection: &Expression,

@@ -1,12 +1,12 @@
-//! Values as expressions of our templates.
+//! Values as expressions of drumfire's templates.
 
 use drumfire_data::go_float;
 use serde_json::Value as Json;
 
-/// Go's words for a value that is absent.
+/// Go's text for an absent value.
 pub(super) const NO_VALUE: &str = "<no value>";
 
-/// A value: an expression, and the form that it has.
+/// A value: an expression and its form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Known {
     pub(super) is: String,
@@ -18,31 +18,31 @@ pub(super) struct Known {
 pub(super) enum Form {
     /// A text.
     Text,
-    /// A value that this expression gives with its type.
+    /// A value for which this expression gives the typed value.
     Value(String, Whole),
     /// A row of a feed with these columns.
     Row(Vec<Column>),
-    /// A text whose value with its type is another expression.
+    /// A text for which another expression gives the typed value.
     Typed(String),
-    /// The texts of nodes: a JSON array in this variable, where a single one stands for itself.
+    /// The texts of nodes: a JSON array in this variable; a single text is used without the array.
     Nodes(String),
-    /// A text whose value with its type needs another take of a step.
+    /// A text whose typed value needs another take of a step.
     Taken(Taken),
-    /// A JSON array of what a step has taken, of any length.
+    /// A JSON array of any length that a step has taken.
     Many,
 }
 
 /// Go's type of a whole number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Whole {
-    /// `float64`, as JSON is read.
+    /// `float64`, as Go decodes JSON.
     Float64,
-    /// `int`, as the file of scenarios is read.
+    /// `int`, as Go decodes the scenario file.
     Int,
 }
 
 impl Whole {
-    /// An expression of our templates for the filter `go`.
+    /// An expression of drumfire's templates for the filter `go`.
     fn typed(self, bare: &str) -> String {
         match self {
             Self::Float64 => format!("({bare} | gojson)"),
@@ -63,13 +63,13 @@ pub(super) struct Column {
 pub(super) enum Cells {
     /// Texts.
     Texts,
-    /// Empty texts, since the table is narrower.
+    /// Empty texts, because the table has fewer columns.
     Empty,
-    /// Texts that nothing can read, since a later column has the name.
+    /// Texts that are inaccessible, because a later column has the same name.
     Hidden,
     /// Texts and whole numbers.
     Plain(Whole),
-    /// Values that Go prints in a way of its own.
+    /// Values with a special format in Go.
     Any(Whole),
 }
 
@@ -87,7 +87,7 @@ impl Cells {
         }
     }
 
-    /// One of them, which an expression gives.
+    /// One of the values, given by an expression.
     pub(super) fn known(self, is: String) -> Known {
         match self {
             Self::Texts | Self::Hidden => Known::text(is),
@@ -101,14 +101,14 @@ impl Cells {
     }
 }
 
-/// Another take of a step.
+/// An additional take of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Taken {
     pub(super) step: usize,
-    /// Its variable, and the extractor.
+    /// The variable, and the extractor.
     pub(super) variable: String,
     pub(super) how: String,
-    /// The value with its type, as an expression.
+    /// The typed value, as an expression.
     pub(super) typed: String,
 }
 
@@ -118,7 +118,7 @@ impl Known {
         Self { is, form }
     }
 
-    /// A value that an expression gives with its type, printed as Go prints it.
+    /// A typed value given by an expression, printed as Go prints it.
     pub(super) fn value(bare: String, whole: Whole) -> Self {
         Self {
             is: format!("({bare} | gojson)"),
@@ -131,7 +131,7 @@ impl Known {
         let text = match value {
             Json::String(text) => return Self::text(quoted(text)),
             Json::Number(number) => {
-                // An `int` of more than 64 bits with sign is a `uint64`.
+                // For Go, an integer of more than 64 signed bits is a `uint64`.
                 let is_float = number.is_f64() || whole == Whole::Float64 && !number.is_i64();
                 let float = number.as_f64().filter(|_| is_float);
                 float.map_or_else(|| number.to_string(), go_float)
@@ -144,8 +144,8 @@ impl Known {
         }
     }
 
-    /// The same in a variable, which keeps its type, with the template that sets it; unchanged where
-    /// it is not computed anew wherever it is read.
+    /// Stores the value in a variable, which keeps its type, and returns the template that sets the
+    /// variable. A value that is not computed again at each use is left unchanged.
     pub(super) fn kept(self, variable: &str) -> (Self, Option<String>) {
         let is_computed = |is: &str| is.contains(['(', '|']);
         match self.form {
@@ -162,7 +162,7 @@ impl Known {
         }
     }
 
-    /// The value with its type, as an expression for the filter `go`.
+    /// The typed value, as an expression for the filter `go`.
     pub(super) fn typed(&self) -> String {
         let is = &self.is;
         match &self.form {
@@ -185,7 +185,7 @@ impl Known {
         }
     }
 
-    /// The value of a header field; the variable is an empty text where there is none.
+    /// The value of a header field; the variable is an empty text if the field is absent.
     pub(super) fn optional(variable: &str, piped: &str) -> Self {
         let none = quoted(NO_VALUE);
         Self {
@@ -194,7 +194,7 @@ impl Known {
         }
     }
 
-    /// The texts of nodes, of which the variable is a JSON array.
+    /// The texts of nodes; the variable contains a JSON array.
     pub(super) fn nodes(variable: &str) -> Self {
         Self {
             is: single_or(
@@ -205,7 +205,7 @@ impl Known {
         }
     }
 
-    /// The same where a value must be: an absent one fails.
+    /// The value, with a failure if it is absent.
     pub(super) fn needed(self) -> Self {
         let absent = format!(" else {})", quoted(NO_VALUE));
         match self.is.strip_suffix(&absent) {
@@ -214,7 +214,7 @@ impl Known {
         }
     }
 
-    /// The value as a JSON array, as far as it is a list.
+    /// The JSON array of a list of nodes; any other value is unchanged.
     pub(super) fn into_list(self) -> Self {
         match self.form {
             Form::Nodes(list) => Self::text(list),
@@ -222,7 +222,7 @@ impl Known {
         }
     }
 
-    /// Whether it is a list or a row, which Go prints in a way of its own.
+    /// Whether the value is a list or a row, which Go prints in a special format.
     pub(super) const fn is_printed_by_go(&self) -> bool {
         matches!(self.form, Form::Many | Form::Row(_))
     }
@@ -230,7 +230,7 @@ impl Known {
     /// The member of this name.
     ///
     /// # Errors
-    /// When a row has none.
+    /// If a row has no such column.
     pub(super) fn member(self, name: &str) -> Result<Self, String> {
         let Form::Row(columns) = &self.form else {
             return Ok(self.part(&quoted(name)));
@@ -246,12 +246,12 @@ impl Known {
         Ok(column.cells.known(cell(&self.is, name)))
     }
 
-    /// The element at a place, an expression.
+    /// The element at an index given by an expression.
     pub(super) fn element(self, place: &str) -> Self {
         self.part(place)
     }
 
-    /// The element or the member at a place, an expression.
+    /// The element or the member at a place given by an expression.
     fn part(self, place: &str) -> Self {
         let (whole, whole_numbers) = match self.form {
             Form::Value(bare, whole) => (bare, whole),
@@ -261,7 +261,7 @@ impl Known {
     }
 }
 
-/// The only text of a JSON array, or what stands for the array where it has not one.
+/// The only text of a JSON array; otherwise, `array`.
 pub(super) fn single_or(variable: &str, array: &str) -> String {
     let list = format!("({variable} | fromjson)");
     format!("({list}[0] if {list} is sequence and ({list} | length) == 1 else {array})")
@@ -286,7 +286,7 @@ pub(super) fn literal(value: &Json) -> String {
             });
             format!("{{{}}}", joined(members.collect()))
         }
-        // In an expression, a sign is an operator.
+        // In an expression, a sign would be parsed as an operator.
         Json::Number(number) if number.is_f64() => {
             format!("({} | fromjson)", quoted(&number.to_string()))
         }
@@ -309,7 +309,7 @@ fn is_identifier(name: &str) -> bool {
     letters.next().is_some_and(is_first) && letters.all(|c| is_first(c) || c.is_ascii_digit())
 }
 
-/// A name of templates.
+/// A valid identifier for templates.
 pub(super) fn identifier(text: &str) -> String {
     let letter = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     text.chars().map(letter).collect()

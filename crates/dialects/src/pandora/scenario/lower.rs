@@ -1,4 +1,4 @@
-//! A scenario to the steps of an iteration.
+//! Turns a scenario into the steps of an iteration.
 
 use super::call;
 use super::known::{Form, Known, Taken};
@@ -19,28 +19,28 @@ use drumfire_document::{
 };
 use drumfire_plan::Method;
 
-/// An iteration has at most this many steps.
+/// The maximum number of steps of an iteration.
 const STEPS_MAX: usize = 10_000;
 
-/// The stage of what a response gives.
+/// The stage of values from a response.
 const AFTER: &str = "postprocessor";
 
-/// Any status is as good as another, unless a check says otherwise.
+/// Accepts any status; checks may restrict it.
 const ANY_STATUS: &str = "100-599";
 
-/// The scenarios of a file, and the feeds that they read.
+/// The scenarios of a file, and the feeds for their templates.
 pub(in crate::pandora) struct Lowered {
     pub(in crate::pandora) scenarios: Vec<Weighted>,
     pub(in crate::pandora) feeds: Vec<Feed>,
-    /// How many scenarios one pass has.
+    /// The number of scenarios in one pass.
     pub(in crate::pandora) per_pass: u64,
 }
 
-/// Makes steps of the scenarios of a file, whose steps are HTTP requests, or calls where no gun of
-/// HTTP shoots them.
+/// Builds the steps of a file's scenarios. The steps are HTTP requests, or calls if no HTTP gun
+/// sends them.
 ///
 /// # Errors
-/// What keeps them from being run.
+/// The mistakes that prevent the scenarios from running.
 pub(in crate::pandora) fn lower(
     file: &File,
     gun: Option<&HttpGun>,
@@ -82,7 +82,7 @@ pub(in crate::pandora) fn lower(
     })
 }
 
-/// How many of each scenario one pass has.
+/// The number of times that one pass contains each scenario.
 pub(super) fn shares(scenarios: &[Scenario]) -> Vec<u64> {
     let weights = scenarios.iter().map(|scenario| scenario.weight);
     let divisor = weights.clone().fold(0, greatest_common_divisor).max(1);
@@ -115,7 +115,7 @@ fn steps(
         for round in 0..named.count {
             let added = match gun {
                 Some(gun) => {
-                    // Of several with one name the last counts.
+                    // If several requests have the same name, the last one counts.
                     let mut requests = file.requests.iter();
                     let request = requests.rfind(|request| request.name == named.name);
                     let request =
@@ -155,7 +155,7 @@ fn steps(
     Ok(steps)
 }
 
-/// Puts names before the places of a step's texts, so that a mistake in one names the request.
+/// Prepends names to the places of a step's texts, so that a mistake names the request.
 fn locate(step: &mut Step, names: &str) {
     let place = |text: &mut Text| {
         let path = format!("{names}: {}", text.place.key()).into();
@@ -188,7 +188,7 @@ fn pause(milliseconds: u64) -> Step {
     Step::Pause(TOOL.text("requests", &format!("{milliseconds}ms")))
 }
 
-/// Adds a request's steps: what it reads, the request, what is left of its response.
+/// Adds the steps of a request: its preprocessing, the request, its postprocessing.
 fn add(
     request: &Request,
     scenario: &Scenario,
@@ -246,7 +246,7 @@ fn add(
     Ok(())
 }
 
-/// A value that a step has taken from a JSON body.
+/// A value that a step takes from a JSON body.
 fn one(is: String, step: usize, path: &str) -> Known {
     let variable = format!("{is}_all");
     let form = Form::Taken(Taken {
@@ -258,14 +258,14 @@ fn one(is: String, step: usize, path: &str) -> Known {
     Known { is, form }
 }
 
-/// Lets a request take a variable from its response; gives its name.
+/// Lets a request take a variable from its response; returns the name of the variable.
 fn take(request: &Request, name: &str, how: &str, written: &mut Written) -> String {
     let variable = variable(&request.name, "post", name);
     written.take.push(field(&variable, how));
     variable
 }
 
-/// A JSON path with the root that it may lack.
+/// A JSON path; adds the root if it is missing.
 fn normal(path: &str) -> String {
     let path = path.trim();
     match path.chars().next() {
@@ -275,7 +275,7 @@ fn normal(path: &str) -> String {
     }
 }
 
-/// Whether a JSON path leads to a list of values, however many there are.
+/// Whether a JSON path gives a list of values, regardless of their number.
 fn is_list(path: &str) -> bool {
     path.contains('*') || path.contains("..") || path.contains('?') || {
         let brackets = path
@@ -296,7 +296,7 @@ fn made(
     gun: &HttpGun,
     scope: &mut Scope<'_>,
 ) -> Result<Written, String> {
-    // What a response gave may be a whole URL.
+    // A value from a response may be a whole URL.
     let is_given = request.uri.trim_start().starts_with("{{");
     let uri = match is_given {
         true => Uri {
@@ -306,8 +306,8 @@ fn made(
         false => Uri::read(&request.uri)?,
     };
     let mut headers = Vec::new();
-    // As Go's client has it, the host of a request is not among its fields, and what follows from its
-    // body is made anew.
+    // As in Go's client, the host of a request is not among its fields, and the fields that follow
+    // from its body are generated.
     let made = ["host", "content-length", "transfer-encoding"];
     for (name, value) in &request.headers {
         if !made.iter().any(|made| name.eq_ignore_ascii_case(made)) {
@@ -336,7 +336,7 @@ fn made(
     Ok(written)
 }
 
-/// A value with what a header's pipes make of it.
+/// A value after the pipes of a header.
 pub(super) fn piped(variable: String, pipes: &str) -> Result<String, String> {
     let mut is = variable;
     for pipe in pipes
@@ -364,7 +364,7 @@ pub(super) fn piped(variable: String, pipes: &str) -> Result<String, String> {
                 let (from, to) = (number(from)?, number(to)?);
                 let place = |text: &str| text.parse::<u64>().ok();
                 match (place(&from), place(&to)) {
-                    // A text ends behind where it begins.
+                    // If the end precedes the start, the slice is taken with the bounds swapped.
                     (Some(first), Some(last)) if first > last && last > 0 => {
                         format!("({is})[{to}:{from}]")
                     }
@@ -383,7 +383,8 @@ pub(super) fn piped(variable: String, pipes: &str) -> Result<String, String> {
     Ok(is)
 }
 
-/// Adds checks to what is expected. An empty text is in every other, and in what is absent.
+/// Adds checks to the expectations. An empty text is contained in every text, also in an absent
+/// one.
 fn expect(assert: &Assert, expect: &mut Expect) {
     for (name, text) in assert.headers.iter().filter(|(_, text)| !text.is_empty()) {
         let check = format!("contains {text}");

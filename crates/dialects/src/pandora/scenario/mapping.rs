@@ -17,7 +17,7 @@ pub(super) fn prepare(
     scope.turns.enter_request(request);
     for (name, value) in mapping {
         let variable = variable(request, "pre", name);
-        // What a function or a list gives is computed once.
+        // The result of a function or a list is computed once.
         let (known, template) = scope.mapped(value, round)?.kept(&variable);
         set.extend(template.map(|template| field(&variable, &template)));
         scope.learn(request, "preprocessor", name, known);
@@ -33,7 +33,7 @@ pub(super) fn field(name: &str, value: &str) -> Field {
     TOOL.field("mapping", name, value)
 }
 
-/// The name that a variable of a request's stage, `pre` or `post`, has in our templates.
+/// The name of a variable in drumfire's templates, for a request's stage `pre` or `post`.
 pub(super) fn variable(request: &str, stage: &str, name: &str) -> String {
     format!("v_{}_{stage}_{}", identifier(request), identifier(name))
 }

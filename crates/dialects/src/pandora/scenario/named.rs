@@ -1,4 +1,4 @@
-//! A request as a scenario names it, with how often it is sent.
+//! A reference of a scenario to a request, with the number of repetitions.
 
 /// `name`, `name(count)`, `name(count, sleep)`.
 pub(super) struct Named<'a> {
@@ -8,7 +8,7 @@ pub(super) struct Named<'a> {
 }
 
 impl<'a> Named<'a> {
-    /// Reads such a text.
+    /// Parses a reference.
     ///
     /// # Errors
     /// In Pandora's words.

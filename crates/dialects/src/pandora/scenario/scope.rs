@@ -1,4 +1,4 @@
-//! Where values come from: paths into sources and into what steps have left, and functions.
+//! Resolves values: paths into sources and into the results of earlier steps, and functions.
 
 use super::function;
 use super::known::{
@@ -16,22 +16,22 @@ use std::collections::BTreeMap;
 /// The stages of a request, by Pandora's names.
 const STAGES: [&str; 2] = ["preprocessor", "postprocessor"];
 
-/// The column of values of which some are lists or objects.
+/// The column for values of which some are lists or objects.
 const ELEMENT: &str = "element";
 
-/// Everything that paths may lead to.
+/// The values that paths can refer to.
 pub(super) struct Scope<'a> {
     sources: Vec<Source>,
     host: &'a dyn Host,
-    /// The rows that are taken.
+    /// The rows that steps take.
     pub(super) turns: Turns,
-    /// What steps have left, by request, stage and variable.
+    /// The results of earlier steps, by request, stage and variable.
     known: BTreeMap<(String, &'static str, String), Known>,
-    /// The step of each call whose reply may be read.
+    /// The step of each call whose reply can be read.
     replies: BTreeMap<String, usize>,
-    /// What steps must take for those behind them.
+    /// The additional takes of steps that later steps need.
     asked: Vec<(usize, Field)>,
-    /// Whether values in templates are escaped as text of HTML.
+    /// Whether values in templates are escaped for HTML.
     pub(super) escapes: bool,
     /// The names of requests and calls.
     names: Vec<String>,
@@ -44,7 +44,7 @@ struct Part<'a> {
 }
 
 impl<'a> Scope<'a> {
-    /// The sources, whose random values come from a seed.
+    /// Creates a scope of the sources; random values follow from `seed`.
     pub(super) fn new(sources: &[Source], host: &'a dyn Host, seed: u64) -> Self {
         let mut random = Random::of(seed);
         let mut sources = sources.to_vec();
@@ -65,19 +65,19 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// With these rows of sources.
+    /// Returns the scope with these rows of sources.
     pub(super) fn with_turns(self, turns: Turns) -> Self {
         Self { turns, ..self }
     }
 
-    /// With the names of requests and calls.
+    /// Returns the scope with the names of requests and calls.
     pub(super) fn with_names<'n>(mut self, names: impl Iterator<Item = &'n String>) -> Self {
         self.names = names.cloned().collect();
         self
     }
 
-    /// The value of a path in a template. Of a request that has not been made, Go says that it has
-    /// none.
+    /// The value of a path in a template. For a request that has not been sent, the result is Go's
+    /// text for an absent value.
     pub(super) fn printed(&mut self, path: &str) -> Result<Known, String> {
         let found = self.path(path, 0);
         let mut parts = path.trim_start_matches('.').split('.');
@@ -90,7 +90,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Whether no step before has sent a request.
+    /// Whether no earlier step has sent the request.
     fn is_unmade(&self, name: &str) -> bool {
         let stage = STAGES[1];
         !self.replies.contains_key(name)
@@ -100,21 +100,21 @@ impl<'a> Scope<'a> {
                 .any(|(request, known, _)| request == name && *known == stage)
     }
 
-    /// Another scenario begins, and no step has left anything. Returns what the steps of the one
-    /// before must take, too.
+    /// Begins another scenario, without results of steps. Returns the additional takes of the
+    /// previous scenario's steps.
     pub(super) fn forget(&mut self) -> Vec<(usize, Field)> {
         self.known.clear();
         self.replies.clear();
         std::mem::take(&mut self.asked)
     }
 
-    /// From now on, a variable of a request's stage has this value.
+    /// Sets the value of a variable of a request's stage from now on.
     pub(super) fn learn(&mut self, request: &str, stage: &'static str, name: &str, known: Known) {
         self.known
             .insert((request.to_owned(), stage, name.to_owned()), known);
     }
 
-    /// From now on, the reply of a call is that of this step.
+    /// Sets the step that gives the reply of a call from now on.
     pub(super) fn learn_reply(&mut self, call: &str, step: usize) {
         self.replies.insert(call.to_owned(), step);
     }
@@ -127,7 +127,8 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// The value of a mapping: a function, or a path. `round` numbers the repetitions of the step.
+    /// The value of a mapping: a function, or a path. `round` is the number of the step's
+    /// repetition.
     pub(super) fn mapped(&mut self, text: &str, round: u64) -> Result<Known, String> {
         let bare = text.trim();
         let called = match function::is_known(bare) {
@@ -191,7 +192,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// What a step before has left.
+    /// The result of an earlier step.
     fn left(
         &self,
         text: &str,
@@ -215,7 +216,7 @@ impl<'a> Scope<'a> {
         follow(known, rest, round)
     }
 
-    /// A part of a call's reply, which its step then takes.
+    /// A part of a call's reply. The step of the call then takes it.
     fn reply(
         &mut self,
         call: &str,
@@ -289,7 +290,7 @@ impl<'a> Scope<'a> {
         follow(Known { is, form }, rest, round)
     }
 
-    /// The name of the feed of a row.
+    /// Adds the feed of a row, and returns its name.
     fn taken(&mut self, order: Order, path: &str, feed: Feed) -> String {
         match order {
             Order::Next => self.turns.next(path, feed),
@@ -297,7 +298,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// A value of JSON, or the rows of one of its lists.
+    /// A JSON value, or the rows of one of its lists.
     fn json(
         &mut self,
         (value, whole): (&Json, Whole),
@@ -364,7 +365,7 @@ impl<'a> Scope<'a> {
             .iter()
             .any(|value| value.is_object() || value.is_array())
         {
-            // A feed has values of one kind.
+            // All values of a feed must have one kind.
             let rows: Json = list.iter().map(|value| json!({ ELEMENT: value })).collect();
             let name = self.taken(order, &path, feed(&rows));
             return Ok(Known::value(format!("{name}.{ELEMENT}"), whole));
@@ -373,7 +374,7 @@ impl<'a> Scope<'a> {
         Ok(Cells::of(list.iter(), whole).known(name))
     }
 
-    /// A template of Go's as an expression, with the values that it may read.
+    /// A Go template as an expression, with the values that it may read.
     pub(super) fn go(&mut self, text: &str) -> Result<String, String> {
         let mut requests: BTreeMap<String, BTreeMap<&'static str, Vec<String>>> = BTreeMap::new();
         for ((request, stage, name), known) in self.known.clone() {
@@ -413,7 +414,7 @@ impl<'a> Scope<'a> {
         Ok(format!("{} | go({values}{escape})", quoted(text)))
     }
 
-    /// The sources that a text names, whole.
+    /// The complete sources that a text refers to.
     fn literals(&self, text: &str) -> Result<Vec<String>, String> {
         let named = self
             .sources
@@ -433,7 +434,7 @@ impl<'a> Scope<'a> {
         literals.collect()
     }
 
-    /// A value with its type, as an expression.
+    /// The typed value, as an expression.
     fn typed(&mut self, known: &Known) -> String {
         if let Form::Taken(taken) = &known.form {
             self.ask(taken.step, &taken.variable, &taken.how);
@@ -442,7 +443,7 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// The value behind a path's further parts.
+/// The value after the remaining parts of a path.
 fn follow(known: Known, rest: &[Part<'_>], round: u64) -> Result<Known, String> {
     let mut known = known;
     for part in rest {
@@ -454,7 +455,7 @@ fn follow(known: Known, rest: &[Part<'_>], round: u64) -> Result<Known, String> 
     Ok(known)
 }
 
-/// The parts of a path: names, each perhaps with an index in brackets.
+/// The parts of a path: names, each with an optional index in brackets.
 fn parts(text: &str) -> Result<Vec<Part<'_>>, String> {
     let part = |piece: &'_ str| -> Result<(usize, Option<(usize, usize)>), String> {
         match piece.split_once('[') {
@@ -478,12 +479,12 @@ fn parts(text: &str) -> Result<Vec<Part<'_>>, String> {
     Ok(found)
 }
 
-/// The row of a list that is not the same for all.
+/// A row of a list that changes with each use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Order {
-    /// The next.
+    /// The next row.
     Next,
-    /// Any.
+    /// A random row.
     Any,
 }
 
@@ -497,7 +498,7 @@ impl Order {
     }
 }
 
-/// A place that is the same for all: a number, from the end where it is negative, or the last.
+/// A constant index: a number, counted from the end if negative, or the last element.
 fn fixed_place(index: &str, length: usize) -> Option<usize> {
     let length = i64::try_from(length).ok().filter(|length| *length > 0)?;
     let place = match index.trim() {
@@ -507,7 +508,7 @@ fn fixed_place(index: &str, length: usize) -> Option<usize> {
     usize::try_from(place).ok()
 }
 
-/// The place in a list that a step has left, as an expression.
+/// The index into a list from a step, as an expression.
 fn place(index: &str, round: u64) -> Result<String, String> {
     match index.trim().to_ascii_lowercase().as_str() {
         "next" => Ok(format!("iteration + {round}")),

@@ -1,4 +1,4 @@
-//! Tables of CSV: the names of their columns, and their rows.
+//! CSV tables: the names of their columns, and their rows.
 
 use super::known::{Cells, Column};
 use crate::pandora::TOOL;
@@ -6,10 +6,10 @@ use drumfire_compile::Host;
 use drumfire_document::{Feed, FeedRows};
 use serde_json::{Map, Value as Json};
 
-/// A table of more rows than this is read as a feed alone.
+/// The maximum number of rows; a larger table can only be read as a feed.
 const ROWS_MAX: usize = 100_000;
 
-/// The first record of a table ends within this many bytes.
+/// The maximum length of the first record, in bytes.
 const FIRST_BYTES: usize = 1 << 20;
 
 /// A source that is a table.
@@ -22,11 +22,12 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Its columns, as many as its first row has, then those that only `fields` has, which are empty.
-    /// In names, blanks become underscores; a column without a name has its number.
+    /// The columns: as many as the first row has, then the columns that only `fields` lists, which
+    /// are empty. Blanks in names become underscores; a column without a name is named by its
+    /// number.
     ///
     /// # Errors
-    /// When the file is needed and can't be read.
+    /// If the file is needed and can't be read.
     pub(super) fn columns(&self, host: &dyn Host) -> Result<Vec<Column>, String> {
         let first = self.first(host);
         let (names, width): (Vec<String>, usize) = match (self.fields.is_empty(), first) {
@@ -34,7 +35,7 @@ impl Table {
                 let first = first?;
                 (first.iter().enumerate().map(named).collect(), first.len())
             }
-            // A file that can't be read is said where its rows are.
+            // An unreadable file is reported where its rows are read.
             (false, first) => {
                 let width = first.map_or(self.fields.len(), |first| first.len());
                 let fields = self.fields.iter().map(String::as_str);
@@ -73,10 +74,10 @@ impl Table {
         Ok(first.unwrap_or_default())
     }
 
-    /// Its rows, each an object.
+    /// The rows, each as an object.
     ///
     /// # Errors
-    /// When the file can't be read, or has too many.
+    /// If the file can't be read, or has too many rows.
     pub(super) fn rows(&self, host: &dyn Host) -> Result<Vec<Json>, String> {
         let columns = self.columns(host)?;
         let bytes = self.read(host)?;
@@ -100,7 +101,7 @@ impl Table {
         Ok(rows)
     }
 
-    /// The feed of its rows, without a name.
+    /// The feed of the rows, without a name.
     pub(super) fn feed(&self, columns: &[Column]) -> Feed {
         let delimiter = self.delimiter.as_ref().and_then(|text| text.chars().next());
         let columns = columns.iter();
@@ -121,7 +122,7 @@ impl Table {
         }
     }
 
-    /// Whether the first line is no row.
+    /// Whether the first line is a header.
     const fn has_header(&self) -> bool {
         self.ignore_first_line || self.fields.is_empty()
     }
@@ -140,7 +141,7 @@ impl Table {
     }
 }
 
-/// A name for a column that nothing can read.
+/// A name for an inaccessible column.
 fn hidden(place: usize, names: &[String]) -> String {
     let free = (0..).map(|n: usize| format!("column_{place}_{n}"));
     let mut free = free.filter(|name| !names.contains(name));

@@ -1,5 +1,5 @@
-//! Pandora's templates, which are Go's, as ours: paths and functions become expressions of ours,
-//! and what is more is executed as it is by the filter `go`.
+//! Translates Pandora's templates, which are Go templates: paths and functions become expressions
+//! of drumfire's templates, and the filter `go` executes the rest unchanged.
 
 use super::function;
 use super::scope::Scope;
@@ -7,7 +7,7 @@ use super::scope::Scope;
 /// Translates a text.
 ///
 /// # Errors
-/// When a path leads nowhere.
+/// If a path has no value.
 pub(super) fn translated(text: &str, scope: &mut Scope<'_>) -> Result<String, String> {
     match simple(text, "", scope)? {
         Some(translated) => Ok(translated),
@@ -15,10 +15,10 @@ pub(super) fn translated(text: &str, scope: &mut Scope<'_>) -> Result<String, St
     }
 }
 
-/// The same of a path behind which a template stands: what is before it stays.
+/// Translates a path that may contain templates; text before the first template is kept.
 ///
 /// # Errors
-/// As [`translated`].
+/// See [`translated`].
 pub(super) fn translated_path(text: &str, scope: &mut Scope<'_>) -> Result<String, String> {
     if let Some(translated) = simple(text, " | string | urlescape", scope)? {
         return Ok(translated);
@@ -34,8 +34,8 @@ pub(super) fn translated_path(text: &str, scope: &mut Scope<'_>) -> Result<Strin
     ))
 }
 
-/// A text whose actions are paths and functions of literals, each with a filter behind it; `None`
-/// where they are more.
+/// Translates a text whose actions are only paths and functions of literals, and appends `filter`
+/// to each; `None` if the text contains other actions.
 fn simple(text: &str, filter: &str, scope: &mut Scope<'_>) -> Result<Option<String>, String> {
     if scope.escapes && text.contains("{{") {
         return Ok(None);
@@ -69,7 +69,7 @@ fn simple(text: &str, filter: &str, scope: &mut Scope<'_>) -> Result<Option<Stri
     Ok(Some(out))
 }
 
-/// Appends a text in which nothing is a template.
+/// Appends a text with template syntax escaped.
 fn push_literal(text: &str, out: &mut String) {
     let escaped = text
         .replace("{%", "{{ \"{%\" }}")
@@ -77,7 +77,7 @@ fn push_literal(text: &str, out: &mut String) {
     out.push_str(&escaped);
 }
 
-/// A path of names, or a function of literals.
+/// Translates a path of names, or a function of literals.
 fn expression(inner: &str, scope: &mut Scope<'_>) -> Result<Option<String>, String> {
     let is_name = |c: char| c.is_alphanumeric() || c == '_';
     if let Some(path) = inner.strip_prefix('.') {
@@ -101,6 +101,6 @@ fn expression(inner: &str, scope: &mut Scope<'_>) -> Result<Option<String>, Stri
     if !function::is_known(name) || !args.iter().all(is_literal) {
         return Ok(None);
     }
-    // What it refuses, Go's own words are for.
+    // If this refuses the function, Go's message is used.
     Ok(function::expression(name, &args).ok())
 }

@@ -1,4 +1,4 @@
-//! Pandora's tables of steps, paths, functions and pipes as data, and what they come to here.
+//! Pandora's test tables of steps, paths, functions and pipes as data, with drumfire's results.
 
 use super::known::Known;
 use super::lower::piped;
@@ -52,7 +52,8 @@ impl Environment for OneFile {
 
 impl Host for OneFile {}
 
-/// `components/providers/scenario/vs/vs_csv_test.go`, but for the first line, which is no row where
+/// From `components/providers/scenario/vs/vs_csv_test.go`, except that a first line with the names
+/// of the columns is not a row.
 /// it names the columns.
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table")]
@@ -177,7 +178,7 @@ fn paths_end_at_values() {
     }
 }
 
-/// `components/providers/scenario/config/decode_test.go`, and what is refused.
+/// From `components/providers/scenario/config/decode_test.go`, with refused forms.
 #[test]
 fn steps_are_named_counted_and_followed_by_a_sleep() {
     for (text, wanted) in [
@@ -292,7 +293,7 @@ fn a_scenario_without_requests_is_named() {
     }
 }
 
-/// The rows that the uses of `[next]` take in each scenario's runs, which come in blocks.
+/// The rows that the uses of `[next]` take in the runs of each scenario, which come in blocks.
 #[test]
 fn scenarios_count_the_rows_that_they_take() {
     let scenario = |weight, requests: &[&str]| Scenario {
@@ -301,17 +302,17 @@ fn scenarios_count_the_rows_that_they_take() {
         ..Scenario::default()
     };
     for (scenarios, wanted) in [
-        // Each has its own requests: each counts its own runs.
+        // With separate requests, each scenario counts its own runs.
         (
             vec![scenario(2, &["a"]), scenario(1, &["b"])],
             vec!["in_order(3, 2, 1, 0)", "in_order(3, 1, 1, -2)"],
         ),
-        // They share one: its uses are counted by the last that names it.
+        // With a shared request, the last scenario that refers to it counts its uses.
         (
             vec![scenario(1, &["a"]), scenario(1, &["a"])],
             vec!["in_order", "in_order"],
         ),
-        // A step that is repeated takes a row each time.
+        // A repeated step takes a row each time.
         (
             vec![scenario(5, &["a(2)", "b"])],
             vec![
@@ -358,7 +359,7 @@ fn scenarios_count_the_rows_that_they_take() {
     }
 }
 
-/// What a response may lack.
+/// Values that a response may lack.
 #[test]
 fn absent_fields_and_nodes_are_printed_as_in_go() {
     let mut scope = Scope::new(&[], &Bare, 1);
@@ -557,7 +558,7 @@ fn a_headers_value_goes_through_pipes() {
     }
 }
 
-/// Values and their types: what is printed, and what a template of Go's sees.
+/// Values and their types: the printed text, and the value that a Go template sees.
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table")]
 fn texts_stay_texts_and_numbers_of_json_are_floats() {

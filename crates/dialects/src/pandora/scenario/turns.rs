@@ -1,5 +1,5 @@
 //! Rows of sources that steps take in turn or at random. As in Pandora, each use of `[next]` takes
-//! the row behind that of the use before, and each scenario counts its own uses.
+//! the row after the previous use's row, and each scenario counts its own uses.
 
 use super::File;
 use super::named::Named;
@@ -7,14 +7,14 @@ use crate::pandora::TOOL;
 use drumfire_document::Feed;
 use std::collections::BTreeMap;
 
-/// A counter of Pandora's: the scenario that has it, and the path up to its bracket.
+/// A counter of Pandora: its scenario, and the path up to the bracket.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Counter {
     owner: usize,
     path: String,
 }
 
-/// A use of `[next]` in a scenario, and the feed that gives it its row.
+/// A use of `[next]` in a scenario, and the feed for its rows.
 #[derive(Clone, Debug)]
 struct Use {
     counter: Counter,
@@ -22,24 +22,24 @@ struct Use {
     feed: String,
 }
 
-/// Feeds, of which each use has its own.
+/// The feeds of rows; each use has a separate feed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Turns {
-    /// What the names of the feeds begin with.
+    /// The prefix of the feeds' names.
     prefix: String,
     feeds: BTreeMap<String, Feed>,
     uses: Vec<Use>,
-    /// The scenario whose counters a request's steps use, whichever scenario has the steps: the
-    /// last that names it.
+    /// The scenario whose counters a request's steps use, for any scenario that contains the steps:
+    /// the last scenario that refers to the request.
     owners: BTreeMap<String, usize>,
-    /// The scenario that is read.
+    /// The current scenario.
     scenario: usize,
-    /// The scenario whose counters are used.
+    /// The scenario whose counters are currently used.
     owner: usize,
 }
 
 impl Turns {
-    /// Those of a pool.
+    /// Creates the turns of a pool.
     pub(super) fn of_pool(pool: usize) -> Self {
         let prefix = match pool {
             0 => "src".to_owned(),
@@ -51,7 +51,7 @@ impl Turns {
         }
     }
 
-    /// Those of a file's scenarios.
+    /// Sets the owners from a file's scenarios.
     pub(super) fn with_owners(mut self, file: &File) -> Self {
         for (number, scenario) in file.scenarios.iter().enumerate() {
             for text in &scenario.requests {
@@ -62,17 +62,17 @@ impl Turns {
         self
     }
 
-    /// The steps of this scenario follow.
+    /// Begins the steps of a scenario.
     pub(super) const fn enter_scenario(&mut self, number: usize) {
         self.scenario = number;
     }
 
-    /// The mapping of this request follows.
+    /// Begins the mapping of a request.
     pub(super) fn enter_request(&mut self, name: &str) {
         self.owner = self.owners.get(name).copied().unwrap_or(self.scenario);
     }
 
-    /// Adds a feed for the next row of a list, and gives its name.
+    /// Adds a feed for the next row of a list, and returns its name.
     pub(super) fn next(&mut self, path: &str, feed: Feed) -> String {
         let feed = self.add(path, "", feed);
         self.uses.push(Use {
@@ -86,7 +86,7 @@ impl Turns {
         feed
     }
 
-    /// Adds a feed for any row of a list, and gives its name.
+    /// Adds a feed for a random row of a list, and returns its name.
     pub(super) fn any(&mut self, path: &str, feed: Feed) -> String {
         let order = Some(TOOL.text("variable_source", &"random"));
         self.add(path, "_rand", Feed { order, ..feed })
@@ -106,8 +106,8 @@ impl Turns {
         name
     }
 
-    /// The feeds, in orders that give each use its rows where scenarios come in blocks, as many of
-    /// one as its share says.
+    /// The feeds, with orders that give each use its rows. Scenarios come in blocks, and a block
+    /// contains each scenario as often as its share.
     pub(super) fn into_feeds(mut self, shares: &[u64]) -> Vec<Feed> {
         let before = |of: &dyn Fn(usize) -> u64, end: usize| {
             (0..end).fold(0, |sum: u64, n| sum.saturating_add(of(n)))
@@ -130,7 +130,7 @@ impl Turns {
             let total = before(&rows, shares.len().max(1));
             let order = match (total == block && each == 1 && first == 0, block) {
                 (true, _) => "in_order".to_owned(),
-                // An iteration is a block of its own.
+                // With a block of 1, each iteration is a separate block.
                 (false, 1) => format!("in_order(1, {total}, 0, {first})"),
                 (false, block) => format!("in_order({block}, {total}, {each}, {first})"),
             };

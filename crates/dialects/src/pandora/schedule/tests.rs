@@ -1,4 +1,4 @@
-//! Pandora's own tables of schedules (`core/schedule/*_test.go`) as data, and what differs.
+//! Pandora's own test tables of schedules (`core/schedule/*_test.go`) as data, and the differences.
 
 use super::super::mistakes::Mistakes;
 use super::super::value::{self, Format, Value};
@@ -20,7 +20,7 @@ fn read(yaml: &str) -> (Schedule, Vec<String>) {
     (schedule, mistakes.into_inner())
 }
 
-/// The instants of a law in milliseconds, as our schedule computes them.
+/// The instants of a law in milliseconds, as drumfire's schedule computes them.
 fn instants(law: &str) -> Vec<u64> {
     let rate: Sequence = law.parse().unwrap();
     let starts = Starts::new(&rate, Arrivals::Constant, 1).unwrap();
@@ -30,7 +30,7 @@ fn instants(law: &str) -> Vec<u64> {
         .collect()
 }
 
-/// Checks schedules: each has a law, whose shots are due at these milliseconds.
+/// Checks schedules: each has a law, whose requests are due at these milliseconds.
 fn check(table: Vec<(&str, &str, Vec<u64>)>) {
     for (yaml, law, wanted) in table {
         let (schedule, mistakes) = read(yaml);
@@ -103,7 +103,7 @@ fn shots_are_due_when_pandora_says_so() {
 #[test]
 fn what_pandora_gets_wrong_is_right() {
     check(vec![
-        // Pandora has 22 and none, for it cuts the span down to whole seconds.
+        // Pandora sends 22 and 0 requests, because it truncates the span to whole seconds.
         (
             "{type: line, from: 0, to: 4, duration: 1500ms}",
             "line(0,4,1s500ms)",
@@ -114,7 +114,7 @@ fn what_pandora_gets_wrong_is_right() {
             "line(0,8,500ms)",
             vec![0, 353],
         ),
-        // Pandora has none.
+        // Pandora sends no requests.
         (
             "{type: step, from: 2, to: 1, step: 1, duration: 1s}",
             "const(2,1s) const(1,1s)",

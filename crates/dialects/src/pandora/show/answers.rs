@@ -1,4 +1,4 @@
-//! The log of answers: requests and responses in full, where a filter wants them.
+//! The log of answers: requests and responses in full, selected by a filter.
 
 use crate::grpc_code::{self, CODES};
 use crate::pandora::config::Pool;
@@ -9,7 +9,7 @@ use drumfire_measure::{Excerpt, Field, GRPC_STATUS, Kept, Side, Transcript};
 use drumfire_report::reason_phrase;
 use serde_json::{Map, Value, json};
 
-/// Fields of a call that are none of its metadata.
+/// Fields of a call that are not metadata.
 const CALL_FIELDS: [&str; 7] = [
     "content-type",
     "grpc-accept-encoding",
@@ -20,7 +20,7 @@ const CALL_FIELDS: [&str; 7] = [
     "user-agent",
 ];
 
-/// The fields with which a request of Go's client begins.
+/// The first fields of a request from Go's client.
 const FIRST_FIELDS: [&str; 2] = ["host", "user-agent"];
 
 /// The log of a pool's answers.
@@ -28,7 +28,7 @@ const FIRST_FIELDS: [&str; 2] = ["host", "user-agent"];
 pub(super) struct Answers {
     form: Form,
     filter: Filter,
-    /// How many should be in it, and are.
+    /// The number of exchanges that should be in the log, and the number that are.
     wanted: u64,
     written: u64,
 }
@@ -38,14 +38,14 @@ pub(super) struct Answers {
 enum Form {
     /// A request and its response.
     Request,
-    /// The same, named after the step of a scenario.
+    /// A request and its response, under the name of a scenario's step.
     Step,
     /// A call and its reply.
     Call,
 }
 
 impl Answers {
-    /// The log that a pool asks for, and where it goes.
+    /// The log of a pool, if it is on, and its destination.
     pub(super) fn of(pool: &Pool) -> Option<(Self, Place)> {
         let log = pool.gun.answer_log()?;
         let form = match (&pool.gun, pool.gun.loaded()) {
@@ -62,7 +62,7 @@ impl Answers {
         Some((answers, Place::File(log.path.clone())))
     }
 
-    /// The least status of the exchanges that the engine keeps for it.
+    /// The minimum status of the exchanges that the engine must keep for the log.
     pub(super) const fn least_status(&self) -> u16 {
         match (self.filter, self.form) {
             (Filter::All, _) => 1,
@@ -72,7 +72,7 @@ impl Answers {
         }
     }
 
-    /// Counts a sample that should be in it.
+    /// Counts a sample that the log should contain.
     pub(super) fn count(&mut self, kept: &Kept) {
         self.wanted += u64::from(self.wants(kept.sample.status));
     }
@@ -90,12 +90,12 @@ impl Answers {
             }
     }
 
-    /// How many it lacks, for there were too many at a time.
+    /// The number of exchanges missing in the log, because too many occurred at once.
     pub(super) const fn lacking(&self) -> u64 {
         self.wanted.saturating_sub(self.written)
     }
 
-    /// Appends an exchange, of a run that started at a time in nanoseconds since 1970.
+    /// Appends an exchange of a run that started at `started_at`, in nanoseconds since 1970.
     pub(super) fn write(
         &mut self,
         transcript: &Transcript,
@@ -109,7 +109,7 @@ impl Answers {
         let none = Side::default();
         let response = match (&transcript.response, self.form) {
             (Some(response), _) => response,
-            // A call without an answer has a status all the same.
+            // A call without an answer still has a status.
             (None, Form::Call) => &none,
             (None, _) => return,
         };
@@ -153,7 +153,7 @@ impl Answers {
     }
 }
 
-/// HTTP's status in place of a call's.
+/// The HTTP status that corresponds to the status of a call.
 fn http_status(status: u16) -> u32 {
     let Some(code) = status.checked_sub(GRPC_STATUS) else {
         return 0;
@@ -166,7 +166,7 @@ fn line(at: u64, text: &str, out: &mut Vec<u8>) {
     entry(at, text.as_bytes(), out);
 }
 
-/// A line of the log, which may have lines of its own.
+/// An entry of the log; its text may contain line ends.
 fn entry(at: u64, text: &[u8], out: &mut Vec<u8>) {
     let mut head = String::new();
     rfc3339(at, &mut head);
@@ -176,7 +176,7 @@ fn entry(at: u64, text: &[u8], out: &mut Vec<u8>) {
     out.push(b'\n');
 }
 
-/// A message as HTTP/1.1 has it.
+/// A message in the format of HTTP/1.1.
 fn dump(side: &Side, line: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(line.as_bytes());
     out.extend_from_slice(b"\r\n");
@@ -195,14 +195,15 @@ fn dump(side: &Side, line: &str, out: &mut Vec<u8>) {
     }
 }
 
-/// The place of a field as Go's client writes it: those of its own, then the others by their names.
+/// The position of a field in the order of Go's client: first its own fields, then the others by
+/// name.
 fn place(name: &str) -> (usize, String) {
     let name = name.to_ascii_lowercase();
     let first = FIRST_FIELDS.iter().position(|known| *known == name);
     (first.unwrap_or(FIRST_FIELDS.len()), name)
 }
 
-/// The first line of a response with the phrase of its status.
+/// The first line of a response, with the phrase of its status.
 fn status_line(response: &Side) -> String {
     let line = &response.line;
     let status = line
@@ -240,7 +241,7 @@ fn call(request: &Side) -> Value {
     json!({"method": method, "message": text(request.bodies.first()), "metadata": metadata})
 }
 
-/// The message of a reply, and the error that it ends with.
+/// The message of a reply, and its final error.
 fn reply(transcript: &Transcript, response: &Side) -> Value {
     let code = grpc_code::of(&transcript.sample);
     let resp = match (code, response.bodies.first()) {

@@ -1,12 +1,12 @@
-//! What Pandora counts of a run, and the line and the JSON that it makes of it each second.
+//! Pandora's counters of a run, and the line and the JSON that it derives from them every second.
 
 use drumfire_measure::Interval;
 use drumfire_units::Nanos;
 
-/// An interval that is shorter than this is the last one's rest, and has no line.
+/// A shorter interval is the rest at the end of the run, and has no line.
 const LINE_MIN: Nanos = Nanos::from_millis(950);
 
-/// Counts since the start, and those of the last second.
+/// Counts since the start, and counts of the last second.
 #[derive(Debug, Default)]
 pub(super) struct Counters {
     /// The end of the last interval.
@@ -21,7 +21,8 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    /// Adds an interval, at whose end this many instances were started; returns the line.
+    /// Adds an interval and returns its line; `started` instances had started at the end of the
+    /// interval.
     pub(super) fn add(&mut self, interval: &Interval, started: u64) -> Option<String> {
         let mut responses = 0;
         let mut active = i128::from(self.active);
@@ -44,7 +45,7 @@ impl Counters {
         (interval.end - interval.start >= LINE_MIN).then(|| self.line())
     }
 
-    /// All instances have ended.
+    /// Marks all instances as finished.
     pub(super) fn finish(&mut self) {
         self.finished = self.started;
     }
@@ -59,7 +60,7 @@ impl Counters {
         )
     }
 
-    /// The counters by the names that Yandex.Tank reads.
+    /// The counters under the names that Yandex.Tank reads.
     pub(super) fn json(&self) -> String {
         format!(
             "{{\n\"cmdline\": [\"pandora\"],\n\"engine_ActiveRequests\": {},\n\

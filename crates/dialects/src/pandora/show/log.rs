@@ -1,16 +1,16 @@
-//! Lines of the log: the time, the level, where it was logged, the message, and its fields.
+//! Lines of the log: the time, the level, the caller, the message, and its fields.
 
 use super::super::config;
 use drumfire_data::rfc3339;
 
-/// What stands where Pandora names a line of its source.
+/// The text where Pandora prints a line of its source.
 const CALLER: &str = "drumfire";
 
 /// The log.
 #[derive(Debug)]
 pub(super) struct Log {
     settings: config::Log,
-    /// The number of its stream.
+    /// The index of the log's stream.
     stream: usize,
 }
 
@@ -22,7 +22,7 @@ impl Log {
         }
     }
 
-    /// Whether remarks are logged.
+    /// Whether informational messages are logged.
     pub(super) const fn has_info(&self) -> bool {
         self.settings.has_info()
     }
@@ -32,14 +32,14 @@ impl Log {
         self.settings.has_warnings()
     }
 
-    /// Appends a line to its stream; `at` counts from 1970, in nanoseconds.
+    /// Appends a line to the log's stream; `at` is in nanoseconds since 1970.
     pub(super) fn line(&self, at: u64, level: &str, message: &str, streams: &mut [Vec<u8>]) {
         let mut line = String::new();
         rfc3339(at, &mut line);
         for part in ["\t", level, "\t", CALLER, "\t", message] {
             line.push_str(part);
         }
-        // What a server sent has no lines of its own here.
+        // Text from a server must not begin new lines here.
         let line = line.replace(['\n', '\r'], " ");
         if let Some(stream) = streams.get_mut(self.stream) {
             stream.extend_from_slice(line.as_bytes());

@@ -1,4 +1,4 @@
-//! Rows of results: phout's twelve columns, and the same as JSON.
+//! Rows of results: phout's twelve columns, also as JSON.
 
 use crate::grpc_code;
 use drumfire_measure::{Kept, Outcome, Sample};
@@ -6,7 +6,7 @@ use drumfire_units::Nanos;
 use serde_json::json;
 use std::io::Write as _;
 
-/// The code of failures that have no number of the system's.
+/// The code of failures without an error number of the operating system.
 const OTHER: u32 = 999;
 
 /// Which columns are filled.
@@ -17,17 +17,18 @@ pub(super) struct Columns {
     pub(super) status: Status,
 }
 
-/// What stands in the last column.
+/// The content of the last column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Status {
-    /// HTTP's status.
+    /// The HTTP status.
     Http,
-    /// HTTP's status in place of gRPC's.
+    /// The HTTP status that corresponds to the gRPC status.
     Grpc,
 }
 
 impl Status {
-    /// Whether a step of a scenario has failed: a call whose server says so has not.
+    /// Whether a step of a scenario has failed. A call to which the server answers with an error
+    /// has not.
     pub(super) fn is_failed(self, sample: &Sample) -> bool {
         use Outcome as O;
         match (self, sample.outcome) {
@@ -46,16 +47,16 @@ impl Status {
     }
 }
 
-/// One row. Times but the first are in microseconds.
+/// One row. All times except the first are in microseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Row<'a> {
-    /// When it was sent, in nanoseconds since 1970.
+    /// The time of sending, in nanoseconds since 1970.
     sent: u64,
-    /// When it ended, in nanoseconds since 1970.
+    /// The time of the end, in nanoseconds since 1970.
     pub(super) end: u64,
     tag: &'a str,
     real: u64,
-    /// From the time at which it was due.
+    /// The time since the request was due.
     response: u64,
     connect: u64,
     send: u64,
@@ -69,7 +70,7 @@ pub(super) struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// The row of a sample of a run that started at a time, in nanoseconds since 1970.
+    /// The row of a sample of a run that started at `started_at`, in nanoseconds since 1970.
     pub(super) fn of(kept: &'a Kept, started_at: u64, tag: &'a str, columns: Columns) -> Self {
         let sample = &kept.sample;
         let error = match sample.outcome {
@@ -94,15 +95,15 @@ impl<'a> Row<'a> {
             error,
             ..Self::default()
         };
-        // Go's client takes one redirect too many, and one to where it can't go, for failures of its
-        // own, and an upgrade that nobody asked for for an answer.
+        // Go's client treats too many redirects, and a redirect that it can't follow, as its own
+        // failure, and an unrequested upgrade as an answer.
         match sample.outcome {
             Outcome::RedirectLimit | Outcome::RedirectBlocked => (row.net, row.proto) = (OTHER, 0),
             Outcome::ProtoUnexpected101 => (row.net, row.proto) = (0, 101),
             _ => {}
         }
         if columns.phases && sample.first_byte != Nanos::MAX {
-            // A server may answer before it has read everything.
+            // A server may answer before it has read the whole request.
             let written = kept
                 .particulars
                 .written
@@ -120,7 +121,7 @@ impl<'a> Row<'a> {
         row
     }
 
-    /// The codes of a step that has failed by its answer: as if there had been none.
+    /// Sets the codes of a step that failed because of its answer, as if no answer had come.
     pub(super) const fn mark_failed_step(&mut self) {
         if !self.error.is_empty() {
             self.proto = 0;
@@ -130,7 +131,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// A row of a shot that was never sent.
+    /// The row of a request that was never sent.
     pub(super) fn without_times(at: u64, tag: &'a str, net: u32) -> Self {
         Self {
             sent: at,
@@ -141,10 +142,10 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Appends the columns, with a number behind the tag.
+    /// Appends the columns, with the number after the tag.
     pub(super) fn print(&self, id: Option<u64>, out: &mut Vec<u8>) {
         let (seconds, millis) = (self.sent / 1_000_000_000, self.sent / 1_000_000 % 1_000);
-        // A column ends at a tab.
+        // Tabs and line ends would end a column.
         let tag = self.tag.replace(['\t', '\n', '\r'], " ");
         // Writing to a Vec can't fail.
         let _ = write!(out, "{seconds}.{millis:03}\t{tag}");
@@ -166,7 +167,7 @@ impl<'a> Row<'a> {
         );
     }
 
-    /// Appends the row as a JSON object, and a line's end.
+    /// Appends the row as a JSON object, and a line end.
     pub(super) fn print_json(&self, pool: &str, out: &mut Vec<u8>) {
         let object = json!({
             "time": self.sent as f64 / 1e9,
@@ -199,8 +200,8 @@ fn micros(span: Nanos) -> u64 {
     span.0 / 1_000
 }
 
-/// The system's number of what went wrong on the way, 0 where nothing did. A response that is not
-/// as the plan expects it has come.
+/// The error number of the operating system for a transport failure; 0 without one. A response that
+/// fails a check counts as received.
 fn net_code(sample: &Sample) -> u32 {
     use Outcome as O;
     match sample.outcome {
@@ -268,7 +269,8 @@ mod tests {
         status: Status::Http,
     };
 
-    /// The rows of Pandora's own test (`netsample/phout_test.go`), but for what only its test sets.
+    /// The rows of Pandora's own test (`netsample/phout_test.go`), without values that only its
+    /// test sets.
     #[test]
     fn rows_have_pandoras_columns() {
         for (outcome, columns, id, wanted) in [
