@@ -1,53 +1,54 @@
-//! What a search has found.
+//! The answers of a search.
 
 use drumfire_units::Nanos;
 
-/// The answer of a search, or what is known where it was ended before.
+/// The answer of a search, or the knowledge so far if the search was ended early.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
-    /// The capacity lies in an interval.
+    /// The capacity is within an interval.
     Found(Capacity),
-    /// The objectives are missed at the first rate, per second.
+    /// The first rate, per second, misses the objectives.
     Below(f64),
-    /// The objectives are kept at the greatest rate that may be asked for, per second; confirmed.
+    /// The maximum rate of the search, per second, keeps the objectives; confirmed.
     Above(f64),
-    /// The generator was the limit at this rate, per second: nothing is known of the target there.
+    /// The generator was the limit at this rate, per second: nothing is known about the target
+    /// there.
     Generator {
-        /// That rate.
+        /// The rate, per second.
         rate: f64,
-        /// The greatest rate at which the objectives were kept before, for the few seconds of a
-        /// step.
+        /// The highest earlier rate that kept the objectives, for the few seconds of a step.
         kept: Option<f64>,
     },
-    /// There is no capacity that an answer could give, for a reason.
+    /// The search found no capacity, for a reason.
     Unknown {
         /// The reason.
         why: Why,
-        /// The greatest rate at which the objectives were kept for the few seconds of a step.
+        /// The highest rate that kept the objectives for the few seconds of a step.
         kept: Option<f64>,
-        /// The least rate at which they were missed.
+        /// The lowest rate that missed them.
         missed: Option<f64>,
     },
 }
 
-/// A capacity that was found. All rates are per second.
+/// A capacity. All rates are per second.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Capacity {
     /// The estimate.
     pub rate: f64,
-    /// The interval that holds the capacity with a confidence of 90 %.
+    /// The lower end of the interval that contains the capacity with a confidence of 90 %.
     pub low: f64,
-    /// Its other end.
+    /// The upper end of the interval.
     pub high: f64,
-    /// The objective that bounds it, by its place.
+    /// The index of the objective that bounds the capacity.
     pub slo: usize,
-    /// The time for which the load was held, in seconds, without that of the confirmation.
+    /// The length of the hold, in seconds, without the confirmation.
     pub held: f64,
     /// The confirmation; `None` if the search ended before one.
     pub confirmation: Option<Confirmation>,
-    /// How the target changed while it was searched, if it did.
+    /// How the target changed during the search, if it did.
     pub trend: Option<Trend>,
-    /// Why no rate was confirmed; `None` if one was, or if the search was ended from outside.
+    /// The reason why no rate was confirmed; `None` if one was, or if the search was ended from
+    /// outside.
     pub why: Option<Why>,
 }
 
@@ -59,36 +60,36 @@ impl Capacity {
     }
 }
 
-/// A rate below the capacity, held without control.
+/// A rate below the capacity, held at a constant rate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Confirmation {
     /// The rate, per second.
     pub rate: f64,
-    /// The share of the requests that were beyond each objective.
+    /// The share of the requests beyond each objective.
     pub shares: Vec<f64>,
-    /// The requests that ended.
+    /// The number of requests that ended.
     pub requests: f64,
-    /// Whether it proved that all objectives are kept.
+    /// Whether the confirmation proved that all objectives are kept.
     pub is_kept: bool,
-    /// The confirmations that were made, each at a rate of its own; this is the last.
+    /// The number of confirmations so far, each at a different rate, including this one.
     pub made: u32,
 }
 
-/// A target that became faster or slower while it was searched. All rates are per second.
+/// A target that became faster or slower during the search. All rates are per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Trend {
-    /// The capacity changed while the load was held.
+    /// The capacity changed during the hold.
     Capacity {
-        /// That at the beginning of the hold…
+        /// The capacity at the beginning of the hold.
         from: f64,
-        /// …and at its end.
+        /// The capacity at the end of the hold.
         to: f64,
     },
-    /// The median of the response times changed, although the rate is not what changed it.
+    /// The median of the response times changed, and the rate does not explain the change.
     Median {
-        /// A rate of the climb, and the median at it.
+        /// A rate of the climb, and its median.
         before: (f64, Nanos),
-        /// The rate of the last confirmation, and the median at it.
+        /// The rate of the last confirmation, and its median.
         now: (f64, Nanos),
     },
 }
@@ -104,11 +105,11 @@ impl Trend {
     }
 }
 
-/// Why a search has no answer, or none that is confirmed. All rates are per second, all times in
-/// seconds.
+/// The reason why a search has no answer, or no confirmed one. All rates are per second, all times
+/// in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Why {
-    /// The run was ended before the search was over.
+    /// The run ended before the search was over.
     Ended,
     /// The target is still overloaded long after the rate was lowered.
     NotRecovered {
@@ -116,53 +117,52 @@ pub enum Why {
         overload: f64,
         /// The rate since then.
         rate: f64,
-        /// The share of the requests that are beyond the objective at that rate.
+        /// The share of the requests beyond the objective at that rate.
         share: f64,
     },
-    /// The target fell behind in each hold.
+    /// The target fell behind in every hold.
     Behind {
-        /// The rate at which it did last.
+        /// The rate at which the target last fell behind.
         rate: f64,
     },
     /// The share beyond an objective is about the same at all rates.
     Independent {
-        /// The objective, by its place.
+        /// The index of the objective.
         slo: usize,
-        /// The rates that were held, with the share at each.
+        /// The held rates, with the share at each.
         tried: Vec<(f64, f64)>,
     },
-    /// An objective was missed at each rate that was to be confirmed, although the hold showed
-    /// another capacity.
+    /// An objective was missed in every confirmation, although the hold showed a capacity.
     Missed {
-        /// The objective, by its place.
+        /// The index of the objective.
         slo: usize,
-        /// The rates that were held, with the share at each.
+        /// The held rates, with the share at each.
         tried: Vec<(f64, f64)>,
-        /// How the target changed while it was searched, if it did.
+        /// How the target changed during the search, if it did.
         trend: Option<Trend>,
     },
-    /// The target became slower while it was searched, and what was kept may be missed by now.
+    /// The target became slower during the search, so a rate that kept the objectives may miss them
+    /// now.
     Slower(Trend),
-    /// Less was beyond than allowed in each confirmation, but so near to it that it may be chance.
+    /// In each confirmation, the share beyond was lower than allowed, but so close that it may be
+    /// chance.
     Unproven,
-    /// The confirmation had too few requests, or too few of the bursts that the hold showed could
-    /// come in it.
+    /// The confirmation had too few requests, or was too short for the bursts seen in the hold.
     TooShort {
-        /// The objective, by its place.
+        /// The index of the objective.
         slo: usize,
-        /// The rate at which it was to be confirmed.
+        /// The rate of the confirmation.
         rate: f64,
-        /// The requests that the objective needs, and the time between two bursts, if that is what
-        /// takes longer.
+        /// The number of requests that the objective needs.
         requests: f64,
-        /// The time between two bursts in the hold, if that is what takes longer.
+        /// The time between two bursts in the hold, if the bursts require the longer time.
         gap: Option<f64>,
-        /// The time that a confirmation takes.
+        /// The required length of a confirmation.
         seconds: f64,
     },
-    /// The latest time was over.
+    /// The maximum time of the search was reached.
     Time {
-        /// The time that was announced.
+        /// The announced time.
         announced: f64,
     },
 }

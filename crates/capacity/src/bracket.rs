@@ -1,8 +1,8 @@
-//! The bracket: steps of a few seconds each, until the objectives are missed, first by doubling the
-//! rate and then in finer steps from the last one that was kept.
+//! The bracket: steps of a few seconds each, until the objectives are missed. The first pass
+//! doubles the rate; the second takes finer steps from the last rate that was kept.
 //!
-//! A step is too short to be in equilibrium, so that it shows only where to begin to hold. Where the
-//! target was overloaded, the finer steps are parts of what it did then.
+//! A step is too short to reach equilibrium, so it only shows where to begin the hold. If the
+//! target was overloaded, the finer steps are fractions of its throughput under overload.
 
 use crate::medians::Medians;
 use crate::samples::{Sample, Samples};
@@ -10,66 +10,67 @@ use crate::saturation::Saturation;
 use crate::step::{Shown, Step};
 use crate::{Observation, Slo, Terms};
 
-/// The growth of the rate from step to step.
+/// The factor between the rates of two steps.
 const GROWTH: f64 = 2.0;
-/// The same after a hold that was too low.
+/// The factor in a climb after a hold that was too low.
 const GROWTH_AGAIN: f64 = 1.4;
-/// The same of the finer steps, where the target was never overloaded.
+/// The factor between two finer steps if the target was never overloaded.
 const FINE_GROWTH: f64 = 1.15;
-/// The finer steps as parts of the rate at which it was.
+/// The finer steps as fractions of the throughput of an overloaded target.
 const PARTS: [f64; 5] = [0.7, 0.8, 0.87, 0.92, 0.955];
-/// The part of it that is supposed to be kept, if a step kept more.
+/// The fraction of that throughput that counts as kept if a step kept more.
 const KEPT: f64 = 0.6;
-/// A finer step is no nearer to its neighbours than this.
+/// The minimum distance of a finer step from its neighbours, as a factor.
 const APART: f64 = 0.95;
-/// The hold begins this far below the last step that was kept, as a logarithm: a queue that comes
-/// from below finds its equilibrium sooner than one that has to shrink.
+/// How far the hold begins below the last kept step, as a logarithm: a queue that grows reaches its
+/// equilibrium sooner than one that has to shrink.
 const BELOW: f64 = 0.08;
-/// And no further below than this.
+/// The maximum distance of the hold's beginning below the last kept step, as a logarithm.
 const BELOW_MAX: f64 = 0.3;
 
-/// The pass that the bracket is in.
+/// The current pass of the bracket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pass {
     Climb,
     Refine,
 }
 
-/// The bracket under way.
+/// The state of the bracket.
 #[derive(Clone, Debug)]
 pub(crate) struct Bracket {
     pass: Pass,
     growth: f64,
-    /// The rate of the step under way.
+    /// The rate of the current step.
     rate: f64,
-    /// The greatest rate that was kept, and the least that was missed.
+    /// The highest rate that was kept, and the lowest that was missed.
     pub(crate) kept: Option<f64>,
     pub(crate) missed: Option<f64>,
-    /// The seconds for which a request stays at the target at a rate that was kept (Little's law).
+    /// The time for which a request stays at the target, in seconds, at the last kept rate
+    /// (Little's law).
     pub(crate) stay: f64,
-    /// The medians of the rates that were kept.
+    /// The medians at the kept rates.
     pub(crate) medians: Vec<(f64, Medians)>,
-    /// The throughput of the target when it was overloaded.
+    /// The throughput of the target while it was overloaded.
     pub(crate) saturation: Saturation,
     step: Step,
     /// The samples of all finer steps, by objective.
     refined: Vec<Samples>,
-    /// Whether the step under way is made for the second time.
+    /// Whether the current step is a repetition.
     is_second: bool,
 }
 
-/// What follows from an interval of the bracket.
+/// The consequence of an interval of the bracket.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Turn {
     Stay,
     Rate(f64),
-    /// The queue has to be drained before the next step, which [`Bracket::resume`] gives.
+    /// Drain the queue before the next step, which [`Bracket::resume`] returns.
     Drain,
     /// The first rate misses the objectives.
     Below,
-    /// The greatest rate keeps them, for the seconds of a step.
+    /// The maximum rate keeps the objectives, for the seconds of a step.
     Above,
-    /// The load can be held.
+    /// The hold can begin.
     Hold,
 }
 
@@ -90,7 +91,7 @@ impl Bracket {
         }
     }
 
-    /// Whether the finer steps are made.
+    /// Whether the bracket takes finer steps.
     pub(crate) fn is_fine(&self) -> bool {
         self.pass == Pass::Refine
     }
@@ -100,7 +101,7 @@ impl Bracket {
         &self.refined
     }
 
-    /// The samples of the step under way, by objective.
+    /// The samples of the current step, by objective.
     pub(crate) fn step(&self) -> &[Samples] {
         &self.step.samples
     }
@@ -145,7 +146,7 @@ impl Bracket {
         }
     }
 
-    /// Takes requests that had crossed the bound of an objective out of the newest samples again.
+    /// Removes requests that had crossed the bound of an objective from the newest samples.
     pub(crate) fn forgive(&mut self, slo: usize, crossed: f64) {
         self.step.samples[slo].forgive(crossed);
         if self.is_fine() {
@@ -153,14 +154,15 @@ impl Bracket {
         }
     }
 
-    /// Takes note of a rate that missed the objectives, after some that were kept.
+    /// Records a rate that missed the objectives, after some that kept them.
     pub(crate) fn miss(&mut self, rate: f64) {
         self.missed = Some(rate);
         self.saturation.add(self.step.saturation);
         self.kept = self.kept.filter(|kept| *kept < rate);
     }
 
-    /// A climb that begins above a rate that is kept with ease: the target may have become faster.
+    /// Returns a climb that begins above a rate that is easily kept, because the target may have
+    /// become faster.
     pub(crate) fn again(&self, rate: f64, outstanding: f64, terms: &Terms) -> (Self, Turn) {
         let mut again = Self {
             growth: GROWTH_AGAIN,
@@ -174,7 +176,7 @@ impl Bracket {
         (again, turn)
     }
 
-    /// What follows once the queue is drained, down to so many requests without an answer.
+    /// Returns the next turn after a drain, which left this many outstanding requests.
     pub(crate) fn resume(
         &mut self,
         outstanding: f64,
@@ -192,7 +194,7 @@ impl Bracket {
         }
     }
 
-    /// The level at which to begin to hold, by the finer steps.
+    /// The level at which to begin the hold, according to the finer steps.
     pub(crate) fn level(&self, slos: &[Slo]) -> f64 {
         let kept = self.kept.unwrap_or(self.rate).ln();
         let levels = self.refined.iter().zip(slos).filter_map(|(samples, slo)| {
@@ -206,13 +208,13 @@ impl Bracket {
         level.max(kept - BELOW_MAX)
     }
 
-    /// The next finer step above the last one that was kept, where there is room for one.
+    /// The next finer step above the last kept rate, if there is room for one.
     fn finer(&mut self, terms: &Terms) -> Turn {
         let mut kept = self.kept.unwrap_or(self.rate);
         let most = self.missed.map_or(terms.most, |missed| missed * APART);
         let next = match self.saturation.rate() {
             Some(rate) => {
-                // A short step may keep more than the target does for long.
+                // A short step may keep a rate that the target can't sustain.
                 if kept > rate {
                     kept = KEPT * rate;
                     self.kept = Some(kept);

@@ -1,44 +1,44 @@
-//! A confirmation: a rate that is held without control, for long enough that a miss would show.
-//!
-//! The objectives are proven to be kept if the upper bound of the share beyond, by the number of
-//! independent bursts in it, is within what is allowed. Without any beyond that takes as many requests
-//! as a quantile needs. But a confirmation that lies between two bursts proves nothing. So it lasts
-//! for several of the times between two bursts that the hold has shown: if they came at any rate,
-//! they would come now.
+//! A confirmation: a constant rate, held long enough that a miss would show.
+//! The objectives are proven if the upper bound of the share beyond, computed from the number of
+//! independent bursts, is within the allowed share. If no request is beyond, the proof takes as
+//! many requests as a quantile needs. A confirmation that falls between two bursts proves nothing.
+//! It therefore lasts for several of the times between two bursts in the hold: bursts that come at
+//! any rate would also come now.
 
 use crate::answer::Why;
 use crate::medians::Medians;
 use crate::samples::{Sample, Samples, Sure};
 use crate::{Observation, Slo, Terms};
 
-/// How often a burst that comes at any rate would come in a confirmation: with a probability of
-/// exp(−this) it would not come at all. If more was beyond in the hold than allowed, the rate may
-/// not matter, and the number grows by this multiple of the logarithm of that.
+/// The expected number of bursts in a confirmation, if bursts come at any rate: with a probability
+/// of exp(−this) none would come. If the share beyond in the hold was larger than allowed, the rate
+/// may not matter, and the number grows by `BURSTS_MORE` times the logarithm of the excess.
 const BURSTS: f64 = 3.0;
 const BURSTS_MORE: f64 = 2.0;
-/// The seconds at the beginning that do not count: a queue of the rate before.
+/// The minimum and maximum seconds at the beginning that are not counted, because of the queue of
+/// the previous rate.
 const SETTLE: (f64, f64) = (2.0, 10.0);
-/// A confirmation that has shown nothing yet lasts at most this multiple of its planned time.
+/// The maximum length of a confirmation without a result, as a multiple of its planned length.
 const LONGEST: f64 = 3.0;
-/// How much longer it lasts than what is needed if nothing more is beyond.
+/// The extended length, as a multiple of the time needed if no more requests are beyond.
 const MARGIN: f64 = 1.2;
 
-/// What a confirmation has to be, by what the hold showed.
+/// The required size of a confirmation, according to the hold.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Need {
-    /// The objective that takes longest.
+    /// The index of the objective that takes longest.
     pub(crate) slo: usize,
-    /// The requests that it needs.
+    /// The number of requests that this objective needs.
     pub(crate) requests: f64,
-    /// The time between two bursts, if that is what takes longer.
+    /// The time between two bursts, if bursts require the longer time.
     pub(crate) gap: Option<f64>,
-    /// Seconds, with those that do not count.
+    /// The length in seconds, including those that are not counted.
     pub(crate) seconds: f64,
 }
 
 impl Need {
-    /// The need of a confirmation at a rate, after a hold with these samples. A request stays at the
-    /// target for so many seconds.
+    /// The need of a confirmation at a rate, after a hold with these samples. A request stays at
+    /// the target for `stay` seconds.
     pub(crate) fn of(terms: &Terms, held: &[Samples], rate: f64, stay: f64) -> Self {
         let planned = terms.confirm.as_secs_f64();
         let mut need = Self {
@@ -51,7 +51,7 @@ impl Need {
         let most = held.iter().map(Samples::of).fold(0.0, f64::max);
         for (slo, (objective, samples)) in terms.slos.iter().zip(held).enumerate() {
             let requests = objective.requests_min();
-            // An objective may be about a part of the requests.
+            // An objective may concern only a part of the requests.
             let part = match samples.of() {
                 of if of > 0.0 && most > 0.0 => of / most,
                 _ => 1.0,
@@ -72,15 +72,16 @@ impl Need {
     }
 }
 
-/// The time between two bursts, and the time without one after which they are known to be too few at
-/// any rate, or to come at higher rates only; `None` if none was seen.
+/// The time between two bursts, and the time without a burst after which bursts are proven to be
+/// rare enough at any rate, or to come only at higher rates; `None` if the hold showed no burst.
 fn gap(samples: &Samples, slo: &Slo, rate: f64) -> Option<(f64, f64)> {
     let events = samples.events();
     (events > 0.0).then(|| {
         let more = (samples.share() / slo.share).ln().max(0.0);
         let gap = samples.seconds() / events;
         let none = gap * (BURSTS + BURSTS_MORE * more);
-        // Hold and confirmation together have few enough, whatever the rate.
+        // The samples of hold and confirmation together then show few enough, regardless of the
+        // rate.
         let few = samples.beyond_most(Sure::Proof, 1.0) / slo.share - samples.of();
         (gap, none.min(few.max(0.0) / rate))
     })
@@ -91,38 +92,39 @@ fn settle(terms: &Terms, stay: f64) -> f64 {
     (2.0 * bound + stay).clamp(SETTLE.0, SETTLE.1)
 }
 
-/// What a confirmation has shown.
+/// The result of a confirmation so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Proof {
     Open,
-    /// It would have to last for longer than planned.
+    /// The confirmation needs this many seconds, which is longer than planned.
     Longer(u64),
     Kept,
-    /// More was beyond than allowed.
+    /// The share beyond is larger than allowed.
     Missed,
-    /// Less was beyond than allowed, but that may be chance.
+    /// The share beyond is smaller than allowed, but that may be chance.
     Unproven,
 }
 
-/// A confirmation under way.
+/// The state of a confirmation.
 #[derive(Clone, Debug)]
 pub(crate) struct Trial {
     pub(crate) rate: f64,
     pub(crate) samples: Vec<Samples>,
-    /// Whether it is at the greatest rate, before any hold.
+    /// Whether the rate is the maximum rate, before any hold.
     pub(crate) is_of_most: bool,
-    /// The reason if there is no time for a proof, but only for a miss.
+    /// The reason, if the time suffices only to show a miss, and not for a proof.
     pub(crate) short: Option<Why>,
-    /// Its planned length, the longest one, and those of its seconds that do not count.
+    /// The planned length, the maximum length, and the seconds at the beginning that are not
+    /// counted.
     pub(crate) planned: f64,
     longest: f64,
     settle: f64,
-    /// The seconds for which a request stays at the target.
+    /// The time for which a request stays at the target, in seconds.
     stay: f64,
     pub(crate) medians: Medians,
-    /// The seconds since it began.
+    /// The seconds since the confirmation began.
     pub(crate) seconds: f64,
-    /// Requests without an answer when it began to count, and now.
+    /// The outstanding requests when counting began, and now.
     began: f64,
     outstanding: f64,
     ended: f64,
@@ -162,7 +164,7 @@ impl Trial {
         }
     }
 
-    /// The requests that ended.
+    /// The number of requests that ended.
     pub(crate) const fn requests(&self) -> f64 {
         self.ended
     }
@@ -172,7 +174,7 @@ impl Trial {
         self.samples.iter().map(Samples::share).collect()
     }
 
-    /// Judges it by what it has shown.
+    /// Judges the confirmation by its samples so far.
     pub(crate) fn judge(&self, slos: &[Slo]) -> Proof {
         let counted = (self.planned - self.settle).max(1.0);
         let passed = (self.seconds - self.settle).max(0.0);
@@ -183,7 +185,7 @@ impl Trial {
             let beyond = (samples.beyond() - before).max(0.0) + unanswered;
             let of = (samples.of() + unanswered).max(1.0);
             let expected = of * (counted / passed.max(1.0)).max(1.0);
-            // What is beyond now will be too much even if nothing more is.
+            // The requests that are beyond now are too many even if no more follow.
             is_missed |= beyond > slo.share * expected.max(slo.requests_min());
             let most = samples.beyond_most(Sure::Proof, 1.0) - before.min(samples.beyond());
             let most = most + unanswered;
@@ -206,9 +208,9 @@ impl Trial {
         }
     }
 
-    /// The requests without an answer that an objective has no bound for: those at the beginning,
-    /// which fail by now because of the rate before, and those that became more since then. Both
-    /// beyond what is usual.
+    /// The outstanding requests, for an objective without a bound of response times: those at the
+    /// beginning, which may fail because of the previous rate, and the growth since then. Both
+    /// exclude the usual number.
     fn unanswered(&self, slo: &Slo) -> (f64, f64) {
         if slo.response.is_some() {
             return (0.0, 0.0);
@@ -251,7 +253,8 @@ mod tests {
         }
     }
 
-    /// The verdict after seconds of 100 requests, of which so many are beyond, of a planned length.
+    /// The verdict after seconds of 100 requests each, with these numbers beyond, for a planned
+    /// length.
     fn judged(planned: f64, beyond: &[f64]) -> Proof {
         let terms = terms();
         let mut trial = Trial::new(&terms, 100.0, planned, 0.01);
@@ -273,7 +276,7 @@ mod tests {
 
     #[test]
     fn a_proof_takes_as_many_requests_as_its_quantile() {
-        // Two seconds do not count.
+        // The first two seconds are not counted.
         assert_eq!(judged(5.0, &[0.0; 5]), Proof::Longer(7), "300 requests");
         assert_eq!(judged(6.0, &[0.0; 6]), Proof::Kept, "400 requests");
         assert_eq!(judged(20.0, &[0.0; 19]), Proof::Open);
@@ -295,7 +298,8 @@ mod tests {
         assert_eq!(judged(20.0, &[0.0, 0.0, 19.0]), Proof::Missed);
     }
 
-    /// A pause every half minute, and a hold between them: two bursts in 60 s.
+    /// With a burst every half minute, a hold of 60 s shows two; a confirmation must not fit
+    /// between two bursts.
     #[test]
     fn a_confirmation_lasts_for_several_bursts() {
         let mut held = Samples::default();

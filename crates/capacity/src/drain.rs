@@ -4,58 +4,59 @@ use crate::samples::{Sample, Samples};
 use crate::saturation::Saturation;
 use crate::{Observation, Slo};
 
-/// The rate of a drain as a part of the last one that was kept, and that of one which takes long.
+/// The rate of a drain as a fraction of the last kept rate, and the rate of a long drain.
 const RATE: f64 = 0.5;
 const RATE_LOW: f64 = 0.2;
-/// The part of that from which the rate is low.
+/// The fraction of the maximum length after which the lower rate applies.
 const LOW_FROM: f64 = 0.25;
-/// The shortest drain, in seconds, and the longest, beside the time for which requests stay. As long
-/// as the queue becomes shorter, it lasts longer.
+/// The minimum length of a drain, and the maximum, in seconds; the maximum grows with the time for
+/// which requests stay. A drain is extended while the queue becomes shorter.
 const SHORTEST: f64 = 1.5;
 const MORE: f64 = 35.0;
-/// A queue that is shorter by this part of itself than so many seconds before still drains.
+/// A queue that became shorter by this fraction within the last `LOOK` seconds still drains.
 const SHORTER: f64 = 0.03;
 const LOOK: f64 = 15.0;
-/// The newest seconds by which a target is judged, and the requests at a low rate.
+/// The newest seconds by which the target is judged, and the minimum number of requests in them,
+/// for low rates.
 const NEWEST: f64 = 3.0;
 const NEWEST_REQUESTS: f64 = 5.0;
-/// Requests without an answer for so many seconds of the load are no queue any more.
+/// A queue of at most this many seconds of the load counts as empty.
 const QUEUE: f64 = 0.5;
 
-/// A drain under way.
+/// The state of a drain.
 #[derive(Clone, Debug)]
 pub(crate) struct Drain {
-    /// The rate that was kept before.
+    /// The last kept rate.
     kept: f64,
     pub(crate) rate: f64,
     pub(crate) samples: Vec<Samples>,
     seconds: f64,
     longest: f64,
-    /// Requests without an answer at its beginning, and when the search last looked whether they have
-    /// become fewer.
+    /// The outstanding requests at the beginning, and at the last check whether they have become
+    /// fewer.
     began: f64,
     looked: f64,
-    /// The throughput of the target while it drained a queue.
+    /// The throughput of the target while it drained its queue.
     pub(crate) saturation: Saturation,
-    /// The requests without an answer that are usual at a rate of one per second: the seconds for
-    /// which a request stays.
+    /// The usual number of outstanding requests at a rate of one per second, which is the time for
+    /// which a request stays, in seconds.
     stay: f64,
 }
 
-/// What follows from an interval of a drain.
+/// The consequence of an interval of a drain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Drained {
     Stay,
     Rate(f64),
-    /// The target has recovered, or its queue is short at least.
+    /// The target has recovered, or at least its queue is short.
     Over,
-    /// The target has not, and this share of the newest requests is beyond an objective.
+    /// The target has not recovered, and this share of the newest requests is beyond an objective.
     Never(f64),
 }
 
 impl Drain {
-    /// A drain of so many requests, with the last rate that was kept and the seconds for which
-    /// requests stay at it.
+    /// Starts a drain of `outstanding` requests. `kept` is the last kept rate, and `stay` the time
+    /// for which requests stay at that rate, in seconds.
     pub(crate) fn new(slos: usize, kept: f64, outstanding: f64, stay: f64) -> Self {
         Self {
             kept,
@@ -96,7 +97,7 @@ impl Drain {
         let is_low = self.rate <= RATE_LOW * self.kept;
         match self.seconds >= self.longest {
             _ if !is_bad && is_short => Drained::Over,
-            // What hangs is no queue: others are answered.
+            // Requests that hang are not a queue, because others are answered.
             true if !is_bad => Drained::Over,
             true => Drained::Never(share),
             false if !is_low && self.seconds > LOW_FROM * self.longest => {
@@ -108,9 +109,9 @@ impl Drain {
         }
     }
 
-    /// The share of the newest requests beyond an objective, and whether it is still as under an
-    /// overload; so it is if nothing is answered. Requests of the overload itself may fail until now,
-    /// and do not count.
+    /// The share of the newest requests beyond an objective, and whether it is as large as under an
+    /// overload, which also holds if no request is answered. Requests of the overload itself may
+    /// fail until now and are not counted.
     fn newest(&self, slos: &[Slo]) -> (f64, bool) {
         let seconds = NEWEST.max(NEWEST_REQUESTS / self.rate);
         let mut worst = (0.0, false);

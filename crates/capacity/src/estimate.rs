@@ -5,17 +5,17 @@ use crate::samples::{Samples, Sure};
 use crate::{Slo, Terms};
 use drumfire_units::Nanos;
 
-/// The estimate by one objective. Levels are logarithms of rates.
+/// The estimate for one objective. Levels are logarithms of rates.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Estimate {
-    /// The objective, by its place.
+    /// The index of the objective.
     pub(crate) slo: usize,
     pub(crate) level: f64,
-    /// The elasticity of the share beyond the objective there.
+    /// The elasticity of the share beyond the objective at the level.
     pub(crate) elasticity: f64,
 }
 
-/// An interval of levels that holds the capacity with a confidence of 90 %.
+/// An interval of levels that contains the capacity with a confidence of 90 %.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Range {
     pub(crate) slo: usize,
@@ -24,41 +24,42 @@ pub(crate) struct Range {
     pub(crate) high: f64,
 }
 
-/// The rounds in which an estimate and its elasticity are found.
+/// The number of iterations that find an estimate and its elasticity.
 const ROUNDS: usize = 6;
-/// The parts of which the jackknife leaves out one, and the factor of its error: t with 7 degrees of
-/// freedom is 1.9 at 90 %, and errors of shares are skewed.
+/// The number of parts for the jackknife, which leaves out one at a time, and the factor of its
+/// error: t with 7 degrees of freedom is 1.9 at 90 %, and errors of shares are skewed.
 const PARTS: usize = 8;
 const ERRORS: f64 = 2.2;
-/// An elasticity may be off by this factor, downwards and upwards. That of a share that is none of
-/// response times follows from no queue, and may be much larger.
+/// An elasticity may be wrong by this factor, downwards and upwards. The share of an objective
+/// without response times follows from no queue, so its elasticity may be much larger.
 const OFF: (f64, f64) = (0.6, 1.7);
 const OFF_OTHER: f64 = 10.0;
-/// The standard errors by which the expected number of bursts may be lower.
+/// The number of standard errors by which the expected number of bursts may be lower.
 const LEAST_ERRORS: f64 = 1.645;
-/// Fewer independent events bound the capacity from below only.
+/// With fewer independent events, the samples bound the capacity only from below.
 const EVENTS_MIN: f64 = 3.0;
-/// A hold is as long as so many bounds of response times, or it may end before a queue has reached
-/// one.
+/// The minimum length of a hold, in bounds of response times. A shorter hold may end before a queue
+/// has reached the bound.
 const BOUNDS_MIN: f64 = 10.0;
-/// Nothing is known so far above the greatest level that was held, if no rate was missed.
+/// If no rate was missed, the interval extends this far above the highest held level.
 const UNKNOWN: f64 = 0.2;
-/// A trend is larger than this, as a logarithm, and than so many standard errors of its slope.
+/// The minimum size of a trend, as a logarithm, and in standard errors of its slope.
 const TREND_MIN: f64 = 0.1;
 const TREND_ERRORS: f64 = 5.0;
 
-/// The requests of a burst in a queue at its capacity, for a hold that had too few of them to tell.
+/// The number of requests in a burst of a queue at its capacity, for a hold with too few bursts to
+/// measure it.
 ///
-/// Waiting times beyond the bound T are exponential with a mean of T / g, for a p99 with g = ln 100. A
-/// queue that is so much longer takes T / g / (1 − ρ) to shrink, and as long to grow; and with
-/// e = g · ρ / (1 − ρ), 1 / (1 − ρ) is 1 + e / g.
+/// Waiting times beyond the bound T are exponential with a mean of T / g, for a p99 with g = ln
+/// 100. A queue that exceeds T by this mean takes T / g / (1 − ρ) to shrink, and as long to grow;
+/// and with e = g · ρ / (1 − ρ), 1 / (1 − ρ) is 1 + e / g.
 fn burst(rate: f64, elasticity: f64, slo: &Slo) -> f64 {
     let bound = slo.response.map_or(0.0, Nanos::as_secs_f64);
     let tail = (1.0 / slo.share).ln().max(1.0);
     (2.0 * rate * bound / tail * (1.0 + elasticity / tail)).max(1.0)
 }
 
-/// What is known of a target while and after the load is held.
+/// The knowledge about a target during and after the hold.
 #[derive(Clone, Copy)]
 pub(crate) struct Known<'a> {
     pub(crate) terms: &'a Terms,
@@ -75,15 +76,16 @@ impl Known<'_> {
     fn elasticity_of(&self, slo: usize, level: f64, saturation: Option<f64>) -> f64 {
         let (before, held) = (&self.bracket.refined()[slo], &self.held[slo]);
         let Slo { share, response } = self.terms.slos[slo];
-        // Failures follow from no full queue.
+        // Failures do not follow from a full queue.
         let is_of_queue = response.is_some() || held.has_tail() || before.has_tail();
         held.elasticity(before, level, share, saturation.filter(|_| is_of_queue))
     }
 
-    /// The capacity of one objective by the samples so far, and the elasticity there.
+    /// The capacity for one objective by the samples so far, and the elasticity at the capacity.
     ///
-    /// The elasticity is that at the capacity, which depends on it. It is found from above: far
-    /// below, the share hardly depends on the rate, and any level explains that none is beyond.
+    /// The elasticity depends on the capacity, so both are found by iteration from above. Far below
+    /// the capacity, the share hardly depends on the rate, and every level explains that no request
+    /// is beyond.
     pub(crate) fn of(&self, slo: usize) -> Option<Estimate> {
         let (held, allowed) = (&self.held[slo], self.terms.slos[slo].share);
         let mut level = held.top()?;
@@ -105,8 +107,8 @@ impl Known<'_> {
         each.min_by(|one, other| one.level.total_cmp(&other.level))
     }
 
-    /// A level that is not above that at which the target is saturated. One that does less when it
-    /// is overloaded than it has done before is not bounded by that.
+    /// Limits a level to the saturation of the target. A target whose throughput under overload is
+    /// lower than a rate held before is not bounded by that throughput.
     fn possible(&self, level: f64) -> f64 {
         match self.bracket.saturation.rate() {
             Some(rate) if rate.ln() > self.tried() => level.min(rate.ln()),
@@ -114,7 +116,7 @@ impl Known<'_> {
         }
     }
 
-    /// The greatest level that was held.
+    /// The highest level that was held.
     fn tried(&self) -> f64 {
         let tops = self.held.iter().filter_map(Samples::top);
         tops.fold(f64::NEG_INFINITY, f64::max)
@@ -122,8 +124,8 @@ impl Known<'_> {
 
     /// The interval of the capacity; `None` before anything was held.
     ///
-    /// Three things are unknown: how the samples would scatter (the jackknife), how many bursts were
-    /// to be expected (Poisson's bounds of those that came), and the elasticity. The interval has all.
+    /// Three things are unknown: how the samples would scatter (the jackknife), the expected number
+    /// of bursts (Poisson bounds), and the elasticity. The interval includes all three.
     pub(crate) fn range(&self) -> Option<Range> {
         let Estimate {
             slo,
@@ -136,7 +138,7 @@ impl Known<'_> {
             Some(_) => OFF,
             None => (OFF.0, OFF_OTHER),
         };
-        // The throughput of the overloaded target may be higher than it was seen.
+        // The throughput of the overloaded target may be higher than measured.
         let most = self.bracket.saturation.bounds().map(|(_, high)| high);
         let flat = self.elasticity_of(slo, level, most).min(elasticity * less);
         let off = [flat, elasticity * more].map(|elasticity| {
@@ -155,7 +157,7 @@ impl Known<'_> {
         if least > 0.0 {
             high = high.max(held.level_with(least, share, flat)?);
         }
-        // A queue that grows slowly does not reach a long bound while the load is held.
+        // A queue that grows slowly does not reach a long bound during the hold.
         let bounds = self.terms.slos.iter().filter_map(|slo| slo.response);
         let longest = bounds.max().map_or(0.0, Nanos::as_secs_f64);
         let is_blind = held.seconds() < BOUNDS_MIN * longest;
@@ -172,7 +174,7 @@ impl Known<'_> {
         })
     }
 
-    /// The least level that the target surely does not keep, as far as it is known.
+    /// The lowest level that the target certainly misses, as far as it is known.
     fn least_missed(&self) -> f64 {
         let missed = self.bracket.missed.map_or(f64::INFINITY, f64::ln);
         let bounds = self.bracket.saturation.bounds();
@@ -183,8 +185,8 @@ impl Known<'_> {
         }
     }
 
-    /// The levels of the capacity at the beginning and at the end of the first `count` samples, if it has
-    /// changed meanwhile.
+    /// The levels of the capacity at the beginning and at the end of the first `count` samples, if
+    /// the capacity changed in between.
     pub(crate) fn trend(&self, count: usize) -> Option<(f64, f64)> {
         let Estimate {
             slo, elasticity, ..

@@ -7,7 +7,7 @@ use drumfire_units::Nanos;
 /// A search and its result.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// The id of the run that was made for the search.
+    /// The id of the search's run.
     pub run: String,
     /// The target of the run.
     pub target: String,
@@ -19,22 +19,22 @@ pub struct Finding {
     pub knee: Vec<KneeRow>,
     /// What bounds the rate; `None` if nothing was found.
     pub bottleneck: Option<Bottleneck>,
-    /// The most frequent failure, if there was one.
+    /// The most frequent failure, if any.
     pub failure: Option<String>,
-    /// The reasons of the generator if it could not measure the target.
+    /// The generator's problems, if it could not measure the target.
     pub reasons: Vec<String>,
-    /// Whether the search was ended before its own end.
+    /// Whether the search was ended early.
     pub is_cut_short: bool,
 }
 
 /// What bounds the rate at which the objectives are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bottleneck {
-    /// The target: requests are beyond their objective from the moment at which they were sent.
+    /// The target: the time since sending the requests already exceeds the objective.
     Target,
-    /// Connections: requests waited for one that was free, and the target was not what was slow.
+    /// The connections: requests waited for a free connection, and the target was not slow.
     Connections,
-    /// Failures: the target refused requests, or did not answer them as the plan expects.
+    /// Failures: the target refused requests, or its answers failed a check.
     Failures,
 }
 
@@ -49,7 +49,7 @@ pub struct KneeRow {
     pub span: Nanos,
     /// The requests that ended.
     pub ended: u64,
-    /// The times that the objectives are about; response times without such an objective.
+    /// The times to which the objectives apply; response times without such an objective.
     pub times: Histogram,
     /// For each objective, the share of the requests beyond the objective.
     pub shares: Vec<f64>,
@@ -65,7 +65,7 @@ impl Finding {
         rows
     }
 
-    /// The number of the objective that bounds the rate, or of the first one.
+    /// The index of the objective that bounds the rate, or of the first objective.
     #[must_use]
     pub const fn bounding(&self) -> usize {
         match &self.answer {

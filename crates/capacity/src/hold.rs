@@ -1,51 +1,52 @@
-//! The control of the load that is held: it keeps the share beyond the objectives where it is
-//! allowed, without ever letting the queue run empty.
+//! The control of the rate during a hold: it keeps the share beyond the objectives at the allowed
+//! share, without ever letting the queue run empty.
 //!
-//! The logarithm of the rate is the integral of the error, which is share / allowed − 1: −1 where no
-//! request is beyond, and +99 where all are under a p99. Errors come in bursts. What a burst exceeds
-//! is not cut off, which would hold the load too high, but worked off over the intervals behind it,
-//! so that the error sums up to zero. The gain is that of a stochastic approximation, 1 / (e · t)
-//! with the elasticity e, down to one with which the rate still moves.
+//! The logarithm of the rate is the integral of the error, which is share / allowed − 1: −1 if no
+//! request is beyond, and +99 if all are, for a p99. Errors come in bursts. An error above the
+//! maximum is not cut off, which would hold the load too high. The control works it off over the
+//! following intervals, and the errors sum to zero. The gain is that of a stochastic approximation,
+//! 1 / (e · t) with the elasticity e, down to a minimum at which the rate still moves.
 
 use crate::Slo;
 use crate::samples::Sample;
 
-/// The least gain, per second, before it is divided by the elasticity.
+/// The minimum gain, per second, before the division by the elasticity.
 const GAIN_MIN: f64 = 0.03;
-/// Seconds before which the gain is no greater than at them.
+/// The number of seconds added to the time in the gain, which bounds the gain at the beginning.
 const GAIN_FROM: f64 = 5.0;
-/// The greatest error that is worked off at a time.
+/// The maximum error that is worked off per interval.
 const ERROR_MAX: f64 = 10.0;
-/// The greatest error that is kept for later: one burst, however long, is one event.
+/// The maximum error that is kept for later: a burst of any length is one event.
 const DEBT_MAX: f64 = 1e9;
-/// Where so many of the requests that are allowed beyond had room to come, and not one came near the
-/// bound, the level is far below the capacity…
+/// If this many requests would have been allowed beyond, and none came near the bound, the level is
+/// far below the capacity…
 const CALM: f64 = 100.0;
-/// …and rises by this much each second, and by more the longer it lasts.
+/// …and rises by this much each second, and faster the longer this lasts.
 const CALM_RISE: f64 = 0.002;
 const CALM_RISE_MAX: f64 = 0.01;
-/// So it does if so many are allowed in a second. A slower target builds up its queue more slowly.
+/// The number of allowed requests per second from which the level rises at full speed. A slower
+/// target builds up its queue more slowly.
 const CALM_SECOND: f64 = 9.0;
-/// Beyond its bounds the level moves back by this much each second.
+/// The distance per second by which the level returns into its bounds.
 const RETURN: f64 = 0.02;
-/// Smaller elasticities make no greater gain: a heavy tail needs patience.
+/// The minimum elasticity for the gain: a heavy tail needs patience.
 const ELASTICITY_MIN: f64 = 12.0;
-/// The level goes no further above the estimate than this, and below it than that.
+/// The maximum distance of the level above the estimate, and below it.
 const ABOVE: f64 = 0.05;
 const BELOW: f64 = 0.25;
 
-/// The control, from the beginning of a hold.
+/// The state of the control, from the beginning of a hold.
 #[derive(Clone, Debug)]
 pub(crate) struct Hold {
     level: f64,
-    /// The error of each objective that is not yet worked off.
+    /// The part of each objective's error that is not yet worked off.
     debts: Vec<f64>,
-    /// For each objective, the requests that were allowed beyond it since one came near.
+    /// For each objective, the number of requests allowed beyond it since a request last came near.
     calm: Vec<f64>,
-    /// The seconds for which it holds, and those since a request came near a bound.
+    /// The seconds since the hold began, and since a request last came near a bound.
     pub(crate) seconds: f64,
     pub(crate) quiet: f64,
-    /// The level at which it became calm.
+    /// The level at which the calm began.
     calm_from: Option<f64>,
 }
 
@@ -66,8 +67,8 @@ impl Hold {
         self.level
     }
 
-    /// Moves the level by an interval's samples, one for each objective, with their elasticities.
-    /// The objective that asks for the lowest rate decides.
+    /// Moves the level by an interval's samples, one per objective, with their elasticities. The
+    /// objective that requires the lowest rate decides.
     pub(crate) fn observe(&mut self, samples: &[Sample], slos: &[Slo], elasticities: &[f64]) {
         let Some(seconds) = samples.first().map(|sample| sample.seconds) else {
             return;
@@ -107,8 +108,8 @@ impl Hold {
         self.level -= fall;
     }
 
-    /// Moves the level towards an estimate where it is far from it, for an interval of so many
-    /// seconds, and keeps it at most at `most`.
+    /// Moves the level towards an estimate that is far away, for an interval of `seconds` seconds,
+    /// and limits the level to `most`.
     pub(crate) fn keep_near(&mut self, estimate: Option<f64>, seconds: f64, most: f64) {
         if let Some(estimate) = estimate {
             let back = RETURN * seconds;
@@ -125,19 +126,19 @@ impl Hold {
         self.calm.iter().all(|calm| *calm >= CALM)
     }
 
-    /// Takes back an error that is not worked off yet.
+    /// Removes an error that is not yet worked off.
     pub(crate) fn forgive(&mut self, slo: usize, error: f64) {
         self.debts[slo] = (self.debts[slo] - error).max(0.0);
     }
 
-    /// Begins to count again from when on no request comes near a bound.
+    /// Restarts the count of time without a request near a bound.
     pub(crate) fn disturb(&mut self) {
         self.quiet = 0.0;
         self.calm_from = None;
         self.calm.fill(0.0);
     }
 
-    /// How far it has risen since no request came near a bound; `None` if some do.
+    /// How far the level has risen since a request last came near a bound; `None` if some still do.
     pub(crate) fn rise(&self) -> Option<f64> {
         Some(self.level - self.calm_from?)
     }

@@ -1,17 +1,16 @@
-//! The search for a target's capacity: the greatest rate at which it keeps its service level
+//! The search for a target's capacity: the maximum rate at which the target keeps its service level
 //! objectives.
 //!
-//! Knows rates, shares of requests beyond a bound, and the time that has passed. Must not know what
-//! is requested, the source of a rate, or the words of an answer. Start reading at [`Search`]; its
+//! Knows rates, shares of requests beyond a bound, and the elapsed time. Must not know the
+//! requests, the source of a rate, or the words of an answer. Start reading at [`Search`]; its
 //! result is a [`Finding`].
 //!
-//! How an interval compares with an objective is computed in `measure`; `session` turns acts into
-//! commands.
+//! `measure` compares an interval with an objective; `session` turns acts into commands.
 //!
-//! A [`Search`] is a machine without I/O: it takes an [`Observation`] of each interval of a run, and
-//! answers with the [`Act`] that follows. It brackets the capacity by steps, holds the load where
-//! the share of requests beyond the objective is as large as allowed, and confirms a rate just
-//! below. The reasons are in `docs/design/08-comparing-and-capacity.md#capacity`.
+//! A [`Search`] is a machine without I/O: it takes an [`Observation`] of each interval of a run,
+//! and returns the next [`Act`]. It brackets the capacity by steps, holds the load at which the
+//! share of requests beyond the objective is as large as allowed, and confirms a rate just below.
+//! The reasons are in `docs/design/08-comparing-and-capacity.md#capacity`.
 
 mod answer;
 mod bracket;

@@ -1,18 +1,18 @@
-//! Medians of response times by the rate, from which it follows whether the target itself changed.
+//! Medians of response times at each rate, which show whether the target itself changed.
 //!
-//! A target that stays the same is not slower at a lower rate than at a higher one. If it is, or if it
-//! is faster at a higher rate, time has changed it.
+//! A constant target is not slower at a lower rate than at a higher one. If a target is, or if it
+//! is faster at a higher rate, it changed over time.
 
 use crate::Observation;
 use crate::answer::Trend;
 use drumfire_units::Nanos;
 
-/// Medians of fewer requests are not compared.
+/// The minimum number of requests for a median that is compared.
 const REQUESTS_MIN: f64 = 100.0;
-/// A median that differs by this factor has changed.
+/// The factor by which a changed median differs.
 const CHANGED: f64 = 1.5;
-/// A rate is only surely higher if it is by this factor: near the capacity, a queue that begins empty
-/// is short for the seconds of a step.
+/// The factor by which a rate must be higher to count as higher: near the capacity, a queue that
+/// begins empty stays short for the seconds of a step.
 const APART: f64 = 1.5;
 
 /// The medians of the intervals at one rate.
@@ -30,7 +30,8 @@ impl Medians {
         }
     }
 
-    /// The median of them: an interval with a pause of the target does not change it.
+    /// The median of the intervals' medians, which a single interval with a pause of the target
+    /// does not change.
     fn middle(&self) -> Option<f64> {
         let mut sorted = self.seconds.clone();
         sorted.sort_by(f64::total_cmp);
@@ -39,7 +40,7 @@ impl Medians {
     }
 }
 
-/// How the target changed, by the medians at rates of before and at the rate now.
+/// How the target changed, from the medians at earlier rates and at the current rate.
 pub(crate) fn trend(before: &[(f64, Medians)], rate: f64, medians: &Medians) -> Option<Trend> {
     let now = medians.middle()?;
     let known = || {

@@ -1,4 +1,5 @@
-//! The samples of one objective: how many requests were beyond it at which rate, over time.
+//! The samples of one objective: the number of requests beyond the objective at each rate, over
+//! time.
 //!
 //! Near the capacity the share beyond an objective grows exponentially with the logarithm of the
 //! rate (the *level*):
@@ -7,15 +8,16 @@
 //! share(level) = allowed · exp(elasticity · (level − capacity))
 //! ```
 //!
-//! The estimate of the capacity is the level at which the model expects as many beyond as there
-//! were, summed over all samples. Of a rate that stood still this is the rate corrected by the share
-//! that was seen; of one that moved, the mean of its logarithm corrected for the curvature.
+//! The estimate of the capacity is the level at which the model expects as many requests beyond as
+//! were observed, summed over all samples. For a constant rate, this is the rate corrected by the
+//! observed share; for a varying rate, it is the mean of the logarithm, corrected for the
+//! curvature.
 //!
-//! The elasticity can't be had from the same samples: the rate answers to the shares, so that
-//! chance alone makes low rates go with high shares. It follows from the shape of the tail. A queue
-//! that is nearly full waits in proportion to 1 / (1 − ρ), ρ being the load over the most that the
-//! target does. The share beyond a time t is then F(t · (1 − ρ)), and its elasticity
-//! g · ρ / (1 − ρ), with g = −d ln share / d ln t.
+//! The elasticity cannot be estimated from the same samples: the control lowers the rate after
+//! large shares, so chance alone makes low rates coincide with high shares. It follows from the
+//! shape of the tail instead. A queue that is nearly full waits in proportion to 1 / (1 − ρ), where
+//! ρ is the load divided by the maximum throughput of the target. The share beyond a time t is then
+//! F(t · (1 − ρ)), and its elasticity g · ρ / (1 − ρ), with g = −d ln share / d ln t.
 
 /// The requests of an interval.
 #[derive(Clone, Copy, Debug)]
@@ -24,56 +26,57 @@ pub(crate) struct Sample {
     pub(crate) seconds: f64,
     /// The logarithm of its rate.
     pub(crate) level: f64,
-    /// The requests beyond the objective, those beyond three quarters of it, and all of them.
+    /// The requests beyond the objective, beyond three quarters of it, and in total.
     pub(crate) beyond: f64,
     pub(crate) near: f64,
     pub(crate) of: f64,
 }
 
-/// The samples of one objective, in the order of time.
+/// The samples of one objective, ordered by time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Samples {
     list: Vec<Sample>,
 }
 
-/// What is added to a count beyond, so that none at all is a number too.
+/// The number added to a count of requests beyond, so that 0 has a logarithm.
 const CONTINUITY: f64 = 0.5;
-/// An estimate for the control lies no further below the mean of the levels that were tried than
-/// this, and no further above the greatest of them than that.
+/// The maximum distance of a control estimate below the mean tried level, and above the highest
+/// tried level.
 const BELOW: f64 = 0.7;
 const ABOVE: f64 = 0.1;
-/// The seconds of a block, by which the dispersion of requests beyond the objective is measured, and
-/// the number of blocks in a short time.
+/// The length of a block for measuring the dispersion of requests beyond, in seconds, and the
+/// number of blocks in a short time.
 const BLOCK: f64 = 5.0;
 const BLOCKS: f64 = 24.0;
-/// ρ where the target was never overloaded: what missed the objective was then no full queue.
+/// The value of ρ if the target was never overloaded: the objective was then not missed because of
+/// a full queue.
 const LOAD: f64 = 0.8;
-/// The greatest ρ: nearer to 1 the share is a step.
+/// The maximum ρ: closer to 1, the share is a step.
 const LOAD_MAX: f64 = 0.98;
-/// The range of elasticities; 5 is a heavy tail, 95 an M/D/1 queue under a p99.
+/// The range of elasticities; 5 is a heavy tail, 95 an M/D/1 queue with a p99.
 const ELASTICITY: (f64, f64) = (3.0, 110.0);
-/// An interval tells no more of the tail than one with this multiple of the share allowed…
+/// The maximum weight of an interval for the tail, as a multiple of the allowed share…
 const BURST: f64 = 20.0;
-/// …and nothing where a larger part than this came near the bound: where all are late, the tail has
-/// no shape.
+/// …and intervals in which a larger part came near the bound have no weight: if all requests are
+/// late, the tail has no shape.
 const NEAR_MAX: f64 = 0.5;
-/// The range of slopes of the tail: 2.4 is a heavy one, 4.6 an exponential one under a p99.
+/// The minimum slope of the tail: 2.4 is a heavy tail, 4.6 an exponential tail with a p99.
 const TAIL_MIN: f64 = 1.5;
-/// The weight of an exponential tail, before anything is known: this many requests, and this part
-/// of those that may be beyond.
+/// The weight of the exponential tail that is assumed initially: this many requests, plus this
+/// fraction of the requests that may be beyond.
 const PRIOR: (f64, f64) = (20.0, 0.1);
 
-/// How sure an upper bound is.
+/// The confidence of an upper bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sure {
-    /// 95 %: 3.0 events of none, 17.0 of 10.
+    /// 95 %: at most 3.0 events if none came, 17.0 if 10 came.
     Interval,
-    /// 97.5 %: 3.7 events of none, 18.4 of 10.
+    /// 97.5 %: at most 3.7 events if none came, 18.4 if 10 came.
     Proof,
 }
 
 impl Sure {
-    /// The upper bound of the mean number of independent events, if so many came (that of Poisson,
+    /// The upper bound of the mean number of independent events if `events` came (Poisson, accurate
     /// to some hundredths).
     pub(crate) fn most(self, events: f64) -> f64 {
         let (errors, none) = match self {
@@ -102,23 +105,23 @@ impl Samples {
         self.sum(|sample| sample.seconds)
     }
 
-    /// The requests beyond the objective.
+    /// The number of requests beyond the objective.
     pub(crate) fn beyond(&self) -> f64 {
         self.sum(|sample| sample.beyond)
     }
 
-    /// All requests.
+    /// The number of all requests.
     pub(crate) fn of(&self) -> f64 {
         self.sum(|sample| sample.of)
     }
 
-    /// The share beyond the objective, 0 without a request.
+    /// The share beyond the objective; 0 without requests.
     pub(crate) fn share(&self) -> f64 {
         self.beyond() / self.of().max(1.0)
     }
 
     /// How much more the requests beyond scatter than independent ones would: the variance of their
-    /// number in a block of seconds over its mean, 1 at least. A burst counts as one event.
+    /// number in a block of seconds, divided by its mean; at least 1. A burst counts as one event.
     pub(crate) fn dispersion(&self) -> f64 {
         let length = (self.seconds() / BLOCKS).clamp(1.0, BLOCK);
         let (mut blocks, mut seconds) = (vec![0.0], 0.0);
@@ -141,31 +144,32 @@ impl Samples {
         (squares / (count - 1.0) / mean).max(1.0)
     }
 
-    /// The number of independent events that the requests beyond are.
+    /// The number of independent events among the requests beyond.
     pub(crate) fn events(&self) -> f64 {
         self.beyond() / self.dispersion()
     }
 
-    /// The upper bound of the requests beyond that are to be expected, if a burst has so many at least.
+    /// The upper bound of the expected requests beyond, if a burst has at least `burst` requests.
     pub(crate) fn beyond_most(&self, sure: Sure, burst: f64) -> f64 {
         let dispersion = self.dispersion().max(burst);
         dispersion * sure.most(self.beyond() / dispersion)
     }
 
-    /// The lower bound of them, by so many standard errors.
+    /// The lower bound of the expected requests beyond, at this number of standard errors.
     pub(crate) fn beyond_least(&self, errors: f64) -> f64 {
         let dispersion = self.dispersion();
         let events = self.beyond() / dispersion;
         dispersion * (events - errors * events.sqrt()).max(0.0)
     }
 
-    /// Whether some requests came near the bound that were not beyond it: there are times that have a
-    /// tail, and no failures only.
+    /// Whether some requests came near the bound without being beyond. If so, there is a tail of
+    /// times instead of only failures.
     pub(crate) fn has_tail(&self) -> bool {
         self.list.iter().any(|sample| sample.near > sample.beyond)
     }
 
-    /// The requests beyond in the newest samples of so many seconds, and all of them.
+    /// The number of requests beyond in the newest samples of this many seconds, and of all
+    /// requests in them.
     pub(crate) fn newest(&self, seconds: f64) -> (f64, f64) {
         let mut left = seconds;
         let newest = self.list.iter().rev().take_while(|sample| {
@@ -178,13 +182,13 @@ impl Samples {
         })
     }
 
-    /// The greatest level of a sample; `None` without one.
+    /// The highest level of a sample; `None` without samples.
     pub(crate) fn top(&self) -> Option<f64> {
         let levels = self.list.iter().map(|sample| sample.level);
         levels.max_by(f64::total_cmp)
     }
 
-    /// Takes requests that had crossed the bound without an answer out of the newest sample again.
+    /// Removes requests that had crossed the bound without an answer from the newest sample.
     pub(crate) fn forgive(&mut self, crossed: f64) {
         if let Some(newest) = self.list.last_mut() {
             newest.beyond = (newest.beyond - crossed).max(0.0);
@@ -203,36 +207,36 @@ impl Samples {
         self.list.len()
     }
 
-    /// The mean level of the requests; `None` without one.
+    /// The mean level of the requests; `None` without requests.
     pub(crate) fn centre(&self) -> Option<f64> {
         let of = self.of();
         (of > 0.0).then(|| self.sum(|sample| sample.of * sample.level) / of)
     }
 
-    /// The first samples, so many.
+    /// The first `count` samples.
     pub(crate) fn first(&self, count: usize) -> Self {
         Self {
             list: self.list[..count.min(self.list.len())].to_vec(),
         }
     }
 
-    /// The level at which `allowed` of the requests are beyond, for a control that should not go far
-    /// from what was tried; `None` without a request.
+    /// The level at which the share `allowed` of the requests is beyond, limited to the
+    /// neighbourhood of the tried levels for the control; `None` without requests.
     pub(crate) fn level(&self, allowed: f64, elasticity: f64) -> Option<f64> {
         let (centre, top) = (self.centre()?, self.top()?);
         let level = self.level_with(self.beyond(), allowed, elasticity)?;
         Some(level.clamp(centre - BELOW, top + ABOVE))
     }
 
-    /// The level at which `allowed` of the requests would be beyond, had so many been.
+    /// The level at which the share `allowed` would be beyond, if `beyond` requests had been.
     pub(crate) fn level_with(&self, beyond: f64, allowed: f64, elasticity: f64) -> Option<f64> {
         let centre = self.centre()?;
         Some(level_of(&self.list, beyond, centre, allowed, elasticity))
     }
 
-    /// The standard error of that level: of the levels without one of `parts` neighbouring parts
-    /// each (the jackknife of blocks), since neighbours depend on each other, and parts of many
-    /// seconds hardly do. `None` of fewer than three parts.
+    /// The standard error of that level, from a block jackknife: each of `parts` consecutive parts
+    /// is left out in turn. Neighbouring samples depend on each other, but parts of many seconds
+    /// hardly do. `None` with fewer than three parts.
     pub(crate) fn error(&self, allowed: f64, elasticity: f64, parts: usize) -> Option<f64> {
         let size = self.list.len().div_ceil(parts.max(1)).max(1);
         let count = self.list.len().div_ceil(size);
@@ -253,7 +257,7 @@ impl Samples {
         Some((squares * (count - 1) as f64 / count as f64).sqrt())
     }
 
-    /// The levels of so many neighbouring parts of the first `count` samples, one after the other.
+    /// The levels of consecutive parts of the first `count` samples.
     pub(crate) fn levels(
         &self,
         count: usize,
@@ -272,9 +276,9 @@ impl Samples {
         each.collect()
     }
 
-    /// The elasticity of the share at a level, with the rate at which the target is saturated where
-    /// that is known; `allowed` is the share of an exponential tail that is supposed at first. The
-    /// shape of the tail is that of the samples and of those before them.
+    /// The elasticity of the share at a level. `saturation` is the rate at which the target is
+    /// saturated, if known; `allowed` is the share of the initially assumed exponential tail. The
+    /// shape of the tail comes from these samples and from `before`.
     pub(crate) fn elasticity(
         &self,
         before: &Self,
@@ -287,8 +291,8 @@ impl Samples {
         (self.tail(before, allowed) * load / (1.0 - load)).clamp(least, most)
     }
 
-    /// −d ln share / d ln t at the bound, from the requests beyond it and beyond three quarters of
-    /// it; exact for an exponential tail.
+    /// −d ln share / d ln t at the bound, from the requests beyond the bound and beyond three
+    /// quarters of it; exact for an exponential tail.
     fn tail(&self, before: &Self, allowed: f64) -> f64 {
         let weight = |sample: &Sample| match sample.near {
             near if near > NEAR_MAX * sample.of => 0.0,
@@ -335,8 +339,7 @@ mod tests {
         samples
     }
 
-    /// share = α · (rate / capacity)^e: of counts by that law the capacity comes back, whatever the
-    /// rates were.
+    /// Counts that follow share = α · (rate / capacity)^e give back the capacity, for any rates.
     #[test]
     fn counts_by_the_law_give_the_capacity() {
         let (capacity, elasticity, allowed) = (900.0, 40.0, 0.01);

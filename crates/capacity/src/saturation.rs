@@ -2,11 +2,11 @@
 
 use crate::Observation;
 
-/// The part of the due requests below which a target that ends fewer counts as overloaded.
+/// A target is overloaded if it ends less than this fraction of the due requests.
 const PART: f64 = 0.93;
-/// Requests without an answer for this many seconds of the load are a queue that grows, not chance.
+/// Outstanding requests of at least this many seconds of the load are a growing queue, not chance.
 const QUEUE: f64 = 0.2;
-/// The standard errors by which the throughput may be off.
+/// The number of standard errors by which the throughput may be wrong.
 const ERRORS: f64 = 2.0;
 
 /// The throughput of an overloaded target.
@@ -17,8 +17,8 @@ pub(crate) struct Saturation {
 }
 
 impl Saturation {
-    /// Adds an interval whose rate was in effect before it began, at a time when the answers already
-    /// come from requests of that rate.
+    /// Adds an interval of a rate that took effect before the interval began. Call this only when
+    /// the ended requests are of this rate.
     pub(crate) fn observe(&mut self, seen: &Observation) {
         let (ended, due) = (seen.ended as f64, seen.due as f64);
         if seen.outstanding as f64 > QUEUE * seen.rate && ended < PART * due {
@@ -27,13 +27,13 @@ impl Saturation {
         }
     }
 
-    /// Adds an interval in which a queue was drained, at whose ends there was one.
+    /// Adds an interval in which a queue was drained that existed at both of its ends.
     pub(crate) fn drain(&mut self, seen: &Observation) {
         self.ended += seen.ended as f64;
         self.seconds += seen.span.as_secs_f64();
     }
 
-    /// Adds what another step has shown.
+    /// Adds the measurements of another step.
     pub(crate) fn add(&mut self, other: Self) {
         self.ended += other.ended;
         self.seconds += other.seconds;
@@ -44,7 +44,7 @@ impl Saturation {
         (self.seconds > 0.0 && self.ended > 0.0).then(|| self.ended / self.seconds)
     }
 
-    /// The bounds of the throughput, by the number of requests that it was counted from.
+    /// The bounds of the throughput, by the number of requests it was measured with.
     pub(crate) fn bounds(&self) -> Option<(f64, f64)> {
         let rate = self.rate()?;
         let off = ERRORS / self.ended.sqrt();

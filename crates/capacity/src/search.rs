@@ -1,4 +1,4 @@
-//! The search: its stages, and what each makes of an interval.
+//! The search: its stages, and how each processes an interval.
 //!
 //! ```text
 //! climb ──missed──► drain ──► refine ──missed──► drain ──► hold ──► confirm ──► over
@@ -6,11 +6,11 @@
 //!   │                                                       ▼ │        └──┘ not proven, twice at most
 //!   │                                                      drain (the target fell behind)
 //!   ├─ missed at the first: over
-//!   └─ kept at the greatest: confirm ──► over
+//!   └─ kept at the maximum: confirm ──► over
 //! ```
 //!
-//! A hold begins again twice at most. Before each hold and each confirmation the search looks whether
-//! the latest time leaves enough for it, and otherwise ends with the reason.
+//! A hold begins again at most twice. Before each hold and each confirmation, the search checks
+//! whether the maximum time leaves enough for it, and otherwise ends with the reason.
 
 use crate::answer::{Answer, Capacity, Confirmation, Trend, Why};
 use crate::bracket::{Bracket, Turn};
@@ -23,12 +23,12 @@ use crate::samples::{Sample, Samples};
 use crate::{Observation, Terms};
 use drumfire_units::Nanos;
 
-/// What the driver of a run is to do.
+/// The next action of the run's driver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Act {
-    /// Go on at the same rate.
+    /// Keep the rate.
     Stay,
-    /// Ask for this rate, per second, from the next possible time on.
+    /// Set this rate, per second, as soon as possible.
     Rate(f64),
     /// End the run.
     End,
@@ -39,20 +39,20 @@ pub enum Act {
 pub enum Stage {
     /// The rate doubles from step to step.
     Climb,
-    /// It grows by finer steps.
+    /// The rate grows by finer steps.
     Refine,
-    /// A queue is drained, at a rate that is surely kept.
+    /// A queue is drained at a rate that is certainly kept.
     Drain,
-    /// The load is held where the share beyond is as large as allowed.
+    /// The load is held at which the share beyond is as large as allowed.
     Hold,
-    /// A rate below the estimate is held without control.
+    /// A constant rate below the estimate is held.
     Confirm,
     /// The answer is final.
     Over,
 }
 
 impl Stage {
-    /// The word for it.
+    /// The name of the stage.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -66,19 +66,19 @@ impl Stage {
     }
 }
 
-/// How far a search is.
+/// The progress of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
-    /// Its stage.
+    /// The current stage.
     pub stage: Stage,
-    /// The rate that it asks for, per second.
+    /// The requested rate, per second.
     pub rate: f64,
-    /// The share of the newest requests that are beyond an objective, of the objective that is
-    /// nearest to being missed.
+    /// The share of the newest requests beyond an objective, for the objective that is closest to
+    /// being missed.
     pub share: f64,
-    /// The share that this one allows.
+    /// The allowed share of that objective.
     pub allowed: f64,
-    /// The time that is left, as planned.
+    /// The planned remaining time.
     pub left: Nanos,
 }
 
@@ -92,83 +92,84 @@ pub struct Search {
     highest: f64,
     bracket: Bracket,
     hold: Hold,
-    /// The bracket before a climb that is made again, and the rate from which it is.
+    /// The bracket before a repeated climb, and the rate at which the repeated climb began.
     before: Option<(Bracket, f64)>,
     drain: Option<Drain>,
     trial: Option<Trial>,
-    /// The samples of the hold and of confirmations, by objective, and the number of those of the
-    /// hold.
+    /// The samples of the hold and of the confirmations, by objective, and the number of samples of
+    /// the hold.
     held: Vec<Samples>,
     held_count: usize,
-    /// The requests of each objective that were overdue at the end of the last interval, and those that
-    /// became so in it.
+    /// The overdue requests of each objective at the end of the last interval, and the number that
+    /// became overdue in it.
     overdue: Vec<f64>,
     crossed: Vec<f64>,
     outstanding: f64,
-    /// The seconds of the hold, and of the search.
+    /// The seconds of the current hold, and of the search.
     held_seconds: f64,
     seconds: f64,
-    /// The intervals in a row in which the target fell behind, and how often a hold began again.
+    /// The number of consecutive intervals in which the target fell behind, and of restarted holds.
     behind: u32,
     restarts: u32,
-    /// The confirmations that were made.
+    /// The confirmations so far.
     tried: Vec<Confirmation>,
-    /// The seconds in a row, and in all, whose figures were the generator's own.
+    /// The seconds whose figures do not describe the target: consecutive ones, and the total.
     unsound: f64,
     unsound_all: f64,
     outcome: Option<Answer>,
 }
 
-/// The seconds at the beginning of a hold that are no samples: the queue finds its equilibrium.
+/// The seconds at the beginning of a hold that are not samples: the queue is reaching its
+/// equilibrium.
 const SETTLE: f64 = 20.0;
-/// The part of a short hold that this may be.
+/// The maximum fraction of a short hold that these seconds take.
 const SETTLE_PART: f64 = 1.0 / 6.0;
-/// The confirmation's rate as a part of the estimate, at most; and how far it is below the interval,
-/// as a part of that side of it.
+/// The maximum rate of a confirmation as a fraction of the estimate, and its distance below the
+/// interval, as a fraction of the interval's lower half.
 const CONFIRM: f64 = 0.97;
 const CONFIRM_BELOW: f64 = 0.5;
-/// The confirmations that are made at most, and the part of the rate before at which the next is: if
-/// it was not proven, if it was missed, and if it was missed by much.
+/// The maximum number of confirmations, and the factor of the next rate: after a rate that was not
+/// proven, after a missed rate, and after a rate that was missed by far.
 const CONFIRMATIONS: usize = 3;
 const LOWER: f64 = 0.9;
 const LOWER_MISSED: f64 = 0.8;
 const LOWER_FAR: f64 = 0.5;
-/// More than this multiple of the allowed share is much.
+/// A share beyond that exceeds the allowed share by this factor is missed by far.
 const FAR: f64 = 3.0;
-/// A share does not depend on the rate if it grows by a smaller power of it than this, between rates
-/// that are as far apart as that.
+/// A share is independent of the rate if it grows with a power below `SAME`, between rates that
+/// differ by more than the factor `APART`.
 const SAME: f64 = 1.0;
 const APART: f64 = 1.8;
-/// The standard errors by which the requests beyond in all that was held must exceed those that are
-/// allowed, if no rate keeps an objective.
+/// If no rate keeps an objective, all requests beyond must exceed the allowed number by this many
+/// standard errors.
 const MISSED_ERRORS: f64 = 1.3;
-/// A bound of response times that is longer than this part of a confirmation is crossed too late to
-/// be seen in it.
+/// A bound of response times longer than this fraction of a confirmation is crossed too late for
+/// the confirmation to show it.
 const BOUND_PART: f64 = 0.02;
-/// A target falls behind if its requests without an answer are as many as become due in half a
-/// second, this many bounds or usual stays, in so many intervals in a row.
+/// A target falls behind if its outstanding requests exceed the load of `BEHIND` seconds, of
+/// `BEHIND_BOUNDS` bounds and of `BEHIND_STAYS` usual stays, in `BEHIND_MAX` consecutive intervals.
 const BEHIND: f64 = 1.5;
 const BEHIND_BOUNDS: f64 = 2.0;
 const BEHIND_STAYS: f64 = 3.0;
 const BEHIND_MAX: u32 = 2;
-/// The fall of the level then, below what the target ends.
+/// The distance of the restarted hold below the target's throughput, as a logarithm.
 const SETBACK: f64 = 0.1;
-/// The times that a hold is begun again.
+/// The maximum number of restarts of a hold.
 const RESTARTS: u32 = 2;
-/// A hold that has risen by this much, because nothing came near the bound, begins again; and so does
-/// one at whose end nothing came near it for so many seconds, and such a part of it.
+/// The climb is repeated if a hold has risen by `RISE` because no request came near the bound, or
+/// if none came near it in the last `QUIET` seconds and the last `QUIET_PART` of a completed hold.
 const RISE: f64 = 0.15;
 const QUIET: f64 = 30.0;
 const QUIET_PART: f64 = 1.0 / 3.0;
-/// A rise by less than this is no trend.
+/// The minimum rise that counts as a trend.
 const RISING: f64 = 0.05;
-/// The seconds in a row for which the figures may be the generator's own.
+/// The maximum number of consecutive seconds in which the figures need not describe the target.
 const PATIENCE: f64 = 10.0;
-/// How much of the newest samples the progress shows, in seconds.
+/// The seconds of the newest samples that the progress shows.
 const SHOWN: f64 = 10.0;
 
 impl Search {
-    /// A search that begins with the first rate of its terms.
+    /// Creates a search that begins with the first rate of its terms.
     #[must_use]
     pub fn new(terms: Terms) -> Self {
         Self {
@@ -203,7 +204,7 @@ impl Search {
         &self.terms
     }
 
-    /// Takes the next interval, and gives what follows.
+    /// Processes the next interval, and returns the next act.
     pub fn observe(&mut self, seen: &Observation) -> Act {
         let samples = self.samples(seen);
         let seconds = seen.span.as_secs_f64();
@@ -232,7 +233,7 @@ impl Search {
         }
     }
 
-    /// How far it is.
+    /// The progress of the search.
     #[must_use]
     pub fn progress(&self) -> Progress {
         let newest = match (self.stage, &self.drain, &self.trial) {
@@ -241,7 +242,7 @@ impl Search {
             (Stage::Confirm, _, Some(trial)) => &trial.samples,
             _ => &self.held,
         };
-        // Of several that are alike, the first.
+        // If several objectives are equally close, the first one counts.
         let shares = newest.iter().zip(&self.terms.slos).rev();
         let shares = shares.map(|(samples, slo)| {
             let (beyond, of) = samples.newest(SHOWN);
@@ -258,7 +259,7 @@ impl Search {
         }
     }
 
-    /// The seconds that are left as planned.
+    /// The planned remaining seconds.
     fn planned(&self) -> f64 {
         let Terms { hold, confirm, .. } = self.terms;
         let held = (hold.as_secs_f64() - self.held_seconds).max(0.0);
@@ -274,7 +275,7 @@ impl Search {
         }
     }
 
-    /// The answer, or what is known so far where it is not over.
+    /// The answer, or the knowledge so far if the search is not over.
     #[must_use]
     pub fn answer(&self) -> Answer {
         if let Some(outcome) = &self.outcome {
@@ -294,12 +295,12 @@ impl Search {
         }
     }
 
-    /// The seconds up to the latest end.
+    /// The seconds until the maximum time.
     fn left(&self) -> f64 {
         self.terms.latest().as_secs_f64() - self.seconds
     }
 
-    /// The interval's requests by objective: those that ended, and those that have crossed the bound
+    /// The interval's requests by objective: those that ended, and those that crossed the bound
     /// without an answer.
     fn samples(&mut self, seen: &Observation) -> Vec<Sample> {
         if !seen.is_sound {
@@ -323,8 +324,8 @@ impl Search {
         .collect()
     }
 
-    /// Takes back that requests had no answer in time at the end of the last interval: if the generator
-    /// stood still then, that is known only now.
+    /// Removes the requests that became overdue in the last interval: if the generator stood still
+    /// then, that is known only now.
     fn forgive(&mut self) {
         for (slo, crossed) in self.crossed.iter_mut().map(std::mem::take).enumerate() {
             match (self.stage, &mut self.drain, &mut self.trial) {
@@ -340,8 +341,8 @@ impl Search {
         }
     }
 
-    /// Leaves out an interval that says more of the generator than of the target. Where there are
-    /// too many, there is no answer.
+    /// Skips an interval that does not describe the target. After too many such intervals, the
+    /// search ends without an answer.
     fn mistrust(&mut self, seconds: f64) -> Act {
         self.unsound += seconds;
         self.unsound_all += seconds;
@@ -349,7 +350,7 @@ impl Search {
         if self.unsound + 1e-6 < PATIENCE && self.unsound_all < hold {
             return Act::Stay;
         }
-        // What was held is known, whatever came behind it.
+        // During a confirmation, the result of the hold is already known.
         let held = self.capacity(None).filter(|_| self.stage == Stage::Confirm);
         self.end(held.map_or(
             Answer::Generator {
@@ -407,7 +408,7 @@ impl Search {
                 self.begin_confirmation_at(rate)
             }
             Drained::Over if self.before.is_none() && self.restarts > 0 => {
-                // The target is another one than it was.
+                // The target has changed.
                 if drain.saturation.rate().is_some() {
                     self.bracket.saturation = drain.saturation;
                 }
@@ -465,7 +466,7 @@ impl Search {
         Act::Rate(self.rate)
     }
 
-    /// Whether the hold has risen for long, or is at its end, and no request came near a bound.
+    /// Whether no request came near a bound although the hold has risen far or is complete.
     fn is_too_low(&self, is_over: bool) -> bool {
         let quiet = QUIET.max(QUIET_PART * self.terms.hold.as_secs_f64());
         let is_quiet = self.hold.quiet >= quiet;
@@ -473,8 +474,8 @@ impl Search {
         !is_most && (self.hold.rise() > Some(RISE) || is_quiet && is_over)
     }
 
-    /// Goes on with the hold that was left for another climb, whose first step was missed: the target
-    /// is the same as before.
+    /// Continues the hold that was interrupted by a repeated climb, after the climb's first step
+    /// was missed: the target has not changed.
     fn go_back(&mut self, before: Bracket) -> Act {
         let missed = self.bracket.missed;
         self.bracket = before;
@@ -486,22 +487,22 @@ impl Search {
         self.begin(Stage::Hold, self.hold.level().exp())
     }
 
-    /// Whether the hold may begin again.
+    /// Whether the hold may restart.
     fn has_time_to_restart(&self) -> bool {
         let Terms { hold, confirm, .. } = self.terms;
         let needed = hold.as_secs_f64() + confirm.as_secs_f64();
         self.restarts < RESTARTS && self.left() >= needed
     }
 
-    /// Discards what was held: the target is another one than it was.
+    /// Discards the samples of the hold, because the target has changed.
     fn restart(&mut self) {
         self.restarts += 1;
         self.held.iter_mut().for_each(Samples::clear);
         self.held_seconds = 0.0;
     }
 
-    /// Begins the hold again below what the target ends now. One that falls behind again and again
-    /// has no load that could be held.
+    /// Restarts the hold below the target's current throughput. A target that repeatedly falls
+    /// behind has no load that can be held.
     fn set_back(&mut self, seen: &Observation) -> Act {
         if !self.has_time_to_restart() {
             let rate = self.rate;
@@ -514,7 +515,7 @@ impl Search {
         self.begin_drain(rate)
     }
 
-    /// Whether the target has fallen behind by now.
+    /// Whether the target has fallen behind.
     fn falls_behind(&mut self, seen: &Observation) -> bool {
         let bounds = BEHIND_BOUNDS * self.terms.bound().unwrap_or(0.0);
         let most = BEHIND.max(bounds).max(BEHIND_STAYS * self.bracket.stay);
@@ -534,7 +535,7 @@ impl Search {
         self.begin_confirmation_at(rate)
     }
 
-    /// The rates that were held, with the share beyond an objective at each, from the hold on.
+    /// The held rates since the hold, with the share beyond an objective at each.
     fn tried_at(&self, slo: usize) -> Vec<(f64, f64)> {
         let hold = self.held[slo].first(self.held_count);
         let held = hold.centre().map(|level| (level.exp(), hold.share()));
@@ -542,8 +543,8 @@ impl Search {
         held.into_iter().chain(tried).collect()
     }
 
-    /// The levels of the capacity at the beginning and at the end of the hold, if it changed
-    /// meanwhile.
+    /// The levels of the capacity at the beginning and at the end of the hold, if the capacity
+    /// changed in between.
     fn levels(&self) -> Option<(f64, f64)> {
         let level = self.hold.level();
         let rise = self.hold.rise().filter(|rise| *rise > RISING);
@@ -551,7 +552,8 @@ impl Search {
         rising.or_else(|| self.known().trend(self.held_count))
     }
 
-    /// How the target changed while it was searched. The medians are what the rate explains least.
+    /// How the target changed during the search. The medians take precedence, because the rate
+    /// explains their change least.
     fn trend(&self) -> Option<Trend> {
         let trial = self.trial.as_ref();
         let medians = trial
@@ -562,28 +564,31 @@ impl Search {
         })
     }
 
-    /// The rate to confirm: below the interval of the capacity, and not above what was held.
+    /// The rate of the next confirmation: below the interval of the capacity, and not above the
+    /// held rates.
     fn confirmed_rate(&self) -> f64 {
         let Some(range) = self.known().range() else {
             return CONFIRM * self.rate;
         };
         let below = range.low - CONFIRM_BELOW * (range.level - range.low);
         let mut level = (range.level + CONFIRM.ln()).min(below);
-        // What was never tried is not confirmed: the model ends where the samples do.
+        // A level above the tried ones is not confirmed: the model is valid only within the
+        // samples.
         let top = self.held.iter().filter_map(Samples::top);
         level = top.fold(level, |level, top| level.min(top + CONFIRM.ln()));
-        // One that does less when it is overloaded than before does not recover from a burst above.
+        // A target with a lower throughput under overload does not recover from a burst above that
+        // throughput.
         if let Some(saturation) = self.bracket.saturation.rate() {
             level = level.min(saturation.ln());
         }
-        // A target that becomes slower is slower still at the end of the confirmation.
+        // A target that becomes slower is even slower at the end of the confirmation.
         let confirm = self.terms.confirm.as_secs_f64();
         if let Some((from, to)) = self.levels()
             && to < from
         {
             level = level.min(to + CONFIRM.ln() - (from - to) * confirm / self.held_seconds);
         }
-        // A queue that grows slowly does not reach a long bound while it is looked at.
+        // A queue that grows slowly does not reach a long bound during the confirmation.
         let is_slow = self
             .terms
             .bound()
@@ -605,7 +610,7 @@ impl Search {
     /// Begins a confirmation, if there is time for it.
     fn begin_confirmation_at(&mut self, rate: f64) -> Act {
         let mut need = Need::of(&self.terms, &self.held, rate, self.bracket.stay);
-        // What can't be proven any more may still be missed.
+        // If the time does not suffice for a proof, a confirmation may still show a miss.
         let left = self.left() - 1.0;
         let is_worth_it = self.is_far(&self.held) && left > self.terms.confirm.as_secs_f64();
         let is_short = need.seconds > left;
@@ -667,13 +672,13 @@ impl Search {
         }
     }
 
-    /// Whether much more was beyond an objective than allowed.
+    /// Whether the share beyond an objective is far larger than allowed.
     fn is_far(&self, samples: &[Samples]) -> bool {
         let mut each = samples.iter().zip(&self.terms.slos);
         each.any(|(samples, slo)| samples.share() > FAR * slo.share)
     }
 
-    /// What follows from a confirmation below the capacity.
+    /// Processes the result of a confirmation below the capacity.
     fn settle(&mut self, confirmation: Confirmation, proof: Proof, is_behind: bool) -> Act {
         if let (Some(trial), false) = (&self.trial, is_behind) {
             for (held, samples) in self.held.iter_mut().zip(&trial.samples) {
@@ -704,7 +709,8 @@ impl Search {
             Proof::Missed => LOWER_MISSED,
             _ => LOWER,
         };
-        // The last one is far from the first, so that a share that does not depend on the rate shows.
+        // The last rate is far from the first, so that a share that is independent of the rate
+        // shows.
         let is_last = self.tried.len() + 1 == CONFIRMATIONS;
         let lower = if is_last { lower.min(LOWER_FAR) } else { lower };
         let wanted = self.confirmed_rate().max(LOWER_FAR * self.rate);
@@ -716,7 +722,7 @@ impl Search {
         self.begin_drain(rate)
     }
 
-    /// Ends after confirmations of which none proved that the objectives are kept.
+    /// Ends the search after confirmations that did not prove the objectives.
     fn end_after_confirmations(&mut self) -> Act {
         let missed = (0..self.terms.slos.len()).find(|slo| {
             let shares = self.tried.last().map(|last| last.shares[*slo]);
@@ -730,7 +736,7 @@ impl Search {
         let samples = &self.held[slo];
         let allowed = self.terms.slos[slo].share * samples.of();
         let is_sure = samples.beyond_least(MISSED_ERRORS) > allowed;
-        // The rates are in the order of time: of a target that becomes slower they say nothing.
+        // The rates are ordered by time, so they prove nothing about a target that becomes slower.
         let is_same = self.slower().is_none();
         self.end_without(match is_sure && is_same && is_independent(&tried) {
             true => Why::Independent { slo, tried },
@@ -763,13 +769,13 @@ impl Search {
         Act::Rate(rate)
     }
 
-    /// How the target became slower, by the medians, which no queue explains.
+    /// How the target became slower, according to the medians, which no queue explains.
     fn slower(&self) -> Option<Trend> {
         let trend = self.trend()?;
         (matches!(trend, Trend::Median { .. }) && trend.is_slower()).then_some(trend)
     }
 
-    /// Ends with the capacity as it is known, without a confirmation, for a reason.
+    /// Ends the search with the unconfirmed capacity and the reason.
     fn end_unconfirmed(&mut self, why: Why) -> Act {
         if let Some(trend) = self.slower() {
             return self.end_without(Why::Slower(trend));
@@ -799,8 +805,8 @@ impl Search {
         }
     }
 
-    /// The capacity by the samples so far; `None` where nothing was held. What a confirmation showed
-    /// is within the interval.
+    /// The capacity by the samples so far; `None` before anything was held. The interval includes
+    /// the results of confirmations.
     fn capacity(&self, why: Option<Why>) -> Option<Capacity> {
         let range = self.known().range()?;
         let confirmation = self.tried.last().cloned();

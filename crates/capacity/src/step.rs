@@ -1,8 +1,8 @@
-//! A step of the bracket: a rate for a few seconds, and whether the objectives were kept at it.
+//! A step of the bracket: a rate for a few seconds, and whether it kept the objectives.
 //!
-//! A step lasts until enough requests have ended, and those of its first seconds are decided: they
-//! have an answer, or are older than the bound. Otherwise a slow target would be judged by the
-//! requests of the step before.
+//! A step lasts until enough requests have ended and the requests of its planned length are
+//! decided: they have an answer, or are older than the bound. Otherwise, a slow target would be
+//! judged by the requests of the previous step.
 
 use crate::medians::Medians;
 use crate::samples::{Sample, Samples};
@@ -13,30 +13,31 @@ use crate::{Observation, Terms};
 /// A step misses an objective if this many times the allowed share is beyond, or for large shares
 /// half of the way from the allowed share to all requests…
 const MISSED: f64 = 3.0;
-/// …and if fewer than one step in a thousand would show it by chance.
+/// …and if fewer than one step in a thousand would show this by chance.
 const CHANCE: f64 = 6.9;
-/// An interval in which so many requests, and half of all, are beyond ends the step early; and so
-/// does a step with so many in all that chance would show them once in a million steps.
+/// A step ends early if at least `PLAIN_MIN` requests of an interval, and more than half of them,
+/// are beyond, or if at least `PLAIN_STEP` of the step are, with a probability below one in a
+/// million by chance.
 const PLAIN_MIN: f64 = 10.0;
 const PLAIN_STEP: f64 = 5.0;
-/// The part of the first requests that must be decided.
+/// The fraction of the requests of the planned length that must be decided.
 const DECIDED: f64 = 0.95;
-/// The growth of the requests without an answer, in standard deviations of the difference of two
-/// Poisson numbers: a target falls behind with more than the first, and keeps up with less than the
-/// second. Between them the step goes on, for at most this many times its length.
+/// The growth of the outstanding requests, in standard deviations of the difference of two Poisson
+/// numbers: a target falls behind above `BEHIND`, and keeps up below `KEEPS_UP`. Between the two,
+/// the step continues, for at most `LONGEST` times its length.
 const BEHIND: f64 = 4.0;
 const KEEPS_UP: f64 = 2.5;
 const LONGEST: f64 = 3.0;
 /// Growth by fewer requests is not judged.
 const BEHIND_MIN: f64 = 10.0;
 
-/// What a step has shown.
+/// The result of a step so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shown {
-    /// Not enough yet.
+    /// Not decided yet.
     Open,
     Kept,
-    /// The objectives were missed, by a burst that may be chance.
+    /// The objectives were missed by a burst that may be chance.
     Doubted,
     Missed,
 }
@@ -46,15 +47,16 @@ pub(crate) enum Shown {
 pub(crate) struct Step {
     pub(crate) samples: Vec<Samples>,
     seconds: f64,
-    /// Requests that were due and ended since it began, and those without an answer at its beginning.
+    /// The due and ended requests since the step began, and the outstanding requests at its
+    /// beginning.
     due: f64,
     ended: f64,
     began: f64,
-    /// The requests due in its first interval, and up to its planned length.
+    /// The requests that became due in the first interval, and in the planned length.
     due_first: Option<f64>,
     due_planned: Option<f64>,
-    /// The same since the requests of the first interval had their answers: what the target does at
-    /// this rate, and no longer how the first answers come.
+    /// The due and ended requests since the requests of the first interval were answered. They show
+    /// the throughput at this rate without the delay of the first answers.
     due_since: f64,
     ended_since: f64,
     overdue: f64,
@@ -65,7 +67,7 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    /// A step that begins with so many requests without an answer.
+    /// Starts a step with `began` outstanding requests.
     pub(crate) fn new(slos: usize, began: f64) -> Self {
         Self {
             samples: vec![Samples::default(); slos],
@@ -84,7 +86,7 @@ impl Step {
         }
     }
 
-    /// The requests without an answer at its end.
+    /// The outstanding requests at the end of the step.
     pub(crate) const fn outstanding(&self) -> f64 {
         self.outstanding
     }
@@ -114,7 +116,7 @@ impl Step {
         }
     }
 
-    /// Judges the step by what it has shown so far.
+    /// Judges the step by its samples so far.
     pub(crate) fn judge(&self, terms: &Terms) -> Shown {
         let newest = |samples: &Samples| samples.last().copied();
         let is_plain = self.samples.iter().zip(&terms.slos).any(|(samples, slo)| {
@@ -148,7 +150,7 @@ impl Step {
         }
     }
 
-    /// Whether the requests of the first seconds are decided, and enough of them.
+    /// Whether the requests of the planned length are decided, and enough of them.
     fn is_decided(&self, terms: &Terms, may_be_behind: bool) -> bool {
         let Some(planned) = self.due_planned else {
             return false;
@@ -161,8 +163,8 @@ impl Step {
     }
 }
 
-/// The surprise at a share beyond that is larger than the allowed one: the probability of it by
-/// chance is at most exp(−surprise) (Chernoff's bound for independent requests).
+/// The surprise at a share beyond that exceeds the allowed one: its probability by chance is at
+/// most exp(−surprise) (Chernoff's bound for independent requests).
 fn surprise(samples: &Samples, allowed: f64) -> f64 {
     let (share, of) = (samples.share().min(1.0 - 1e-9), samples.of());
     if share <= allowed {
@@ -190,7 +192,8 @@ mod tests {
         }
     }
 
-    /// What a step shows after seconds with so many requests that became due, ended, and were beyond.
+    /// The result of a step after these seconds, each with the numbers of due, ended and beyond
+    /// requests.
     fn shown(share: f64, seconds: &[[u64; 3]]) -> Shown {
         let terms = terms(Slo {
             share,
@@ -232,7 +235,7 @@ mod tests {
         assert_eq!(shown(0.01, &[[4, 0, 0]; 3]), Shown::Open, "no answer");
         assert_eq!(shown(0.01, &[[2, 2, 0]; 4]), Shown::Open, "eight answers");
         assert_eq!(shown(0.01, &[[2, 2, 0]; 5]), Shown::Kept);
-        // Answers of the step before: 30 of 300 due.
+        // The answers belong to the previous step: 30 of 300 due.
         assert_eq!(shown(0.01, &[[100, 10, 0]; 3]), Shown::Open);
     }
 

@@ -2,32 +2,33 @@
 
 use drumfire_units::Nanos;
 
-/// Requests that a step needs at least before it can decide anything.
+/// The minimum number of requests before a step can decide anything.
 pub(crate) const STEP_REQUESTS: f64 = 10.0;
-/// The doublings, finer steps and drains that a search is announced with, and the seconds of a
+/// The numbers of doublings, finer steps and drains in the announced time, and the seconds of a
 /// drain.
 const DOUBLINGS: i32 = 10;
 const FINER: f64 = 4.0;
 const DRAINS: f64 = 2.0;
 const DRAIN: f64 = 5.0;
-/// The seconds by which a step is longer than planned: commands take effect a little later.
+/// The seconds by which a step takes longer than planned, because commands take effect with a
+/// delay.
 const STEP_MORE: f64 = 1.0;
-/// A search ends at the latest after this multiple of the announced time.
+/// The maximum time of a search, as a multiple of the announced time.
 const LATEST: f64 = 2.0;
 
 /// An objective: at most this share of the requests may be beyond a bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slo {
-    /// The share that may be beyond, above 0 and below 1: 0.01 for a p99.
+    /// The allowed share of requests beyond the bound, above 0 and below 1: 0.01 for a p99.
     pub share: f64,
-    /// The bound, if it is one of response times: an older request without an answer is beyond it,
-    /// too. `None` for other times and for failures.
+    /// The bound, if it is a response time; older requests without an answer are then also beyond
+    /// it. `None` for other times and for failures.
     pub response: Option<Nanos>,
 }
 
 impl Slo {
-    /// The number of requests below which the share cannot be judged: if none of them is beyond, the
-    /// share is below the allowed one with a confidence of 97.5 %. 368 for a p99.
+    /// The minimum number of requests for judging the share: if none of them is beyond, the share
+    /// is below the allowed one with a confidence of 97.5 %. 368 for a p99.
     #[must_use]
     pub fn requests_min(&self) -> f64 {
         (0.025_f64.ln() / (1.0 - self.share).ln()).ceil()
@@ -37,24 +38,24 @@ impl Slo {
 /// The terms of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Terms {
-    /// The objectives, one at least, all of which must be kept.
+    /// The objectives, at least one. All of them must be kept.
     pub slos: Vec<Slo>,
-    /// The first rate, per second; above 0.
+    /// The first rate, per second; greater than 0.
     pub from: f64,
-    /// The greatest rate that may be asked for; not below the first one.
+    /// The maximum rate, per second; at least the first rate.
     pub most: f64,
     /// The length of a step of the bracket.
     pub step: Nanos,
-    /// The time for which the load is held.
+    /// The length of the hold.
     pub hold: Nanos,
     /// The length of the confirmation.
     pub confirm: Nanos,
 }
 
 impl Terms {
-    /// The announced time of a search: a climb of ten doublings, finer steps and drains, the hold, and
-    /// twice the confirmation, which usually lasts for longer. At low rates a step lasts until it has
-    /// enough requests.
+    /// The announced time of a search: a climb of ten doublings, finer steps and drains, the hold,
+    /// and twice the confirmation, which usually takes longer. At low rates, a step lasts until it
+    /// has enough requests.
     #[must_use]
     pub fn announced(&self) -> Nanos {
         let doublings = (self.most / self.from).log2().ceil();
@@ -67,7 +68,7 @@ impl Terms {
         Nanos((seconds * 1e9) as u64 + self.hold.0 + 2 * self.confirm.0)
     }
 
-    /// The time after which a search ends at the latest.
+    /// The maximum time of a search.
     #[must_use]
     pub fn latest(&self) -> Nanos {
         Nanos((self.announced().as_secs_f64() * LATEST * 1e9) as u64)

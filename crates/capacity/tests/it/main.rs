@@ -1,4 +1,4 @@
-//! Searches against simulated targets, in virtual time: a second is an interval.
+//! Searches of simulated targets, in virtual time: an interval lasts one second.
 
 #![expect(
     clippy::unwrap_used,

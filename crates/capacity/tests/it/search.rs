@@ -1,10 +1,11 @@
-//! Searches of queues with one place and a mean service time of 1 ms, and what ends a search.
+//! Searches of single-server queues with a mean service time of 1 ms, and the ways in which a
+//! search ends.
 
 use crate::target::{Arrivals, Fate, Target, run, run_until};
 use drumfire_capacity::{Answer, Slo, Terms, Why};
 use drumfire_units::{Nanos, Random};
 
-/// A queue with one place, whose service takes longer from a time on, by a factor.
+/// A single-server queue whose service time is multiplied by a factor from some time on.
 struct Queue {
     service: fn(&mut Random) -> f64,
     slower: Option<(f64, f64)>,
@@ -51,8 +52,8 @@ fn terms() -> Terms {
     }
 }
 
-/// Exponential service with a mean of 1 ms: the response time is exponential with the rate
-/// µ − λ, so that 1 % are beyond 50 ms at µ − ln(100) / 50 ms, which is 907.9/s.
+/// Exponential service with a mean of 1 ms: the response time is exponential with the rate µ − λ,
+/// so 1 % of the requests are beyond 50 ms at µ − ln(100) / 50 ms, which is 907.9/s.
 fn mm1(random: &mut Random) -> f64 {
     random.exponential() * 0.001
 }
@@ -84,7 +85,7 @@ fn capacities_of_known_queues_are_found() {
 
 #[test]
 fn failures_bound_the_rate_as_response_times_do() {
-    // One in fifty from 500/s on, one in two hundred below.
+    // One request in fifty fails from 500/s on, one in two hundred below.
     let ran = run_until(Queue::steady(mm1, 3), terms(), usize::MAX, |_, seen| {
         let share: f64 = if seen.rate > 500.0 { 0.02 } else { 0.005 };
         let failed = &mut seen.tallies[1];
@@ -157,7 +158,7 @@ fn single_intervals_of_a_late_generator_are_left_out() {
     assert!((ran.found().rate / 907.9 - 1.0).abs() < 0.04);
 }
 
-/// The generator stands still from the end of an interval on, which is known in the next one.
+/// The generator stands still at the end of an interval, which is known only in the next one.
 #[test]
 fn requests_that_a_generator_made_late_are_taken_back() {
     let ran = run_until(
@@ -202,7 +203,7 @@ fn a_target_that_becomes_slower_is_not_overloaded_for_long() {
         slower: Some((120.0, 2.0)),
     };
     let ran = run(queue.target(4), terms());
-    // From then on its capacity is half of what it was.
+    // The target's capacity is then half of its earlier value.
     let late: Vec<f64> = ran.seconds[120..].iter().map(|(_, rate)| *rate).collect();
     let overloaded = late.iter().filter(|rate| **rate > 1.2 * 477.0).count();
     assert!(overloaded <= 30, "{overloaded} seconds");

@@ -1,5 +1,5 @@
-//! Searches of servers with known laws: no rate is ticked that is not kept, the intervals hold the
-//! truth, and each search ends in time, with an answer or the reason why there is none.
+//! Searches of servers with known laws: no confirmed rate misses the objectives, the intervals
+//! contain the true capacity, and each search ends in time, with an answer or a reason.
 
 use crate::target::{Arrivals, Fate, Ran, Server, Target, run};
 use drumfire_capacity::{Answer, Slo, Terms, Why};
@@ -8,12 +8,12 @@ use std::cell::Cell;
 use std::collections::BinaryHeap;
 use std::rc::Rc;
 
-/// A queue before some places. The law of the service time is a function of the time, the requests
-/// in the system and randomness.
+/// A queue with several servers. The law of the service time is a function of the time, the
+/// requests in the system and random numbers.
 struct Queue {
     places: fn(f64) -> usize,
     service: fn(f64, usize, &mut Random) -> f64,
-    /// Pauses of a length, each so many seconds.
+    /// Pauses: their length and their period, in seconds.
     pauses: Option<(f64, f64)>,
     free: BinaryHeap<std::cmp::Reverse<u64>>,
     ends: BinaryHeap<std::cmp::Reverse<u64>>,
@@ -30,7 +30,7 @@ impl Queue {
         }
     }
 
-    /// The end of so much work from a time on: none is done in a pause.
+    /// The end of this much work from a start on; no work is done in a pause.
     fn end(&self, start: f64, work: f64) -> f64 {
         let Some((length, every)) = self.pauses else {
             return start + work;
@@ -70,7 +70,7 @@ impl Server for Queue {
     }
 }
 
-/// A law of a server, the terms of a search, and what is true of it.
+/// The law of a server, the terms of a search, and the true result.
 struct Law {
     name: &'static str,
     server: fn() -> Box<dyn Server>,
@@ -79,12 +79,12 @@ struct Law {
     truth: Truth,
 }
 
-/// What is true of a law.
+/// The true result for a law.
 #[derive(Clone, Copy)]
 enum Truth {
-    /// The capacity, per second, by a simulation of millions of requests.
+    /// The capacity, per second, from a simulation of millions of requests.
     Capacity(f64),
-    /// The mean service time of an M/M/1 queue grows by 30 % a minute.
+    /// The mean service time of an M/M/1 queue grows by 30 % per minute.
     Slower,
     /// No rate keeps the objectives, or none after an overload.
     None,
@@ -114,7 +114,7 @@ fn terms(response: Option<u64>, from: f64, times: [u64; 3]) -> Terms {
     }
 }
 
-/// The law with another share of requests that may be beyond its bound, or fail.
+/// The law with a different allowed share of requests beyond the bound or failed.
 fn with_slo(law: Law, share: f64) -> Law {
     let slos = law.terms.slos.iter().map(|slo| Slo { share, ..*slo });
     let terms = Terms {
@@ -155,7 +155,7 @@ fn bucket() -> Box<dyn Server> {
     })
 }
 
-/// One place whose service breaks down for good once a hundred requests are in it.
+/// A single server that breaks down permanently once a hundred requests are in the queue.
 fn collapsing() -> Box<dyn Server> {
     let lost = Rc::new(Cell::new(false));
     let mut queue = Queue::of(one, |_, _, random| 0.005 * random.exponential());
@@ -169,7 +169,7 @@ fn collapsing() -> Box<dyn Server> {
     })
 }
 
-/// Four requests at a time take 20 ms; others get no answer, and time out after 30 s.
+/// Four concurrent requests take 20 ms; further requests get no answer, and time out after 30 s.
 fn four_connections() -> Box<dyn Server> {
     let mut ends: Vec<f64> = Vec::new();
     boxed(move |at: f64, _: &mut Random| {
@@ -638,14 +638,15 @@ fn others() -> Vec<Law> {
     ]
 }
 
-/// The share beyond each objective at a constant rate, the largest in relation to what is allowed.
+/// The share beyond each objective at a constant rate, relative to the allowed share; the largest
+/// of them.
 fn excess(law: &Law, rate: f64, requests: f64) -> f64 {
     let mut target = Target::new((law.server)(), law.arrivals, 99);
     let seconds = (requests / rate) as usize;
     let mut sums = vec![(0.0, 0.0); law.terms.slos.len()];
     for _ in 0..seconds {
         let seen = target.second(rate, rate, &law.terms.slos);
-        // A queue without an end.
+        // The queue grows without end.
         if seen.outstanding as f64 > 60.0 * rate {
             return f64::INFINITY;
         }
@@ -709,7 +710,7 @@ impl Results {
     }
 }
 
-/// Searches of all laws; gives all results together.
+/// Searches of all laws, with all results together.
 fn search_all(laws: &[Law], seeds: u64) -> Results {
     let mut all = Results::default();
     for law in laws {
@@ -749,7 +750,7 @@ fn no_server_gets_a_wrong_tick() {
     assert!(all.ticked >= 40, "{} ticks: too careful", all.ticked);
 }
 
-/// One in two hundred ticks may be wrong by chance: a rate at which 1.1 % are beyond, and 1 % allowed.
+/// One in two hundred confirmed rates may be wrong by chance: 1.1 % are beyond, and 1 % is allowed.
 #[test]
 #[ignore = "runs for a minute"]
 fn of_twenty_searches_of_each_server_hardly_a_tick_is_wrong() {
@@ -759,7 +760,7 @@ fn of_twenty_searches_of_each_server_hardly_a_tick_is_wrong() {
     assert!(within >= 0.9, "{within} of the intervals hold the truth");
 }
 
-/// What the answer is of servers that no rate or no single rate is right for.
+/// The answers for servers without a rate, or without a single rate, that keeps the objectives.
 #[test]
 fn servers_without_a_capacity_get_the_reason() {
     let named = |name: &str, is_right: fn(&Why) -> bool| {
@@ -794,7 +795,7 @@ fn servers_without_a_capacity_get_the_reason() {
     );
 }
 
-/// A confirmation in which nothing missed an objective lacks time, and not a margin.
+/// A confirmation in which no request missed an objective lacks time instead of a margin.
 #[test]
 fn a_confirmation_without_a_miss_lacks_only_time() {
     let mut count = 0;

@@ -1,12 +1,12 @@
-//! A simulated target, and a search that is run against it.
+//! A simulated target, and a search against it.
 
 use drumfire_capacity::{Act, Answer, Capacity, Observation, Search, Slo, Stage, Tally, Terms};
 use drumfire_units::{Nanos, Random};
 
-/// The part of an interval for which a command is on its way.
+/// The fraction of an interval before a command takes effect.
 const LEAD: f64 = 0.25;
 
-/// What becomes of a request.
+/// The fate of a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fate {
     pub(crate) end: f64,
@@ -23,7 +23,7 @@ impl Fate {
     }
 }
 
-/// A server: requests come in the order of time.
+/// A server; its requests come in the order of time.
 pub(crate) trait Server {
     fn serve(&mut self, at: f64, random: &mut Random) -> Fate;
 }
@@ -41,7 +41,7 @@ pub(crate) enum Arrivals {
     Constant,
 }
 
-/// A server under a load.
+/// A server under load.
 pub(crate) struct Target {
     server: Box<dyn Server>,
     arrivals: Arrivals,
@@ -63,10 +63,10 @@ impl Target {
         }
     }
 
-    /// Requests at a rate until a time; gives their number.
+    /// Sends requests at a rate until a time; returns their number.
     fn arrive(&mut self, rate: f64, until: f64) -> u64 {
         let mut count = 0;
-        // A gap of the rate before is forgotten, if it is a random one.
+        // A random gap drawn for the previous rate is discarded.
         let from = match self.arrivals {
             Arrivals::Poisson => self.now,
             Arrivals::Constant => self.last,
@@ -90,7 +90,7 @@ impl Target {
         }
     }
 
-    /// A second, at whose beginning the rate is still the one before.
+    /// Simulates a second, at whose beginning the rate is still the previous one.
     pub(crate) fn second(&mut self, before: f64, rate: f64, slos: &[Slo]) -> Observation {
         let began = self.now;
         let due = self.arrive(before, began + LEAD) + self.arrive(rate, began + 1.0);
@@ -142,7 +142,7 @@ fn add(tally: &mut Tally, slo: &Slo, (from, fate): (f64, Fate), now: f64) {
     }
 }
 
-/// What a search did: its answer, each second's stage and rate.
+/// The course of a search: its answer, and the stage and rate of each second.
 pub(crate) struct Ran {
     pub(crate) answer: Answer,
     pub(crate) seconds: Vec<(Stage, f64)>,
@@ -156,7 +156,7 @@ impl Ran {
         }
     }
 
-    /// The rate that has the mark of what was proven.
+    /// The rate of a confirmed proof.
     pub(crate) fn ticked(&self) -> Option<f64> {
         match &self.answer {
             Answer::Found(capacity) => {
@@ -168,7 +168,7 @@ impl Ran {
         }
     }
 
-    /// The longest time above a rate behind the bracket, in seconds.
+    /// The longest time above a rate after the bracket, in seconds.
     pub(crate) fn longest_above(&self, rate: f64) -> usize {
         let held = self
             .seconds
@@ -185,7 +185,7 @@ pub(crate) fn run(target: Target, terms: Terms) -> Ran {
     run_until(target, terms, usize::MAX, |_, _| {})
 }
 
-/// Runs a search for so many seconds at most, whose intervals are changed.
+/// Runs a search for at most `seconds` seconds; `change` can modify its intervals.
 pub(crate) fn run_until(
     mut target: Target,
     terms: Terms,
