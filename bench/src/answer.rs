@@ -1,5 +1,5 @@
-//! The least that a server can do: whatever ends with an empty line is a request, and every
-//! request has the same answer. For clients that wait for each answer before they send again.
+//! The minimal work of a server: any text that ends with an empty line is a request, and every
+//! request gets the same answer. For clients that wait for each answer before they send again.
 
 use crate::floor::RECEIVE_BYTES;
 use rustix::buffer::spare_capacity;
@@ -10,13 +10,13 @@ use rustix::net::{RecvFlags, SendFlags, SocketFlags, accept_with, recv, send, so
 use std::io::Result;
 use std::net::TcpListener;
 
-/// Ready sockets that one wait reports.
+/// The maximum number of ready sockets per wait.
 const BATCH: usize = 128;
 
-/// The listener's place among the connections.
+/// The listener's index among the connections.
 const LISTENER: u64 = u64::MAX;
 
-/// The answer: a head as a real server sends it, and a body of 100 bytes.
+/// The answer: a typical response head, and a body of 100 bytes.
 #[must_use]
 pub fn response() -> Vec<u8> {
     let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 100\r\n\r\n";
@@ -25,10 +25,10 @@ pub fn response() -> Vec<u8> {
     bytes
 }
 
-/// Answers until the process is ended.
+/// Answers requests until the process ends.
 ///
 /// # Errors
-/// When the listener or epoll fails; a broken connection is forgotten.
+/// If the listener or epoll fails; broken connections are dropped.
 pub fn serve(listener: TcpListener) -> Result<()> {
     listener.set_nonblocking(true)?;
     let listener = OwnedFd::from(listener);
@@ -64,7 +64,7 @@ pub fn serve(listener: TcpListener) -> Result<()> {
     }
 }
 
-/// Takes one connection; the listener is level-triggered and reports the next.
+/// Accepts one connection; the listener is level-triggered and reports the next.
 fn accept(
     listener: &OwnedFd,
     epoll: &OwnedFd,
@@ -90,7 +90,7 @@ fn accept(
     Ok(())
 }
 
-/// Answers the request that has come; an error means that the connection is over.
+/// Answers the received request; an error means that the connection has ended.
 #[inline]
 fn respond(fd: &OwnedFd, buffer: &mut [u8], answer: &[u8]) -> std::result::Result<(), Errno> {
     match recv(fd, &mut *buffer, RecvFlags::empty()) {

@@ -1,4 +1,4 @@
-//! A server that counts what arrives, and when, by the address that it came from.
+//! A server that records the arrival times of requests by client address.
 
 use drumfire_net::Clock;
 use drumfire_units::Nanos;
@@ -11,7 +11,7 @@ use std::thread;
 /// The times of requests from each address, by the server's clock.
 pub type Times = BTreeMap<IpAddr, Vec<Nanos>>;
 
-/// A server of HTTP/1.1 without bodies, with a thread for each connection.
+/// An HTTP/1.1 server for requests without bodies, with a thread per connection.
 #[derive(Debug)]
 pub struct Arrivals {
     clock: Clock,
@@ -20,21 +20,21 @@ pub struct Arrivals {
 }
 
 impl Arrivals {
-    /// Listens at a free port of an address, by this clock.
+    /// Listens at a free port of an address and uses this clock.
     ///
     /// # Errors
-    /// When it can't listen there.
+    /// If it can't listen there.
     pub fn at(address: IpAddr, clock: Clock) -> Result<Self> {
         let listener = TcpListener::bind((address, 0))?;
         let address = listener.local_addr()?;
         let times: Arc<Mutex<Times>> = Arc::default();
         let shared = Arc::clone(&times);
-        // It ends with the program.
+        // The thread ends with the program.
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let shared = Arc::clone(&shared);
                 thread::spawn(move || {
-                    // A client that is killed breaks its connection.
+                    // A killed client breaks its connection.
                     let _broken = serve(stream, clock, &shared);
                 });
             }
@@ -46,25 +46,25 @@ impl Arrivals {
         })
     }
 
-    /// Its URL.
+    /// The URL of the server.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}/", self.address)
     }
 
-    /// The time by its clock.
+    /// The current time of the server's clock.
     #[must_use]
     pub fn now(&self) -> Nanos {
         self.clock.now()
     }
 
-    /// What arrived so far.
+    /// The arrivals so far.
     #[must_use]
     pub fn so_far(&self) -> Times {
         lock(&self.times).clone()
     }
 
-    /// Takes what arrived, so that nothing of it is left.
+    /// Takes and removes the arrivals so far.
     #[must_use]
     pub fn take(&self) -> Times {
         std::mem::take(&mut *lock(&self.times))
@@ -93,6 +93,6 @@ fn serve(stream: TcpStream, clock: Clock, times: &Mutex<Times>) -> Result<()> {
 }
 
 fn lock(times: &Mutex<Times>) -> MutexGuard<'_, Times> {
-    // Nothing that could panic is done under the lock.
+    // No code under the lock can panic.
     times.lock().unwrap_or_else(PoisonError::into_inner)
 }

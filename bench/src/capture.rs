@@ -1,13 +1,13 @@
-//! What a capture of the loopback interface says of the requests that cross it.
+//! A capture of the loopback interface, and the requests in it.
 //!
-//! A packet socket (packet(7)) gets a copy of each segment that arrives, with the kernel's time. On
-//! loopback a request arrives when it leaves, but for the way through the queue of the interface. The
-//! [`Capture`] keeps the times of segments with bytes; [`exchanges`] pairs requests and responses by
-//! the client's port and their order, as a reader of a capture does: from the first segment of a
-//! request to the last one of its response. Nothing of it knows the load tester.
+//! A packet socket (packet(7)) gets a copy of each arriving segment, with the kernel's time. On
+//! loopback a request arrives when it leaves, except for its time in the interface's queue.
+//! [`Capture`] records the times of segments with bytes. [`exchanges`] pairs requests and responses
+//! by the client's port and their order, like a reader of a capture: from the first segment of a
+//! request to the last segment of its response. None of this depends on the load tester.
 //!
-//! A capture is taken in a network namespace of its own ([`enter_namespace`]), so that nothing else
-//! crosses it, and no other program's packets are seen.
+//! A capture runs in a separate network namespace ([`enter_namespace`]), so that no other traffic
+//! crosses it and no other program's packets are visible.
 
 use drumfire_units::Nanos;
 use nix::errno::Errno;
@@ -26,25 +26,25 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
-/// The longest wait for a segment before the reader looks whether it is to end.
+/// The maximum wait for a segment before the reader checks whether to end.
 const LOOK: TimeVal = TimeVal::new(0, 50_000);
 /// Room for the headers of IP and TCP.
 const HEADERS: usize = 128;
-/// Room for the segments that wait for the reader, as far as the system allows it.
+/// The buffer for segments that wait for the reader, if the system allows it.
 const WAITING_BYTES: usize = 32 << 20;
-/// The most segments that are kept.
+/// The maximum number of recorded segments.
 const SEGMENTS_MAX: usize = 4_000_000;
 
-/// A segment of TCP that carries bytes.
+/// A TCP segment that carries bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// The real time at which it came.
+    /// The real time of arrival.
     pub at: Nanos,
-    /// The port that it came from.
+    /// The source port.
     pub source: u16,
-    /// The port that it went to.
+    /// The destination port.
     pub destination: u16,
-    /// The number of its first byte.
+    /// The sequence number of the first byte.
     pub sequence: u32,
 }
 
@@ -58,7 +58,7 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    /// The time from the one to the other.
+    /// The time from the first segment of the request to the last segment of the response.
     #[must_use]
     pub fn service(self) -> Nanos {
         self.end - self.sent
@@ -66,8 +66,8 @@ impl Exchange {
 }
 
 impl Segment {
-    /// The segment of an IPv4 packet; `None` for any other packet, and for one without bytes of a
-    /// stream.
+    /// Parses the segment in an IPv4 packet; `None` for other packets, and for segments without
+    /// bytes.
     #[must_use]
     pub fn parse(packet: &[u8], at: Nanos) -> Option<Self> {
         let two = |from: usize| {
@@ -90,8 +90,8 @@ impl Segment {
     }
 }
 
-/// The exchanges with the server at a port, in the order of their requests. A request whose response
-/// never came is none.
+/// The exchanges with the server at a port, in the order of their requests. Requests without a
+/// response are left out.
 #[must_use]
 pub fn exchanges(segments: &[Segment], port: u16) -> Vec<Exchange> {
     let mut open: BTreeMap<u16, Conversation> = BTreeMap::new();
@@ -110,21 +110,21 @@ pub fn exchanges(segments: &[Segment], port: u16) -> Vec<Exchange> {
     found
 }
 
-/// The present exchange of one connection.
+/// The current exchange of one connection.
 #[derive(Default)]
 struct Conversation {
-    /// A request that is unanswered.
+    /// An unanswered request.
     sent: Option<Nanos>,
     /// The exchange whose response has begun.
     exchange: Option<Exchange>,
-    /// The newest byte of either side.
+    /// The newest byte of each side.
     newest: [Option<u32>; 2],
 }
 
 impl Conversation {
-    /// Takes a segment; gives the exchange before, where this one begins another.
+    /// Processes a segment; returns the previous exchange if this segment begins another.
     fn take(&mut self, is_request: bool, segment: &Segment) -> Option<Exchange> {
-        // A segment that is sent again brings nothing.
+        // A retransmitted segment contains nothing new.
         let newest = &mut self.newest[usize::from(is_request)];
         let is_new =
             newest.is_none_or(|newest| segment.sequence.wrapping_sub(newest).cast_signed() > 0);
@@ -149,14 +149,14 @@ impl Conversation {
     }
 }
 
-/// Puts this thread, and all that it starts from now on, into a network namespace of its own with
-/// a loopback interface. `false` where this system does not let it.
+/// Moves this thread, and all threads and processes that it starts later, into a separate network
+/// namespace with a loopback interface. Returns `false` if the system does not allow it.
 ///
 /// # Errors
-/// When the interface can't be brought up.
+/// If the interface can't be brought up.
 pub fn enter_namespace() -> Result<bool> {
     let alone = CloneFlags::CLONE_NEWNET;
-    // Without rights a program may do so as the root of a namespace of users.
+    // Without privileges, a program may do this as root of a user namespace.
     if unshare(alone).is_err() && unshare(alone | CloneFlags::CLONE_NEWUSER).is_err() {
         return Ok(false);
     }
@@ -169,7 +169,7 @@ pub fn enter_namespace() -> Result<bool> {
     }
 }
 
-/// A capture under way.
+/// A running capture.
 #[derive(Debug)]
 pub struct Capture {
     ends: Arc<AtomicBool>,
@@ -177,12 +177,13 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Begins a capture of all that arrives in this thread's network namespace.
+    /// Begins a capture of all packets that arrive in this thread's network namespace.
     ///
     /// # Errors
-    /// When this program may not see packets.
+    /// If this program may not see packets.
     pub fn start() -> Result<Self> {
-        // Of one protocol a packet is seen when it arrives, of all also when it leaves.
+        // A socket for one protocol sees only arriving packets; a socket for all protocols also
+        // sees leaving ones.
         let socket = socket(
             AddressFamily::Packet,
             SockType::Datagram,
@@ -191,7 +192,7 @@ impl Capture {
         )?;
         setsockopt(&socket, ReceiveTimestampns, &true)?;
         setsockopt(&socket, ReceiveTimeout, &LOOK)?;
-        // Beyond the system's limit with the rights for it, else up to that.
+        // With the necessary rights, the buffer may exceed the system's limit.
         setsockopt(&socket, RcvBufForce, &WAITING_BYTES)
             .or_else(|_| setsockopt(&socket, RcvBuf, &WAITING_BYTES))?;
         let ends = Arc::new(AtomicBool::new(false));
@@ -200,10 +201,10 @@ impl Capture {
         Ok(Self { ends, reader })
     }
 
-    /// Ends it. Gives the segments in the order in which they came.
+    /// Ends the capture. Returns the segments in the order of their arrival.
     ///
     /// # Errors
-    /// When its thread has panicked.
+    /// If the thread of the capture panicked.
     pub fn finish(self) -> Result<Vec<Segment>> {
         self.ends.store(true, Ordering::Relaxed);
         let segments = self.reader.join();
@@ -211,7 +212,7 @@ impl Capture {
     }
 }
 
-/// Reads segments until nothing comes and the capture is over.
+/// Reads segments until none arrive and the capture has ended.
 fn read(socket: &OwnedFd, is_over: &AtomicBool) -> Vec<Segment> {
     let mut segments = Vec::new();
     let mut control = nix::cmsg_space!(TimeSpec);
@@ -247,7 +248,7 @@ fn read(socket: &OwnedFd, is_over: &AtomicBool) -> Vec<Segment> {
 mod tests {
     use super::*;
 
-    /// A packet of IPv4 with a segment of TCP, both without options.
+    /// An IPv4 packet with a TCP segment, both without options.
     fn packet(ports: [u16; 2], sequence: u32, bytes: u16) -> Vec<u8> {
         let mut packet = vec![0; 40];
         packet[0] = 0x45;
@@ -295,11 +296,11 @@ mod tests {
             segment(10, 40_001, 80, 1),
             segment(12, 40_002, 80, 500),
             segment(15, 80, 40_001, 1),
-            // The rest of a response, and a segment that is sent again.
+            // The rest of a response, and a retransmitted segment.
             segment(18, 80, 40_001, 1_000),
             segment(19, 80, 40_001, 1),
             segment(20, 80, 40_002, u32::MAX - 10),
-            // A request of two segments.
+            // A request in two segments.
             segment(30, 40_001, 80, 50),
             segment(31, 40_001, 80, 90),
             segment(35, 80, 40_001, 2_000),

@@ -1,20 +1,20 @@
-//! The figures that a tool prints, parsed from the words of each.
+//! The figures that a tool prints, parsed from each tool's output.
 
 use serde_json::Value;
 
-/// The figures that a tool prints of its run.
+/// The figures that a tool prints about its run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// Responses that the tool takes for good.
+    /// Responses that the tool counts as good.
     pub requests: u64,
-    /// Everything else.
+    /// All other responses and failures.
     pub failed: u64,
-    /// Bytes of each request, where the tool prints them.
+    /// Bytes of each request, if the tool prints them.
     pub request_bytes: Option<u64>,
 }
 
 impl Claim {
-    /// Without the bytes.
+    /// A claim without the bytes.
     fn of(requests: u64, failed: u64) -> Self {
         Self {
             requests,
@@ -37,7 +37,7 @@ pub fn drumfire(stdout: &str) -> Option<Claim> {
     })
 }
 
-/// The floor's only line.
+/// Parses the floor's only line.
 #[must_use]
 pub fn floor(stdout: &str) -> Option<Claim> {
     let result: Value = serde_json::from_str(stdout).ok()?;
@@ -48,7 +48,7 @@ pub fn floor(stdout: &str) -> Option<Claim> {
     })
 }
 
-/// oha's JSON, by the statuses.
+/// Parses oha's JSON, by status.
 #[must_use]
 pub fn oha(stdout: &str) -> Option<Claim> {
     let result: Value = serde_json::from_str(stdout).ok()?;
@@ -60,7 +60,7 @@ pub fn oha(stdout: &str) -> Option<Claim> {
     Some(Claim::of(count(true), count(false)))
 }
 
-/// wrk prints requests in one line, and failures only where there are some.
+/// Parses wrk's output: requests in one line, and failures only if there are any.
 #[must_use]
 pub fn wrk(stdout: &str) -> Option<Claim> {
     let lines = || stdout.lines().map(str::trim);
@@ -77,8 +77,8 @@ pub fn wrk(stdout: &str) -> Option<Claim> {
     Some(Claim::of(all.saturating_sub(refused), failed))
 }
 
-/// h2load's line of requests: `12 total, 15 started, 12 done, 12 succeeded, 0 failed, …`. Requests
-/// started and not done are no failures: the time was up.
+/// Parses h2load's line of requests: `12 total, 15 started, 12 done, 12 succeeded, 0 failed, …`.
+/// Requests started and not done are not failures: the time was up.
 #[must_use]
 pub fn h2load(stdout: &str) -> Option<Claim> {
     let line = stdout
@@ -88,11 +88,11 @@ pub fn h2load(stdout: &str) -> Option<Claim> {
         let entry = line.split(", ").find_map(|entry| entry.strip_suffix(name));
         entry?.trim().parse().ok()
     };
-    // Whatever errs or is too late is among the failed.
+    // Errors and timeouts are included in `failed`.
     Some(Claim::of(count("succeeded")?, count("failed")?))
 }
 
-/// ghz's summary: the number of calls, and how many of them were OK.
+/// Parses ghz's summary: the number of calls, and the number with status OK.
 #[must_use]
 pub fn ghz(stdout: &str) -> Option<Claim> {
     let lines = || stdout.lines().map(str::trim);

@@ -1,5 +1,5 @@
-//! A cluster of processes on this machine: a server of NATS, agents with addresses of their own, and
-//! a coordinator, each of which can be killed, stopped or cut off.
+//! A cluster of processes on this machine: a NATS server, agents with separate addresses, and a
+//! coordinator. Each of them can be killed, stopped or cut off.
 
 use crate::process::Guarded;
 use drumfire_net::Clock;
@@ -14,19 +14,19 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-/// The time that the server of NATS has to listen.
+/// The time within which the NATS server must listen.
 const LISTEN: Nanos = Nanos::from_secs(10);
 
-/// The programs.
+/// The paths of the programs.
 #[derive(Clone, Debug)]
 pub struct Binaries {
     /// drumfire.
     pub drumfire: PathBuf,
-    /// The server of NATS.
+    /// The NATS server.
     pub nats: PathBuf,
 }
 
-/// A server of NATS at one address, which can be killed and started again.
+/// A NATS server at one address, which can be killed and restarted.
 #[derive(Debug)]
 pub struct NatsServer {
     program: PathBuf,
@@ -37,10 +37,10 @@ pub struct NatsServer {
 }
 
 impl NatsServer {
-    /// Starts it with JetStream and its store below a folder.
+    /// Starts the server with JetStream; its store is below a folder.
     ///
     /// # Errors
-    /// When it does not listen in time.
+    /// If it does not listen in time.
     pub fn start(programs: &Binaries, address: Ipv4Addr, folder: &Path) -> Result<Self> {
         let port = std::net::TcpListener::bind((address, 0))?
             .local_addr()?
@@ -56,32 +56,32 @@ impl NatsServer {
         Ok(server)
     }
 
-    /// Its URL.
+    /// The URL of the server.
     #[must_use]
     pub fn url(&self) -> String {
         format!("nats://{}:{}", self.address, self.port)
     }
 
-    /// Its process.
+    /// The id of the process.
     #[must_use]
     pub fn id(&self) -> Option<u32> {
         self.child.as_ref().map(|child| child.0.id())
     }
 
-    /// Kills it.
+    /// Kills the process.
     pub fn kill(&mut self) {
         self.child = None;
     }
 
-    /// Removes everything that it stored.
+    /// Removes all stored data.
     pub fn wipe(&self) {
         let _was_empty = fs::remove_dir_all(&self.folder);
     }
 
-    /// Starts it at the same address, and waits until it listens.
+    /// Starts the server at the same address, and waits until it listens.
     ///
     /// # Errors
-    /// When it does not listen in time.
+    /// If it does not listen in time.
     pub fn start_again(&mut self) -> Result<()> {
         let mut command = Command::new(&self.program);
         let (address, port) = (self.address.to_string(), self.port.to_string());
@@ -102,18 +102,18 @@ impl NatsServer {
 /// An agent, and the address from which it loads.
 #[derive(Debug)]
 pub struct AgentProcess {
-    /// Its name in reports.
+    /// The name in reports.
     pub name: String,
-    /// The address by which the target knows it.
+    /// The address that the target sees.
     pub address: IpAddr,
     child: Guarded,
 }
 
 impl AgentProcess {
-    /// Starts an agent by a command that is `drumfire` so far, for a group at a server.
+    /// Starts an agent for a group at a server; `command` contains `drumfire` without arguments.
     ///
     /// # Errors
-    /// When it can't be started.
+    /// If it can't be started.
     pub fn start(
         mut command: Command,
         (name, address): (&str, IpAddr),
@@ -132,16 +132,16 @@ impl AgentProcess {
         })
     }
 
-    /// Sends it a signal.
+    /// Sends a signal to the agent.
     ///
     /// # Errors
-    /// When it has ended.
+    /// If the agent has ended.
     pub fn signal(&self, signal: Signal) -> Result<()> {
         let pid = i32::try_from(self.child.0.id()).map_err(Error::other)?;
         Ok(kill(Pid::from_raw(pid), signal)?)
     }
 
-    /// Whether it ends within a time.
+    /// Whether the agent ends within a time.
     #[must_use]
     pub fn ends_within(&mut self, time: Duration) -> bool {
         ends_within(&mut self.child.0, time)
@@ -156,10 +156,10 @@ pub struct CoordinatorProcess {
 }
 
 impl CoordinatorProcess {
-    /// Starts one with arguments behind `cluster`, such as `run PLAN`.
+    /// Starts a coordinator with arguments after `cluster`, such as `run PLAN`.
     ///
     /// # Errors
-    /// When it can't be started.
+    /// If it can't be started.
     pub fn start(programs: &Binaries, args: &[&str], folder: &Path) -> Result<Self> {
         let mut command = Command::new(&programs.drumfire);
         command.arg("cluster").args(args).arg("-q").arg("--json");
@@ -173,22 +173,22 @@ impl CoordinatorProcess {
         })
     }
 
-    /// Its process.
+    /// The id of the process.
     #[must_use]
     pub fn id(&self) -> u32 {
         self.child.0.id()
     }
 
-    /// Kills it.
+    /// Kills the process.
     pub fn kill(mut self) {
         let _ended = self.child.0.kill();
         let _reaped = self.child.0.wait();
     }
 
-    /// Its report, once it has ended.
+    /// Waits for the end of the coordinator, and returns its report.
     ///
     /// # Errors
-    /// When it does not end within a time, or leaves no report.
+    /// If it does not end within a time, or leaves no report.
     pub fn report(mut self, time: Duration) -> Result<serde_json::Value> {
         if !ends_within(&mut self.child.0, time) {
             return Err(Error::other("the coordinator did not exit"));
@@ -216,8 +216,8 @@ fn ends_within(child: &mut Child, time: Duration) -> bool {
     false
 }
 
-/// A network namespace with two links to this one: by the first it reaches NATS, by the second its
-/// target, so that one can be cut without the other.
+/// A network namespace with two links to the host's: one to NATS, and one to the target. Each link
+/// can be cut without the other.
 #[derive(Debug)]
 pub struct Island {
     name: String,
@@ -225,10 +225,10 @@ pub struct Island {
 }
 
 impl Island {
-    /// Makes it; needs root.
+    /// Creates the namespace; requires root.
     ///
     /// # Errors
-    /// When the machine does not allow it.
+    /// If the machine does not allow it.
     pub fn new(net: u8) -> Result<Self> {
         let island = Self {
             name: format!("dfi{}-{net}", std::process::id()),
@@ -258,19 +258,19 @@ impl Island {
         Ok(island)
     }
 
-    /// The address of this side of a link.
+    /// The host's address on a link.
     #[must_use]
     pub const fn here(&self, link: u8) -> Ipv4Addr {
         Ipv4Addr::new(10, self.net, link, 1)
     }
 
-    /// The address of the other side.
+    /// The namespace's address on a link.
     #[must_use]
     pub const fn there(&self, link: u8) -> Ipv4Addr {
         Ipv4Addr::new(10, self.net, link, 2)
     }
 
-    /// A program within.
+    /// A command that runs in the namespace.
     #[must_use]
     pub fn command(&self, program: &Path) -> Command {
         let mut command = Command::new("ip");
@@ -278,10 +278,10 @@ impl Island {
         command
     }
 
-    /// Cuts the first link, or mends it.
+    /// Cuts or restores the first link.
     ///
     /// # Errors
-    /// When the kernel refuses.
+    /// If the kernel refuses.
     pub fn set_link(&self, state: &str) -> Result<()> {
         ip(&["link", "set", &self.link(0), state])
     }
@@ -293,7 +293,7 @@ impl Island {
 
 impl Drop for Island {
     fn drop(&mut self) {
-        // Its links go with it.
+        // The links are removed with the namespace.
         let _gone = ip(&["netns", "del", &self.name]);
     }
 }

@@ -1,9 +1,9 @@
-//! The least that a closed loop over HTTP/1.1 can cost: the same bytes to and fro, without parsing
-//! and without measuring.
+//! The minimum cost of a closed loop over HTTP/1.1: exchanging the same bytes, without parsing and
+//! without measuring.
 //!
-//! [`own`] is a loop of its own on bare system calls; [`driven`] is drumfire's driver without
-//! anything above it. Both count a response as soon as as many bytes have come as the first
-//! response had.
+//! [`own`] is a separate loop on bare system calls; [`driven`] is drumfire's driver without the
+//! layers above it. Both count a response as soon as as many bytes have arrived as in the first
+//! response.
 
 pub mod driven;
 pub mod own;
@@ -13,7 +13,7 @@ use drumfire_units::Nanos;
 use std::io::{Error, Result};
 use std::net::SocketAddr;
 
-/// Bytes received in one go; the engine's buffer has the same size.
+/// The maximum number of bytes per receive; the engine's buffer has the same size.
 pub const RECEIVE_BYTES: usize = 64 * 1024;
 
 /// Whether the bytes are encrypted.
@@ -34,11 +34,11 @@ pub struct Errand {
     pub scheme: Scheme,
     /// The request's bytes, the same that drumfire sends for this URL.
     pub request: Vec<u8>,
-    /// How many connections.
+    /// The number of connections.
     pub connections: usize,
-    /// Whether each is used for more than one request.
+    /// Whether each connection is used for more than one request.
     pub reuse: Reuse,
-    /// How long.
+    /// The length of the run.
     pub span: Nanos,
 }
 
@@ -47,7 +47,7 @@ impl Errand {
     /// body of this length.
     ///
     /// # Errors
-    /// When the URL has another form.
+    /// If the URL has another form.
     pub fn new(
         url: &str,
         connections: usize,
@@ -93,12 +93,12 @@ impl Errand {
 pub struct Counted {
     /// Complete responses.
     pub requests: u64,
-    /// Bytes of each.
+    /// Bytes of each response.
     pub response_bytes: usize,
 }
 
-/// How long a response is, by its head; `None` while the head is not complete. Looked at once per
-/// run, off the loop.
+/// The length of a response, from its head; `None` if the head is incomplete. Called once per run,
+/// outside the loop.
 fn response_length(bytes: &[u8]) -> Option<Result<usize>> {
     let head = bytes.windows(4).position(|four| four == b"\r\n\r\n")? + 4;
     let text = String::from_utf8_lossy(&bytes[..head]).to_ascii_lowercase();

@@ -1,8 +1,8 @@
-//! Programs that print tables: the cost of a request to the client, against other tools and against
-//! a floor that cannot be undercut on this kind of loop.
+//! Programs that print tables: the cost of a request to the client, compared with other tools and
+//! with the minimum cost of this kind of loop.
 //!
-//! Knows how to start, pin and account for processes. Must not know the inside of drumfire: it is
-//! measured from outside, like any other tool. Start reading at [`rows`], then [`tool`].
+//! Knows how to start, pin and account for processes. Must not know the internals of drumfire,
+//! which is measured from outside like any other tool. Start reading at [`rows`], then [`tool`].
 
 pub mod answer;
 pub mod arrivals;

@@ -1,4 +1,4 @@
-//! The machine that a table was measured on, and the time that its host stole meanwhile.
+//! The machine of a measurement, and the time that its host stole during it.
 
 use drumfire_net::{StealTimes, steal_times};
 use std::fs;
@@ -29,7 +29,7 @@ pub fn describe() -> String {
     )
 }
 
-/// A program's own word on its version: the first line that has a digit.
+/// The version that a program prints: the first line that contains a digit.
 #[must_use]
 pub fn version(mut command: Command) -> Option<String> {
     let output = command.output().ok()?;
@@ -43,25 +43,25 @@ pub fn version(mut command: Command) -> Option<String> {
     Some(words.trim().to_owned())
 }
 
-/// How busy the machine is besides: the load averages.
+/// The load averages, which show other work on the machine.
 #[must_use]
 pub fn load() -> String {
     let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     text.split(' ').take(3).collect::<Vec<_>>().join(" ")
 }
 
-/// Counts the time that the host stole from this machine since it was made.
+/// Counts the time that the host stole from this machine since construction.
 #[derive(Clone, Copy, Debug)]
 pub struct Steal(Option<StealTimes>);
 
 impl Steal {
-    /// Starts to count.
+    /// Starts counting.
     #[must_use]
     pub fn start() -> Self {
         Self(steal_times())
     }
 
-    /// The share of all CPU time so far, in per cent; `None` where the kernel does not report it.
+    /// The share of all CPU time so far, in percent; `None` if the kernel does not report it.
     #[must_use]
     pub fn percent(self) -> Option<f64> {
         let (before, now) = (self.0?, steal_times()?);

@@ -1,4 +1,4 @@
-//! Children: pinned to a core, accounted for, and ended when their guard is dropped.
+//! Child processes: pinned to a core, accounted for, and ended when their guard is dropped.
 
 use drumfire_net::Clock;
 use drumfire_units::Nanos;
@@ -11,16 +11,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::{self, JoinHandle};
 
-/// Where clients run.
+/// The core of clients.
 pub const CLIENT_CORE: u32 = 0;
 
-/// Where servers run.
+/// The core of servers.
 pub const SERVER_CORE: u32 = 1;
 
-/// How often a child is asked whether it has ended.
+/// The time between two checks whether a child has ended.
 const LOOK: Nanos = Nanos::from_millis(20);
 
-/// A program that stays on one core, as do the threads that it starts.
+/// A program that stays on one core, with its threads.
 #[must_use]
 pub fn pinned(core: u32, program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new("taskset");
@@ -34,18 +34,18 @@ pub struct Guarded(pub Child);
 
 impl Drop for Guarded {
     fn drop(&mut self) {
-        // An error means that it has ended already.
+        // An error means that the child has already ended.
         let _ended = self.0.kill();
         let _reaped = self.0.wait();
     }
 }
 
-/// Whether a child's memory is looked at while it runs.
+/// Whether a child's memory is read while it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Watch {
-    /// Nothing disturbs it.
+    /// Read nothing, so that the child is not disturbed.
     Nothing,
-    /// Its resident memory, the peak of it and its open descriptors are read again and again.
+    /// Read its resident memory, its peak memory and its open descriptors repeatedly.
     Memory,
 }
 
@@ -56,15 +56,15 @@ pub struct Finished {
     pub stdout: String,
     /// Its standard error.
     pub stderr: String,
-    /// CPU time in user space. Its sum with `system` is exact; the kernel samples the division.
+    /// CPU time in user space. The sum with `system` is exact; the kernel samples the division.
     pub user: Nanos,
     /// CPU time in the kernel.
     pub system: Nanos,
     /// Peak of resident memory in bytes; 0 unless watched.
     pub peak_bytes: u64,
-    /// Resident memory in bytes, look by look; empty unless watched.
+    /// Resident memory at each check, in bytes; empty unless watched.
     pub resident_bytes: Vec<u64>,
-    /// Open descriptors, look by look; empty unless watched.
+    /// Open descriptors at each check; empty unless watched.
     pub descriptors: Vec<u64>,
 }
 
@@ -79,7 +79,7 @@ impl Finished {
 /// Runs a client to its end.
 ///
 /// # Errors
-/// When it can't be started, fails, or takes longer than `limit`, after which it is ended.
+/// If it can't be started, fails, or takes longer than `limit`, after which it is killed.
 pub fn run(command: &mut Command, limit: Nanos, watch: Watch) -> Result<Finished> {
     let Group {
         mut members,
@@ -98,14 +98,14 @@ pub fn run(command: &mut Command, limit: Nanos, watch: Watch) -> Result<Finished
     })
 }
 
-/// Clients that ran side by side and have ended.
+/// Finished clients that ran concurrently.
 #[derive(Debug)]
 pub struct Group {
-    /// Each of them, in the order of the commands.
+    /// The clients, in the order of the commands.
     pub members: Vec<Member>,
-    /// CPU time of all in user space.
+    /// CPU time of all clients in user space.
     pub user: Nanos,
-    /// CPU time of all in the kernel.
+    /// CPU time of all clients in the kernel.
     pub system: Nanos,
 }
 
@@ -118,13 +118,13 @@ pub struct Member {
     pub stderr: String,
     /// Peak of resident memory in bytes; 0 unless watched.
     pub peak_bytes: u64,
-    /// Resident memory in bytes, look by look; empty unless watched.
+    /// Resident memory at each check, in bytes; empty unless watched.
     pub resident_bytes: Vec<u64>,
-    /// Open descriptors, look by look; empty unless watched.
+    /// Open descriptors at each check; empty unless watched.
     pub descriptors: Vec<u64>,
 }
 
-/// A client that runs.
+/// A running client.
 struct Running {
     child: Guarded,
     stdout: Option<JoinHandle<String>>,
@@ -147,13 +147,13 @@ impl Running {
         })
     }
 
-    /// Whether it has ended.
+    /// Checks whether the client has ended.
     fn look(&mut self, watch: Watch) -> Result<bool> {
         if self.status.is_none() {
             self.status = self.child.0.try_wait()?;
         }
         if watch == Watch::Memory && self.status.is_none() {
-            // A child that has just ended has no memory any more.
+            // A child that has just ended no longer has memory.
             let pid = self.child.0.id();
             let peak = memory(pid, "VmHWM:").unwrap_or(0);
             self.member.peak_bytes = self.member.peak_bytes.max(peak);
@@ -164,10 +164,10 @@ impl Running {
     }
 }
 
-/// Runs clients side by side until the last has ended.
+/// Runs clients concurrently until the last one has ended.
 ///
 /// # Errors
-/// When one can't be started, fails, or takes longer than `limit`, after which all are ended.
+/// If one can't be started, fails, or takes longer than `limit`, after which all are killed.
 pub fn run_together(commands: &mut [Command], limit: Nanos, watch: Watch) -> Result<Group> {
     let (user_before, system_before) = children_times()?;
     let started: Result<Vec<Running>> = commands.iter_mut().map(Running::start).collect();
@@ -214,11 +214,11 @@ fn children_times() -> Result<(Nanos, Nanos)> {
     ))
 }
 
-/// Reads a pipe to its end on a thread, so that the child never waits for us.
+/// Reads a pipe to its end on a thread, so that the child never blocks.
 fn collect(mut pipe: impl Read + Send + 'static) -> JoinHandle<String> {
     thread::spawn(move || {
         let mut bytes = Vec::new();
-        // Bytes read before an error are still worth showing.
+        // Bytes read before an error are still useful.
         let _cut_off = pipe.read_to_end(&mut bytes);
         String::from_utf8_lossy(&bytes).into_owned()
     })
@@ -228,7 +228,7 @@ fn text(reader: Option<JoinHandle<String>>) -> String {
     reader.and_then(|r| r.join().ok()).unwrap_or_default()
 }
 
-/// One of the kernel's figures of a process's memory, in bytes.
+/// One of the kernel's figures about a process's memory, in bytes.
 fn memory(pid: u32, field: &str) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find_map(|l| l.strip_prefix(field))?;
@@ -236,26 +236,26 @@ fn memory(pid: u32, field: &str) -> Option<u64> {
     Some(kilobytes * 1024)
 }
 
-/// How many descriptors a process has open.
+/// The number of open descriptors of a process.
 fn descriptors(pid: u32) -> Option<u64> {
     let open = fs::read_dir(format!("/proc/{pid}/fd")).ok()?;
     Some(open.count() as u64)
 }
 
-/// Resident memory of a living process in bytes; 0 when it has ended.
+/// Resident memory of a running process in bytes; 0 after it has ended.
 #[must_use]
 pub fn resident_so_far(pid: u32) -> u64 {
     memory(pid, "VmRSS:").unwrap_or(0)
 }
 
-/// CPU time of a living process so far, over its living threads.
+/// CPU time of a running process so far, over its living threads.
 #[must_use]
 pub fn cpu_so_far(pid: u32) -> Nanos {
     let threads = cpu_so_far_by_thread(pid);
     Nanos(threads.iter().map(|(_, cpu)| cpu.0).sum())
 }
 
-/// CPU time of each living thread of a process so far; empty when the process has ended.
+/// CPU time of each living thread of a process so far; empty after the process has ended.
 #[must_use]
 pub fn cpu_so_far_by_thread(pid: u32) -> Vec<(u32, Nanos)> {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else {
@@ -273,7 +273,7 @@ pub fn cpu_so_far_by_thread(pid: u32) -> Vec<(u32, Nanos)> {
         .collect()
 }
 
-/// Where a program is, by the search path and where servers are wont to be.
+/// The path of a program, from the search path and the usual folders of servers.
 #[must_use]
 pub fn find(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();

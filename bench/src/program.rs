@@ -1,4 +1,4 @@
-//! The common parts of the programs that compare: flags, header, and tables.
+//! The common parts of the comparison programs: flags, header, and tables.
 
 use crate::machine::{self, Steal};
 use crate::rows::{Row, Settings};
@@ -11,7 +11,7 @@ use std::fs;
 use std::io::{Error, Result, Write};
 use std::path::PathBuf;
 
-/// The flags of every one of them.
+/// The flags that all of them have.
 #[derive(Args, Debug)]
 pub struct Flags {
     /// Runs of each tool, alternating
@@ -34,20 +34,20 @@ pub struct Flags {
     pub beside: Option<PathBuf>,
 }
 
-/// How many calls the run makes whose memory is watched, by default.
+/// The default number of calls in the run whose memory is watched.
 pub const CALLS: u64 = 2_000_000;
 
-/// How long the long run is, by default.
+/// The default length of the long run, in minutes.
 pub const MINUTES: u32 = 30;
 
-/// How many requests it sends a second, by default.
+/// The default rate of the long run, in requests per second.
 pub const RATE: u64 = 20_000;
 
 impl Flags {
-    /// The rows that these flags select.
+    /// The settings according to these flags.
     ///
     /// # Errors
-    /// When a program of ours is not there.
+    /// If one of our programs is missing.
     pub fn settings(&self) -> Result<Settings> {
         Ok(Settings {
             programs: Programs::find(self.drumfire.clone(), self.beside.clone())?,
@@ -64,17 +64,17 @@ impl Flags {
     }
 }
 
-/// Measures the selected rows, prints each line as soon as it is known, and then the tables.
+/// Measures the selected rows, prints each line immediately, and then the tables.
 ///
 /// # Errors
-/// When there is no such row, or the tables can't be written.
+/// If a row is unknown, or the tables can't be written.
 pub fn run(title: &str, rows: &[Row], flags: &Flags, settings: &Settings) -> Result<()> {
     let names: Vec<&str> = rows.iter().map(|row| row.name).collect();
     let rows: Vec<&Row> = rows.iter().filter(|row| flags.wants(row)).collect();
     if rows.is_empty() {
         return Err(Error::other(format!("rows are: {}", names.join(", "))));
     }
-    // Servers and clients inherit it.
+    // Servers and clients inherit the limit.
     raise_descriptor_limit();
     let mut out = std::io::stdout();
     let steal = Steal::start();
@@ -96,7 +96,7 @@ pub fn run(title: &str, rows: &[Row], flags: &Flags, settings: &Settings) -> Res
     }
 }
 
-/// The lines of rows without a claim as one pair of tables, and each row with one below its words.
+/// The tables: one pair for all rows without a claim, and one for each claim, below its words.
 fn tables(measured: Vec<(&Row, Vec<Line>)>) -> String {
     let mut text = String::new();
     let mut together = Vec::new();
@@ -115,14 +115,14 @@ fn tables(measured: Vec<(&Row, Vec<Line>)>) -> String {
     text
 }
 
-/// The machine, the programs and the way of measuring.
+/// The machine, the programs and the method.
 fn header(settings: &Settings, steal: Steal, load: &str) -> String {
     let versions = settings.programs.versions();
     let mut text = format!("- Machine: {}\n", machine::describe());
     let stolen = steal
         .percent()
         .map_or_else(|| "unknown".to_owned(), |p| format!("{p:.1} %"));
-    // A String takes everything.
+    // Writing to a String can't fail.
     let _complete = writeln!(
         text,
         "- While measuring: steal {stolen}; load average before {load}, after {}\n\

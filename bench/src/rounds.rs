@@ -1,5 +1,5 @@
-//! Runs made alternately, and compared round by round: what slows the machine for a while slows
-//! both sides of a pair.
+//! Alternating runs, compared round by round: a temporary slowdown of the machine affects both
+//! sides of a pair.
 
 use crate::claim::Claim;
 use crate::process::Finished;
@@ -12,24 +12,24 @@ use std::io::{Error, Result};
 pub struct Run {
     /// Good responses.
     pub requests: u64,
-    /// Everything else.
+    /// All other responses and failures.
     pub failed: u64,
-    /// Bytes of each request, where the tool prints them.
+    /// Bytes of each request, if the tool prints them.
     pub request_bytes: Option<u64>,
     /// The client's CPU time per request, in nanoseconds.
     pub client_nanos: f64,
-    /// The share of it in user space.
+    /// The share of `client_nanos` in user space.
     pub user_share: f64,
     /// The server's CPU time per request, in nanoseconds.
     pub server_nanos: f64,
 }
 
 impl Run {
-    /// The cost of a client that has ended, with its own figures; `served` is the server's CPU
-    /// time.
+    /// The cost of a finished client, with the figures that it printed; `served` is the server's
+    /// CPU time.
     ///
     /// # Errors
-    /// When nothing was done.
+    /// If the client completed no requests.
     pub fn new(finished: &Finished, claim: Claim, served: Nanos) -> Result<Self> {
         if claim.requests == 0 {
             let words = format!(
@@ -50,17 +50,18 @@ impl Run {
     }
 }
 
-/// The figure that is divided.
+/// The figure whose ratio is printed.
 #[derive(Clone, Copy, Debug)]
 pub enum Unit {
-    /// CPU time by requests.
+    /// CPU time per request.
     PerRequest,
-    /// Bytes of so large bodies by CPU time.
+    /// Bytes per CPU time, for bodies of this size.
     Bytes(f64),
 }
 
 impl Unit {
-    /// A run's figure: for [`Unit::PerRequest`] less is better, for [`Unit::Bytes`] more.
+    /// A run's figure: for [`Unit::PerRequest`] a lower one is better, for [`Unit::Bytes`] a higher
+    /// one.
     fn figure(self, run: &Run) -> f64 {
         match self {
             Self::PerRequest => run.client_nanos,
@@ -76,11 +77,11 @@ impl Unit {
     }
 }
 
-/// Runs all contenders alternately, each round beginning with another one; `run` gets their
-/// indices. Yields each one's runs, one a round.
+/// Runs all contenders alternately; each round begins with a different one. `run` receives their
+/// indices. Returns each contender's runs, one per round.
 ///
 /// # Errors
-/// The first one of `run`.
+/// The first error of `run`.
 pub fn alternate(
     contenders: usize,
     rounds: u32,
@@ -101,14 +102,14 @@ pub fn alternate(
 pub struct Title<'a> {
     /// The load, and its server.
     pub case: &'a str,
-    /// The figure that is divided.
+    /// The figure whose ratio is printed.
     pub unit: Unit,
     /// Length of a run.
     pub seconds: u32,
 }
 
 impl Title<'_> {
-    /// A contender's line; `ours` are the runs of drumfire that it is compared with, `None` for
+    /// A contender's line. `ours` contains the drumfire runs for the comparison, and is `None` for
     /// drumfire itself.
     #[must_use]
     pub fn compare(

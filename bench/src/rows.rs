@@ -1,4 +1,4 @@
-//! The measurements: a row has a name for `--only`, and yields lines of the table.
+//! The measurements: a row has a name for `--only`, and gives lines of the table.
 
 mod clocks;
 pub mod compare;
@@ -17,12 +17,12 @@ use crate::table::Line;
 use crate::tool::{OLDER, Programs};
 use std::io::Result;
 
-/// How much is measured.
+/// The extent of the measurements.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Where the programs are.
+    /// The paths of the programs.
     pub programs: Programs,
-    /// Runs of each tool, made alternately.
+    /// The number of alternating runs of each tool.
     pub rounds: u32,
     /// Length of a run.
     pub seconds: u32,
@@ -30,16 +30,17 @@ pub struct Settings {
     pub calls: u64,
     /// Length of the long run.
     pub minutes: u32,
-    /// Its requests a second.
+    /// The rate of the long run, in requests per second.
     pub rate: u64,
 }
 
 /// One row.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// Its name for `--only`.
+    /// The name for `--only`.
     pub name: &'static str,
-    /// What another tool's makers say of the same load; its tables stand below these words.
+    /// The published claim of another tool's authors about the same load; the row's tables are
+    /// below it.
     pub claim: Option<&'static str>,
     measure: Measure,
 }
@@ -48,9 +49,9 @@ pub struct Row {
 enum Measure {
     Compare(&'static compare::Case),
     Multiplexed(&'static http2::Case),
-    /// Alternately with other clients, among them the older drumfire.
+    /// Measured alternately with other clients, including the older drumfire.
     Contest(fn(&Settings) -> Result<Vec<Line>>),
-    /// By itself; the older drumfire, where there is one, after it.
+    /// Measured alone, then the older drumfire, if any.
     Alone(fn(&Settings) -> Result<Vec<Line>>),
 }
 
@@ -93,7 +94,7 @@ impl Row {
         ]
     }
 
-    /// The long run, and short ones that are stored, or whose metrics are fetched.
+    /// The rows of the long run, and of short runs that are stored or whose metrics are fetched.
     #[must_use]
     pub fn soak() -> Vec<Self> {
         vec![
@@ -103,7 +104,7 @@ impl Row {
         ]
     }
 
-    /// All rows of Pandora's job, each beside the claim of its page on performance.
+    /// All rows of Pandora's job, each with the claim of its page on performance.
     #[must_use]
     pub fn pandora() -> Vec<Self> {
         pandora::rows()
@@ -125,13 +126,13 @@ impl Row {
         }
     }
 
-    /// The same row beside a claim.
+    /// Adds a claim to the row.
     const fn beside(mut self, claim: &'static str) -> Self {
         self.claim = Some(claim);
         self
     }
 
-    /// Measures; a failure becomes a line with the reason.
+    /// Runs the measurement; a failure becomes a line with the reason.
     #[must_use]
     pub fn measure(&self, settings: &Settings) -> Vec<Line> {
         let lines = match self.measure {
@@ -149,7 +150,7 @@ impl Row {
     }
 }
 
-/// The lines of a measurement, and the same of the older drumfire.
+/// The lines of a measurement, and of the same measurement with the older drumfire.
 fn measured_alone(
     measure: fn(&Settings) -> Result<Vec<Line>>,
     settings: &Settings,

@@ -1,4 +1,5 @@
-//! Servers to measure against: started on loopback, on their own core, and ended with their guard.
+//! Servers to measure against: started on loopback, on a separate core, and killed when their guard
+//! is dropped.
 
 use crate::floor::Scheme;
 use crate::process::{Guarded, SERVER_CORE, cpu_so_far, pinned};
@@ -14,28 +15,28 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 
-/// How long a server may take to listen.
+/// The time within which a server must listen.
 const START_MAX: Nanos = Nanos::from_secs(5);
 
-/// Which server.
+/// The kind of server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// nginx, one process.
     Nginx,
     /// `drumfire serve`, one thread.
     Serve,
-    /// The same with gRPC.
+    /// `drumfire serve` with gRPC, one thread.
     ServeGrpc,
-    /// [`crate::answer`]: the least that a server can do. Without TLS.
+    /// [`crate::answer`]: the minimal work of a server. Without TLS.
     Answer,
-    /// nghttpd over plaintext, one thread.
+    /// nghttpd without TLS, one thread.
     Nghttpd,
-    /// grpc-go's server of the interoperability tests. It listens on all addresses.
+    /// grpc-go's server for the interoperability tests. It listens on all addresses.
     Interop,
 }
 
 impl Kind {
-    /// As a table names it.
+    /// The name in tables.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -52,7 +53,7 @@ impl Kind {
 #[derive(Debug)]
 pub struct Server {
     child: Guarded,
-    /// What starts it again.
+    /// The command that starts the server.
     command: Command,
     kind: Kind,
     scheme: Scheme,
@@ -64,7 +65,7 @@ impl Server {
     /// Starts a server and waits until it listens.
     ///
     /// # Errors
-    /// When it is not installed or does not listen in time.
+    /// If it is not installed or does not listen in time.
     pub fn start(kind: Kind, scheme: Scheme, programs: &Programs) -> Result<Self> {
         let address = free_address(Ipv4Addr::LOCALHOST)?;
         let folder = Folder::new(address)?;
@@ -95,10 +96,10 @@ impl Server {
         Self::spawn(kind, scheme, address, folder, command)
     }
 
-    /// Starts `drumfire serve` with these flags at an address of loopback.
+    /// Starts `drumfire serve` with these flags at a loopback address.
     ///
     /// # Errors
-    /// When it does not listen in time.
+    /// If it does not listen in time.
     pub fn serving(ip: Ipv4Addr, flags: &[&str], programs: &Programs) -> Result<Self> {
         let address = free_address(ip)?;
         let mut command = serve(programs, address);
@@ -128,19 +129,19 @@ impl Server {
         Ok(server)
     }
 
-    /// Ends the process at once, as a crash does.
+    /// Kills the process immediately, like a crash.
     ///
     /// # Errors
-    /// When it has ended by itself.
+    /// If it has already ended.
     pub fn crash(&mut self) -> Result<()> {
         self.child.0.kill()?;
         self.child.0.wait().map(drop)
     }
 
-    /// Starts it once more at the same address, and waits until it listens.
+    /// Starts the server again at the same address, and waits until it listens.
     ///
     /// # Errors
-    /// When it does not listen in time.
+    /// If it does not listen in time.
     pub fn start_again(&mut self) -> Result<()> {
         self.child = Guarded(self.command.spawn()?);
         self.await_listening()
@@ -149,15 +150,15 @@ impl Server {
     /// Stops the process, which keeps its sockets.
     ///
     /// # Errors
-    /// When it has ended.
+    /// If it has ended.
     pub fn freeze(&self) -> Result<()> {
         self.signal(Signal::SIGSTOP)
     }
 
-    /// Lets a frozen process go on.
+    /// Continues a frozen process.
     ///
     /// # Errors
-    /// When it has ended.
+    /// If it has ended.
     pub fn thaw(&self) -> Result<()> {
         self.signal(Signal::SIGCONT)
     }
@@ -167,10 +168,10 @@ impl Server {
         Ok(kill(Pid::from_raw(pid), signal)?)
     }
 
-    /// The body of a response to GET.
+    /// The body of the response to GET.
     ///
     /// # Errors
-    /// When there is none.
+    /// If the response has no body.
     pub fn get(&self, path: &str) -> Result<String> {
         let mut stream = TcpStream::connect(self.address)?;
         let host = self.address;
@@ -186,10 +187,11 @@ impl Server {
         Ok(body.to_owned())
     }
 
-    /// Requests that nginx has answered so far, by its own count, this question included.
+    /// The number of requests that nginx has answered so far, including this one, according to
+    /// nginx.
     ///
     /// # Errors
-    /// When it does not count.
+    /// If nginx does not count requests.
     pub fn requests(&self) -> Result<u64> {
         let text = self.get(NGINX_COUNT)?;
         let numbers = text.lines().nth(2);
@@ -208,25 +210,25 @@ impl Server {
         format!("{scheme}://{}{path}", self.address)
     }
 
-    /// The server's address, as a client without URLs wants it.
+    /// The address in the form for clients without URLs.
     #[must_use]
     pub fn address(&self) -> String {
         self.address.to_string()
     }
 
-    /// The port at which it listens.
+    /// The port of the server.
     #[must_use]
     pub const fn port(&self) -> u16 {
         self.address.port()
     }
 
-    /// A folder that lives as long as the server.
+    /// A folder that is removed with the server.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder.0
     }
 
-    /// CPU time that the server has used so far.
+    /// CPU time of the server so far.
     #[must_use]
     pub fn cpu(&self) -> Nanos {
         cpu_so_far(self.child.0.id())
@@ -244,15 +246,14 @@ impl Server {
     }
 }
 
-/// `drumfire serve` without further flags.
+/// `drumfire serve` without additional flags.
 fn serve(programs: &Programs, address: SocketAddrV4) -> Command {
     let mut command = pinned(SERVER_CORE, &programs.serve);
     command.args(["serve", "--listen", &address.to_string()]);
     command
 }
 
-/// An unused port, from the range where all have five digits: the bytes of a request do not depend
-/// on which one it is.
+/// An unused port with five digits, so that the length of a request does not depend on the port.
 fn free_address(ip: Ipv4Addr) -> Result<SocketAddrV4> {
     let port = TcpListener::bind((ip, 0))?.local_addr()?.port();
     Ok(SocketAddrV4::new(ip, port))
@@ -274,7 +275,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // A left-over folder in the temporary directory does no harm.
+        // A folder left in the temporary directory does no harm.
         let _left_over = fs::remove_dir_all(&self.0);
     }
 }
@@ -283,7 +284,7 @@ fn installed(program: Option<&PathBuf>, kind: Kind) -> Result<&PathBuf> {
     program.ok_or_else(|| Error::other(format!("{} is not installed", kind.name())))
 }
 
-/// nghttpd on plaintext, with a body of 100 bytes at `/`.
+/// nghttpd without TLS, with a body of 100 bytes at `/`.
 fn nghttpd(programs: &Programs, folder: &Folder, port: u16) -> Result<Command> {
     let mut command = pinned(
         SERVER_CORE,
@@ -295,10 +296,10 @@ fn nghttpd(programs: &Programs, folder: &Folder, port: u16) -> Result<Command> {
     Ok(command)
 }
 
-/// Where nginx tells how many requests it has answered.
+/// The path of nginx's number of answered requests.
 const NGINX_COUNT: &str = "/requests";
 
-/// One nginx process with bodies of 100 bytes at `/` and 1 kB at `/1k` from its configuration, and
+/// One nginx process, with bodies of 100 bytes at `/` and 1 kB at `/1k` from its configuration, and
 /// files of 10 kB and 100 kB.
 fn nginx(
     programs: &Programs,
@@ -347,7 +348,7 @@ fn nginx(
     Ok(command)
 }
 
-/// A certificate of its own, for a day.
+/// Creates a self-signed certificate that is valid for a day.
 fn certificate(folder: &Folder) -> Result<()> {
     let mut command = Command::new("openssl");
     command.args("req -x509 -nodes -days 1 -subj /CN=localhost".split(' '));

@@ -1,9 +1,9 @@
 //! Counts a client's instructions in user space, one by one.
 //!
-//! A virtual machine has no counters of instructions, and valgrind 3.19 does not know
-//! `epoll_pwait2`. So the client's busiest thread is stepped through with ptrace(2), from the end of
-//! one send to the end of the next. Slow, but exact, and noise in time hardly touches it. x86-64
-//! only.
+//! Virtual machines have no instruction counters, and valgrind 3.19 does not support
+//! `epoll_pwait2`. The client's busiest thread is therefore single-stepped with ptrace(2), from the
+//! end of one send to the end of the next. This is slow but exact, and hardly affected by noise in
+//! time. x86-64 only.
 
 use crate::answer::response;
 use crate::process::{Guarded, cpu_so_far_by_thread};
@@ -19,40 +19,40 @@ use std::ops::Range;
 use std::process::{Command, Stdio};
 use std::thread;
 
-/// CPU time before stepping begins: after some 10,000 requests everything is warm.
+/// CPU time before stepping begins: after about 10,000 requests everything is warm.
 const WARM: Nanos = Nanos::from_millis(300);
 
-/// How long becoming warm may take.
+/// The maximum time until the client is warm.
 const WARM_MAX: Nanos = Nanos::from_secs(20);
 
-/// Steps without a request after which something is wrong.
+/// The maximum number of steps without a request; more mean a mistake.
 const STEPS_MAX: u64 = 20_000_000;
 
-/// The numbers of `write`, `sendto` and `sendmsg`: a request is one of them (x86-64).
+/// The numbers of `write`, `sendto` and `sendmsg`, one of which sends a request (x86-64).
 const SENDING: [u64; 3] = [1, 44, 46];
 
-/// A server on threads of this program, which answers HTTP/1.1.
+/// A server on threads of this program that answers HTTP/1.1.
 #[derive(Debug)]
 pub struct Answerer(SocketAddr);
 
 impl Answerer {
-    /// Listens on loopback for as long as the process lives.
+    /// Listens on loopback until the process ends.
     ///
     /// # Errors
-    /// When there is no port.
+    /// If no port is available.
     pub fn start() -> Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?;
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                // A client that goes away ends its connection's thread and no more.
+                // If a client disconnects, only the thread of its connection ends.
                 thread::spawn(move || answer(stream));
             }
         });
         Ok(Self(address))
     }
 
-    /// Where it listens.
+    /// The URL of the server.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}/", self.0)
@@ -74,8 +74,8 @@ fn answer(mut stream: TcpStream) -> Result<()> {
     }
 }
 
-/// A thread under trace. Set free before its process is ended: a process whose traced thread has
-/// not been waited for can't be waited for itself.
+/// A traced thread. Detach it before its process ends: a process with a traced thread that has not
+/// been waited for can't be waited for itself.
 struct Traced(Pid);
 
 impl Drop for Traced {
@@ -90,35 +90,34 @@ impl Drop for Traced {
 pub struct Steps {
     /// Instructions of each request, in order.
     pub requests: Vec<u64>,
-    /// How often each address was executed; empty unless asked for.
+    /// The number of executions of each address; empty unless requested.
     pub addresses: HashMap<u64, u64>,
-    /// The files that are mapped, and their addresses.
+    /// The mapped files, and their addresses.
     pub mappings: Vec<Mapping>,
 }
 
-/// A part of a process's memory that has a name.
+/// A named part of a process's memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mapping {
-    /// Its first address, and the one after its last.
+    /// The address range of the part.
     pub range: Range<u64>,
-    /// The file, or the kernel's name for it.
+    /// The file, or the kernel's name for the part.
     pub name: String,
 }
 
-/// Whether the address of each instruction is taken down.
+/// Whether the address of each instruction is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// Only their number.
+    /// Only the number of instructions.
     Number,
     /// The addresses too, which takes longer.
     Addresses,
 }
 
-/// Starts a client, lets it become warm, also under trace, and steps through a number of its
-/// requests.
+/// Starts a client, warms it up, also under trace, and steps through this many of its requests.
 ///
 /// # Errors
-/// When the client can't be started or traced, or does not send.
+/// If the client can't be started or traced, or does not send.
 pub fn step(command: &mut Command, requests: u32, detail: Detail) -> Result<Steps> {
     command.stdin(Stdio::null()).stdout(Stdio::null());
     let child = Guarded(command.stderr(Stdio::null()).spawn()?);
@@ -144,9 +143,9 @@ pub fn step(command: &mut Command, requests: u32, detail: Detail) -> Result<Step
         addresses: HashMap::new(),
         mappings,
     };
-    // The request under way when stepping began is not whole. Those that follow are the slowest that
-    // the client has seen, since stepping takes time, and it keeps the slowest: as many as are
-    // counted are passed over, until a request is one of the slowest no more.
+    // The first request is incomplete, because stepping begins within it. The following requests
+    // are the slowest so far, because stepping takes time, and the client records the slowest
+    // requests. Skip as many as are counted, until the requests are no longer among the slowest.
     for _ in 0..=requests {
         count(thread, Detail::Number, &mut steps.addresses)?;
     }
@@ -157,7 +156,7 @@ pub fn step(command: &mut Command, requests: u32, detail: Detail) -> Result<Step
     Ok(steps)
 }
 
-/// Steps until the next request has been handed to the kernel; how many steps that took.
+/// Steps until the next request has been passed to the kernel; returns the number of steps.
 fn count(thread: Pid, detail: Detail, addresses: &mut HashMap<u64, u64>) -> Result<u64> {
     let mut before = ptrace::getregs(thread)?;
     for steps in 1..STEPS_MAX {
@@ -177,7 +176,7 @@ fn count(thread: Pid, detail: Detail, addresses: &mut HashMap<u64, u64>) -> Resu
     Err(Error::other("the client has stopped sending"))
 }
 
-/// Waits until the thread has stopped; it must not have ended.
+/// Waits until the thread has stopped. The thread must not have ended.
 fn stopped(thread: Pid) -> Result<()> {
     match waitpid(thread, Some(WaitPidFlag::__WALL))? {
         WaitStatus::Stopped(..) | WaitStatus::PtraceEvent(..) => Ok(()),

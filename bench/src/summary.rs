@@ -1,4 +1,4 @@
-//! drumfire's summary of a run, as it prints it with `--json`.
+//! drumfire's summary of a run, as printed with `--json`.
 
 use serde_json::Value;
 use std::io::{Error, Result};
@@ -10,9 +10,9 @@ pub struct Summary(Value);
 /// A kind of failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// The name of its outcome; empty when it has none.
+    /// The name of the outcome; may be empty.
     pub kind: String,
-    /// How many requests ended so.
+    /// The number of requests with this outcome.
     pub count: u64,
 }
 
@@ -20,7 +20,7 @@ impl Summary {
     /// Parses the output of a run with `--json=-`.
     ///
     /// # Errors
-    /// When it is no summary.
+    /// If the output is not a summary.
     pub fn parse(stdout: &str) -> Result<Self> {
         let summary: Value = serde_json::from_str(stdout)?;
         match summary["requests"].is_object() {
@@ -32,7 +32,7 @@ impl Summary {
     /// A count of requests: `intended`, `sent`, `ok` and so on.
     ///
     /// # Errors
-    /// When there is no such count.
+    /// If the summary lacks the count.
     pub fn count(&self, name: &str) -> Result<u64> {
         let missing = || Error::other(format!("the summary has no {name}"));
         self.0["requests"][name].as_u64().ok_or_else(missing)
@@ -41,7 +41,7 @@ impl Summary {
     /// A figure of a latency in microseconds, such as `0.99`, `mean` or `max`.
     ///
     /// # Errors
-    /// When the run had too few requests for it.
+    /// If the run had too few requests for the figure.
     pub fn micros(&self, latency: &str, figure: &str) -> Result<f64> {
         let latencies = &self.0["latency"][latency];
         let nanos = latencies["quantiles"][figure]
@@ -51,19 +51,19 @@ impl Summary {
         nanos.map(|nanos| nanos / 1e3).ok_or_else(missing)
     }
 
-    /// Whether drumfire takes the run for valid.
+    /// Whether drumfire considers the run valid.
     #[must_use]
     pub fn is_valid(&self) -> bool {
         self.0["verdict"]["validity"] == "valid"
     }
 
-    /// Connections that were opened.
+    /// The number of opened connections.
     #[must_use]
     pub fn opened(&self) -> u64 {
         self.0["connections"]["opened"].as_u64().unwrap_or(0)
     }
 
-    /// What failed, by outcome.
+    /// The failures, by outcome.
     #[must_use]
     pub fn failures(&self) -> Vec<Failure> {
         let failure = |error: &Value| Failure {

@@ -1,4 +1,4 @@
-//! Addresses to functions, by addr2line.
+//! Translates addresses to functions, with addr2line.
 
 use crate::stepper::Steps;
 use std::collections::HashMap;
@@ -6,7 +6,7 @@ use std::io::{Error, Result, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// The places that instructions are summed up by.
+/// The unit by which instructions are summed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
     /// Functions, with the file of each.
@@ -15,11 +15,11 @@ pub enum By {
     Line,
 }
 
-/// Executed instructions by place, most first. An inlined function counts for itself; what lies
-/// outside the program is one line for each library.
+/// Executed instructions by place, most first. Inlined functions are counted separately; code
+/// outside the program is one line per library.
 ///
 /// # Errors
-/// When addr2line is not installed or does not answer as it should.
+/// If addr2line is not installed or gives unexpected output.
 pub fn executed(program: &Path, steps: &Steps, by: By) -> Result<Vec<(String, u64)>> {
     let own = program.canonicalize()?;
     let own = own.to_string_lossy();
@@ -53,7 +53,7 @@ fn names(program: &Path, offsets: &[u64], by: By) -> Result<Vec<String>> {
     let pipe = child.stdin.take();
     let writer = std::thread::spawn(move || pipe.map(|mut p| p.write_all(lines.as_bytes())));
     let output = child.wait_with_output()?;
-    // A refusal shows itself in the number of answers.
+    // A failed write shows in the number of answers.
     let _written = writer.join();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let names: Vec<String> = text
@@ -75,7 +75,7 @@ fn names(program: &Path, offsets: &[u64], by: By) -> Result<Vec<String>> {
     }
 }
 
-/// A function with the file that it is in.
+/// A function with its file.
 fn function(name: &str, place: &str) -> String {
     let file = place.split(':').next().unwrap_or(place);
     let parts: Vec<&str> = file.rsplit('/').take(3).collect();
@@ -83,7 +83,7 @@ fn function(name: &str, place: &str) -> String {
     format!("`{name}` in {}", short.join("/"))
 }
 
-/// A line of the source, with the function that it is in.
+/// A line of the source, with its function.
 fn line(name: &str, place: &str) -> String {
     let number = place.split(':').nth(1).unwrap_or("?");
     let number: String = number.chars().take_while(char::is_ascii_digit).collect();

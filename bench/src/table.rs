@@ -1,4 +1,4 @@
-//! Measurements beside their targets, as Markdown.
+//! Measurements and their targets, as Markdown.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ pub enum Target {
 }
 
 impl Target {
-    /// Whether a figure reaches it.
+    /// Whether a figure reaches the target.
     #[must_use]
     pub fn is_met(self, figure: f64) -> bool {
         match self {
@@ -35,19 +35,19 @@ impl fmt::Display for Target {
     }
 }
 
-/// The middle of some figures, and their ends.
+/// The median of some figures, and their range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
     /// The median.
     pub median: f64,
-    /// The least.
+    /// The minimum.
     pub min: f64,
-    /// The greatest.
+    /// The maximum.
     pub max: f64,
 }
 
 impl Spread {
-    /// The spread of at least one figure; all NaN otherwise.
+    /// The spread of at least one figure; all NaN without figures.
     #[must_use]
     pub fn of(figures: impl IntoIterator<Item = f64>) -> Self {
         let mut sorted: Vec<f64> = figures.into_iter().collect();
@@ -61,7 +61,7 @@ impl Spread {
         }
     }
 
-    /// The ends in brackets; nothing when they are the same.
+    /// The range in brackets; empty if the figures are equal.
     #[must_use]
     pub fn ends(&self) -> String {
         if self.min == self.max {
@@ -74,20 +74,20 @@ impl Spread {
 /// One line of a table.
 #[derive(Clone, Debug)]
 pub enum Line {
-    /// A tool's cost, beside drumfire's in the same round.
+    /// A tool's cost, compared with drumfire's in the same round.
     Comparison(Comparison),
-    /// A figure of drumfire's alone, or of another tool for comparison.
+    /// A figure of drumfire alone, or of another tool for comparison.
     Figure(Figure),
-    /// Measurements that failed, and why.
+    /// A failed measurement, and the reason.
     Absent {
-        /// What.
+        /// The measurement.
         what: String,
-        /// Why.
+        /// The reason.
         why: String,
     },
 }
 
-/// A tool's cost, beside drumfire's in the same round.
+/// A tool's cost, compared with drumfire's in the same round.
 #[derive(Clone, Debug)]
 pub struct Comparison {
     /// The load, and its server.
@@ -98,7 +98,7 @@ pub struct Comparison {
     pub rate: Spread,
     /// The client's cost with its unit.
     pub cost: String,
-    /// Share of `cost` in user space, as the kernel samples it.
+    /// The share of `cost` in user space, as the kernel samples it.
     pub user_share: f64,
     /// The server's CPU time per request, in microseconds.
     pub server_micros: f64,
@@ -106,26 +106,25 @@ pub struct Comparison {
     pub ratio: Option<Spread>,
     /// The target of the ratio.
     pub target: Option<Target>,
-    /// Responses that the tool did not take for good, over all rounds.
+    /// The number of responses that the tool did not count as good, over all rounds.
     pub failed: u64,
 }
 
 /// A figure with a unit.
 #[derive(Clone, Debug)]
 pub struct Figure {
-    /// The measured value.
+    /// The name of the measured value.
     pub what: String,
     /// The figure.
     pub value: f64,
-    /// Its unit, and whatever else belongs to it.
+    /// The unit, with any additional information.
     pub unit: String,
-    /// Its target.
+    /// The target.
     pub target: Option<Target>,
 }
 
 impl Line {
-    /// The same line under the name of another program than the one that is measured; it has no
-    /// target to reach.
+    /// The line for a program other than the measured one, without a target.
     #[must_use]
     pub fn under(mut self, program: &str) -> Self {
         let (what, target) = match &mut self {
@@ -141,7 +140,7 @@ impl Line {
     }
 }
 
-/// A line for the terminal as soon as it is known.
+/// A line for the terminal.
 impl fmt::Display for Line {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -176,7 +175,7 @@ impl fmt::Display for Line {
     }
 }
 
-/// All lines as tables: comparisons, and figures; each begins with an empty line.
+/// All lines as two tables, comparisons and figures; each begins with an empty line.
 #[must_use]
 pub fn markdown(lines: &[Line]) -> String {
     let mut comparisons = String::new();
@@ -213,7 +212,7 @@ pub fn markdown(lines: &[Line]) -> String {
     text
 }
 
-/// The heads of both tables.
+/// The headers of both tables.
 const COMPARISONS: &str = "\n| case | tool | requests/s | client CPU | in user space \
      | server CPU/request | drumfire ÷ tool (min–max) | target | |\n\
      |---|---|---|---|---|---|---|---|---|\n";
@@ -241,7 +240,7 @@ fn comparison_cells(line: &Comparison) -> String {
     )
 }
 
-/// `pass` or `MISS` where there is a target.
+/// `pass` or `MISS` if there is a target.
 fn verdict(figure: Option<f64>, target: Option<Target>, before: &str) -> String {
     match (figure, target) {
         (Some(figure), Some(target)) if target.is_met(figure) => format!("{before}pass"),
@@ -254,7 +253,7 @@ fn verdict(figure: Option<f64>, target: Option<Target>, before: &str) -> String 
     }
 }
 
-/// As many decimals as a reader can use.
+/// A number with a useful number of decimals.
 fn rounded(value: f64) -> String {
     match value.abs() {
         v if v >= 1000.0 || v == v.trunc() => format!("{value:.0}"),

@@ -1,4 +1,4 @@
-//! The tools that are compared over HTTP/1.1, and the command line of each.
+//! The tools of the HTTP/1.1 comparison, and the command line of each.
 
 use crate::claim::{self, Claim};
 use crate::machine;
@@ -9,18 +9,18 @@ use std::io::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where the programs are; `None` is not installed.
+/// The paths of the programs; `None` means not installed.
 #[derive(Clone, Debug)]
 pub struct Programs {
-    /// The program that is measured.
+    /// The measured program.
     pub drumfire: PathBuf,
-    /// The program whose server is fired at.
+    /// The program whose server is the target.
     pub serve: PathBuf,
-    /// An older drumfire, to be measured beside it.
+    /// An older drumfire, measured in addition.
     pub older: Option<PathBuf>,
     /// The floor.
     pub floor: PathBuf,
-    /// The server that does the least.
+    /// The server with the minimal work.
     pub answer: PathBuf,
     /// wrk.
     pub wrk: Option<PathBuf>,
@@ -34,20 +34,21 @@ pub struct Programs {
     pub nghttpd: Option<PathBuf>,
     /// ghz, as `make suites` installs it.
     pub ghz: Option<PathBuf>,
-    /// grpc-go's server of the interoperability tests, as `make suites` installs it.
+    /// grpc-go's server for the interoperability tests, as `make suites` installs it.
     pub interop: Option<PathBuf>,
-    /// Pandora. The search path would not do: there it may be drumfire's own link.
+    /// Pandora. It is not searched in the search path, because `pandora` there may be drumfire's
+    /// link.
     pub pandora: Option<PathBuf>,
     /// k6.
     pub k6: Option<PathBuf>,
 }
 
 impl Programs {
-    /// Looks for all; ours are beside this program, unless `drumfire` is given. `older` is another
-    /// drumfire to measure.
+    /// Finds all programs. Ours are next to this program, unless `drumfire` is given. `older` is an
+    /// additional drumfire to measure.
     ///
     /// # Errors
-    /// When one of ours is not there, or the older one is not.
+    /// If one of ours, or the older one, is missing.
     pub fn find(drumfire: Option<PathBuf>, older: Option<PathBuf>) -> Result<Self> {
         let here = std::env::current_exe()?;
         let beside = |name: &str| here.with_file_name(name);
@@ -83,8 +84,8 @@ impl Programs {
         }
     }
 
-    /// The same with the older drumfire in the place of the one that is measured; `None` where
-    /// there is none. The server stays the same.
+    /// The programs with the older drumfire as the measured one; `None` without an older drumfire.
+    /// The server stays the same.
     #[must_use]
     pub fn before(&self) -> Option<Self> {
         Some(Self {
@@ -94,7 +95,7 @@ impl Programs {
         })
     }
 
-    /// The version of each installed tool, by its own output, or as pinned.
+    /// The version of each installed tool, from its output, or as pinned.
     #[must_use]
     pub fn versions(&self) -> Vec<String> {
         let told = [
@@ -112,7 +113,7 @@ impl Programs {
             command.arg(flag);
             machine::version(command)
         });
-        // These were built from source and do not know their version; the installer wrote it down.
+        // These were built from source and do not know their version; the installer recorded it.
         let pinned = [&self.ghz, &self.interop].into_iter().flatten();
         let pinned = pinned.filter_map(|program| {
             let text = fs::read_to_string(program.with_extension("version")).ok()?;
@@ -122,8 +123,8 @@ impl Programs {
     }
 }
 
-/// A program that `make suites` has put into its folder. The search path would not do: there `ghz`
-/// may be drumfire's own link.
+/// A program that `make suites` has installed in its folder. It is not searched in the search path,
+/// because `ghz` there may be drumfire's link.
 pub(crate) fn suite(name: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("DRUMFIRE_SUITES").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/suites"),
@@ -132,19 +133,19 @@ pub(crate) fn suite(name: &str) -> Option<PathBuf> {
     Some(folder.join(name)).filter(|file| file.is_file())
 }
 
-/// The older drumfire, as a table names it.
+/// The name of the older drumfire in tables.
 pub const OLDER: &str = "older drumfire";
 
 /// A client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tool {
-    /// The program that is measured.
+    /// The measured program.
     Drumfire,
-    /// The same, with responses timed by the kernel's stamps.
+    /// The measured program, with kernel timestamps for responses.
     Stamped,
-    /// The same, with their requests too.
+    /// The measured program, with kernel timestamps for responses and requests.
     Wired,
-    /// The same of an earlier time.
+    /// The older drumfire.
     Older,
     /// wrk, one thread.
     Wrk,
@@ -152,34 +153,34 @@ pub enum Tool {
     Floor,
     /// The floor on drumfire's driver.
     FloorNet,
-    /// oha, as many threads as it starts on one core.
+    /// oha, with the threads that it starts on one core.
     Oha,
 }
 
-/// Whether connections are used again.
+/// Whether connections are reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reuse {
-    /// As long as they last.
+    /// Connections are reused as long as they last.
     KeepAlive,
     /// `Connection: close` on each request.
     Close,
 }
 
-/// A closed loop, as fast as it goes.
+/// A closed loop, as fast as possible.
 #[derive(Clone, Debug)]
 pub struct Workload {
-    /// Where to.
+    /// The URL.
     pub url: String,
-    /// Over how many connections.
+    /// The number of connections.
     pub connections: u32,
-    /// Whether they are used again.
+    /// Whether connections are reused.
     pub reuse: Reuse,
-    /// How long.
+    /// The length of the run, in seconds.
     pub seconds: u32,
 }
 
 impl Tool {
-    /// As a table names it.
+    /// The name in tables.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -194,7 +195,7 @@ impl Tool {
         }
     }
 
-    /// Whether it can be run at all.
+    /// Whether the tool can run.
     #[must_use]
     pub fn is_installed(self, programs: &Programs) -> bool {
         match self {
@@ -208,7 +209,7 @@ impl Tool {
     /// Runs the workload on the clients' core.
     ///
     /// # Errors
-    /// When the tool can't be run, fails, or its words are not understood.
+    /// If the tool can't be run, fails, or prints unexpected output.
     pub fn run(self, workload: &Workload, programs: &Programs) -> Result<(Finished, Claim)> {
         let limit = Nanos::from_secs(u64::from(workload.seconds) + 30);
         let mut command = self.command(workload, programs)?;
@@ -219,10 +220,10 @@ impl Tool {
         Ok((finished, claim))
     }
 
-    /// Its command line, on the clients' core.
+    /// The command line, on the clients' core.
     ///
     /// # Errors
-    /// When it is not installed.
+    /// If the tool is not installed.
     pub(crate) fn command(self, workload: &Workload, programs: &Programs) -> Result<Command> {
         let missing = || Error::other(format!("{} is not installed", self.name()));
         let program = match self {

@@ -1,11 +1,11 @@
-//! Targets whose truth is known by their making, and the figures that load testers print of them.
+//! Targets with a known truth, and the figures that load testers print about them.
 //!
-//! A [`Case`] is a target with one property (it stands still, it freezes, it is too slow for the
-//! rate, …) and one figure that a reader would take from a report. The figure's true value follows
-//! from the target's flags, or from the target's own count, and never from another tool. An
-//! [`Instrument`](instrument::Instrument) is a tool with its command line for a load of this rate and
-//! the parser of its words; a tool without a rate gets its closed loop. The answer is the figure
-//! beside the truth: true, false, or that the tool prints none.
+//! A [`Case`] is a target with one property (it stalls, it freezes, it is too slow for the rate, …)
+//! and one figure that a user would read in a report. The true value of the figure follows from the
+//! target's flags or from the target's own count, and never from another tool. An
+//! [`Instrument`](instrument::Instrument) is a tool with its command line for a load of this rate
+//! and the parser of its output; a tool without a rate runs its closed loop. The result compares
+//! the figure with the truth: true, false, or not printed.
 
 pub mod instrument;
 pub mod reading;
@@ -19,49 +19,49 @@ use std::time::Duration;
 /// A target with a known truth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Case {
-    /// It does nothing in the last second of every three.
+    /// The target does nothing in the last second of every three.
     Stall,
-    /// It answers nothing from the fourth of six seconds on.
+    /// The target answers nothing from the fourth of six seconds on.
     Freeze,
-    /// It handles half of the rate.
+    /// The target handles half of the rate.
     Capped,
-    /// The same: whether the report says so.
+    /// The target handles half of the rate; the figure is whether the report shows that.
     Drowning,
-    /// It resets, cuts off and closes some connections in place of answers.
+    /// The target resets, truncates and closes some connections instead of answering.
     Failures,
-    /// It is quick, and the tool is stopped for 60 ms of each 500 ms.
+    /// The target is fast, and the tool is stopped for 60 ms of each 500 ms.
     Starved,
-    /// Its delays have a long tail.
+    /// The target's delays have a long tail.
     Tail,
-    /// Its heads come at once, its bodies later.
+    /// The target sends heads immediately and bodies later.
     SlowBody,
-    /// It is so quick that a client's own waking is as long.
+    /// The target is so fast that a client's wake-up takes as long.
     Quick,
 }
 
 /// The load of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Load {
-    /// Where to.
+    /// The URL of the target.
     pub url: String,
     /// Requests per second.
     pub rate: u32,
     /// Seconds of load.
     pub seconds: u32,
-    /// Seconds that a request may take.
+    /// The timeout of a request, in seconds.
     pub timeout: u32,
-    /// Whether a tool that can is to take its times from the wire.
+    /// Whether a tool that can use wire timestamps must do so.
     pub is_on_wire: bool,
 }
 
-/// What the target knows of a run.
+/// The target's data about a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Witness {
     /// Requests that it answered with a fault.
     pub faults: u64,
-    /// Requests of the load that it had answered when it froze.
+    /// The requests of the load that the target had answered when it froze.
     pub answered: u64,
-    /// The median time from request to response in a capture; 0 where there is none.
+    /// The median time from request to response in a capture; 0 without one.
     pub captured: Nanos,
 }
 
@@ -78,12 +78,12 @@ impl Witness {
     }
 }
 
-/// A figure beside the truth.
+/// The comparison of a figure with the truth.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// It is what it should be.
+    /// The figure is true.
     True(String),
-    /// It is not.
+    /// The figure is false.
     False(String),
     /// The tool prints no such figure.
     None,
@@ -99,15 +99,16 @@ impl fmt::Display for Answer {
     }
 }
 
-/// Times may differ from the truth by this share of it: machines are busy, and samples few.
+/// The allowed relative deviation of times: machines are busy, and samples few.
 const SLACK: f64 = 0.15;
-/// The same of a tail of a few dozen samples.
+/// The allowed relative deviation of a tail with a few dozen samples.
 const TAIL_SLACK: f64 = 0.25;
-/// Counts of what never ended may differ by this share: programs start and end at their own times.
+/// The allowed relative deviation of counts of requests that never ended: programs differ in when
+/// they start and end.
 const COUNT_SLACK: f64 = 0.1;
 
 impl Case {
-    /// All, in the order of the table.
+    /// All cases, in the order of the table.
     pub const ALL: [Self; 9] = [
         Self::Stall,
         Self::Freeze,
@@ -120,7 +121,7 @@ impl Case {
         Self::Quick,
     ];
 
-    /// The target in words.
+    /// A description of the target.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -136,7 +137,7 @@ impl Case {
         }
     }
 
-    /// The figure that is compared, and its true value where the target alone decides it.
+    /// The compared figure, with its true value if the target alone decides it.
     #[must_use]
     pub const fn figure(self) -> &'static str {
         match self {
@@ -188,14 +189,15 @@ impl Case {
         (self == Self::Freeze).then_some(Duration::from_secs(4))
     }
 
-    /// The figure of a tool beside the truth; of one with a closed loop over `closed` connections.
+    /// Compares a tool's figure with the truth. `closed` is the number of connections of a tool
+    /// with a closed loop.
     #[must_use]
     pub fn judge(self, reading: &Reading, witness: Witness, closed: Option<u32>) -> Answer {
         match self {
-            // A third of the arrivals comes while it stands still, and waits for up to a second.
+            // A third of the arrivals comes while the target stalls, and waits for up to a second.
             Self::Stall => time(reading.p90, 0.7, SLACK),
             Self::Freeze => count(reading.without_answer, self.frozen(witness, closed)),
-            // The queue grows by half of the rate: who comes at t waits for t.
+            // The queue grows by half of the rate: a request that comes at t waits for t.
             Self::Capped => time(reading.p50, 3.0, SLACK),
             Self::Drowning => drowning(reading, closed),
             Self::Failures => exactly(reading.without_answer, witness.faults),
@@ -207,7 +209,7 @@ impl Case {
         }
     }
 
-    /// Whether its truth is that of a capture.
+    /// Whether the truth comes from a capture.
     #[must_use]
     pub fn is_captured(self) -> bool {
         self == Self::Quick
@@ -215,7 +217,7 @@ impl Case {
 }
 
 impl Case {
-    /// The requests that a target which froze has not answered: all that were due by then and later. A
+    /// The requests that a frozen target has not answered: all that were due by then and later. A
     /// closed loop has one on each connection.
     fn frozen(self, witness: Witness, closed: Option<u32>) -> u64 {
         let load = self.load("");
@@ -225,7 +227,7 @@ impl Case {
     }
 }
 
-/// A time in seconds beside the truth.
+/// Compares a time in seconds with the truth.
 fn time(figure: Option<f64>, truth: f64, slack: f64) -> Answer {
     let Some(figure) = figure else {
         return Answer::None;
@@ -236,7 +238,7 @@ fn time(figure: Option<f64>, truth: f64, slack: f64) -> Answer {
     )
 }
 
-/// A time in seconds beside the median of a capture, which must be there.
+/// Compares a time in seconds with the median of a capture, which must exist.
 fn captured(figure: Option<f64>, truth: Nanos) -> Answer {
     let (Some(figure), true) = (figure, truth > Nanos::ZERO) else {
         return Answer::None;
@@ -255,7 +257,7 @@ fn given(is_true: bool, figure: String) -> Answer {
     }
 }
 
-/// A count beside the truth, which programs may miss by the time that they take to start.
+/// Compares a count with the truth; the deviation allows for the start-up of programs.
 fn count(figure: Option<u64>, truth: u64) -> Answer {
     let Some(figure) = figure else {
         return Answer::None;
@@ -271,8 +273,8 @@ fn exactly(figure: Option<u64>, truth: u64) -> Answer {
     given(figure == truth, format!("{figure} of {truth}"))
 }
 
-/// The target answers half of the rate: a report says that it can't keep up, or has both rates. A
-/// closed loop asks for no more than it gets.
+/// The target answers half of the rate: a correct report warns that the target can't keep up, or
+/// contains both rates. A closed loop requests no more than it gets.
 fn drowning(reading: &Reading, closed: Option<u32>) -> Answer {
     if closed.is_some() {
         return Answer::None;
@@ -287,7 +289,8 @@ fn drowning(reading: &Reading, closed: Option<u32>) -> Answer {
     }
 }
 
-/// The target took 2 ms throughout: a tool says so, or that it can't be believed.
+/// The target took 2 ms throughout: a correct tool reports this, or that its results can't be
+/// trusted.
 fn starved(reading: &Reading) -> Answer {
     if reading.doubts {
         return Answer::True("warns".to_owned());

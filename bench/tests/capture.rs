@@ -1,32 +1,31 @@
-//! Service times on the wire are those of a packet capture, which knows nothing of the load tester.
+//! Service times on the wire are equal to those in an independent packet capture.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-/// A quantile may differ from the capture's by this and one in [`PART`] of it, on a machine that others use
-/// as well. By the program's clock the median does by some forty microseconds.
+/// The maximum difference of a quantile from the capture's, plus one part in [`PART`] of it, on a
+/// machine that is shared. With the program's clock, the median differs by about 40 µs.
 const SLACK_NS: i64 = 10_000;
 /// One part in this many.
 const PART: i64 = 100;
-/// The program's answer where this system refuses namespaces or packets.
+/// The program's exit code if the system refuses namespaces or packet sockets.
 const REFUSED: i32 = 3;
 
-/// How often the program is run until each of its cases is as it has to be: on a machine that others
-/// use, a capture's reader or the load may be without a core for long. A clock that is wrong is so each
-/// time.
+/// The maximum number of runs of the program until each case has passed: on a shared machine, the
+/// capture's reader or the load may be without a core for long. A wrong clock fails every time.
 const TRIES: usize = 4;
-/// Its cases: three clocks, each beside nothing and beside a busy loop.
+/// The cases: three clocks, each without and with a busy loop.
 const CASES: usize = 6;
 
-/// The runs of a program, each an object of JSON.
+/// The runs of the program, each a JSON object.
 fn runs(output: &str) -> Vec<Value> {
     let runs = output.lines().map(serde_json::from_str);
     runs.collect::<Result<_, _>>().expect("objects of JSON")
 }
 
-/// What a run has that it must not have.
+/// The mistake in a run.
 fn wrong(run: &Value) -> Option<String> {
     if run["captured"] != run["requests"] {
         return Some(format!("the capture lacks requests: {run}"));
@@ -43,8 +42,8 @@ fn wrong(run: &Value) -> Option<String> {
         let of = |what: &str| run[what][q].as_i64().expect("a time");
         let (more, captured) = (of("reported_ns") - of("captured_ns"), of("captured_ns"));
         let slack = SLACK_NS + captured / PART;
-        // A clock that counts more, the hand-over or the program's own waking, shows more and
-        // never less.
+        // A clock that includes more, the hand-over or the program's wake-up, gives longer times
+        // and never shorter ones.
         if more <= -slack || asked == "wire" && more >= slack {
             return Some(format!("{q} of {run}"));
         }

@@ -1,10 +1,10 @@
-//! A few faults of a cluster, as `faults` makes a hundred of.
+//! A few faults of a cluster; the program `faults` makes a hundred.
 
 use std::path::Path;
 use std::process::Command;
 
-/// Books are exact or the unknown part is stated, behind an agent, a coordinator and a server that
-/// are killed.
+/// After an agent, a coordinator or a server is killed, the counts are exact or the unknown part is
+/// stated.
 #[test]
 fn three_faults_leave_books_that_hold() {
     let faults = Path::new(env!("CARGO_BIN_EXE_faults"));

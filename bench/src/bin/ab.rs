@@ -1,10 +1,10 @@
-//! Simulated experiments of `drumfire ab`: how often equal programs are called different, and how
-//! often a shift is found.
+//! Simulated experiments of `drumfire ab`: how often equal programs are reported as different, and
+//! how often a shift is found.
 //!
-//! Runs differ by a law of their own: a level that follows the run before (autoregression) and
-//! drifts from run to run, common to all quantiles of a run, and a deviation of each quantile. The
-//! procedure is that of the program: pairs in the order A B B A, looks after 6, 8, 10, … pairs.
-//! Beside it stand one look at the end, Holm's procedure, and all runs of A before those of B.
+//! A run differs by a level, which depends on the previous run (autoregression), drifts from run to
+//! run, and is common to all quantiles; and by a deviation of each quantile. The procedure is the
+//! program's: pairs in the order A B B A, with looks after 6, 8, 10, … pairs. For comparison, the
+//! table has a single look at the end, Holm's procedure, and all runs of A before those of B.
 
 use clap::Parser;
 use drumfire_plan::Random;
@@ -25,7 +25,7 @@ struct Flags {
     least: f64,
 }
 
-/// The deviation of p50, p95 and p99 within a run, beside that of the run itself.
+/// The deviation of p50, p95 and p99 within a run, in addition to the deviation of the run.
 const WITHIN: [f64; 3] = [0.003, 0.007, 0.015];
 
 /// The noise of runs.
@@ -33,9 +33,9 @@ const WITHIN: [f64; 3] = [0.003, 0.007, 0.015];
 struct Noise {
     /// The deviation between runs.
     between: f64,
-    /// The part of a run's level that the next one keeps.
+    /// The fraction of a run's level that the next run keeps.
     kept: f64,
-    /// The growth from run to run.
+    /// The relative growth from run to run.
     drift: f64,
 }
 
@@ -52,20 +52,20 @@ struct Row {
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "a column of the table each")]
 struct Found {
-    /// By the program's procedure, and the pairs that it took.
+    /// With the program's procedure, and the number of pairs that it took.
     looks: bool,
     pairs: usize,
-    /// By one look at the end.
+    /// With one look at the end.
     once: bool,
-    /// By one look and Holm's procedure.
+    /// With one look and Holm's procedure.
     holm: bool,
-    /// By p50 alone, whatever the least shift.
+    /// With p50 alone, regardless of the smallest shift.
     single: bool,
-    /// By sets of runs, all of A before all of B, and Holm's procedure.
+    /// With sets of runs, all of A before all of B, and Holm's procedure.
     sets: bool,
 }
 
-/// The names of the columns.
+/// The header of the table.
 const HEAD: &str = "| pairs | between runs | kept | drift a run | A B B A, looks | pairs taken | one look | one \
 look, Holm | p50 alone, any shift | AABB |\n|---|---|---|---|---|---|---|---|---|---|\n";
 
@@ -158,7 +158,7 @@ fn print(row: &Row, flags: &Flags, out: &mut impl Write) -> Result<()> {
     out.flush()
 }
 
-/// One experiment with all its pairs, judged in each way.
+/// One experiment with all its pairs, judged by each procedure.
 fn experiment(row: &Row, flags: &Flags, number: u32) -> Found {
     let mut random = Random::new(flags.seed, u64::from(number), row.pairs as u64, 0);
     let levels = levels(row, &mut random);
@@ -208,7 +208,7 @@ fn seen(of: &[f64], pairs: usize, least: f64) -> Differences {
     }
 }
 
-/// The logarithm of each quantile of equal runs, in the order in which they are made.
+/// The logarithm of each quantile of equal runs, in the order of the runs.
 fn levels(row: &Row, random: &mut Random) -> Vec<Vec<f64>> {
     let Noise {
         between,
@@ -227,7 +227,7 @@ fn levels(row: &Row, random: &mut Random) -> Vec<Vec<f64>> {
     levels
 }
 
-/// The differences within pairs that were made in the order A B B A, with the shift.
+/// The differences within pairs in the order A B B A, with the shift.
 fn differences(levels: &[f64], row: &Row) -> Vec<f64> {
     let pairs = levels.as_chunks::<2>().0.iter().enumerate();
     let difference = |(pair, runs): (usize, &[f64; 2])| match pair % 2 {
@@ -238,7 +238,7 @@ fn differences(levels: &[f64], row: &Row) -> Vec<f64> {
     pairs.map(|pair| difference(pair) + shift).collect()
 }
 
-/// Whether sets of runs differ, where all of A came before all of B.
+/// Whether sets of runs differ, if all runs of A came before all of B.
 fn sets(levels: &[Vec<f64>], row: &Row) -> bool {
     let shift = row.shift.ln_1p();
     let tests = levels.iter().filter_map(|levels| {
@@ -250,8 +250,8 @@ fn sets(levels: &[Vec<f64>], row: &Row) -> bool {
     raised.iter().any(|p| *p <= 0.05)
 }
 
-/// The shift, in deviations between runs, that four of five experiments of so many pairs find, by
-/// bisection. What matters is not asked for.
+/// The shift, in deviations between runs, that four of five experiments with this many pairs find,
+/// by bisection. The smallest shift that matters is ignored.
 fn resolution(pairs: usize, flags: &Flags) -> f64 {
     let power = |deviations: f64| {
         let row = Row {

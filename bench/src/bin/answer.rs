@@ -1,4 +1,4 @@
-//! A server that gives every request the same answer, and prints where it listens.
+//! A server that gives every request the same answer, and prints its address.
 
 use std::io::{Result, Write};
 use std::net::TcpListener;

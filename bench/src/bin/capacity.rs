@@ -1,9 +1,10 @@
-//! Simulated searches of `drumfire capacity`: how far from the truth its answers are, and how often
-//! its intervals hold it.
+//! Simulated searches of `drumfire capacity`: the error of its answers, and how often its intervals
+//! contain the true value.
 //!
-//! The search is the program's; the target is a queue with one place (M/G/1), Poisson arrivals and a
-//! mean service time of 1 ms, and the objective `p99<50ms`. Beside it stands bisection with steps
-//! from an empty queue. The truth is exact for exponential service, and simulated otherwise.
+//! The search is the program's. The target is a single-server queue (M/G/1) with Poisson arrivals
+//! and a mean service time of 1 ms, and the objective is `p99<50ms`. For comparison, the table has
+//! bisection with steps from an empty queue. The true value is exact for exponential service, and
+//! simulated otherwise.
 
 use clap::Parser;
 use drumfire_capacity::{Act, Answer, Observation, Search, Slo, Stage, Tally, Terms};
@@ -26,16 +27,16 @@ struct Flags {
     requests: u64,
 }
 
-/// The bound of the objective, in seconds, and the share that may be beyond.
+/// The bound of the objective, in seconds, and the allowed share beyond.
 const BOUND: f64 = 0.05;
 const SHARE: f64 = 0.01;
 /// The mean service time, in seconds.
 const SERVICE: f64 = 0.001;
-/// The time from the beginning of an interval until a command holds, in seconds.
+/// The time from the beginning of an interval until a command takes effect, in seconds.
 const LEAD: f64 = 0.25;
-/// Where an answer counts as near.
+/// The maximum relative error of a near answer.
 const NEAR: f64 = 0.03;
-/// The rate above the capacity that is too much, as its multiple, and for so many seconds.
+/// The multiple of the capacity that counts as too much, and the maximum seconds above it.
 const TOO_MUCH: f64 = 1.2;
 const TOO_LONG: u32 = 5;
 
@@ -44,7 +45,7 @@ const TOO_LONG: u32 = 5;
 enum Law {
     Exponential,
     Fixed,
-    /// With this deviation as a part of the mean.
+    /// Lognormal, with this deviation as a fraction of the mean.
     Lognormal(f64),
 }
 
@@ -68,7 +69,7 @@ impl Law {
         }
     }
 
-    /// The rate at which the share is beyond the bound in equilibrium, per second.
+    /// The rate at which the allowed share is beyond the bound in equilibrium, per second.
     fn capacity(self, requests: u64) -> f64 {
         if self == Self::Exponential {
             // P(response > t) = exp(−(µ − λ) · t)
@@ -98,13 +99,13 @@ impl Law {
     }
 }
 
-/// A queue with one place.
+/// A single-server queue.
 struct Queue {
     law: Law,
     random: Random,
     now: f64,
     free_at: f64,
-    /// Arrivals and ends of what is under way.
+    /// The arrivals and ends of the requests in the queue.
     under_way: VecDeque<(f64, f64)>,
 }
 
@@ -131,7 +132,7 @@ impl Queue {
         (self.under_way.len() - before) as u64
     }
 
-    /// A second, in which the rate changes when a command holds.
+    /// Simulates a second; the rate changes when a command takes effect.
     fn second(&mut self, before: f64, rate: f64) -> Observation {
         let began = self.now;
         let due = self.arrive(before, began + LEAD) + self.arrive(rate, began + 1.0);
@@ -173,7 +174,7 @@ struct Found {
     high: f64,
     is_confirmed: bool,
     seconds: u32,
-    /// The longest time at much more than the capacity, behind the bracket.
+    /// The longest time far above the capacity, after the bracket.
     too_much: u32,
 }
 
@@ -276,7 +277,7 @@ fn print(law: Law, truth: f64, hold: u64, flags: &Flags, out: &mut impl Write) -
     };
     let mean =
         |of: &dyn Fn(&Found) -> f64| found.iter().map(of).sum::<f64>() / found.len().max(1) as f64;
-    // A few searches with hardly a burst have intervals that a mean would consist of.
+    // With few bursts, a few searches have very wide intervals, which would dominate a mean.
     let halves = found
         .iter()
         .map(|found| (found.high - found.low) / 2.0 / found.rate);

@@ -1,10 +1,10 @@
-//! Service times as drumfire reports them, by each of its clocks, beside a capture of the same run.
-//!
-//! Server, client and capture are in a network namespace of their own. The load is open, at a rate;
-//! client and server have a core each, and in half of the runs a loop that does nothing has the
-//! client's core as well. Prints a table, or an object of JSON for each run, and draws the last runs
-//! by the program's clock and on the wire over each other. Ends with 3 where this system lets nobody
-//! make a namespace or see packets.
+//! Service times that drumfire reports with each of its clocks, compared with a capture of the same
+//! run.
+//! Server, client and capture are in a separate network namespace. The load is open, at a constant
+//! rate. Client and server have a core each, and in half of the runs a busy loop shares the
+//! client's core. Prints a table, or a JSON object for each run, and draws the last runs with the
+//! program's clock and the wire clock in one chart. Exits with 3 if the system does not allow
+//! namespaces or packet sockets.
 
 use clap::Parser;
 use drumfire_bench::capture::{Capture, Exchange, enter_namespace, exchanges};
@@ -23,7 +23,7 @@ use std::io::{Error, Result, Write};
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, Stdio};
 
-/// This system lets nobody do what is needed.
+/// The exit code if the system does not allow what is needed.
 const REFUSED: u8 = 3;
 
 /// Compare service times with a capture of the same run
@@ -99,7 +99,7 @@ fn main() -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A run by a clock, with its times as reported and as captured.
+/// A run with a clock, with its reported and captured times.
 struct Run {
     clock: &'static str,
     facts: Value,
@@ -107,7 +107,7 @@ struct Run {
     captured: Vec<Nanos>,
 }
 
-/// Draws runs by the program's clock and on the wire over what was captured of the latter.
+/// Draws runs with the program's clock and with the wire clock, and the capture of the latter.
 fn draw(folder: &Path, is_busy: bool, runs: &[Run]) -> Result<()> {
     let mut lines = Vec::new();
     for run in runs {
@@ -140,7 +140,7 @@ fn histogram(times: &[Nanos]) -> Histogram {
     histogram
 }
 
-/// One run by a clock, and what the capture of it says.
+/// One run with a clock, and the results of its capture.
 fn run(clock: &'static str, is_busy: bool, flags: &Flags, programs: &Programs) -> Result<Run> {
     let server = Server::start(Kind::Answer, Scheme::Plain, programs)?;
     let rows = server.folder().join("rows.csv");
@@ -170,7 +170,7 @@ fn run(clock: &'static str, is_busy: bool, flags: &Flags, programs: &Programs) -
         .collect();
     let reported = reported(&fs::read_to_string(&rows)?)
         .ok_or_else(|| Error::other("the rows have an unexpected form"))?;
-    // Both are in the order in which requests left, of which one thread has one.
+    // Both lists are in the order in which the single thread sent the requests.
     let pairs = reported.iter().zip(&captured);
     let differences = pairs.map(|(one, other)| one.0.cast_signed() - other.0.cast_signed());
     let differences = Sorted::of(differences);
@@ -199,8 +199,8 @@ fn run(clock: &'static str, is_busy: bool, flags: &Flags, programs: &Programs) -
     })
 }
 
-/// The service times of a file of rows, in the order in which requests were sent; `None` where it has
-/// another form.
+/// The service times in a file of rows, in the order in which requests were sent; `None` if the
+/// file has another form.
 fn reported(rows: &str) -> Option<Vec<Nanos>> {
     let mut lines = rows.lines();
     let names: Vec<&str> = lines.next()?.split(',').collect();
@@ -228,7 +228,7 @@ fn reported(rows: &str) -> Option<Vec<Nanos>> {
     )
 }
 
-/// Numbers in order.
+/// Sorted numbers.
 struct Sorted(Vec<i64>);
 
 impl Sorted {
@@ -238,7 +238,7 @@ impl Sorted {
         Self(numbers)
     }
 
-    /// The nearest rank.
+    /// A quantile by nearest rank.
     fn quantile(&self, q: f64) -> Option<i64> {
         let rank = (q * self.0.len() as f64).ceil() as usize;
         self.0.get(rank.max(1) - 1).copied()
@@ -250,10 +250,10 @@ impl Sorted {
     }
 }
 
-/// A loop that does nothing, on the client's core.
+/// A busy loop on the client's core.
 fn busy_loop() -> Result<Guarded> {
     let mut command = pinned(CLIENT_CORE, "sh");
-    // The guard ends it; the limit is for a guard that was killed.
+    // The guard ends the loop; the limit applies if the guard was killed.
     command.args(["-c", "ulimit -t 60; while :; do :; done"]);
     command.stdin(Stdio::null()).stdout(Stdio::null());
     command.spawn().map(Guarded)

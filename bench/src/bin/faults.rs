@@ -1,8 +1,9 @@
-//! Random faults in short runs on several agents: the books stay exact, or the unknown part is
-//! bounded and stated, and no agent sends beyond its lease. Ends with 1 on a miss.
+//! Random faults in short runs on several agents: the counts stay exact, or the unknown part is
+//! bounded and stated, and no agent sends after its lease. Exits with 1 on a miss.
 //!
-//! Each run has four agents with addresses of their own, by which the target tells their requests
-//! apart. A fault comes at a random time of the load; then the report is compared with what arrived.
+//! Each run has four agents with separate addresses, by which the target distinguishes their
+//! requests. A fault comes at a random time of the load; then the report is compared with the
+//! arrivals.
 
 use clap::{Parser, ValueEnum};
 use drumfire_bench::arrivals::{Arrivals, Times};
@@ -21,18 +22,18 @@ use std::process::{Command, ExitCode};
 use std::thread;
 use std::time::Duration;
 
-/// The agents of a run.
+/// The number of agents in a run.
 const AGENTS: usize = 4;
-/// Requests a second of all.
+/// Requests per second of all agents.
 const RATE: u64 = 400;
 /// The length of the load.
 const LOAD: Nanos = Nanos::from_secs(7);
-/// The time for which an answered beat lets an agent send.
+/// The time for which an answered beat allows an agent to send.
 const LEASE: Nanos = Nanos::from_secs(3);
-/// The time that a busy machine takes from a decision of an agent to its last arrival.
+/// The maximum delay on a busy machine between an agent's decision and its last arrival.
 const SLACK: Nanos = Nanos::from_millis(150);
-/// The requests of one agent on either side of the end of its last report: those in flight, and
-/// those of the tenth of a second to which reports name it.
+/// The uncertain requests of one agent around the end of its last report: those in flight, and the
+/// requests of 0.1 s, which is the resolution of the end in reports.
 const EDGE: u64 = 2 + RATE / AGENTS as u64 / 10;
 
 /// Break parts of a cluster in short runs, and compare reports with the requests at the target
@@ -91,11 +92,11 @@ impl Kind {
 /// The outcome of a run.
 struct Outcome {
     kind: Kind,
-    /// Requests that arrived and are in no figure.
+    /// Requests that arrived and are not in any figure.
     unknown: u64,
-    /// The agents that the report names as lost.
+    /// The number of agents that the report lists as lost.
     lost: usize,
-    /// The last arrival from a lost agent, from the fault on.
+    /// The time of the last arrival from a lost agent, since the fault.
     sent_for: Option<Nanos>,
     misses: Vec<String>,
 }
@@ -130,7 +131,7 @@ fn main() -> Result<ExitCode> {
     print(&outcomes)
 }
 
-/// Prints the table, and says how it went.
+/// Prints the table, and returns the exit code.
 fn print(outcomes: &[Outcome]) -> Result<ExitCode> {
     let mut out = std::io::stdout();
     writeln!(
@@ -185,7 +186,7 @@ impl Drop for Trial<'_> {
 }
 
 impl<'a> Trial<'a> {
-    /// Starts everything but the coordinator.
+    /// Starts all processes except the coordinator.
     fn new(programs: &'a Binaries, kind: Kind, number: u64) -> Result<Self> {
         let mut random = Random::new(number, 0, 0, 0);
         let name = format!("drumfire-faults-{}-{number}", std::process::id());
@@ -237,13 +238,13 @@ impl<'a> Trial<'a> {
         Ok(())
     }
 
-    /// A random time between two.
+    /// A random time between two bounds.
     fn between(&mut self, from: Nanos, to: Nanos) -> Duration {
         let span = to.0 - from.0;
         Duration::from_nanos(from.0 + self.random.below(span))
     }
 
-    /// Runs the load, breaks a part of it, and compares.
+    /// Runs the load, breaks a part, and compares.
     fn run(mut self) -> Result<Outcome> {
         let plan = self.folder.join("plan.yaml");
         fs::write(
@@ -267,7 +268,7 @@ impl<'a> Trial<'a> {
         let report = coordinator.report(Duration::from_secs(40));
         let ended = self.target.now();
         for agent in &mut self.agents {
-            // A killed one has ended; one whose coordinator is gone does after its lease.
+            // A killed agent has ended; an agent without a coordinator ends after its lease.
             let _ended = agent.ends_within(Duration::from_secs(5));
         }
         let mut outcome = Outcome {
@@ -298,7 +299,7 @@ impl<'a> Trial<'a> {
         Err(Error::other("the load did not begin"))
     }
 
-    /// Breaks a part; the coordinator that has the run behind it.
+    /// Breaks a part; returns the coordinator that continues the run.
     fn break_part(&mut self, coordinator: CoordinatorProcess) -> Result<CoordinatorProcess> {
         let pause = self.between(Nanos::from_millis(100), Nanos::from_millis(2_000));
         match self.kind {
@@ -333,7 +334,7 @@ impl<'a> Trial<'a> {
         Ok(coordinator)
     }
 
-    /// Compares a report with the arrivals of a load that began, was hit and ended at these times.
+    /// Compares a report with the arrivals of a load; `times` has its begin, fault and end.
     fn compare(&self, report: &Value, times: (Nanos, Nanos, Nanos), outcome: &mut Outcome) {
         let (begun, at, ended) = times;
         let arrived = self.target.take();
@@ -351,7 +352,7 @@ impl<'a> Trial<'a> {
             return miss(format!("{sent} in the report, {came} arrived"));
         }
         let unknown = came - sent;
-        // What a lost agent sent behind its last report, by the target's clock.
+        // The requests that a lost agent sent after its last report, by the target's clock.
         let mut bound = 0;
         let mut is_unknown = false;
         for agent in &lost {
@@ -391,15 +392,15 @@ fn of<'t>(arrived: &'t Times, agent: &AgentProcess) -> &'t [Nanos] {
     arrived.get(&agent.address).map_or(&[], Vec::as_slice)
 }
 
-/// Whether the report names an agent as lost, also where its whole account came later.
+/// Whether the report lists an agent as lost, even if its complete figures came later.
 fn is_lost(text: &str, agent: &str) -> bool {
     text.contains(&format!("agent {agent} ("))
 }
 
-/// The run time up to which a lost agent is accounted for, by the report's sentence about it.
+/// The run time up to which a lost agent is accounted for, from the report's sentence about it.
 fn reported(text: &str, agent: &str) -> Option<Nanos> {
     let (_, rest) = text.split_once(&format!("agent {agent} ("))?;
-    // Its sentence ends before the next agent's.
+    // The sentence ends before the next agent's.
     let rest = rest.split("agent ").next()?;
     let (_, rest) = rest.split_once("its requests after ")?;
     let (seconds, _) = rest.split_once(" s are")?;

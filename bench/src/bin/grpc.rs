@@ -1,4 +1,4 @@
-//! gRPC: the cost of a call with drumfire and others, and whether the targets are reached.
+//! gRPC: the cost of a call with drumfire and other tools, and whether the targets are reached.
 
 use clap::Parser;
 use drumfire_bench::program::{self, CALLS, Flags};

@@ -1,11 +1,11 @@
-//! Simulated histories of runs of one plan: how often a steady one is said to have changed, and how
-//! often a step is found at its run.
+//! Simulated histories of runs of one plan: how often a steady history is reported as changed, and
+//! how often a step is found at its run.
 //!
-//! A run has a level that is common to its quantiles, and a deviation of each: p50, p95 and p99
-//! move together. Levels differ from run to run by a law of their own: independent, following the
-//! run before (autoregression), or with outliers, runs on a machine that others kept busy. The
-//! procedure is that of `drumfire runs --trend`. Beside it stands what can be done with the levels
-//! before and behind the step, the spread, and the independence of runs known beforehand.
+//! A run has a level common to its quantiles, and a deviation of each: p50, p95 and p99 move
+//! together. Levels differ from run to run in one of three ways: independently, depending on the
+//! previous run (autoregression), or with outliers, which are runs on a busy machine. The procedure
+//! is that of `drumfire runs --trend`. For comparison, the table has the result if the levels
+//! before and after the step, the spread, and the independence of runs are known.
 
 use clap::Parser;
 use drumfire_plan::Random;
@@ -23,11 +23,11 @@ struct Flags {
     seed: u64,
 }
 
-/// The deviation of p50, p95 and p99 within a run, beside that of the run itself.
+/// The deviation of p50, p95 and p99 within a run, in addition to the deviation of the run.
 const WITHIN: [f64; 3] = [0.003, 0.007, 0.015];
 /// The probability of a false finding in any figure of a history.
 const ERROR: f64 = 0.05;
-/// The least change that matters.
+/// The smallest change that matters.
 const LEAST: f64 = 0.02;
 
 /// The noise of runs.
@@ -35,9 +35,9 @@ const LEAST: f64 = 0.02;
 struct Noise {
     /// The deviation between runs.
     between: f64,
-    /// The part of a run's level that the next one keeps.
+    /// The fraction of a run's level that the next run keeps.
     kept: f64,
-    /// The share of runs that a busy machine makes slower, by a fifth.
+    /// The share of runs that a busy machine slows by a fifth.
     outliers: f64,
 }
 
@@ -45,29 +45,29 @@ struct Noise {
 #[derive(Clone, Copy, Debug)]
 struct Row {
     runs: usize,
-    /// The first run behind the step; `None` draws it, with ten runs at least on each side.
+    /// The first run after the step; `None` draws it, with at least ten runs on each side.
     at: Option<usize>,
     step: f64,
     noise: Noise,
 }
 
-/// What came out of one history.
+/// The results for one history.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "a column of the table each")]
 struct Found {
-    /// Any figure has a change where there is none.
+    /// A figure has a change that does not exist.
     is_false: bool,
     /// p50 has the step, at most one run away.
     near: bool,
     /// p50 has a step.
     any: bool,
-    /// The step lies in the range of runs that is named.
+    /// The step is within the reported range of runs.
     within: bool,
-    /// It lies at most one run away from where the probability by the true levels is greatest.
+    /// The step is at most one run from the most probable place according to the true levels.
     known: bool,
 }
 
-/// The name of the columns.
+/// The header of the table.
 const HEAD: &str = "| runs | step | spread | kept | outliers | found within one run | found | in the range named | \
 a false one | with levels known |\n|---|---|---|---|---|---|---|---|---|---|\n";
 
@@ -182,7 +182,7 @@ fn history(row: &Row, flags: &Flags, number: u32) -> Found {
     let is_step = |of: &ChangePoint| {
         row.step > 0.0 && (is_near(of) || of.likely.0 <= at && at <= of.likely.1)
     };
-    // One change is the step, which may be found at another run; any further one is false.
+    // One change is the step, which may be found at another run; any further change is false.
     let allowed = usize::from(row.step > 0.0);
     let is_false = |of: &Vec<ChangePoint>| of.len() > allowed;
     let known = likeliest(&levels, row.step.ln_1p(), row.noise.between);
@@ -215,8 +215,8 @@ fn levels(row: &Row, at: usize, random: &mut Random) -> Vec<f64> {
     (0..row.runs).map(level).collect()
 }
 
-/// The place with the most probability within one run of it, where the levels 0 and `step` and the
-/// deviation are known and every place is as likely as any other.
+/// The place with the highest probability within one run of it, if the levels 0 and `step` and the
+/// deviation are known and every place is equally likely.
 fn likeliest(levels: &[f64], step: f64, deviation: f64) -> usize {
     let mut squares = 0.0;
     let logs = levels.iter().map(|value| {

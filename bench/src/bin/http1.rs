@@ -1,4 +1,5 @@
-//! HTTP/1.1: the cost of a request with drumfire and others, and whether the targets are reached.
+//! HTTP/1.1: the cost of a request with drumfire and other tools, and whether the targets are
+//! reached.
 
 use clap::Parser;
 use drumfire_bench::program::{self, Flags};

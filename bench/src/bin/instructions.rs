@@ -1,4 +1,4 @@
-//! How many instructions in user space a request takes.
+//! The number of user-space instructions per request.
 
 use clap::{Parser, ValueEnum};
 use drumfire_bench::cluster::{Binaries, CoordinatorProcess, NatsServer};
@@ -32,7 +32,7 @@ struct Flags {
     /// The program to measure [default: the one next to this program]
     #[arg(long, value_name = "FILE")]
     drumfire: Option<PathBuf>,
-    /// An older drumfire, whose rows follow those of each protocol
+    /// An older drumfire; its rows follow the other rows of each protocol
     #[arg(long, value_name = "FILE")]
     beside: Option<PathBuf>,
     /// Count one plan on its own and on an agent instead, with this nats-server program
@@ -40,7 +40,7 @@ struct Flags {
     nats: Option<PathBuf>,
 }
 
-/// A protocol that drumfire speaks.
+/// A protocol of drumfire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Protocol {
     Http1,
@@ -49,7 +49,7 @@ enum Protocol {
 }
 
 impl Protocol {
-    /// The client, as a table names it.
+    /// The client's name in tables.
     const fn client(self) -> &'static str {
         match self {
             Self::Http1 => "drumfire",
@@ -59,10 +59,11 @@ impl Protocol {
     }
 }
 
-/// Alone, a request pays for a whole turn of the loop; among many it shares one.
+/// A single connection pays for a whole turn of the loop per request; many connections share a
+/// turn.
 const CONNECTIONS: [usize; 2] = [1, 64];
 
-/// Stepping takes time, and time ends intervals, which take instructions.
+/// Stepping is slow, so intervals would end during it, and that takes instructions.
 const ENDLESS: [&str; 4] = ["--threads=1", "-q", "--interval=1h", "-z1h"];
 
 /// The servers to count against.
@@ -72,8 +73,8 @@ struct Servers {
 }
 
 impl Servers {
-    /// drumfire, going on for longer than stepping takes. Protocols with streams have one on each
-    /// connection: then each request is a send of its own.
+    /// drumfire with a run longer than stepping takes. Protocols with streams use one stream per
+    /// connection, so that each request is a separate send.
     fn command(&self, protocol: Protocol, connections: usize, programs: &Programs) -> Command {
         let mut command = Command::new(&programs.drumfire);
         match protocol {
@@ -193,7 +194,7 @@ fn on_an_agent(flags: &Flags, programs: &Programs, nats: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Prints the places that take most of a client's instructions.
+/// Prints the places with the most instructions of a client.
 fn by_place(
     out: &mut impl Write,
     name: &str,
@@ -213,7 +214,7 @@ fn by_place(
     Ok(())
 }
 
-/// Another tool, going on for longer than stepping takes.
+/// Another tool with a run longer than stepping takes.
 fn endless(tool: Tool, connections: usize, programs: &Programs, url: &str) -> Command {
     let program = match (tool, &programs.wrk) {
         (Tool::Wrk, Some(wrk)) => wrk,

@@ -1,6 +1,6 @@
-//! Kills runs in their middle and counts what their records lack of what the server saw. Ends with
-//! 1 when a record can't be read, or lacks more than the interval under way and the time in which
-//! the one before is closed and synced.
+//! Kills runs in the middle, and counts the requests that the server received and the records lack.
+//! Exits with 1 if a record can't be read, or lacks more than the current interval and the time for
+//! closing and syncing the previous one.
 
 use clap::Parser;
 use drumfire_bench::floor::Scheme;
@@ -18,17 +18,17 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::thread;
 
-/// The golden ratio's part below one: its multiples fall everywhere between 0 and 1, and in no
-/// step with intervals.
+/// The fractional part of the golden ratio: its multiples spread evenly between 0 and 1, and do not
+/// coincide with intervals.
 const GOLDEN: f64 = 0.618_033_988_749_894_9;
 
-/// How long a server may still read what a killed client sent.
+/// The maximum time in which a server still reads requests of a killed client.
 const SETTLE: Nanos = Nanos::from_millis(50);
 
-/// How long closing an interval and syncing it may take.
+/// The maximum time for closing and syncing an interval.
 const SYNC_MAX: Nanos = Nanos::from_millis(50);
 
-/// How long a run may take until its first request.
+/// The maximum time until the first request of a run.
 const START_MAX: Nanos = Nanos::from_secs(5);
 
 /// Kill runs with SIGKILL, and compare their records with the requests that the server received
@@ -48,13 +48,13 @@ struct Kills {
     drumfire: Option<PathBuf>,
 }
 
-/// What one killed run stored.
+/// The record of one killed run.
 struct Killed {
-    /// How long after its first request it was killed, in seconds.
+    /// The time of the kill after the first request, in seconds.
     after: f64,
-    /// Requests that the server saw.
+    /// The number of requests that the server received.
     came: u64,
-    /// Requests of the record; `None` when it can't be read.
+    /// The number of requests in the record; `None` if it can't be read.
     stored: Option<u64>,
 }
 
@@ -65,7 +65,7 @@ fn main() -> Result<ExitCode> {
     let mut all = Vec::new();
     for number in 1..=flags.runs {
         let store = server.folder().join(format!("run-{number}"));
-        // Four intervals and a part of one.
+        // Four intervals and a fraction of one.
         let part = 4.0 * (f64::from(number) * GOLDEN).fract();
         let after = Nanos((flags.interval.0 as f64 * (1.0 + part)) as u64);
         all.push(flags.kill(&server, &programs, &store, after)?);
@@ -75,7 +75,7 @@ fn main() -> Result<ExitCode> {
 }
 
 impl Kills {
-    /// Starts a run, kills it a time after its first request, and reads its record.
+    /// Starts a run, kills it some time after its first request, and reads its record.
     fn kill(
         &self,
         server: &Server,
@@ -99,7 +99,7 @@ impl Kills {
         }
         let begun = clock.now();
         thread::sleep(after.as_duration());
-        // A guard ends its child by SIGKILL.
+        // A guard ends its child with SIGKILL.
         drop(run);
         let after = (clock.now() - begun).as_secs_f64();
         thread::sleep(SETTLE.as_duration());
@@ -110,7 +110,7 @@ impl Kills {
         })
     }
 
-    /// Prints the table, and says how it went.
+    /// Prints the table, and returns the exit code.
     fn print(&self, all: &[Killed]) -> Result<ExitCode> {
         let interval = self.interval.as_secs_f64();
         let lost = |run: &Killed| {
@@ -150,14 +150,14 @@ impl Kills {
     }
 }
 
-/// Requests that `drumfire serve` has counted.
+/// The number of requests that `drumfire serve` has counted.
 fn requests(server: &Server) -> Result<u64> {
     let counters: Value = serde_json::from_str(&server.get("/counters")?)?;
     let count = counters["requests"].as_u64();
     count.ok_or_else(|| Error::other("the server has no request count"))
 }
 
-/// Requests that a record has; `None` when it can't be read.
+/// The number of requests in a record; `None` if it can't be read.
 fn stored(programs: &Programs, store: &Path) -> Option<u64> {
     let mut command = Command::new(&programs.drumfire);
     command.arg("report").arg(store).args(["--json", "-"]);

@@ -1,6 +1,6 @@
-//! Lists thousands of stored runs, and prints how long that takes: the first time, when the index is
-//! made from the records, and later ones, when it is only compared with them. Ends with 1 where a
-//! later one takes longer than 100 ms.
+//! Lists thousands of stored runs, and prints how long this takes: the first time, when the index
+//! is built from the records, and later, when it is only compared with them. Exits with 1 if a
+//! later list takes longer than 100 ms.
 
 use clap::Parser;
 use drumfire_bench::floor::Scheme;
@@ -14,7 +14,7 @@ use std::io::{Error, Result, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
-/// The longest time of a list whose index is there, in milliseconds.
+/// The maximum time of a list with an existing index, in milliseconds.
 const LIST_MAX: f64 = 100.0;
 
 /// List many stored runs, and print how long this takes
@@ -86,7 +86,7 @@ fn main() -> Result<ExitCode> {
     })
 }
 
-/// Copies the files of a run into a directory of its own.
+/// Copies the files of a run into another directory.
 fn copy(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir(to)?;
     for entry in fs::read_dir(from)? {
@@ -96,7 +96,7 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Carries out a command, whose output is read by nobody.
+/// Runs a command and discards its output.
 fn ran(command: &mut Command) -> Result<()> {
     let status = command.stdout(Stdio::null()).status()?;
     match status.success() {

@@ -1,5 +1,5 @@
-//! The cost of a coordinator by the number of its agents: CPU, memory and traffic. Agents are fake:
-//! they speak the protocol and report an interval a second.
+//! The cost of a coordinator by the number of its agents: CPU, memory and traffic. The agents are
+//! fake: they speak the protocol and report an interval per second.
 
 use clap::Parser;
 use drumfire_bench::cluster::{Binaries, CoordinatorProcess, NatsServer};
@@ -42,12 +42,12 @@ struct Scale {
 /// The figures of one run.
 struct Figures {
     agents: u64,
-    /// CPU time a second of the load.
+    /// CPU time per second of the load.
     coordinator: f64,
     server: f64,
-    /// Most resident memory.
+    /// The peak of resident memory.
     memory: u64,
-    /// Bytes a second from all agents, and to them.
+    /// Bytes per second from all agents, and to them.
     up: f64,
     down: f64,
     /// Bytes of a report.
@@ -112,7 +112,7 @@ impl Scale {
         ];
         let coordinator = CoordinatorProcess::start(programs, &args, &folder)?;
         let (id, server_id) = (coordinator.id(), server.id().unwrap_or_default());
-        // The gathering of agents and the first intervals are no part of it.
+        // The time of gathering agents and of the first intervals is excluded.
         let clock = Clock::start();
         let journal = || {
             let entries = fs::read_dir(folder.join("drumfire/cluster")).ok()?;
@@ -165,7 +165,7 @@ impl Scale {
         })
     }
 
-    /// A plan that can be divided among so many agents.
+    /// A plan that can be divided among this many agents.
     fn plan(&self, agents: u64) -> String {
         let mut text = format!(
             "drumfire: 1\npools:\n  p:\n    target: http://127.0.0.1:9\n    rate: {}/s\n    connections: {}\n    \
@@ -174,7 +174,7 @@ impl Scale {
             agents * 2
         );
         for step in 0..self.series {
-            // A String takes everything.
+            // Writing to a String can't fail.
             let _complete = writeln!(text, "      - {{ get: /{step}, name: step{step} }}");
         }
         text + &format!("stop: {{ after: {}s }}\n", self.seconds)

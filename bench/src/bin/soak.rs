@@ -1,4 +1,4 @@
-//! A long run at 20,000 requests a second: memory, descriptors, and what storing it costs.
+//! A long run at 20,000 requests per second: memory, descriptors, and the cost of storing.
 
 use clap::Parser;
 use drumfire_bench::program::{self, Flags};

@@ -1,9 +1,10 @@
-//! Which figures of load testers are true: each tool against targets whose truth is known.
+//! Which figures of load testers are true: each tool against targets with a known truth.
 //!
-//! Every tool that is installed has a row, drumfire's made like all others. A figure is beside the
-//! truth that follows from the target's flags or from the target's own count. One run of each is
-//! enough to see a figure that is wrong by an order of magnitude; near the bound a busy machine
-//! decides, and a second run is due. Ends with 1 where a figure of drumfire's is not true.
+//! Every installed tool has a row; drumfire's is made like the others. Each figure is compared with
+//! the truth, which follows from the target's flags or from the target's own count. One run is
+//! enough to see a figure that is wrong by an order of magnitude. Near the bound the result depends
+//! on other work on the machine, and a second run is needed. Exits with 1 if a figure of drumfire's
+//! is false.
 
 use clap::Parser;
 use drumfire_bench::capture::{Capture, Exchange, enter_namespace, exchanges};
@@ -26,13 +27,13 @@ use std::process::{Command, ExitCode, Stdio};
 use std::thread;
 use std::time::Duration;
 
-/// The longest run of a tool: its load, what it waits for behind it, and its report.
+/// The maximum length of a tool's run: its load, its waiting after the load, and its report.
 const LIMIT: Nanos = Nanos::from_secs(60);
-/// A tool that starves is stopped for this part of each [`PERIOD`].
+/// The time for which a starved tool is stopped in each [`PERIOD`].
 const STOPPED: Duration = Duration::from_millis(60);
-/// The time from one stop to the next.
+/// The time between two stops.
 const PERIOD: Duration = Duration::from_millis(500);
-/// The time between two looks whether a tool has ended.
+/// The time between two checks whether a tool has ended.
 const LOOK: Duration = Duration::from_millis(10);
 
 /// Run load testers against targets with known true values, and print which figures are true
@@ -80,7 +81,8 @@ fn main() -> Result<ExitCode> {
         };
         write!(out, "| {} |", tool.name())?;
         for case in cases.iter().copied() {
-            // The greeter has no body that could be late, and its streams have no pairs of segments.
+            // The gRPC service has no body that could be late, and its streams give no pairs of
+            // segments.
             let is_asked = tool != Instrument::Ghz || !matches!(case, Case::SlowBody | Case::Quick);
             let answer = match is_asked {
                 true if case.is_captured() => apart(case, tool, &program, &programs)?,
@@ -96,21 +98,21 @@ fn main() -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(!is_true)))
 }
 
-/// The same in a network namespace of its own, where this system lets us have one.
+/// Runs a case in a separate network namespace, if the system allows one.
 fn apart(case: Case, tool: Instrument, program: &Path, programs: &Programs) -> Result<Answer> {
     let judged = || match enter_namespace()? {
         true => judged(case, tool, program, programs),
         false => Ok(Answer::None),
     };
-    // The namespace is that of a thread, and of the processes that it starts.
+    // The namespace belongs to a thread, and to the processes that it starts.
     thread::scope(|scope| scope.spawn(judged).join())
         .unwrap_or_else(|_| Err(Error::other("the thread of a namespace panicked")))
 }
 
-/// One tool against one target; a tool that gives no report has no figure.
+/// Runs one tool against one target; a tool without a report has no figure.
 fn judged(case: Case, tool: Instrument, program: &Path, programs: &Programs) -> Result<Answer> {
     let mut serving = match (case, tool) {
-        // A connection that is closed takes other calls with it, which are none of these faults.
+        // Closing a connection would affect other calls, and these are not among the faults.
         (Case::Failures, Instrument::Ghz) => vec!["--reset", "0.3"],
         _ => case.flags().to_vec(),
     };
@@ -148,7 +150,7 @@ fn median(exchanges: &[Exchange]) -> Nanos {
     times.get(times.len() / 2).copied().unwrap_or_default()
 }
 
-/// A tool under way, with the processes that it starts.
+/// A running tool, with the processes that it starts.
 struct Running {
     child: Guarded,
     group: Pid,
@@ -169,7 +171,7 @@ impl Running {
         })
     }
 
-    /// Waits for its end, with what the case does meanwhile; gives what the target knows.
+    /// Waits for the tool's end, with the actions of the case; returns the target's data.
     fn finish(mut self, case: Case, server: &Server) -> Result<Witness> {
         let counters = || -> Result<Witness> {
             let text = server.get("/counters")?;
@@ -185,7 +187,7 @@ impl Running {
             }
             if case == Case::Starved && elapsed >= PERIOD * stops {
                 stops += 1;
-                // It may have ended since.
+                // The process may have ended.
                 let _ended = killpg(self.group, Signal::SIGSTOP);
                 thread::sleep(STOPPED);
                 let _ended = killpg(self.group, Signal::SIGCONT);

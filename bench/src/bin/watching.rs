@@ -1,7 +1,7 @@
-//! The cost of being watched: a run with the screen, and one whose page ten browsers follow, beside
-//! the same run that shows nothing. Ends with 1 when a target is missed.
+//! The cost of being watched: a run with the screen, and one whose page ten browsers follow,
+//! compared with the same run without a display. Exits with 1 if a target is missed.
 //!
-//! Every run has a terminal of 120 × 40, made by script(1), whose own small cost is in all of them.
+//! Every run has a terminal of 120 × 40 from script(1), whose small cost is part of all runs.
 
 use clap::Parser;
 use drumfire_bench::floor::Scheme;
@@ -23,13 +23,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// The core of the client; the server and those who watch have the other one.
+/// The core of the client; the server and the viewers share the other one.
 const CLIENT_CORE: u32 = 1;
-/// The browsers that follow a page.
+/// The number of browsers that follow a page.
 const VIEWERS: usize = 10;
-/// At most this much of the CPU time of a request that nobody watches.
+/// The maximum CPU time per request, relative to an unwatched run.
 const CPU_MAX: f64 = 1.02;
-/// At most this much of its lag at p99.
+/// The maximum p99 of the lag, relative to an unwatched run.
 const LAG_MAX: f64 = 1.05;
 
 /// Measure what a screen and a live page cost the run that they show
@@ -49,7 +49,7 @@ struct Watching {
     drumfire: Option<PathBuf>,
 }
 
-/// The way in which a run is watched.
+/// How a run is watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Watched {
     Not,
@@ -66,7 +66,7 @@ const ALL: [(Watched, &str); 3] = [
 /// The figures of one run.
 #[derive(Clone, Copy, Debug)]
 struct Cost {
-    /// CPU time for a request, in microseconds.
+    /// CPU time per request, in microseconds.
     cpu: f64,
     /// p99 of the lag, in microseconds.
     lag: f64,
@@ -98,14 +98,14 @@ impl Watching {
         );
         match watched {
             Watched::Not => line.push_str(" --no-tui"),
-            // -q leaves out the screen.
+            // Without -q, the screen is shown.
             Watched::Screen => line = line.replace(" -q", ""),
             Watched::Page => line.push_str(&format!(" --no-tui --ui 127.0.0.1:{port}")),
         }
         line.push_str(&format!(" {}", server.url("/")));
         let mut command = pinned(CLIENT_CORE, "script");
         let typescript = server.folder().join("watched.txt");
-        // Of the run before: its address leads nowhere now.
+        // Remove the output of the previous run, whose address is no longer valid.
         fs::write(&typescript, "")?;
         command.args(["-qefc", &line]).arg(&typescript);
         command
@@ -169,15 +169,16 @@ impl Watching {
     }
 }
 
-/// The middle figures of the runs of one kind.
+/// The medians of the runs of one kind.
 #[derive(Clone, Copy, Debug)]
 struct Middle {
-    /// Median of the CPU time for a request, in microseconds.
+    /// The median CPU time per request, in microseconds.
     cpu: f64,
-    /// Median of the lag, in microseconds.
+    /// The median lag, in microseconds.
     lag: f64,
-    /// Median of the quieter half's lag, in microseconds. Other work on the machine only adds to a
-    /// lag, by milliseconds where the screen adds microseconds: the limit is on this figure.
+    /// The median of the lower half of lags, in microseconds. Other work on the machine only adds
+    /// to a lag, by milliseconds, while the screen adds microseconds. The limit therefore applies
+    /// to this figure.
     quiet_lag: f64,
 }
 
@@ -194,14 +195,15 @@ impl Middle {
     }
 }
 
-/// A port that is free now.
+/// A port that is currently free.
 fn free_port() -> Result<u16> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?
         .local_addr()?
         .port())
 }
 
-/// Follows the page whose address a run prints, as ten browsers do; gives the bytes that they saw.
+/// Follows the page whose address a run prints, with ten connections; returns the number of
+/// received bytes.
 fn watch(typescript: &PathBuf, is_over: &AtomicBool) -> Result<usize> {
     let url = loop {
         let text = String::from_utf8_lossy(&fs::read(typescript)?).into_owned();
@@ -222,10 +224,10 @@ fn watch(typescript: &PathBuf, is_over: &AtomicBool) -> Result<usize> {
         let mut stream = TcpStream::connect(authority)?;
         stream.write_all(request.as_bytes())?;
         viewers.push(thread::spawn(move || {
-            // A browser is on a machine of its own, and takes no time from the server.
+            // A real browser is on another machine, and takes no time from the server.
             yield_to_others();
             let mut seen = Vec::new();
-            // The run's end cuts the stream.
+            // The end of the run ends the stream.
             let _cut = stream.read_to_end(&mut seen);
             seen.len()
         }));

@@ -1,4 +1,4 @@
-//! The floor on drumfire's own driver: the engine's loop without the engine. Speaks TLS too.
+//! The floor on drumfire's driver: the engine's loop without the engine. Supports TLS.
 
 use super::{Counted, Errand, RECEIVE_BYTES, Scheme, response_length};
 use drumfire_net::{
@@ -9,19 +9,19 @@ use drumfire_units::Nanos;
 use std::fmt;
 use std::io::{Error, Result};
 
-/// A turn without events takes no longer than this.
+/// The maximum length of a turn without events.
 const WAIT: Nanos = Nanos::from_millis(50);
 
-/// Where a connection stands.
+/// The state of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Dialing,
     Securing,
-    /// The number of bytes of the response that are still to come.
+    /// The number of missing bytes of the response.
     Receiving(usize),
 }
 
-/// The driver and the state of its slots.
+/// The driver and the states of its slots.
 struct Floor<'a> {
     errand: &'a Errand,
     io: Native,
@@ -35,7 +35,7 @@ struct Floor<'a> {
 /// Runs the errand.
 ///
 /// # Errors
-/// When the server refuses, closes a connection, or its first response has no `Content-Length`.
+/// If the server refuses or closes a connection, or its first response has no `Content-Length`.
 pub fn run(errand: &Errand) -> Result<Counted> {
     let tls = match errand.scheme {
         Scheme::Plain => Vec::new(),
@@ -82,7 +82,7 @@ impl Floor<'_> {
         }
     }
 
-    /// Waits and receives until time is up; a look at the clock each turn is the driver's way.
+    /// Waits and receives until the time is up. The driver reads the clock in each turn.
     fn turns(&mut self) -> Result<()> {
         let end = self.io.now() + self.errand.span;
         loop {
@@ -130,7 +130,7 @@ impl Floor<'_> {
         Ok(())
     }
 
-    /// Receives what there is; sends the next request when the response is complete.
+    /// Receives available bytes; sends the next request after the response is complete.
     #[inline]
     fn receive(&mut self, slot: Slot, mut missing: usize) -> Result<()> {
         loop {
@@ -158,7 +158,7 @@ impl Floor<'_> {
         }
     }
 
-    /// How long a response is, by one exchange on a connection of its own.
+    /// The length of a response, from one exchange on a separate connection.
     fn learn(&mut self) -> Result<usize> {
         self.open()?;
         let mut bytes = Vec::new();
@@ -196,7 +196,7 @@ impl Floor<'_> {
     }
 }
 
-/// TLS that verifies nothing.
+/// TLS without verification.
 fn trusting(errand: &Errand) -> Result<TlsConfig> {
     let name = errand.peer.ip().to_string();
     let options = TlsOptions {

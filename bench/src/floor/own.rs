@@ -1,5 +1,6 @@
-//! The floor on bare system calls: one thread, edge-triggered epoll, each socket registered once,
-//! the next request sent as soon as a response is complete, on the same connection or on a new one.
+//! The floor on bare system calls: one thread, edge-triggered epoll, each socket registered once.
+//! The next request is sent as soon as a response is complete, on the same connection or on a new
+//! one.
 
 use super::{Counted, Errand, RECEIVE_BYTES, Scheme, response_length};
 use crate::tool::Reuse;
@@ -13,20 +14,19 @@ use rustix::time::Timespec;
 use std::io::{Error, Read, Result, Write};
 use std::net::TcpStream;
 
-/// As many as drumfire's driver takes from one wait.
+/// The number of events per wait, as in drumfire's driver.
 const BATCH: usize = 128;
 
-/// The clock is read once in this many turns: a floor measures nothing.
+/// The number of turns between two readings of the clock: a floor measures nothing.
 const TURNS_PER_LOOK: u32 = 64;
 
-/// A turn without events takes no longer than this.
+/// The maximum length of a turn without events.
 const WAIT: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 50_000_000,
 };
 
-/// A connection, how much of its request is still to be sent, and how much of its response is
-/// still to come.
+/// A connection, with the unsent bytes of its request and the missing bytes of its response.
 struct Connection {
     fd: OwnedFd,
     unsent: usize,
@@ -36,8 +36,8 @@ struct Connection {
 /// Runs the errand.
 ///
 /// # Errors
-/// When it is not plain HTTP, the server refuses, closes a connection, or its first response has
-/// no `Content-Length`.
+/// If the scheme is TLS, the server refuses or closes a connection, or its first response has no
+/// `Content-Length`.
 pub fn run(errand: &Errand) -> Result<Counted> {
     if errand.scheme == Scheme::Tls {
         return Err(Error::other(
@@ -64,7 +64,7 @@ pub fn run(errand: &Errand) -> Result<Counted> {
     })
 }
 
-/// Waits and receives until time is up.
+/// Waits and receives until the time is up.
 fn turns(
     errand: &Errand,
     epoll: &OwnedFd,
@@ -102,14 +102,14 @@ fn turns(
     }
 }
 
-/// Has a socket watched, under its connection's place.
+/// Registers a socket under its connection's index.
 fn register(fd: OwnedFd, epoll: &OwnedFd, index: usize) -> Result<OwnedFd> {
     let all = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
     epoll::add(epoll, &fd, EventData::new_u64(index as u64), all)?;
     Ok(fd)
 }
 
-/// Receives what there is; sends the next request when the response is complete, unless that takes
+/// Receives available bytes; sends the next request after the response is complete, unless it needs
 /// another connection.
 #[inline]
 fn advance(
@@ -145,7 +145,7 @@ fn advance(
     }
 }
 
-/// Sends what the socket takes of the request's rest.
+/// Sends as much of the request as the socket accepts.
 #[inline]
 fn transmit(connection: &mut Connection, errand: &Errand) -> Result<()> {
     while connection.unsent > 0 {
@@ -166,7 +166,7 @@ fn connect(errand: &Errand) -> Result<OwnedFd> {
     Ok(stream.into())
 }
 
-/// How long a response is, by one exchange.
+/// The length of a response, from one exchange.
 fn learn(errand: &Errand) -> Result<usize> {
     let mut stream = TcpStream::connect(errand.peer)?;
     stream.write_all(&errand.request)?;

@@ -1,6 +1,6 @@
-//! The open model by each clock: what a service seems to take, and what it costs to know.
+//! The open model with each clock: the measured service time, and the cost of the clock.
 //!
-//! Runs are made alternately, so that what else the machine does reaches all.
+//! Runs alternate, so that other work on the machine affects all of them.
 
 use super::Settings;
 use crate::floor::Scheme;
@@ -15,16 +15,16 @@ use std::io::Result;
 const RATES: [u64; 2] = [2_000, 10_000];
 const CLOCKS: [&str; 3] = ["program", "receive", "wire"];
 
-/// One run's figures.
+/// The figures of one run.
 #[derive(Clone, Copy)]
 struct Run {
     p50_micros: f64,
     p99_micros: f64,
-    /// CPU time for a request.
+    /// CPU time per request.
     micros: f64,
 }
 
-/// Measures service times, and the client's CPU time for a request.
+/// Measures service times, and the client's CPU time per request.
 pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
     let server = Server::start(Kind::Serve, Scheme::Plain, &settings.programs)?;
     let mut lines = Vec::new();

@@ -1,4 +1,4 @@
-//! The cost of a request with each tool: runs made alternately, compared round by round.
+//! The cost of a request with each tool: alternating runs, compared round by round.
 
 use super::Settings;
 use crate::floor::Scheme;
@@ -8,22 +8,22 @@ use crate::table::{Line, Target};
 use crate::tool::{Reuse, Tool, Workload};
 use std::io::{Error, Result};
 
-/// Connections of every case.
+/// The number of connections in every case.
 const CONNECTIONS: u32 = 64;
 
 /// One case: a server, the load, and the clients.
 #[derive(Debug)]
 pub struct Case {
-    /// Its name for `--only`.
+    /// The name for `--only`.
     pub name: &'static str,
-    /// Its description in the table.
+    /// The description in the table.
     title: &'static str,
     server: Kind,
     scheme: Scheme,
     path: &'static str,
     reuse: Reuse,
     unit: Unit,
-    /// The tools beside drumfire, and the target of the ratio to each.
+    /// The tools other than drumfire, and the target of the ratio to each.
     against: &'static [(Tool, Option<Target>)],
 }
 
@@ -134,7 +134,7 @@ const PLAIN: Case = Case {
     against: &[],
 };
 
-/// Against a server that outruns its clients.
+/// The tools for a server that is faster than its clients.
 const OUTRUN: &[(Tool, Option<Target>)] = &[
     (Tool::Wrk, Some(Target::AtMost(0.72))),
     (Tool::Floor, Some(Target::AtMost(1.12))),
@@ -142,10 +142,10 @@ const OUTRUN: &[(Tool, Option<Target>)] = &[
     (Tool::Oha, Some(Target::AtMost(0.55))),
 ];
 
-/// Runs all tools alternately, each round beginning with another one.
+/// Runs all tools alternately; each round begins with a different one.
 ///
 /// # Errors
-/// When the server can't be started, or drumfire or a tool fails.
+/// If the server can't be started, or drumfire or a tool fails.
 pub fn measure(case: &Case, settings: &Settings) -> Result<Vec<Line>> {
     let mut tools = vec![(Tool::Drumfire, None)];
     tools.extend(
@@ -197,11 +197,11 @@ fn run(tool: Tool, workload: &Workload, server: &Server, settings: &Settings) ->
     Run::new(&finished, claim, server.cpu() - before)
 }
 
-/// A floor that sends other bytes than drumfire is none.
+/// Checks that the floor sends the same bytes as drumfire; otherwise it is not a floor.
 fn same_bytes(tools: &[(Tool, Option<Target>)], runs: &[Vec<Run>]) -> Result<()> {
     for ((tool, _), of_tool) in tools.iter().zip(runs) {
         let (ours, theirs) = (runs[0][0].request_bytes, of_tool[0].request_bytes);
-        // An older drumfire may have sent another version's name.
+        // An older drumfire may send another version in its name.
         if *tool != Tool::Older && theirs.is_some() && theirs != ours {
             let words = format!("{} sends {theirs:?} bytes, drumfire {ours:?}", tool.name());
             return Err(Error::other(words));

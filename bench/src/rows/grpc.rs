@@ -1,5 +1,5 @@
-//! The cost of a unary call with drumfire, h2load with the same message, and ghz: with data that
-//! does not vary, and with a request number and a UUID put into each message.
+//! The cost of a unary call with drumfire, h2load with the same message, and ghz: with constant
+//! data, and with a request number and a UUID in each message.
 
 use super::Settings;
 use crate::claim;
@@ -15,40 +15,40 @@ use std::io::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The method that is called.
+/// The called method.
 const METHOD: &str = "grpc.testing.TestService/UnaryCall";
 
-/// The schema, for tools that have none of their own.
+/// The schema, for tools that need one.
 const SCHEMA: &str = include_str!("../../proto/interop.proto");
 
-/// The text in the message, as long as the templates' results.
+/// The text in the message, as long as the results of the templates.
 const TEXT: &str = "1000000 01890a5d-ac96-774b-bcce-b302099a8057";
 
-/// The same in drumfire's template language.
+/// The varying text in drumfire's template language.
 const OURS: &str = "{{ request_number }} {{ uuid }}";
 
-/// The same in ghz's.
+/// The varying text in ghz's template language.
 const THEIRS: &str = "{{.RequestNumber}} {{newUUID}}";
 
 const CONNECTIONS: u32 = 10;
 const STREAMS: u32 = 10;
 
-/// The client, and its call.
+/// A client, and the form of its call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Caller {
-    /// The data does not vary.
+    /// drumfire with constant data.
     Drumfire,
-    /// Each message is made from a template.
+    /// drumfire with a template for each message.
     DrumfireTemplated,
-    /// An older drumfire, whose data does not vary.
+    /// An older drumfire, with constant data.
     Older,
-    /// The same with templates.
+    /// An older drumfire, with a template for each message.
     OlderTemplated,
-    /// The same bytes, without their schema.
+    /// h2load with the same bytes, without a schema.
     H2load,
-    /// Without its templates, which it would run even over data that has none.
+    /// ghz with its templates disabled, which it would evaluate even for constant data.
     Ghz,
-    /// As it comes.
+    /// ghz with its defaults.
     GhzTemplated,
 }
 
@@ -75,7 +75,7 @@ impl Caller {
         }
     }
 
-    /// The drumfire that it is compared with, and the target of the ratio.
+    /// The drumfire to compare with, and the target of the ratio.
     fn beside(self) -> Option<(Self, Option<Target>)> {
         let at_most = |ratio| Some(Target::AtMost(ratio));
         match self {
@@ -88,7 +88,7 @@ impl Caller {
         }
     }
 
-    /// Whether it is the older drumfire, which is measured only where it is given.
+    /// Whether the caller is an older drumfire, which is measured only if it is given.
     fn is_older(self) -> bool {
         matches!(self, Self::Older | Self::OlderTemplated)
     }
@@ -126,7 +126,7 @@ impl Stage {
         })
     }
 
-    /// A caller's command line but for how long it calls.
+    /// A caller's command line, without its duration.
     pub(super) fn command(&self, caller: Caller, program: &Path) -> Command {
         let mut command = pinned(CLIENT_CORE, program);
         match caller {
@@ -165,18 +165,18 @@ impl Stage {
         command.args(["--call", METHOD, "-d", &json(text)]);
         command.args(["-c", &(CONNECTIONS * STREAMS).to_string()]);
         command.args(["--connections", &CONNECTIONS.to_string()]);
-        // Calls in flight at the end are awaited, as by the others, and are no errors.
+        // Calls in flight at the end are awaited, as by the other tools, and are not errors.
         command.args(["--duration-stop=wait", &self.server.address()]);
     }
 }
 
-/// The data as JSON; the texts have nothing to escape.
+/// The data as JSON; the texts need no escapes.
 fn json(text: &str) -> String {
     format!("{{\"response_status\":{{\"message\":\"{text}\"}}}}")
 }
 
-/// The message as gRPC frames it: no compression, four bytes of length, then field 7, the status,
-/// and in it field 2, the text.
+/// The message in gRPC's framing: no compression, four bytes of length, then field 7, the status,
+/// which contains field 2, the text.
 fn message(text: &str) -> Vec<u8> {
     let field = |number: u8, content: &[u8]| -> Vec<u8> {
         // Lengths below 128 take one byte, and the texts are far shorter.
@@ -214,7 +214,7 @@ pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
     };
     for (caller, theirs) in callers.iter().zip(&runs) {
         let beside = caller.beside();
-        // drumfire's own two are always there, and in this order.
+        // The first two runs are always drumfire's, in this order.
         let ours = beside.map(|(ours, _)| runs[ours as usize].as_slice());
         let target = beside.and_then(|(_, target)| target);
         let line = title.compare(caller.name(), theirs, ours, target);

@@ -1,4 +1,4 @@
-//! The cost of a request over HTTP/2 with drumfire and h2load, by the shape of the load.
+//! The cost of a request over HTTP/2 with drumfire and h2load, by the form of the load.
 
 use super::Settings;
 use crate::claim::{self, Claim};
@@ -13,20 +13,20 @@ use std::io::{Error, Result};
 use std::path::Path;
 use std::process::Command;
 
-/// One case: a server, and how many requests are under way on how many connections.
+/// One case: a server, and the number of concurrent requests and of connections.
 #[derive(Debug)]
 pub(super) struct Case {
-    /// Its name for `--only`.
+    /// The name for `--only`.
     pub(super) name: &'static str,
     server: Kind,
     connections: u32,
-    /// On each connection.
+    /// Streams on each connection.
     streams: u32,
     /// The target of the ratio to h2load.
     target: f64,
 }
 
-/// All cases: each shape with each server.
+/// All cases: each form of the load with each server.
 pub(super) const CASES: &[Case] = &[
     case("nghttpd-10x100", Kind::Nghttpd, (10, 100), 0.30),
     case("nghttpd-1x100", Kind::Nghttpd, (1, 100), 0.35),
@@ -55,7 +55,7 @@ struct Client<'a> {
     target: Option<Target>,
 }
 
-/// Runs drumfire, an older one where it is given, and h2load alternately.
+/// Runs drumfire, an older one if it is given, and h2load alternately.
 pub(super) fn measure(case: &Case, settings: &Settings) -> Result<Vec<Line>> {
     let clients = clients(case, &settings.programs);
     let server = Server::start(case.server, Scheme::Plain, &settings.programs)?;
@@ -96,7 +96,7 @@ pub(super) fn measure(case: &Case, settings: &Settings) -> Result<Vec<Line>> {
     Ok(lines)
 }
 
-/// The clients of a case that are there; drumfire is the first.
+/// The available clients of a case; drumfire is the first.
 fn clients<'a>(case: &Case, programs: &'a Programs) -> Vec<Client<'a>> {
     let ours = |name, program| Client {
         name,

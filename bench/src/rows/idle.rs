@@ -1,4 +1,4 @@
-//! Many connections that do little: what does each take of resident memory?
+//! Many connections with little traffic: the resident memory per connection.
 
 use super::Settings;
 use crate::floor::Scheme;
@@ -10,19 +10,19 @@ use drumfire_units::Nanos;
 use std::io::{Error, Result};
 use std::process::Command;
 
-/// Connections of the large run.
+/// The connections of the large run.
 const MANY: u32 = 10_000;
 
-/// Length of a run: the connections are all open for most of it.
+/// The length of a run, in seconds; all connections are open for most of it.
 const SECONDS: u64 = 5;
 
-/// wrk pauses a second before each request when its script has a delay.
+/// With a delay in its script, wrk pauses for a second before each request.
 const PAUSE: &str = "function delay() return 1000 end\n";
 
-/// Measures drumfire and, where it is installed, wrk.
+/// Measures drumfire and, if it is installed, wrk.
 pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
     let programs = &settings.programs;
-    // nginx's own limit of connections lies above the clients'.
+    // nginx's limit of connections is higher than the clients' number.
     let server = Server::start(Kind::Serve, Scheme::Plain, programs)?;
     let url = server.url("/");
     let mut lines = figures("drumfire", Some(Target::AtMost(4.0)), |connections| {
@@ -60,8 +60,8 @@ fn wrk(programs: &Programs, connections: u32, url: &str) -> Result<Command> {
     Ok(command)
 }
 
-/// The peak of resident memory of a run, in kilobytes of 1000 bytes. A run in which the connections
-/// did not do their work has none.
+/// The peak of resident memory of a run, in kilobytes of 1000 bytes. Fails if the connections did
+/// not do their work.
 fn peak(tool: Tool, command: &mut Command, connections: u32) -> Result<f64> {
     let limit = Nanos::from_secs(SECONDS + 60);
     let finished = process::run(command, limit, Watch::Memory)?;
@@ -79,7 +79,7 @@ fn peak(tool: Tool, command: &mut Command, connections: u32) -> Result<f64> {
     Ok(finished.peak_bytes as f64 / 1000.0)
 }
 
-/// The whole divided by the connections, and the growth from one connection to many.
+/// The total divided by the connections, and the growth from one connection to many.
 fn figures(
     tool: &str,
     target: Option<Target>,

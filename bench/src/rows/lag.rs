@@ -1,8 +1,7 @@
-//! The open model: is everything sent, and how late?
+//! The open model: whether every request is sent, and the lag.
 //!
-//! Lag is short, too, when requests wait for connections and are sent the moment that one is free.
-//! On a busy machine this is the rule, so that the figures count only when drumfire itself takes
-//! the runs for valid.
+//! Lag is also short if requests wait for connections and are sent as soon as one is free. This is
+//! usual on a busy machine, so the figures count only if drumfire itself considers the runs valid.
 
 use super::Settings;
 use crate::floor::Scheme;
@@ -16,14 +15,14 @@ use std::io::Result;
 /// Requests per second.
 const RATE: u64 = 50_000;
 
-/// One run's figures.
+/// The figures of one run.
 struct Run {
-    /// Requests sent less those that the schedule has.
+    /// Sent requests minus scheduled requests.
     surplus: f64,
     p50_micros: f64,
     p99_micros: f64,
     cores: f64,
-    /// 1 when drumfire takes the run for valid, otherwise 0.
+    /// 1 if drumfire considers the run valid, otherwise 0.
     valid: f64,
 }
 

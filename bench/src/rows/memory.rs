@@ -1,4 +1,4 @@
-//! Whether memory stays as it is over many calls.
+//! Whether memory stays constant over many calls.
 
 use super::Settings;
 use super::grpc::{Caller, Stage};
@@ -8,16 +8,16 @@ use crate::table::{Figure, Line, Spread, Target};
 use drumfire_units::Nanos;
 use std::io::{Error, Result};
 
-/// Calls a second that the slowest server still manages.
+/// The minimum rate of the slowest server, in calls per second.
 const RATE_MIN: u64 = 2_000;
 
-/// One run: the client, its description in the table, the length of an interval, and the growth of
-/// memory that is allowed from the start to the end, in kB.
+/// One run: the client, its description in the table, the length of an interval, and the allowed
+/// growth of memory from the start to the end, in kB.
 ///
-/// A page of a histogram is resident once a time came that belongs there, and rare times come late.
-/// With short intervals there are as many histograms as intervals in use, two for each thread and
-/// the run's own, and each meets its rare times by itself. A leak of a single byte per call, or of
-/// a page per interval, would be several times this.
+/// A page of a histogram becomes resident when a time falls into it, and rare times come late. With
+/// short intervals there are as many histograms as intervals in use, two for each thread and the
+/// run's own, and rare times touch each of them separately. A leak of a single byte per call, or of
+/// a page per interval, would exceed this growth several times.
 type Case = (Caller, &'static str, &'static str, f64);
 
 const CASES: [Case; 3] = [
@@ -41,8 +41,8 @@ pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
     Ok(lines)
 }
 
-/// Resident memory at the start of a run, when the first tenth of the looks is over, and at its
-/// end, in kilobytes of 1000 bytes: each the median of a tenth of all looks.
+/// Resident memory at the start of a run, after the first tenth of the readings, and at its end, in
+/// kilobytes of 1000 bytes. Each is the median of a tenth of all readings.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Resident {
     /// At the start.
@@ -52,7 +52,7 @@ pub(super) struct Resident {
 }
 
 impl Resident {
-    /// Of all looks at a run, in bytes.
+    /// Computes the medians from all readings of a run, in bytes.
     pub(super) fn of(looks: &[u64]) -> Result<Self> {
         let tenth = looks.len() / 10;
         if tenth == 0 {

@@ -1,5 +1,5 @@
-//! Pandora's whole job: each load of its page on performance, with drumfire on one core and the
-//! server on another.
+//! Pandora's job: each load of its page on performance, with drumfire on one core and the server on
+//! another.
 
 mod ammo;
 mod beside;

@@ -1,4 +1,4 @@
-//! A page of metrics that is fetched again and again: what does it do to a run's own lateness?
+//! The effect of frequent metrics fetches on the lag of a run.
 
 use super::Settings;
 use crate::floor::Scheme;
@@ -13,23 +13,23 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// Connections that carry the load.
+/// The number of connections.
 const CONNECTIONS: &str = "50";
-/// Between two fetches.
+/// The time between two fetches.
 const EVERY: Duration = Duration::from_millis(100);
-/// How long one may take.
+/// The timeout of a fetch.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// By how much the 99th percentile of the lag may differ, in percent.
+/// The maximum difference of the lag's 99th percentile, in percent.
 const LAG_MAX: f64 = 5.0;
 
-/// The lag of runs whose page is fetched and of runs that have none, alternately.
+/// The lag of runs whose metrics are fetched and of runs without metrics, alternating.
 pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
     let server = Server::start(Kind::Serve, Scheme::Plain, &settings.programs)?;
     let (mut plain, mut changes, mut fetches) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..settings.rounds {
         let scraped = || scraped(&server, settings);
         let bare = || lag(&server, None, settings);
-        // Neither is always the first.
+        // The order alternates.
         let ((with, fetched), without) = if round % 2 == 0 {
             let with = scraped()?;
             (with, bare()?)
@@ -77,7 +77,7 @@ pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
     ])
 }
 
-/// The lag of a run whose page is fetched, and how often it was.
+/// The lag of a run whose metrics are fetched, and the number of fetches.
 fn scraped(server: &Server, settings: &Settings) -> Result<(f64, u64)> {
     let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let page = free.local_addr()?;
@@ -86,7 +86,7 @@ fn scraped(server: &Server, settings: &Settings) -> Result<(f64, u64)> {
     let lag = thread::scope(|scope| {
         scope.spawn(|| {
             while !is_over.load(Ordering::Relaxed) {
-                // Before its start and after its end the run has no page.
+                // The run has no metrics page before its start and after its end.
                 let whole = fetch(page).is_ok_and(|text| text.contains("# EOF"));
                 fetched.fetch_add(u64::from(whole), Ordering::Relaxed);
                 thread::sleep(EVERY);
@@ -97,7 +97,7 @@ fn scraped(server: &Server, settings: &Settings) -> Result<(f64, u64)> {
         lag
     })?;
     let fetched = fetched.into_inner();
-    // A tenth of them may be missed for the run's own start and end.
+    // A tenth of the fetches may be missed, for the start and end of the run.
     let least = u64::from(settings.seconds) * 8;
     match fetched >= least {
         true => Ok((lag, fetched)),

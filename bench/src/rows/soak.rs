@@ -1,4 +1,4 @@
-//! A long run: does it take more and more memory or descriptors, and what does storing it cost?
+//! A long run: whether it needs more and more memory or descriptors, and the cost of storing it.
 
 use super::Settings;
 use crate::claim;
@@ -11,15 +11,15 @@ use std::io::{Error, Result};
 use std::path::Path;
 use std::process::Command;
 
-/// Connections that carry them.
+/// The number of connections.
 const CONNECTIONS: &str = "50";
-/// Where the memory of a run of half an hour must be what it stays.
+/// The fraction of the run, here 5 of 30 minutes, after which memory must be constant.
 const SETTLED: f64 = 5.0 / 30.0;
-/// How many seconds the end of a run takes at most.
+/// The maximum length of a run's end, in seconds.
 const ENDING: u64 = 5;
-/// How far it may move from there on, in MB.
+/// The maximum change of memory from there on, in MB.
 const MOVES_MAX: f64 = 2.0;
-/// How much of the client's CPU time storing may cost, in percent.
+/// The maximum cost of storing, in percent of the client's CPU time.
 const STORING_MAX: f64 = 2.0;
 
 /// Whether a run is stored.
@@ -67,7 +67,7 @@ fn client(settings: &Settings, seconds: u64) -> Command {
     command
 }
 
-/// Memory and descriptors from the time on at which they must be what they stay.
+/// Memory and descriptors from the time on at which they must be constant.
 pub(super) fn long(settings: &Settings) -> Result<Vec<Line>> {
     let server = Server::start(Kind::Serve, Scheme::Plain, &settings.programs)?;
     let minutes = u64::from(settings.minutes);
@@ -121,15 +121,15 @@ pub(super) fn long(settings: &Settings) -> Result<Vec<Line>> {
     ])
 }
 
-/// What was looked at again and again, in the part of a run in which it must not move.
+/// Repeated readings in the part of a run in which they must be constant.
 struct Settled {
     first: f64,
     last: f64,
     range: f64,
 }
 
-/// From a sixth of the looks on, without those of the last seconds, which have the end of the run:
-/// connections are closed, and the report is made.
+/// The readings after the first sixth, without the last seconds, which belong to the end of the
+/// run: connections are closed, and the report is made.
 fn settled(looks: &[u64], minutes: u64) -> Result<Settled> {
     let from = (looks.len() as f64 * SETTLED) as usize;
     let end = looks.len() * ENDING as usize / (minutes * 60) as usize;
@@ -145,7 +145,7 @@ fn settled(looks: &[u64], minutes: u64) -> Result<Settled> {
     })
 }
 
-/// The client's CPU time of runs that are stored and of runs that are not.
+/// The client's CPU time of stored runs and of runs that are not stored.
 pub(super) fn storing(settings: &Settings) -> Result<Vec<Line>> {
     let server = Server::start(Kind::Serve, Scheme::Plain, &settings.programs)?;
     let seconds = u64::from(settings.seconds);
@@ -156,7 +156,7 @@ pub(super) fn storing(settings: &Settings) -> Result<Vec<Line>> {
             let finished = run(&server, seconds, storing, Watch::Nothing, settings)?;
             Ok::<f64, Error>(finished.cpu().0 as f64)
         };
-        // Neither is always the first.
+        // The order alternates.
         let (with, without) = if round % 2 == 0 {
             let with = cpu(Storing::In(&folder))?;
             (with, cpu(Storing::Nowhere)?)

@@ -1,4 +1,4 @@
-//! How long the program takes to print something short: loading it, and parsing its command line.
+//! The time in which the program prints a short text: loading it, and parsing its command line.
 
 use super::Settings;
 use crate::process::{CLIENT_CORE, pinned};
@@ -7,10 +7,10 @@ use drumfire_net::Clock;
 use std::io::Result;
 use std::process::Stdio;
 
-/// Starts of each kind; the first finds nothing in the caches.
+/// The number of starts of each kind; the first finds empty caches.
 const STARTS: usize = 20;
 
-/// Measures, by wall time from the fork to the reaping, `taskset` included.
+/// Measures the wall time from the fork to the reaping, including `taskset`.
 pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
     let mut lines = Vec::new();
     for words in [&["--version"][..], &["http", "--help"]] {

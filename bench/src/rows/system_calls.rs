@@ -1,8 +1,9 @@
-//! System calls per request: by the kernel's own count at full speed, and by name.
+//! System calls per request: the kernel's count at full speed, and the counts by name.
 //!
 //! Two runs of different length are subtracted, so that the costs of the start cancel out. The
-//! number of waits depends on how many responses each finds, and so on which side is faster:
-//! against a slower server there are more. A client that is traced is slow and finds many.
+//! number of waits depends on the number of responses that each wait finds, and therefore on which
+//! side is faster: a slower server causes more waits. A traced client is slow and finds many
+//! responses.
 
 use super::Settings;
 use crate::floor::Scheme;
@@ -15,14 +16,14 @@ use std::io::{Error, Result};
 use std::path::Path;
 use std::process::Command;
 
-/// Requests of the short and of the long run.
+/// The number of requests in the short and in the long run.
 const FEW: u64 = 2_000;
 const MANY: u64 = 52_000;
 
-/// The kernel's event.
+/// The kernel's event for a system call.
 const EVENT: &str = "raw_syscalls:sys_enter";
 
-/// Measures with whatever of perf and strace is installed.
+/// Measures with perf and strace, as far as they are installed.
 pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
     let mut lines = Vec::new();
     for kind in [Kind::Answer, Kind::Nginx] {
@@ -48,7 +49,7 @@ pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
     Ok(lines)
 }
 
-/// `tool` runs before drumfire, with `requests` requests over 64 connections.
+/// Runs drumfire under `tool`, with `requests` requests over 64 connections.
 fn traced(
     tool: &str,
     flags: &[&str],
@@ -64,7 +65,7 @@ fn traced(
     Ok(command)
 }
 
-/// All system calls of a run, by the kernel's count.
+/// All system calls of a run, counted by the kernel.
 fn counted(requests: u64, server: &Server, drumfire: &Path) -> Result<f64> {
     let flags = ["stat", "-x,", "-e", EVENT];
     let url = server.url("/");
@@ -75,7 +76,7 @@ fn counted(requests: u64, server: &Server, drumfire: &Path) -> Result<f64> {
         .ok_or_else(|| Error::other(format!("perf printed: {}", finished.stderr)))
 }
 
-/// The calls of which there are many, each per request.
+/// The frequent calls, each per request.
 fn by_name(server: &Server, drumfire: &Path) -> Result<Line> {
     let url = server.url("/");
     let calls = |requests| -> Result<BTreeMap<String, f64>> {

@@ -1,7 +1,7 @@
-//! The load testers that are judged, and the command line of each.
+//! The compared load testers, and the command line of each.
 //!
-//! Each gets the load as its own manual says: the rate where it has one, with as many connections or
-//! users as keep it, and otherwise a closed loop over [`CLOSED`] connections.
+//! Each tool gets the load as its manual describes: the rate if it has one, with enough connections
+//! or users to keep it, and otherwise a closed loop over [`CLOSED`] connections.
 
 use super::Load;
 use super::reading::{self, Reading};
@@ -11,15 +11,15 @@ use std::io::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The connections of tools without a rate, and of those that divide it among workers.
+/// The connections of tools without a rate, and of tools that divide the rate among workers.
 const CLOSED: u32 = 20;
-/// The most requests under way of tools that keep a rate.
+/// The maximum number of concurrent requests of tools that keep a rate.
 const OPEN: u32 = 2_000;
 
 /// A load tester.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Instrument {
-    /// The program that is measured otherwise.
+    /// drumfire itself.
     Drumfire,
     /// oha.
     Oha,
@@ -45,7 +45,7 @@ pub enum Instrument {
     H2load,
 }
 
-/// The place of a reading.
+/// The source of a reading.
 enum Source {
     /// Standard output.
     Output,
@@ -54,7 +54,7 @@ enum Source {
 }
 
 impl Instrument {
-    /// All, those with a rate first.
+    /// All instruments; those with a rate come first.
     pub const ALL: [Self; 12] = [
         Self::Drumfire,
         Self::Oha,
@@ -70,7 +70,7 @@ impl Instrument {
         Self::H2load,
     ];
 
-    /// As the table names it.
+    /// The name in the table.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -89,7 +89,7 @@ impl Instrument {
         }
     }
 
-    /// The program; `None` where it is not installed.
+    /// The program; `None` if it is not installed.
     #[must_use]
     pub fn program(self, programs: &Programs) -> Option<PathBuf> {
         match self {
@@ -108,7 +108,7 @@ impl Instrument {
         }
     }
 
-    /// The connections of a tool that knows no rate.
+    /// The connections of a tool without a rate.
     #[must_use]
     pub const fn closed(self) -> Option<u32> {
         match self {
@@ -120,7 +120,7 @@ impl Instrument {
     /// The command line for a load, with its files in `folder`.
     ///
     /// # Errors
-    /// When a file can't be written.
+    /// If a file can't be written.
     pub fn command(self, program: &Path, load: &Load, folder: &Path) -> Result<Command> {
         let Load {
             url,
@@ -186,10 +186,10 @@ impl Instrument {
         Ok(command)
     }
 
-    /// The figures that it printed, or wrote into its files.
+    /// Parses the figures that the tool printed, or wrote into its files.
     ///
     /// # Errors
-    /// When it printed none, with the end of what it said.
+    /// If there are none; the message has the end of `said`.
     pub fn read(self, output: &str, said: &str, folder: &Path) -> Result<Reading> {
         let (source, parse): (Source, fn(&str) -> Option<Reading>) = match self {
             Self::Drumfire => (Source::Output, reading::drumfire),
@@ -216,7 +216,8 @@ impl Instrument {
     }
 }
 
-/// A program that no registry has, at the path that this variable names, as `make dialects` takes it.
+/// A program that no registry offers, at the path in this environment variable, as in `make
+/// dialects`.
 fn named(variable: &str) -> Option<PathBuf> {
     let path = PathBuf::from(std::env::var_os(variable)?);
     path.is_file().then(|| path.canonicalize().unwrap_or(path))

@@ -1,29 +1,28 @@
-//! The words of load testers, read back.
+//! Parsers of load testers' output.
 //!
-//! A parser takes what the tool prints for its reader, or its JSON where it has one, and nothing from
-//! elsewhere. A figure that a tool does not print stays `None`: it is not computed here from others.
+//! A parser reads only the text that the tool prints for its user, or its JSON if it has one. A
+//! figure that a tool does not print stays `None`: it is not computed from other figures.
 
 use serde_json::Value;
 
 /// The figures of a report. Times are in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Reading {
-    /// The median latency: from the intended start where the tool knows one.
+    /// The median latency: from the intended start if the tool knows one.
     pub p50: Option<f64>,
-    /// The median time of service, where the tool tells it apart.
+    /// The median service time, if the tool distinguishes it.
     pub service: Option<f64>,
-    /// The ninetieth percentile.
+    /// The 90th percentile.
     pub p90: Option<f64>,
-    /// The ninety-ninth.
+    /// The 99th percentile.
     pub p99: Option<f64>,
-    /// Requests that failed, were not sent though they were due, or never ended.
+    /// The number of requests that failed, were due but not sent, or never ended.
     pub without_answer: Option<u64>,
-    /// Whether the report says that it can't be believed.
+    /// Whether the report warns that its results can't be trusted.
     pub doubts: bool,
-    /// Whether the report says that the target does not keep up.
+    /// Whether the report shows that the target does not keep up.
     pub behind: bool,
-    /// Requests per second: those that were asked for, and those that were answered, where the report
-    /// has both.
+    /// The requested and the answered requests per second, if the report has both.
     pub rates: Option<[f64; 2]>,
 }
 
@@ -86,7 +85,7 @@ pub fn vegeta(text: &str) -> Option<Reading> {
     })
 }
 
-/// The rate that was asked for and the one that was answered, where a report has both.
+/// The requested and the answered rate, if a report has both.
 fn rates(asked: &Value, answered: &Value) -> Option<[f64; 2]> {
     let rate = |value: &Value| {
         let text = value.as_str().and_then(|text| text.parse().ok());
@@ -112,7 +111,7 @@ pub fn k6(text: &str) -> Option<Reading> {
         p90: time("p(90)"),
         p99: time("p(99)"),
         without_answer: Some(failed + dropped),
-        // Iterations that it drops are its only word on itself, and on a target that is too slow.
+        // Dropped iterations are k6's only sign that it is late, or that a target is too slow.
         doubts: dropped > 0,
         behind: dropped > 0,
         ..Reading::default()
@@ -165,7 +164,7 @@ pub fn ghz(text: &str) -> Option<Reading> {
     })
 }
 
-/// A time with its unit, such as wrk and Go's programs print: `1.05s`, `700.12ms`, `2.1us`.
+/// A time with its unit, as wrk and Go programs print it: `1.05s`, `700.12ms`, `2.1us`.
 fn time(text: &str) -> Option<f64> {
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
     let (number, unit) = text.split_at(digits);
@@ -180,7 +179,7 @@ fn time(text: &str) -> Option<f64> {
     Some(number.parse::<f64>().ok()? * scale)
 }
 
-/// The words of the first line that begins with this.
+/// The words of the first line that begins with `start`.
 fn line<'t>(text: &'t str, start: &str) -> Option<Vec<&'t str>> {
     let line = text
         .lines()
@@ -211,7 +210,7 @@ pub fn wrk(text: &str) -> Option<Reading> {
 /// hey's table: `90% in 0.7010 secs`, and an error distribution of lines such as `[12] Get …`.
 #[must_use]
 pub fn hey(text: &str) -> Option<Reading> {
-    // Some versions double the sign.
+    // Some versions print the percent sign twice.
     let quantile = |name: &str| {
         let words =
             line(text, &format!("{name}%% in")).or_else(|| line(text, &format!("{name}% in")))?;
@@ -251,8 +250,8 @@ pub fn go_wrk(text: &str) -> Option<Reading> {
     })
 }
 
-/// slow_cooker's last line: good/bad/failed, the goal, the time, and
-/// `min [p50 p95 p99 p999] max` in milliseconds.
+/// slow_cooker's last line: good/bad/failed, the goal, the time, and `min [p50 p95 p99 p999] max`
+/// in milliseconds.
 #[must_use]
 pub fn slow_cooker(text: &str) -> Option<Reading> {
     let lines = text
@@ -277,12 +276,12 @@ pub fn slow_cooker(text: &str) -> Option<Reading> {
         .split_whitespace()
         .filter_map(|word| Some(word.parse::<f64>().ok()? / 1e3))
         .collect();
-    // The share of the goal that was answered.
+    // The answered share of the goal.
     let shares = last?.split_whitespace();
     let mut shares = shares.filter_map(|word| word.strip_suffix('%')?.parse::<f64>().ok());
     Some(Reading {
         p50: times.first().copied(),
-        // p95 stands in its place.
+        // The line has p95 instead.
         p90: None,
         p99: times.get(2).copied(),
         without_answer: Some(failures),
@@ -291,7 +290,7 @@ pub fn slow_cooker(text: &str) -> Option<Reading> {
     })
 }
 
-/// h2load's table has a mean and a spread, and no quantile.
+/// h2load's table has a mean and a spread, and no quantiles.
 #[must_use]
 pub fn h2load(text: &str) -> Option<Reading> {
     let words = line(text, "requests:")?;
@@ -307,8 +306,8 @@ pub fn h2load(text: &str) -> Option<Reading> {
     })
 }
 
-/// Pandora's phout: a row for each request, with its whole time in microseconds in the third column
-/// and the protocol's and the network's codes in the last two.
+/// Pandora's phout: a row for each request, with the total time in microseconds in the third column
+/// and the codes of the protocol and the network in the last two.
 #[must_use]
 pub fn phout(text: &str) -> Option<Reading> {
     let mut times = Vec::new();

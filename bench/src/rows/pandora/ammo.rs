@@ -1,4 +1,4 @@
-//! Files of a million requests: how long until the first is sent, and how much memory a run takes.
+//! Files of a million requests: the time until the first is sent, and the memory of a run.
 
 use super::plans;
 use crate::floor::Scheme;
@@ -15,14 +15,14 @@ use std::io::{Error, Result};
 /// Lines of the file.
 const LINES: u32 = 1_000_000;
 
-/// How much more memory a file of twice as many lines may take, in kB: peaks of the same file differ
-/// by as much from run to run, and the file is larger by 33 MB and 134 MB.
+/// The maximum additional memory for a file with twice as many lines, in kB: the peaks of one file
+/// vary as much from run to run, and the file is larger by 33 MB and 134 MB.
 const GROWTH_MAX: f64 = 4_000.0;
 
-/// How a file is kept.
+/// How a file is kept in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Keep {
-    /// An index in memory, blocks as they are needed.
+    /// An index in memory, and blocks on demand.
     Streamed,
     /// All requests in memory.
     Preloaded,
@@ -128,7 +128,7 @@ fn name(lines: u32, format: &str) -> String {
 fn uris(lines: u32) -> String {
     let mut text = String::new();
     for n in 0..lines {
-        // A String takes everything.
+        // Writing to a String can't fail.
         let _complete = writeln!(text, "/item/{n}?q=abcdef{n} tag{}", n % 7);
     }
     text
@@ -137,7 +137,7 @@ fn uris(lines: u32) -> String {
 fn jsons(lines: u32) -> String {
     let mut text = String::new();
     for n in 0..lines {
-        // A String takes everything.
+        // Writing to a String can't fail.
         let _complete = writeln!(
             text,
             "{{\"uri\": \"/item/{n}\", \"method\": \"POST\", \"tag\": \"tag{}\", \"headers\": \

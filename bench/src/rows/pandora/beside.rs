@@ -1,4 +1,4 @@
-//! GET of 1 kB from nginx beside Pandora itself, where it is given.
+//! GET of 1 kB from nginx, compared with Pandora itself if it is given.
 
 use super::contest::{Contender, Count, absent, difference, hold};
 use super::plans;
@@ -13,7 +13,7 @@ use crate::tool::{Reuse, Tool, Workload};
 use std::io::Result;
 use std::process::Command;
 
-/// Connections, and Pandora's instances.
+/// The number of connections, and of Pandora's instances.
 const CONNECTIONS: u32 = 64;
 
 /// A case.
@@ -21,7 +21,7 @@ const CONNECTIONS: u32 = 64;
 pub(super) struct Case {
     title: &'static str,
     reuse: Reuse,
-    /// drumfire's share of Pandora's cost.
+    /// The maximum share of Pandora's cost.
     target: f64,
 }
 
@@ -37,8 +37,8 @@ pub(super) const CLOSE: Case = Case {
     target: 1.0,
 };
 
-/// Measures drumfire, its own dialect of Pandora, Pandora, the floor, and an older drumfire where it
-/// is given.
+/// Measures drumfire, its Pandora dialect, Pandora, the floor, and an older drumfire if it is
+/// given.
 pub(super) fn measure(case: &Case, settings: &Settings) -> Result<Vec<Line>> {
     let programs = &settings.programs;
     let server = Server::start(Kind::Nginx, Scheme::Plain, programs)?;
@@ -77,8 +77,8 @@ pub(super) fn measure(case: &Case, settings: &Settings) -> Result<Vec<Line>> {
     Ok(lines)
 }
 
-/// What Pandora's cost is made of: the kernel's part is everyone's, so that a client that does
-/// nothing bounds the ratio from below.
+/// The parts of Pandora's cost: every client needs the kernel's part, so a client that does nothing
+/// bounds the ratio from below.
 fn bounds(case: &Case, runs: &[Vec<Run>]) -> Vec<Line> {
     let figure = |what: &str, spread: Spread| {
         Line::Figure(Figure {
@@ -104,7 +104,7 @@ fn bounds(case: &Case, runs: &[Vec<Run>]) -> Vec<Line> {
     ]
 }
 
-/// The places of the contenders, where Pandora is there.
+/// The indices of the contenders, if Pandora is given.
 const DRUMFIRE: usize = 0;
 const PANDORA: usize = 2;
 const FLOOR: usize = 3;
@@ -158,7 +158,7 @@ fn contenders(case: &Case, server: &Server, settings: &Settings) -> Result<Vec<C
     Ok(contenders)
 }
 
-/// Pandora's configuration of the same load. Its rows go nowhere.
+/// Pandora's configuration of the same load. The results are discarded.
 fn configuration(case: &Case, server: &Server, seconds: u32) -> String {
     let closing = case.reuse == Reuse::Close;
     format!(

@@ -1,4 +1,4 @@
-//! Large bodies, received and sent: bytes per CPU second beside the floor, and memory.
+//! Large bodies, received and sent: bytes per CPU second compared with the floor, and memory.
 
 use super::contest::{Contender, Count, hold};
 use super::plans;
@@ -14,19 +14,19 @@ use drumfire_units::Nanos;
 use std::io::{Error, Result};
 use std::process::Command;
 
-/// Connections of each case.
+/// The number of connections in each case.
 const CONNECTIONS: u32 = 32;
 
 /// A case.
 #[derive(Debug)]
 pub(super) struct Case {
     title: &'static str,
-    /// Bytes of a body.
+    /// The size of a body, in bytes.
     bytes: u32,
     way: Direction,
 }
 
-/// Which way the bodies go.
+/// The direction of the bodies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Direction {
     /// From nginx.
@@ -65,11 +65,11 @@ pub(super) const POST_1M: Case = Case {
     way: Direction::Sent,
 };
 
-/// How much memory may grow from the start to the end, in kB: pages of histograms that rare times
-/// touch late.
+/// The maximum growth of memory from the start to the end, in kB: rare times touch pages of
+/// histograms late.
 const GROWTH_MAX: f64 = 512.0;
 
-/// Measures drumfire and the floor alternately, and then drumfire's memory in a run of its own.
+/// Measures drumfire and the floor alternately, and then drumfire's memory in a separate run.
 pub(super) fn measure(case: &Case, settings: &Settings) -> Result<Vec<Line>> {
     let kind = match case.way {
         Direction::Received(_) => Kind::Nginx,

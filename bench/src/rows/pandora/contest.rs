@@ -1,4 +1,4 @@
-//! Clients that are run alternately against one server.
+//! Clients that run alternately against one server.
 
 use crate::claim::Claim;
 use crate::process::{self, Watch};
@@ -10,12 +10,12 @@ use drumfire_units::Nanos;
 use std::io::{Error, Result};
 use std::process::Command;
 
-/// How the requests of a client are known.
+/// How the requests of a client are counted.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Count {
     /// By its own output.
     Printed(fn(&str) -> Option<Claim>),
-    /// By nginx, for clients that print none, or none that all of their requests are in.
+    /// By nginx, for clients that print no count, or an incomplete one.
     Nginx,
 }
 
@@ -25,11 +25,11 @@ pub(super) struct Contender {
     pub(super) name: &'static str,
     pub(super) command: Command,
     pub(super) count: Count,
-    /// The target of the ratio to it.
+    /// The target of the ratio to this client.
     pub(super) target: Option<Target>,
 }
 
-/// Runs all of them alternately; yields each one's runs.
+/// Runs all contenders alternately; returns each one's runs.
 pub(super) fn hold(
     contenders: &mut [Contender],
     server: &Server,
@@ -48,7 +48,7 @@ pub(super) fn hold(
         let claim = match count {
             Count::Printed(parse) => parse(&finished.stdout)
                 .ok_or_else(|| Error::other(format!("{command:?} printed: {}", finished.stdout)))?,
-            // The second question is in the count, the first was in the one before.
+            // The second query counts itself; the first is part of the previous count.
             Count::Nginx => Claim {
                 requests: server.requests()?.saturating_sub(counted + 1),
                 failed: 0,
@@ -59,7 +59,7 @@ pub(super) fn hold(
     })
 }
 
-/// What a request of one takes more than one of another, round by round, in microseconds.
+/// The additional cost of a request of `more` over `less`, round by round, in microseconds.
 pub(super) fn difference(what: String, more: &[Run], less: &[Run], target: Option<Target>) -> Line {
     let pairs = more.iter().zip(less);
     let spread = Spread::of(pairs.map(|(a, b)| (a.client_nanos - b.client_nanos) / 1e3));
@@ -71,7 +71,7 @@ pub(super) fn difference(what: String, more: &[Run], less: &[Run], target: Optio
     })
 }
 
-/// A client that is not there.
+/// A line for a missing client.
 pub(super) fn absent(case: &str, tool: &str) -> Line {
     Line::Absent {
         what: format!("{case}: {tool}"),

@@ -1,9 +1,9 @@
-//! Tens of thousands of users who wait for a slow server: is the schedule kept, does anything time
-//! out that should not, and what does a user take of memory?
+//! Tens of thousands of users who wait for a slow server: whether the schedule is kept, whether any
+//! request times out that should not, and the memory per user.
 //!
-//! A process has as many users as its limit of descriptors lets it have connections; where that is
-//! too few, several run side by side on the clients' core, each with a server of its own at its own
-//! address of loopback, and with its share of the rate.
+//! A process can have as many users as its descriptor limit allows connections. If that is too few,
+//! several processes run concurrently on the clients' core, each with a separate server at a
+//! different loopback address, and with its share of the rate.
 
 use super::plans;
 use crate::process::{self, Group, Watch};
@@ -23,21 +23,22 @@ pub(super) struct Case {
     delay: u64,
     /// Requests per second.
     rate: u64,
-    /// More than are busy at a time: a user whose answer is late does not delay the schedule.
+    /// The number of users, which exceeds the number of busy ones: a user with a late answer does
+    /// not delay the schedule.
     users: u64,
-    /// Length of a run in seconds.
+    /// The length of a run, in seconds.
     seconds: u64,
     shape: Shape,
-    /// What a further user may take of resident memory, in kB.
+    /// The maximum resident memory per additional user, in kB.
     growth_max: Option<f64>,
 }
 
-/// What a user does.
+/// The work of a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
-    /// GET, on a connection of its own.
+    /// GET, on a separate connection.
     Plain,
-    /// Two steps in the shop on a connection of its own, with variables, cookies and a feed.
+    /// Two steps in the shop on a separate connection, with variables, cookies and a feed.
     Scenario,
     /// GET, on a stream of a connection that 100 users share.
     Streams,
@@ -86,18 +87,18 @@ pub(super) const S_10_HTTP2: Case = Case {
     ..S_10
 };
 
-/// Where the connections come from. With more connections from one address to one server than half
-/// of the ephemeral ports, Linux looks through all of that half before it finds a port in the other:
-/// a millisecond for each.
+/// The source addresses of connections. If more connections go from one address to one server than
+/// half of the ephemeral ports, Linux searches all of that half before it finds a port in the
+/// other: a millisecond for each.
 const SOURCES: &str = "127.0.1.1, 127.0.1.2, 127.0.1.3, 127.0.1.4";
 
-/// Users that share a connection over HTTP/2.
+/// The number of users that share an HTTP/2 connection.
 const STREAMS: u64 = 100;
 
-/// Descriptors that a process needs besides its connections.
+/// The number of descriptors that a process needs in addition to its connections.
 const RESERVED: u64 = 500;
 
-/// Users of the process beside which others are held for growth per user.
+/// The number of users in the reference run for the growth per user.
 const FEW: u64 = 10;
 
 impl Case {
@@ -124,7 +125,7 @@ impl Case {
         )
     }
 
-    /// Requests of an iteration.
+    /// The number of requests in an iteration.
     fn steps(&self) -> u64 {
         match self.shape {
             Shape::Plain | Shape::Streams => 1,
@@ -152,7 +153,7 @@ impl Case {
     }
 }
 
-/// Each user logs in, and looks into its cart with the token and the cookie that it got.
+/// Each user logs in, and requests the cart with the received token and cookie.
 const SHOP: &str = "session: user
 cookies: user
 scenario:
@@ -164,12 +165,12 @@ scenario:
     name: cart
     headers: { Authorization: \"Bearer {{ token }}\", X-Shop-User: \"{{ people.name }}\" }";
 
-/// A number as parts that differ by one at most.
+/// Divides a number into parts that differ by at most one.
 fn shares(whole: u64, parts: u64) -> impl Iterator<Item = u64> {
     (0..parts).map(move |part| whole * (part + 1) / parts - whole * part / parts)
 }
 
-/// Clients side by side that have ended, and their summaries.
+/// Finished clients that ran concurrently, and their summaries.
 struct Measured {
     group: Group,
     summaries: Vec<Summary>,
@@ -188,7 +189,7 @@ impl Measured {
             .try_fold(0.0, |worst: f64, summary| Ok(worst.max(micros(summary)?)))
     }
 
-    /// The peaks of all, in kB.
+    /// The sum of the peaks, in kB.
     fn peak(&self) -> f64 {
         let peaks = self.group.members.iter().map(|member| member.peak_bytes);
         peaks.sum::<u64>() as f64 / 1e3

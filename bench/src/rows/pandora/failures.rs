@@ -1,4 +1,4 @@
-//! A server that dies and comes back, and one that freezes, in the middle of a run.
+//! A server that crashes and restarts, and one that freezes, in the middle of a run.
 
 use crate::process::{self, CLIENT_CORE, Finished, Watch, pinned};
 use crate::rows::Settings;
@@ -15,23 +15,23 @@ use std::thread;
 /// Requests per second.
 const RATE: u64 = 10_000;
 
-/// Length of a run, and when the server fails in it.
+/// The length of a run, and the time at which the server fails.
 const SECONDS: u64 = 12;
 const HEALTHY: Nanos = Nanos::from_secs(4);
 
-/// How long a server that was killed is away.
+/// The time for which a killed server is down.
 const AWAY: Nanos = Nanos::from_secs(1);
 
-/// How long a server that was stopped stands still.
+/// The time for which a frozen server stands still.
 const FROZEN: Nanos = Nanos::from_millis(2_500);
 
-/// In so long a time a server that has recovered sees its share of the rate.
+/// The window in which a recovered server must receive its share of the rate.
 const WINDOW: Nanos = Nanos::from_millis(100);
 
-/// The share of it that is recovery.
+/// The share of the rate that counts as recovered.
 const RECOVERED: f64 = 0.95;
 
-/// A second to recover in.
+/// The maximum recovery time, in seconds.
 const RECOVERY_MAX: Option<Target> = Some(Target::AtMost(1.0));
 
 /// Kills the server, and starts it again.
@@ -85,8 +85,9 @@ pub(super) fn frozen(settings: &Settings) -> Result<Vec<Line>> {
         "",
         Some(Target::Exactly(0.0)),
     );
-    // Arrivals of the freeze wait for what is left of it: a share of 2.5 ÷ 12 of all, evenly from
-    // 0 to 2.5 s. p90 lies where a tenth of 12 s is left, p99 where a hundredth is.
+    // Arrivals during the freeze wait for the rest of it: a share of 2.5 ÷ 12 of all requests, with
+    // waits spread evenly from 0 to 2.5 s. At p90 a tenth of 12 s of the freeze is left, at p99 a
+    // hundredth.
     for (name, quantile, least) in [
         ("p90", "0.9", 1.25),
         ("p99", "0.99", 2.3),
@@ -114,7 +115,7 @@ fn load(server: &Server, settings: &Settings) -> Command {
     command
 }
 
-/// Runs a client while `event` goes on; yields its summary, and what `event` yields.
+/// Runs a client during `event`; returns its summary, and the result of `event`.
 fn meanwhile<T: Send>(
     command: &mut Command,
     event: impl FnOnce() -> Result<T> + Send,
@@ -130,7 +131,7 @@ fn meanwhile<T: Send>(
     Ok((Summary::parse(&finished?.stdout)?, happened?))
 }
 
-/// The figures of both.
+/// The figures that both cases have.
 fn of_all(title: &str, summary: &Summary) -> Result<Vec<Line>> {
     let intended = RATE * SECONDS;
     let sent = summary.count("sent")?;
@@ -185,7 +186,7 @@ fn monotonic() -> Nanos {
     Nanos::from_secs(now.tv_sec.unsigned_abs()) + Nanos(now.tv_nsec.unsigned_abs())
 }
 
-/// When requests arrived at the server, in order.
+/// The arrival times of requests at the server, in order.
 fn arrivals(server: &Server) -> Result<Vec<Nanos>> {
     let text = server.get("/arrivals")?;
     let mut arrivals = text
@@ -197,7 +198,7 @@ fn arrivals(server: &Server) -> Result<Vec<Nanos>> {
     Ok(arrivals)
 }
 
-/// How long after `start` the first window ends in which the server saw the rate.
+/// The time from `start` to the end of the first window in which the server received the rate.
 fn steady_after(arrivals: &[Nanos], start: Nanos) -> Option<Nanos> {
     let wanted = RATE as f64 * WINDOW.as_secs_f64() * RECOVERED;
     let count = |from: Nanos, to: Nanos| {
@@ -215,7 +216,7 @@ fn steady_after(arrivals: &[Nanos], start: Nanos) -> Option<Nanos> {
     None
 }
 
-/// How long after `start` all but a window's share of what was due by then had arrived.
+/// The time from `start` until all due requests had arrived, except for a window's share.
 fn caught_up_after(arrivals: &[Nanos], start: Nanos) -> Option<Nanos> {
     let first = *arrivals.first()?;
     let slack = RATE as f64 * WINDOW.as_secs_f64() * (1.0 - RECOVERED);
@@ -252,8 +253,8 @@ mod tests {
     #[test]
     fn a_backlog_is_worked_off_when_all_that_was_due_has_come() {
         let thaw = Nanos::from_secs(3);
-        // What was due from 1 s on comes at twice the rate from 3 s on: caught up at 5 s, and a
-        // slack of 50 requests sooner.
+        // The requests due from 1 s on arrive at twice the rate from 3 s on: caught up at 5 s, and
+        // with a slack of 50 requests slightly earlier.
         let late = |at: Nanos| match at >= Nanos::from_secs(1) {
             true => thaw + Nanos((at - Nanos::from_secs(1)).0 / 2),
             false => at,

@@ -1,4 +1,4 @@
-//! 35,000 requests a second from files and scenarios: is everything sent, and how late?
+//! 35,000 requests per second from files and scenarios: whether every request is sent, and the lag.
 
 use super::plans::{self, ITEM, big_item};
 use crate::floor::Scheme;
@@ -14,7 +14,7 @@ use std::path::Path;
 /// Requests per second.
 const RATE: u64 = 35_000;
 
-/// Lines of the file of requests.
+/// The number of lines in the file of requests.
 const LINES: u32 = 1_000;
 
 /// The load.
@@ -24,7 +24,7 @@ pub(super) enum Load {
     JsonAmmo,
     /// Two steps with a feed, a value taken from JSON, and a template.
     Scenario,
-    /// The same with 10 kB of JSON in the first response and in the second request.
+    /// The scenario with 10 kB of JSON in the first response and in the second request.
     BigScenario,
 }
 
@@ -38,7 +38,7 @@ impl Load {
         format!("{RATE}/s, {load}, nginx")
     }
 
-    /// The keys of the pool; its files are written into the folder.
+    /// The keys of the pool; writes its files into the folder.
     fn pool(self, folder: &Path) -> Result<String> {
         let iterations = RATE / 2;
         plans::write_people(folder)?;
@@ -80,7 +80,7 @@ fn lines() -> String {
     (0..LINES).map(line).collect()
 }
 
-/// One run's figures.
+/// The figures of one run.
 struct Run {
     surplus: f64,
     not_ok: f64,
@@ -90,7 +90,7 @@ struct Run {
     valid: f64,
 }
 
-/// Measures as many runs as there are rounds.
+/// Makes one run per round.
 pub(super) fn measure(load: Load, settings: &Settings) -> Result<Vec<Line>> {
     let server = Server::start(Kind::Nginx, Scheme::Plain, &settings.programs)?;
     let pool = load.pool(server.folder())?;

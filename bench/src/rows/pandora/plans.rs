@@ -1,4 +1,4 @@
-//! The plans, configurations and scripts that the rows run, and how they are run.
+//! The plans, configurations and scripts of the rows, and the commands that run them.
 
 use crate::process::{CLIENT_CORE, pinned};
 use std::fs;
@@ -9,7 +9,7 @@ use std::process::Command;
 /// A JSON document as a response, and the value that a scenario takes from it.
 pub(super) const ITEM: &str = r#"{"id": 17, "token": "8f14e45fceea167a", "next": "/cart"}"#;
 
-/// The rows of the feed.
+/// The number of rows in the feed.
 const PEOPLE: u32 = 500;
 
 /// Writes a file into a folder.
@@ -26,7 +26,7 @@ pub(super) fn write_people(folder: &Path) -> Result<PathBuf> {
     write(folder, "people.csv", &text)
 }
 
-/// drumfire with a plan, on the clients' core, with its summary as output.
+/// A command that runs drumfire with a plan on the clients' core, with its summary as output.
 pub(super) fn run(drumfire: &Path, plan: &Path) -> Command {
     let mut command = pinned(CLIENT_CORE, drumfire);
     command.arg("run").arg(plan);
@@ -34,7 +34,7 @@ pub(super) fn run(drumfire: &Path, plan: &Path) -> Command {
     command
 }
 
-/// A plan of one pool: `pool` has its keys, one a line and as YAML has them.
+/// A plan of one pool: `pool` has its keys, one per line, in YAML.
 pub(super) fn plan(target: &str, pool: &str, stop: &str) -> String {
     let lines = pool.lines().map(|line| format!("    {line}\n"));
     let pool: String = lines.collect();

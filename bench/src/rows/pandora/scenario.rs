@@ -1,5 +1,5 @@
-//! What a scenario costs beside the same requests plain, what a script costs beside a template, and
-//! the same scenario in k6.
+//! The cost of a scenario compared with the same requests as a list, of a script compared with a
+//! template, and of the same scenario in k6.
 
 use super::contest::{Contender, Count, absent, difference, hold};
 use super::plans::{self, ITEM};
@@ -12,27 +12,27 @@ use crate::server::{Kind, Server};
 use crate::table::{Line, Target};
 use std::io::Result;
 
-/// Users of each client.
+/// The number of users of each client.
 const USERS: u32 = 32;
 
 const TITLE: &str = "two requests, 32 users, nginx";
 
-/// The same two requests as a list: nothing is looked at, nothing varies.
+/// The same two requests as a list: responses are not inspected, nothing varies.
 const PLAIN: &str = "requests:
   - { get: /item.json, name: item }
   - { get: \"/?name=user250&token=8f14e45fceea167a\", name: look }";
 
-/// As steps.
+/// The requests as steps.
 const STEPS: &str = "scenario:
   - { get: /item.json, name: item }
   - { get: \"/?name=user250&token=8f14e45fceea167a\", name: look }";
 
-/// With a feed, a value that is taken, and a template.
+/// The steps with a feed, a value taken from a response, and a template.
 const VALUES: &str = "scenario:
   - { get: /item.json, name: item, take: { token: json $.token } }
   - { get: \"/?name={{ people.name }}&token={{ token }}\", name: look }";
 
-/// With a function that takes, and one that makes the value.
+/// The steps with a function that takes a value, and one that makes a value.
 const SCRIPT: &str = "script: look.js
 scenario:
   - { get: /item.json, name: item, take: { token: js token } }
@@ -42,7 +42,7 @@ const LOOK_JS: &str = "function token(response) { return JSON.parse(response.bod
 function look(name, token) { return name + '&token=' + token; }
 ";
 
-/// k6 with the same scenario.
+/// The same scenario in k6.
 const K6_JS: &str = "import http from 'k6/http';
 import exec from 'k6/execution';
 import { SharedArray } from 'k6/data';
@@ -56,7 +56,7 @@ export default function () {
 }
 ";
 
-/// Measures all of them alternately.
+/// Measures all contenders alternately.
 pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
     let programs = &settings.programs;
     let server = Server::start(Kind::Nginx, Scheme::Plain, programs)?;
