@@ -4,7 +4,7 @@
 //! A run differs by a level, which depends on the previous run (autoregression), drifts from run to
 //! run, and is common to all quantiles; and by a deviation of each quantile. The procedure is the
 //! program's: pairs in the order A B B A, with looks after 6, 8, 10, … pairs. For comparison, the
-//! table has a single look at the end, Holm's procedure, and all runs of A before those of B.
+//! table has a single look at the end, Holm's procedure, and all runs of A before all runs of B.
 
 use clap::Parser;
 use drumfire_plan::Random;

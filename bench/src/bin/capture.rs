@@ -23,7 +23,7 @@ use std::io::{Error, Result, Write};
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, Stdio};
 
-/// The exit code if the system does not allow what is needed.
+/// The exit code if the system refuses a namespace or a packet socket.
 const REFUSED: u8 = 3;
 
 /// Compare service times with a capture of the same run

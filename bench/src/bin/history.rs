@@ -4,7 +4,7 @@
 //! A run has a level common to its quantiles, and a deviation of each: p50, p95 and p99 move
 //! together. Levels differ from run to run in one of three ways: independently, depending on the
 //! previous run (autoregression), or with outliers, which are runs on a busy machine. The procedure
-//! is that of `drumfire runs --trend`. For comparison, the table has the result if the levels
+//! comes from `drumfire runs --trend`. For comparison, the table has the result if the levels
 //! before and after the step, the spread, and the independence of runs are known.
 
 use clap::Parser;

@@ -105,7 +105,7 @@ impl Watching {
         line.push_str(&format!(" {}", server.url("/")));
         let mut command = pinned(CLIENT_CORE, "script");
         let typescript = server.folder().join("watched.txt");
-        // Remove the output of the previous run, whose address is no longer valid.
+        // Remove the output of the previous run: it contains an old address.
         fs::write(&typescript, "")?;
         command.args(["-qefc", &line]).arg(&typescript);
         command

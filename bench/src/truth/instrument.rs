@@ -189,7 +189,7 @@ impl Instrument {
     /// Parses the figures that the tool printed, or wrote into its files.
     ///
     /// # Errors
-    /// If there are none; the message has the end of `said`.
+    /// If the figures are missing; the message has the end of `said`.
     pub fn read(self, output: &str, said: &str, folder: &Path) -> Result<Reading> {
         let (source, parse): (Source, fn(&str) -> Option<Reading>) = match self {
             Self::Drumfire => (Source::Output, reading::drumfire),

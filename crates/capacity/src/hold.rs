@@ -4,8 +4,8 @@
 //! The logarithm of the rate is the integral of the error, which is share / allowed − 1: −1 if no
 //! request is beyond, and +99 if all are, for a p99. Errors come in bursts. An error above the
 //! maximum is not cut off, which would hold the load too high. The control works it off over the
-//! following intervals, and the errors sum to zero. The gain is that of a stochastic approximation,
-//! 1 / (e · t) with the elasticity e, down to a minimum at which the rate still moves.
+//! following intervals, and the errors sum to zero. As in stochastic approximation, the gain is 1 /
+//! (e · t) with the elasticity e, down to a minimum at which the rate still moves.
 
 use crate::Slo;
 use crate::samples::Sample;

@@ -17,7 +17,7 @@ const USERS: u32 = 32;
 
 const TITLE: &str = "two requests, 32 users, nginx";
 
-/// The same two requests as a list: responses are not inspected, nothing varies.
+/// The two requests of the scenario as a list: responses are not inspected, nothing varies.
 const PLAIN: &str = "requests:
   - { get: /item.json, name: item }
   - { get: \"/?name=user250&token=8f14e45fceea167a\", name: look }";
@@ -42,7 +42,7 @@ const LOOK_JS: &str = "function token(response) { return JSON.parse(response.bod
 function look(name, token) { return name + '&token=' + token; }
 ";
 
-/// The same scenario in k6.
+/// A k6 script of the scenario.
 const K6_JS: &str = "import http from 'k6/http';
 import exec from 'k6/execution';
 import { SharedArray } from 'k6/data';
