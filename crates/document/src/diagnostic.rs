@@ -1,39 +1,39 @@
 //! A mistake in a document, with its place.
 //!
-//! Mistakes are gathered and not returned: each reader and each check is lent the [`Findings`],
-//! notes a mistake and goes on with the rest, so that a user reads all mistakes of a document at
-//! once. The same mistake is noted once, however many requests share its cause. A check that can
-//! only have failed by another's mistake is left out afterwards ([`Findings::drop_from`] and its
-//! like), by the number of findings before it.
+//! Mistakes are collected instead of returned: each reader and each check borrows the [`Findings`],
+//! notes a mistake and continues, so that a user sees all mistakes of a document at once. A mistake
+//! that several requests share is noted once. A check that can only have failed because of another
+//! mistake is removed afterwards ([`Findings::drop_from`] and similar methods), by the number of
+//! findings before it.
 //!
-//! Messages end without a full stop, name the value as it was written, and say what would be right;
-//! they may quote text of a stranger's file, with control characters replaced.
+//! Messages end without a full stop, quote the value as written, and contain the correction. They
+//! may quote text from an untrusted file, with control characters replaced.
 
 use crate::{Place, Placed, Text};
 use std::fmt;
 use std::str::FromStr;
 
-/// The cause for which there is no plan.
+/// The reason why compiling failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The document's, or that of a file that it names.
+    /// A mistake in the document, or in a file that it refers to.
     Document,
-    /// An outside source, a server for example, gave no answer to go on with.
+    /// An outside source, such as a server, gave no usable answer.
     World,
 }
 
-/// One reason for which a document is no plan.
+/// One reason why a document is not a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// The place at which it was written.
+    /// The place of the mistake.
     pub place: Place,
-    /// The mistake, and what would be right; below it, with a mark, the text that has it.
+    /// The mistake and its correction. Below it, the output shows the text with a mark.
     pub message: String,
-    /// The place in that text, if a mark stands under it.
+    /// The place in that text to mark, if any.
     pub mark: Option<Mark>,
-    /// The remedy, in words of this program's own command line; it follows the message.
+    /// The remedy, in terms of the program's command line; printed after the message.
     pub remedy: String,
-    /// The cause.
+    /// The kind of reason.
     pub fault: Fault,
 }
 
@@ -42,7 +42,7 @@ pub struct Diagnostic {
 pub struct Mark {
     /// The text.
     pub text: String,
-    /// The number of its characters before the mistake.
+    /// The number of characters before the mistake.
     pub column: usize,
 }
 
@@ -59,8 +59,8 @@ impl Diagnostic {
         }
     }
 
-    /// The same on one line, without the marked text: for a reader that is shown the document's own
-    /// line below.
+    /// The diagnostic on one line, without the marked text, for a reader that already shows the
+    /// document's line below.
     #[must_use]
     pub fn on_one_line(&self) -> String {
         match &self.mark {
@@ -75,8 +75,8 @@ impl Diagnostic {
 }
 
 impl fmt::Display for Diagnostic {
-    /// The place, the message and the remedy. A message that begins with the place is not put
-    /// after it once more.
+    /// The place, the message and the remedy. If the message already begins with the place, the
+    /// place is not repeated.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let place = self.place.to_string();
         if !place.is_empty() && !self.message.starts_with(&place) {
@@ -86,15 +86,15 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// The most findings of a document. A user mends a few at a time, and a generated document may have
-/// one in each of a million values.
+/// The maximum number of findings for a document. A user corrects a few at a time, and a generated
+/// document may have a mistake in each of a million values.
 const FINDINGS_MAX: usize = 1_000;
 
-/// Diagnostics, as they are found, of which the first [`FINDINGS_MAX`] are kept.
+/// Diagnostics in the order of their discovery; only the first [`FINDINGS_MAX`] are kept.
 #[derive(Debug, Default)]
 pub struct Findings {
     list: Vec<Diagnostic>,
-    /// The keys of a pool, for the advice on an unknown key of another mapping.
+    /// The keys of a pool, for the advice on an unknown key in another mapping.
     pub(crate) pool_keys: Vec<&'static str>,
 }
 
@@ -113,15 +113,15 @@ impl Findings {
         self.push(Diagnostic::new(place, message));
     }
 
-    /// Notes it, if it is wrong.
+    /// Notes a mistake if `wrong` is true.
     pub fn add_if(&mut self, wrong: bool, place: &Place, message: &str) {
         if wrong {
             self.add(place, message);
         }
     }
 
-    /// Notes a diagnostic, once: a value that many requests share is wrong once. The last one that
-    /// there is room for says that there may be more.
+    /// Notes a diagnostic, unless it is already noted: a value that many requests share is wrong
+    /// once. The last diagnostic within the maximum states that there may be more.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         if self.list.len() >= FINDINGS_MAX || self.list.contains(&diagnostic) {
             return;
@@ -135,7 +135,7 @@ impl Findings {
         });
     }
 
-    /// The value, or `None` when there is an error, which is noted.
+    /// Returns the value, or notes the error and returns `None`.
     pub fn ok<T, E: fmt::Display>(&mut self, place: &Place, result: Result<T, E>) -> Option<T> {
         match result {
             Ok(value) => Some(value),
@@ -146,13 +146,13 @@ impl Findings {
         }
     }
 
-    /// A text's value, if it was written and is one.
+    /// Parses a text if it was written; notes an error.
     pub fn parse<T: FromStr<Err: fmt::Display>>(&mut self, text: Option<&Text>) -> Option<T> {
         let Placed { value, place, .. } = text?;
         self.ok(place, value.parse())
     }
 
-    /// Notes a mistake in a text, with a mark under its place.
+    /// Notes a mistake in a text, with a mark below the byte offset `at`.
     pub fn mark(&mut self, text: &Text, at: usize, message: &str) {
         let before = text.value.get(..at);
         let column = before.map_or(0, |before| before.chars().count());
@@ -173,8 +173,8 @@ impl Findings {
         self.list.len()
     }
 
-    /// Leaves those from `first` on that are of a value that was written: a value that seems to be
-    /// missing may stand in a part that could not be read.
+    /// Keeps only those findings from index `first` on that concern written values: a value that
+    /// seems to be missing may be in an unreadable part.
     pub fn keep_values_from(&mut self, first: usize) {
         let mut n = 0;
         self.list.retain(|found| {
@@ -183,7 +183,7 @@ impl Findings {
         });
     }
 
-    /// Leaves out those from `first` on that stand at one of these places.
+    /// Removes the findings from index `first` on at these places.
     pub fn drop_from(&mut self, first: usize, places: &[Place]) {
         let mut n = 0;
         self.list.retain(|found| {
@@ -192,7 +192,7 @@ impl Findings {
         });
     }
 
-    /// Leaves out those from `first` on for which one of these names is missing.
+    /// Removes the findings from index `first` on about one of these missing names.
     pub fn drop_missing_from(&mut self, first: usize, names: &[&str]) {
         let wanted: Vec<String> = names
             .iter()
@@ -205,7 +205,7 @@ impl Findings {
         });
     }
 
-    /// Whether nothing was found.
+    /// Whether there are no findings.
     pub const fn is_empty(&self) -> bool {
         self.list.is_empty()
     }

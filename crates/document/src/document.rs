@@ -1,17 +1,17 @@
 //! A run as it was written: plain data, unchecked.
 //!
-//! Flags, plan files and other tools' command lines all make a [`Document`]. It is shown, kept
-//! beside a run and sent to other machines, and becomes a plan only by being compiled. Numbers with
-//! a unit, laws and rules are texts here, as they were given: a mistake in one is then reported
-//! with its [`Place`]. Values that were not written are absent, and the compiler has the defaults.
+//! Flags, plan files and other tools' command lines all become a [`Document`]. A document can be
+//! printed, stored with a run and sent to other machines; only the compiler makes a plan from it.
+//! Numbers with a unit, laws and rules are texts here, as written, so that a mistake in one is
+//! reported with its [`Place`]. Values that were not written are absent, and the compiler has the
+//! defaults.
 //!
-//! A pool's absent values are those of the document's `defaults`; a request's are those of its
-//! pool.
+//! The document's `defaults` replace a pool's absent values, and the pool's values replace those of
+//! a request.
 //!
-//! A value's text may be one in which references were replaced; the text with the references stays
-//! beside it ([`Placed::written`]), so that a document that is printed has them again and never a
-//! secret that they stood for. Two documents are equal when they were written alike, wherever that
-//! was.
+//! References in the text of a value may have been replaced. The text with the references is kept
+//! ([`Placed::written`]), so that a printed document has the references and never the secrets that
+//! they refer to. Two documents are equal if they were written in the same way, at any places.
 
 mod ammo;
 mod feed;
@@ -81,7 +81,7 @@ table! {
 }
 
 impl Pool {
-    /// Every request, of the list and of the scenario.
+    /// Every request, in the list and in the scenarios.
     pub fn every_request(&self) -> impl Iterator<Item = &Request> {
         let scenarios = self.scenarios.iter().flat_map(|scenario| &scenario.steps);
         let steps = self.scenario.iter().chain(scenarios);

@@ -1,21 +1,21 @@
-//! The files, variables and values that references in a document's text name.
+//! The files, variables and values that references in a document's text refer to.
 //!
-//! This is the one way by which reading a document touches the world, so that a document of a
-//! stranger is read with [`Bare`], which has nothing, and a document of the user with the process's
-//! own. Each call may block.
+//! Reading a document accesses the outside world only through this trait. A document from a
+//! stranger is therefore read with [`Bare`], which has nothing, and a user's document with the
+//! process's environment. Each call may block.
 
 use std::fmt;
 use std::io;
 
-/// The files and variables that references in a document's text name: `${file:PATH}` and
+/// The files and variables that references in a document's text refer to: `${file:PATH}` and
 /// `${env:NAME}`.
 ///
-/// The defaults of the methods are those of [`Bare`].
+/// The default methods do the same as [`Bare`].
 pub trait Environment: Send + Sync + fmt::Debug {
-    /// The whole content of the file at `path`, as it was written.
+    /// The whole content of the file at `path`.
     ///
     /// # Errors
-    /// When it can't be opened or read.
+    /// If it can't be opened or read.
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
         let _ = path;
         Err(io::ErrorKind::NotFound.into())
@@ -25,19 +25,18 @@ pub trait Environment: Send + Sync + fmt::Debug {
     /// the machine that sends the load, and never travels with a plan.
     ///
     /// # Errors
-    /// Those of [`Self::read`].
+    /// See [`Self::read`].
     fn read_secret(&self, path: &str) -> io::Result<Vec<u8>> {
         self.read(path)
     }
 
-    /// A variable of the environment, empty when it is not set; `None` when the environment may
-    /// not be read.
+    /// An environment variable; empty if it is not set. `None` if the environment may not be read.
     fn variable(&self, name: &str) -> Option<String> {
         let _ = name;
         None
     }
 
-    /// Why [`Self::variable`] gives nothing for a variable, and the remedy.
+    /// The reason why [`Self::variable`] returns `None` for a variable, and the remedy.
     fn unreadable(&self, name: &str) -> String {
         format!("the environment variable `{name}` can't be read here")
     }
@@ -49,7 +48,8 @@ pub trait Environment: Send + Sync + fmt::Debug {
     }
 }
 
-/// A machine with one core and any address, without files, zones, an environment or a network.
+/// A machine with one core and any local address, without files, time zones, an environment or a
+/// network.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Bare;
 

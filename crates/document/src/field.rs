@@ -5,18 +5,18 @@ use crate::Text;
 /// One header field or one key of metadata.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field {
-    /// Its name.
+    /// The name of the field.
     pub name: Text,
-    /// Its value.
+    /// The value of the field.
     pub value: Text,
 }
 
-/// Header fields in their order, or the metadata of a call.
+/// Header fields in order, or the metadata of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fields {
-    /// One by one.
+    /// Individual fields.
     Listed(Vec<Field>),
-    /// A file with a JSON object of texts; metadata only.
+    /// A file with a JSON object of texts; only for metadata.
     File(Text),
 }
 

@@ -1,11 +1,12 @@
-//! The flags of settings: from the row of a key to a flag of the command line, and from given flags
-//! to a document.
+//! The flags of settings: from the row of a key to a command-line flag, and from given flags to a
+//! document.
 //!
-//! A front end makes its flags from [`of_command`] and hands those that were given to [`read`]. They
-//! become the tree that a plan with these values would have, with each flag as a place, and the
-//! readers of plans read it. So a flag's value is checked like the key's.
+//! A front end creates its flags from [`of_command`] and passes the given ones to [`read`]. They
+//! become the tree of a plan with these values, in which the place of each value is its flag, and
+//! the readers of plans read this tree. A flag's value is therefore checked like the key's.
 //!
-//! The flags of [`SPECIAL`] are no copies of a key's value; the front end reads them itself.
+//! The values of the [`SPECIAL`] flags are not values of their keys; the front end reads these
+//! flags itself.
 
 use crate::diagnostic::Findings;
 use crate::form::{AmmoKeys, BODY, Coding, DATA, FeedKeys, RequestKeys};
@@ -20,21 +21,21 @@ use crate::{
 };
 use drumfire_plan::secret;
 
-/// The name of the one pool that a command line makes.
+/// The name of the one pool of a command line.
 pub const POOL: &str = "main";
-/// The keys before those of a pool's mapping.
+/// The path of a pool's mapping.
 const IN_POOL: &[&str] = &["pools", POOL];
-/// The keys before those of a request's mapping.
+/// The path of a request's mapping.
 const IN_REQUEST: &[&str] = &["pools", POOL, "requests"];
 
-/// Flags whose key holds another value than the flag, by their long names: the content of a file or
+/// Flags whose key has a value other than the flag's, by their long names: the content of a file or
 /// of standard input, the parts of a form, the method of each URL, a feed with the rows of a file,
 /// and the speed of every file of requests.
 pub const SPECIAL: [&str; 6] = ["data", "feed", "feed-order", "form", "method", "speed"];
 
-/// Keys of one mapping, with the keys before it in the document of a command line.
+/// Keys of one mapping, with the path of the mapping in a command line's document.
 struct Table {
-    /// The name in front of its keys in messages, if a key's name is another's too.
+    /// The prefix of the keys in messages, if another key has the same name.
     holder: &'static str,
     path: &'static [&'static str],
     keys: &'static [Key],
@@ -89,7 +90,7 @@ const TABLES: &[Table] = &[
     table(IN_POOL, Reach::KEYS),
 ];
 
-/// A flag with the key that it sets.
+/// A flag and the key that it sets.
 #[derive(Clone, Copy, Debug)]
 pub struct FlagRow {
     /// The flag.
@@ -101,7 +102,7 @@ pub struct FlagRow {
 }
 
 impl FlagRow {
-    /// The key with those before it in a pool, or at the top of a plan: `tls.insecure`.
+    /// The key with its path in a pool, or at the top of a plan: `tls.insecure`.
     #[must_use]
     pub fn plan_key(&self) -> String {
         let inner = self.path.strip_prefix(IN_REQUEST);
@@ -110,13 +111,13 @@ impl FlagRow {
         path.copied().collect::<Vec<_>>().join(".")
     }
 
-    /// Whether the value of the key is the flag's, and the key one of a pool.
+    /// Whether the flag's value is the key's value, and the key belongs to a pool.
     #[must_use]
     pub fn is_of_pool(&self) -> bool {
         self.path.starts_with(IN_POOL) && !SPECIAL.contains(&self.flag.long())
     }
 
-    /// Whether the key is one of a request.
+    /// Whether the key belongs to a request.
     fn is_of_request(&self) -> bool {
         self.path.starts_with(IN_REQUEST)
     }
@@ -131,7 +132,7 @@ impl FlagRow {
         self.flag.sets.unwrap_or(usual)
     }
 
-    /// The value of the key; `values` are those that the flag was given with.
+    /// The value of the key; `values` are the flag's values.
     fn node(&self, values: &[String], found: &mut Findings) -> Option<Node> {
         let place = self.place();
         Some(match self.key.value {
@@ -174,8 +175,8 @@ fn all() -> impl Iterator<Item = FlagRow> {
     })
 }
 
-/// The flags of a command in the order of its help: by groups, and in each those of a first day
-/// before the others.
+/// The flags of a command in the order of its help: by groups, and in each group first the flags
+/// that `-h` lists.
 #[must_use]
 pub fn of_command(on: On) -> Vec<FlagRow> {
     let mut rows: Vec<FlagRow> = all().filter(|row| row.flag.on.has(on)).collect();
@@ -183,14 +184,14 @@ pub fn of_command(on: On) -> Vec<FlagRow> {
     rows
 }
 
-/// The flag that sets a key, which has the key that holds it before a dot where its own name is
-/// another's too: `stream.interval`.
+/// The flag that sets a key. If the name of the key is ambiguous, `key` begins with the key of its
+/// mapping and a dot: `stream.interval`.
 pub(crate) fn of_key(key: &str) -> Option<FlagRow> {
     let (holder, key) = key.rsplit_once('.').unwrap_or(("", key));
     all().find(|row| row.holder == holder && row.key.name == key)
 }
 
-/// The setting of a flag by its name in messages, as a plan has it: `tls.insecure`, or
+/// The setting of a flag, found by its name in messages, in the form of a plan: `tls.insecure`, or
 /// `keepalive: false` if the flag sets one value.
 #[must_use]
 pub fn plan_setting(name: &str) -> Option<String> {
@@ -202,22 +203,22 @@ pub fn plan_setting(name: &str) -> Option<String> {
     })
 }
 
-/// A flag that was given, with its values in their order.
+/// A given flag, with its values in order.
 #[derive(Clone, Debug)]
 pub struct Given {
     /// The flag.
     pub row: FlagRow,
-    /// Its values; none of a switch.
+    /// The values; empty for a switch.
     pub values: Vec<String>,
 }
 
-/// The document of flags without the [`SPECIAL`] ones, and the mistakes in their values. Without a
-/// call, flags of requests have no request to apply to.
+/// The document of flags other than the [`SPECIAL`] ones, and the mistakes in their values. Without
+/// a call, flags of requests have no request to apply to.
 #[must_use]
 pub fn read(given: &[Given]) -> (Document, Vec<Diagnostic>) {
     let mut found = Findings::default();
     let mut root = Placed::new(Node::Map(Vec::new()), Place::Nowhere);
-    // A command line makes a pool even if no flag sets a key of it.
+    // A command line has a pool even if no flag sets one of its keys.
     let pool = Placed::new(Node::Map(Vec::new()), Place::Nowhere);
     put(&mut root, IN_POOL, pool);
     let has_call = given.iter().any(|given| given.row.flag.long() == "call");
@@ -234,7 +235,7 @@ pub fn read(given: &[Given]) -> (Document, Vec<Diagnostic>) {
     (document, found.into_inner())
 }
 
-/// Puts a value at a path below a mapping; missing mappings are made.
+/// Puts a value at a path below a mapping; creates missing mappings.
 fn put(node: &mut Placed<Node>, path: &[&str], value: Placed<Node>) {
     let Some((name, rest)) = path.split_first() else {
         *node = value;
@@ -256,9 +257,10 @@ fn put(node: &mut Placed<Node>, path: &[&str], value: Placed<Node>) {
     }
 }
 
-/// `Name: value`; a line without a colon is noted.
+/// Parses `Name: value`; notes a line without a colon.
 fn field(line: &str, place: &Place, found: &mut Findings) -> Option<(Text, Text)> {
-    // Names of HTTP/2's own fields begin with a colon; they are refused later, by name.
+    // The names of HTTP/2's pseudo-header fields begin with a colon; they are refused later, by
+    // name.
     let rest = line.strip_prefix(':').unwrap_or(line);
     let start = line.len() - rest.len();
     let text = |text: &str| Text::new(text.to_owned(), place.clone());

@@ -1,5 +1,4 @@
-//! A document's form as a text: read from YAML, of which JSON is a part, or TOML, and printed as
-//! YAML.
+//! A document's text form: read from YAML, which includes JSON, or from TOML, and printed as YAML.
 //!
 //! ```text
 //!   text ─► tree of placed values ─► settings put in ─► references resolved ─► Document
@@ -7,14 +6,14 @@
 //!   text ◄──────────────────── tree to print ◄───────────────────────────────────┘
 //! ```
 //!
-//! Both ways go through the same tables of keys ([`table!`](crate::keys::fields)), so a key stands in one place, and
-//! everything that is printed reads back. A text of a stranger is bounded in its values, bytes and
-//! depth before the tree is made; a mistake of its syntax is the only finding then, since nothing
-//! behind it can be trusted.
+//! Both directions use the same tables of keys ([`table!`](crate::keys::fields)), so each key is
+//! defined in one place, and everything printed can be read back. Untrusted text is bounded in
+//! values, bytes and depth before the tree is built. A syntax error is then the only finding,
+//! because nothing after it can be trusted.
 //!
-//! [`draft`] goes on as far as it can: it gives the document without the values that could not be
-//! read, and says whether the rest is worth checking. [`print_without_secrets`] is the form that
-//! may be kept: whatever could be a secret is a reference in it.
+//! [`draft`] continues as far as it can: it returns the document without the unreadable values, and
+//! whether the rest is worth checking. [`print_without_secrets`] is the form for storage: it
+//! contains references instead of possible secrets.
 
 mod ammo;
 mod feeds;
@@ -54,20 +53,20 @@ pub use setting::Setting;
 /// The version of the form.
 const VERSION: &str = "1";
 
-/// A document as far as its text could be read, and all mistakes of the text.
+/// The readable part of a document, and all mistakes of its text.
 #[derive(Debug, Default)]
 pub struct Draft {
-    /// The document, without the values that could not be read.
+    /// The document, without the unreadable values.
     pub document: Document,
     /// The mistakes.
     pub found: Vec<Diagnostic>,
-    /// The secrets in it, which no output may show.
+    /// The secrets in the document, which no output may show.
     pub secrets: Vec<String>,
-    /// The places of values whose references could not be resolved.
+    /// The places of values with unresolved references.
     pub unresolved: Vec<Place>,
-    /// The places of values that contain one that the setup takes.
+    /// The places of values that contain a value of the setup.
     pub late: Vec<Place>,
-    /// Whether the readable rest can be checked, too: the parts that others name were read.
+    /// Whether the readable rest can be checked too: the parts that other parts refer to were read.
     pub is_checkable: bool,
 }
 
@@ -80,39 +79,39 @@ table! {
     ]
 }
 
-/// The parts of a document whose names the others use.
+/// The parts of a document that other parts refer to by name.
 const NAMED_BY_OTHERS: [&str; 1] = ["feeds"];
 
-/// The text of a document, and the parts that are put into it.
+/// The text of a document, and the inputs that are inserted into it.
 #[derive(Debug)]
 pub struct Source<'a> {
     /// The text.
     pub text: &'a str,
-    /// The file's name, for places.
+    /// The name of the file, for places.
     pub name: &'a str,
-    /// The language that it is written in.
+    /// The syntax of the text.
     pub syntax: Syntax,
-    /// Settings that stand above its own.
+    /// Settings that override the text's.
     pub settings: &'a [Setting],
-    /// The files and variables that its references name.
+    /// The files and variables for references.
     pub environment: &'a dyn Environment,
 }
 
-/// The language of a document's text.
+/// The syntax of a document's text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Syntax {
-    /// YAML, and so JSON.
+    /// YAML, which includes JSON.
     #[default]
     Yaml,
     /// TOML.
     Toml,
 }
 
-/// Reads a document in YAML, on a machine that has nothing; `name` is the file's, for places.
+/// Reads a document in YAML with an empty environment; `name` is the file's, for places.
 ///
 /// # Errors
-/// Where the text is no YAML, the first thing that is wrong with it; otherwise every key that
-/// there is not, and every value of a kind that its key does not take.
+/// If the text is not YAML, the first mistake; otherwise every unknown key, and every value of the
+/// wrong kind for its key.
 pub fn read(text: &str, name: &str) -> Result<Document, Vec<Diagnostic>> {
     let draft = draft(&Source {
         text,
@@ -127,7 +126,7 @@ pub fn read(text: &str, name: &str) -> Result<Document, Vec<Diagnostic>> {
     }
 }
 
-/// Reads a document as far as it can be read.
+/// Reads as much of a document as possible.
 #[must_use]
 pub fn draft(source: &Source<'_>) -> Draft {
     let read = match source.syntax {
@@ -170,7 +169,7 @@ pub fn draft(source: &Source<'_>) -> Draft {
     }
 }
 
-/// Whether a mistake lies in a part of the root's mapping, by its line.
+/// Whether a mistake is in a part of the root's mapping, by its line.
 fn lies_in(found: &Diagnostic, part: &str, entries: &[(Placed<String>, Placed<Node>)]) -> bool {
     let Some(at) = entries.iter().position(|(key, _)| key.value == part) else {
         return false;
@@ -180,7 +179,7 @@ fn lies_in(found: &Diagnostic, part: &str, entries: &[(Placed<String>, Placed<No
     (start..=end.unwrap_or(u64::MAX)).contains(&found.place.line())
 }
 
-/// The form's version is required, so that a later version of the program knows how to read the
+/// Requires the version of the form, so that a later version of the program knows how to read the
 /// text.
 fn check_version(version: Option<&Text>, root: &Placed<Node>, found: &mut Findings) {
     match version {
@@ -189,7 +188,7 @@ fn check_version(version: Option<&Text>, root: &Placed<Node>, found: &mut Findin
             &version.place,
             format!("this program reads plans of version {VERSION}; write `drumfire: {VERSION}`"),
         ),
-        // That it is no mapping is said already.
+        // A root that is not a mapping was already noted.
         None if !matches!(root.value, Node::Null | Node::Map(_)) => {}
         None => found.add(
             &root.place,
@@ -198,7 +197,7 @@ fn check_version(version: Option<&Text>, root: &Placed<Node>, found: &mut Findin
     }
 }
 
-/// Every key that a document may have, in tables for the manual.
+/// All possible keys of a document, in tables for the manual.
 #[must_use]
 pub fn key_tables() -> Vec<KeyTable> {
     let tables: [(&str, &[&[Key]]); 26] = [
@@ -247,7 +246,7 @@ pub fn json_schema() -> String {
     schema::document(root, definitions)
 }
 
-/// The part of a pool that is printed.
+/// The tree of a pool, as it is printed.
 #[must_use]
 pub fn tree_of(pool: &Pool) -> Tree {
     let mut entries = Vec::new();
@@ -261,15 +260,14 @@ pub fn print(document: &Document) -> String {
     tree(document).print()
 }
 
-/// Prints a document to be kept: references to variables of the environment stand in the place of
-/// whatever could be a secret, `DRUMFIRE_SECRET_1` and so on.
+/// Prints a document for storage. Each possible secret is replaced by a reference to an environment
+/// variable, `DRUMFIRE_SECRET_1` and so on.
 #[must_use]
 pub fn print_without_secrets(document: &Document) -> String {
     secrets::without(tree(document)).print()
 }
 
-/// The values of all parts of a document that could be a secret: they are masked wherever they come
-/// back.
+/// The possible secrets among all values of a document. They are masked in all outputs.
 #[must_use]
 pub fn secret_values(document: &Document) -> Vec<String> {
     secrets::values(tree(document))
@@ -290,7 +288,7 @@ mod tests {
     use crate::keys::fields::Fields as _;
     use std::collections::BTreeSet;
 
-    /// A struct whose table is missing would have keys that the manual lacks.
+    /// The keys of a struct without a table would be missing in the manual.
     #[test]
     fn every_key_is_in_a_table() {
         let mut keys = Vec::new();

@@ -1,10 +1,11 @@
-//! Names that users of other tools write by habit, and what to write here.
+//! Names that users of other tools write by habit, and their equivalents here.
 //!
-//! One table for curl, hey, oha, wrk, ab, vegeta, h2load, k6, ghz and grpcurl: flags, commands and keys
-//! of plans that drumfire lacks. The manual's tables for newcomers are generated from it. Names that
-//! mean something else here are not in the table, because their readers must look at the value.
+//! One table for curl, hey, oha, wrk, ab, vegeta, h2load, k6, ghz and grpcurl: flags, commands and
+//! keys of plans that drumfire lacks. The manual's tables for newcomers are generated from it.
+//! Names with a different meaning here are not in the table, because their readers must check the
+//! value.
 
-/// The place at which a habit is written.
+/// The place of a habit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum On {
     /// A flag of `drumfire http`.
@@ -21,20 +22,20 @@ pub enum On {
     Key,
 }
 
-/// Names in other tools, and the advice on them.
+/// Names in other tools, and the advice for them.
 #[derive(Clone, Copy, Debug)]
 pub struct Habit {
     /// The place.
     pub on: On,
-    /// The names, with spaces between them.
+    /// The names, separated by spaces.
     pub typed: &'static str,
-    /// The advice as a clause. Braces within backticks stand around an example of a value, in whose
-    /// place the value may be written that was typed: `-X {POST}`.
+    /// The advice as a clause. Braces within backticks enclose an example of a value, which the
+    /// typed value can replace: `-X {POST}`.
     pub ours: &'static str,
 }
 
 impl Habit {
-    /// The advice with a value in the place of its example, or with the example.
+    /// The advice, with a value instead of its example or with the example.
     #[must_use]
     pub fn advice(&self, value: Option<&str>) -> String {
         match self.place() {
@@ -57,7 +58,7 @@ impl Habit {
         Some(&self.ours[from + 1..to])
     }
 
-    /// The braces around the example; `{{uuid}}` is a template and none.
+    /// The braces around the example. `{{uuid}}` is a template and not an example.
     fn place(&self) -> Option<(usize, usize)> {
         let tick = self.ours.find('`')?;
         let from = tick + self.ours[tick..].find('{')?;

@@ -1,9 +1,9 @@
-//! The strings of a JSON text that are values, one by one; all else in it stays as it is.
+//! Replaces the strings of a JSON text that are values; the rest is unchanged.
 //!
-//! The text is walked and not parsed into values, so that its order, its spaces and the digits of
-//! its numbers are untouched. A string before a colon is a key, and stays.
+//! The text is scanned and not parsed into values, so its order, its spaces and the digits of its
+//! numbers are preserved. A string before a colon is a key and is kept.
 
-/// The text with another literal in the place of each string that is a value.
+/// The text with each string value replaced by another literal.
 #[must_use]
 pub fn map(json: &str, literal: impl Fn(&str) -> String) -> String {
     let mut out = String::with_capacity(json.len());
@@ -23,7 +23,7 @@ pub fn map(json: &str, literal: impl Fn(&str) -> String) -> String {
     out
 }
 
-/// The end of a string that begins with its quote.
+/// The end of a string, from its opening quote.
 fn end(text: &str) -> usize {
     let mut is_escaped = false;
     for (at, byte) in text.bytes().enumerate().skip(1) {
@@ -37,7 +37,7 @@ fn end(text: &str) -> usize {
     text.len()
 }
 
-/// A text as a string of JSON.
+/// A text as a JSON string.
 #[must_use]
 pub fn literal(text: &str) -> String {
     serde_json::Value::from(text).to_string()

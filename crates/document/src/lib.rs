@@ -1,9 +1,9 @@
-//! A run as it was written, and its form as a text.
+//! A run as it was written, and its text form.
 //!
-//! Knows what can be written of a run, each value with its place, and how it is read from a text
-//! and printed as one ([`form`]). Must not know the meaning of a value: that is the compiler's. Of
-//! the world it asks only for the files and variables that references name ([`Environment`]). Start
-//! reading at [`Document`].
+//! Knows what a user can write about a run, each value with its place, and how a document is read
+//! from text and printed ([`form`]). Must not know the meaning of a value, which belongs to the
+//! compiler. The only accesses to the outside world are the files and variables of references
+//! ([`Environment`]). Start reading at [`Document`].
 //!
 //! Flags, plan files and other tools' command lines all become a [`Document`], which can be
 //! printed, stored and sent without a [`drumfire_plan::Plan`]. A plan has no reference to its

@@ -1,11 +1,11 @@
 //! The names of settings: the key in a plan file, and the flag on the command line.
 //!
-//! A message names a setting as its user knows it: by the flag on a command line, by the key in a
+//! A message names a setting as its user wrote it: by the flag on a command line, by the key in a
 //! file. The key's row has the flag.
 
 use crate::{Place, flags};
 
-/// The place of a setting that a flag made; nowhere, where no flag does.
+/// The place of a setting set by its flag; [`Place::Nowhere`] if it has no flag.
 #[must_use]
 pub fn flag(key: &str) -> Place {
     flags::of_key(key).map_or(Place::Nowhere, |row| Place::Flag {
@@ -13,7 +13,7 @@ pub fn flag(key: &str) -> Place {
     })
 }
 
-/// A setting by its name at a place: its flag on the command line, its key in a file.
+/// The name of a setting at a place: its flag on the command line, its key in a file.
 pub fn name(place: &Place, key: &str) -> String {
     match (place.is_flag(), flag(key)) {
         (true, Place::Flag { name }) => name.to_owned(),
@@ -21,7 +21,8 @@ pub fn name(place: &Place, key: &str) -> String {
     }
 }
 
-/// A setting with a value, by its name at a place: the flag alone, which implies the value, or the key.
+/// A setting with a value at a place: only the flag, which implies the value, or the key with the
+/// value.
 pub fn setting(place: &Place, key: &str, value: &str) -> String {
     match (place.is_flag(), flag(key)) {
         (true, Place::Flag { name }) => name.to_owned(),

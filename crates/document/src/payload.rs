@@ -1,52 +1,52 @@
-//! The bytes of bodies and of calls' data, by the way in which they were written.
+//! The bytes of bodies and of calls' data, in their written form.
 //!
-//! The form is kept, rather than the bytes that it comes to, since a document is printed again:
-//! JSON as a tree, a form as its fields. The compiler makes the bytes, and with some forms the
-//! media type.
+//! The written form is kept instead of the resulting bytes, because a document is printed again:
+//! JSON as a tree, a form as its fields. The compiler makes the bytes, and for some forms the media
+//! type.
 
 use crate::{Field, Text};
 
 /// The source of bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Payload {
-    /// The text itself.
+    /// Literal text.
     Text(Text),
     /// A file.
     File(Text),
-    /// The text is base64 of them.
+    /// Base64.
     Base64(Text),
     /// JSON, written as a tree.
     Json(Text),
     /// The fields of a web form.
     Form(Vec<Field>),
-    /// Parts, as web forms with files have them.
+    /// Parts, as in web forms with files.
     Multipart(Vec<Part>),
 }
 
-/// A part of a body of several parts.
+/// A part of a multipart body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// The name of its field.
+    /// The name of the field.
     pub name: Text,
-    /// Its content.
+    /// The content.
     pub content: PartContent,
-    /// The name of the file that the server is given; that of the file itself where it is absent.
+    /// The file name for the server; the default is the name of the file.
     pub file_name: Option<Text>,
-    /// Its media type.
+    /// The media type.
     pub media_type: Option<Text>,
 }
 
-/// The content of a part of a body.
+/// The content of a part of a multipart body.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PartContent {
-    /// The text itself.
+    /// Literal text.
     Text(Text),
     /// A file.
     File(Text),
 }
 
 impl Part {
-    /// A part that is a text.
+    /// A text part.
     #[must_use]
     pub const fn text(name: Text, text: Text) -> Self {
         Self {

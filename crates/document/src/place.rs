@@ -1,42 +1,42 @@
-//! The place at which a value was written.
+//! The place where a value was written.
 //!
-//! Every value that a user gave keeps its place to the end of compilation, so that each mistake
-//! names a line and a key, or a flag. A value that follows from others has none, and a mistake in
-//! it is reported where those were given.
+//! Every written value keeps its place until the end of compilation, so that each mistake is
+//! reported with a line and a key, or with a flag. A value that follows from others has no place,
+//! and a mistake in it is reported at the places of those values.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// The place at which a value was written.
+/// The place where a value was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Place {
-    /// Nowhere: the value follows from others, or the whole is meant.
+    /// No place: the value follows from others, or belongs to the whole document.
     #[default]
     Nowhere,
     /// A place in a file.
     File {
-        /// Its name, as it was given.
+        /// The name, as written.
         name: Arc<str>,
         /// The line, from 1.
         line: u64,
-        /// The column, from 1; 0 where the line is all that is known.
+        /// The column, from 1; 0 if only the line is known.
         column: u64,
-        /// The key whose value it is; empty where there is none.
+        /// The key of the value; may be empty.
         key: Arc<str>,
     },
-    /// The value of a flag of the command line.
+    /// The value of a command-line flag.
     Flag {
         /// The flag with its dashes.
         name: &'static str,
     },
-    /// Standard input, which a flag named.
+    /// Standard input, to which a flag refers.
     Stdin {
         /// The flag with its dashes.
         flag: &'static str,
     },
-    /// A setting of the command line, which stands above a file's.
+    /// A setting of the command line, which overrides a file's.
     Setting {
-        /// The keys on the way to it, with points between them.
+        /// The path of keys, separated by dots.
         path: Arc<str>,
     },
     /// The value of a flag on another tool's command line.
@@ -46,21 +46,21 @@ pub enum Place {
         /// The flag, as the tool names it.
         name: &'static str,
     },
-    /// A value in a file of another tool's, of which no line is known.
+    /// A value in another tool's file, without a known line.
     Part {
-        /// The file, and the names on the way to the value, with colons between them.
+        /// The file and the names on the path to the value, separated by colons.
         path: Arc<str>,
     },
 }
 
 impl Place {
-    /// Whether it was written on our own command line.
+    /// Whether the value was written on drumfire's own command line.
     #[must_use]
     pub const fn is_flag(&self) -> bool {
         matches!(self, Self::Flag { .. } | Self::Stdin { .. } | Self::Nowhere)
     }
 
-    /// The key whose value it is, or the name of the flag; empty where there is none.
+    /// The key of the value, or the name of the flag; may be empty.
     #[must_use]
     pub fn key(&self) -> &str {
         match self {
@@ -78,7 +78,8 @@ impl Place {
         self.position().0
     }
 
-    /// The line of a file and the column in it, from 1; 0 elsewhere. What stands first is less.
+    /// The line of a file and the column in it, from 1; 0 elsewhere. Earlier places have lower
+    /// positions.
     #[must_use]
     pub const fn position(&self) -> (u64, u64) {
         match self {
@@ -89,7 +90,7 @@ impl Place {
 }
 
 impl fmt::Display for Place {
-    /// `plan.yaml:4:11: rate`, `-r`; nothing for [`Place::Nowhere`].
+    /// `plan.yaml:4:11: rate`, `-r`; empty for [`Place::Nowhere`].
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Nowhere => Ok(()),
@@ -113,21 +114,21 @@ impl fmt::Display for Place {
     }
 }
 
-/// A value with the place at which it was written. Two are equal when their values are, and the
-/// texts that were written for them; the place does not count.
+/// A value with its place. Two are equal if their values and their written texts are equal; the
+/// place is ignored.
 #[derive(Clone, Debug, Default)]
 pub struct Placed<T> {
     /// The value.
     pub value: T,
     /// The place at which it was written.
     pub place: Place,
-    /// The text with references for which the value stands, if it was not written as it is. This is
-    /// printed; the value may be a secret.
+    /// The written text, if the value comes from its references. Printing uses this text, because
+    /// the value may be a secret.
     pub written: Option<Arc<str>>,
 }
 
 impl<T> Placed<T> {
-    /// Another value, written at the same place with the same text.
+    /// Another value with the same place and written text.
     #[must_use]
     pub fn with<U>(&self, value: U) -> Placed<U> {
         Placed {
@@ -137,7 +138,7 @@ impl<T> Placed<T> {
         }
     }
 
-    /// A value that was written there.
+    /// A value written at a place.
     pub const fn new(value: T, place: Place) -> Self {
         Self {
             value,
@@ -157,7 +158,7 @@ impl<T: PartialEq> PartialEq for Placed<T> {
 pub type Text = Placed<String>;
 /// A whole number.
 pub type Count = Placed<u64>;
-/// Yes or no.
+/// A boolean.
 pub type Switch = Placed<bool>;
 
 #[cfg(test)]

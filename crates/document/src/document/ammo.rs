@@ -1,44 +1,44 @@
-//! Files of requests as they were written.
+//! Files of requests, as written.
 //!
-//! A file becomes many requests, by one of several formats of other tools; which settings a format
-//! takes is the compiler's to say.
+//! A file becomes many requests, in one of several formats of other tools. The compiler decides
+//! which settings a format supports.
 
 use crate::{Count, Switch, Text};
 
-/// A file whose every entry is a request.
+/// A file in which every entry is a request.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ammo {
-    /// The file; of lines in the plan, the key that they stand under.
+    /// The file; for lines in the plan, the key of the lines.
     pub file: Text,
-    /// Its lines, where they stand in the plan.
+    /// The lines, if the plan contains them.
     pub lines: Vec<Text>,
-    /// Its format.
+    /// The format of the file.
     pub format: Option<Text>,
-    /// The largest number of requests that are sent.
+    /// The maximum number of requests to send.
     pub limit: Option<Count>,
-    /// The largest number of times that the file is gone through.
+    /// The maximum number of passes through the file.
     pub passes: Option<Count>,
-    /// The tags of those entries that are used; of all, where there is none.
+    /// The tags of the entries to use; empty means all entries.
     pub chosen: Vec<Text>,
-    /// Whether the request's own fields stand above the file's of the same name.
+    /// Whether the request's fields override the file's fields of the same names.
     pub override_headers: Option<Switch>,
-    /// The number of elements of the path that make a tag, where an entry has none.
+    /// The number of path elements that form the tag of an entry without a tag.
     pub auto_tag: Option<Count>,
-    /// Whether such a tag is added to those that an entry has.
+    /// Whether this tag is added to the existing tags of an entry.
     pub auto_tag_all: Option<Switch>,
-    /// Whether the entries stay in memory, however large the file is.
+    /// Whether the entries stay in memory, for files of any size.
     pub preload: Option<Switch>,
-    /// The factor by which the entries are sent faster than they once were, with their own timing.
+    /// The factor by which the entries are sent faster than their recorded times.
     pub speed: Option<Text>,
 }
 
 impl Ammo {
-    /// The key of lines in the plan.
+    /// The key for lines in the plan.
     pub const LINES: &str = "ammo_lines";
     /// The format of files of gRPC calls.
     pub const CALLS: &str = "grpc-json";
 
-    /// Whether its entries are gRPC calls.
+    /// Whether the entries are gRPC calls.
     #[must_use]
     pub fn has_calls(&self) -> bool {
         let format = self.format.as_ref();

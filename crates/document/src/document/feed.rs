@@ -1,33 +1,33 @@
-//! Feeds as they were written.
+//! Feeds, as written.
 //!
 //! A feed is a table with a name, from which each iteration takes a row by `order`; templates read
-//! its columns. The rows come from one source, and each setting is for some of the sources alone,
+//! its columns. The rows come from one source. Each setting applies only to some of the sources,
 //! which the compiler checks.
 
 use crate::{Count, Field, Switch, Text};
 
-/// A table that templates draw on.
+/// A table that templates read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Feed {
-    /// Its name in templates.
+    /// The name in templates.
     pub name: Text,
-    /// Its rows.
+    /// The rows.
     pub rows: FeedRows,
-    /// The names of the columns, where the rows have none.
+    /// The names of the columns, if the rows lack names.
     pub fields: Vec<Text>,
-    /// The character between the values of CSV.
+    /// The delimiter between CSV values.
     pub delimiter: Option<Text>,
-    /// The character around values of CSV, or `none`.
+    /// The quote around CSV values, or `none`.
     pub quote: Option<Text>,
-    /// Whether the first line of CSV names the columns.
+    /// Whether the first line of a CSV file contains the names of the columns.
     pub header: Option<Switch>,
-    /// The number of rows that are generated.
+    /// The number of generated rows.
     pub count: Option<Count>,
-    /// The seed of generated rows, in place of the plan's.
+    /// The seed of generated rows, which overrides the plan's.
     pub seed: Option<Count>,
-    /// `in_order`, `random`, `unique` or `once`: the row that an iteration takes.
+    /// `in_order`, `random`, `unique` or `once`: which row an iteration takes.
     pub order: Option<Text>,
-    /// `wrap`, `stop` or `fail`: the treatment of iterations beyond the last row.
+    /// `wrap`, `stop` or `fail`: what happens to iterations after the last row.
     pub at_end: Option<Text>,
 }
 
@@ -38,13 +38,13 @@ pub enum FeedRows {
     Csv(Text),
     /// A file with an array of JSON objects.
     Json(Text),
-    /// A file with a JSON object a line.
+    /// A file with one JSON object per line.
     JsonLines(Text),
-    /// A file of which each line is a value.
+    /// A file in which each line is a value.
     Lines(Text),
     /// The rows themselves, as a JSON array.
     Inline(Text),
-    /// Whole numbers, as `1..1000`.
+    /// Whole numbers, such as `1..1000`.
     Range(Text),
     /// Columns and the kind of value of each.
     Generated(Vec<Field>),
@@ -58,7 +58,7 @@ impl Default for FeedRows {
 }
 
 impl FeedRows {
-    /// The file that has the rows, if one has.
+    /// The file with the rows, if there is one.
     #[must_use]
     pub const fn file(&self) -> Option<&Text> {
         match self {

@@ -1,26 +1,26 @@
-//! The steps of a run before its load and behind it, each gone through once.
+//! The steps before and after the load of a run, each of which runs once.
 //!
-//! Each is a document of its own, made of the run's: one user goes once through the steps, with the
-//! run's `defaults`, `feeds` and `vars`. Nothing of it is in a figure of the run.
+//! Each phase is a separate document, made from the run's: one user runs the steps once, with the
+//! run's `defaults`, `feeds` and `vars`. No figure of the run includes a phase.
 //!
-//! So setup and teardown are compiled and run by the same code as a load, as two small runs around
-//! it. The values that the setup takes are known only when it has ended: the document of the load
-//! is resolved once more then, and the setup's own document is the one in which they do not occur.
+//! Setup and teardown are therefore compiled and run by the same code as a load, as two small runs
+//! around it. The values that the setup takes are known only after it has ended. The document of
+//! the load is then resolved again, and the setup's document does not contain these values.
 
 use super::{Document, Pool, Step};
 use crate::{CommonFields, Field, Generator, Kept, Load, Place, Placed, Settings, Stop, Text};
 
-/// A part of a run beside its load.
+/// A part of a run other than its load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// The part before the load.
     Setup,
-    /// The part behind the load, however that ended.
+    /// The part after the load, regardless of how the load ended.
     Teardown,
 }
 
 impl Phase {
-    /// Its key in a document.
+    /// The key in a document.
     #[must_use]
     pub const fn key(self) -> &'static str {
         match self {
@@ -29,7 +29,7 @@ impl Phase {
         }
     }
 
-    /// Its steps in a document.
+    /// The steps in a document.
     #[must_use]
     pub fn steps(self, document: &Document) -> &[Step] {
         match self {
@@ -38,10 +38,10 @@ impl Phase {
         }
     }
 
-    /// The document of the phase alone; `None` where the run has no such steps.
+    /// The document of the phase alone; `None` if the run has no such steps.
     ///
-    /// A field of `defaults` that stands at one of the places `late`, since its value is one that
-    /// the setup takes, is left out of the setup itself.
+    /// If a field of `defaults` is at one of the places `late`, its value comes from the setup.
+    /// Such a field is left out of the setup itself.
     #[must_use]
     pub fn of(self, document: &Document, late: &[Place]) -> Option<Document> {
         let steps = self.steps(document);
@@ -64,7 +64,7 @@ impl Phase {
                     users: Some(Text::new("1".to_owned(), Place::Nowhere)),
                     ..Load::default()
                 },
-                // Of a step that fails, the exchange is shown in full.
+                // If a step fails, its exchange is shown in full.
                 settings: Settings {
                     kept: Kept::every_exchange(),
                     ..Settings::default()
@@ -87,7 +87,7 @@ impl Phase {
     }
 }
 
-/// Leaves out the fields whose values stand at one of these places.
+/// Removes the fields whose values are at one of these places.
 fn leave_out(late: &[Place], fields: &mut CommonFields) {
     let is_early = |field: &Field| !late.contains(&field.value.place);
     fields.headers.retain(is_early);

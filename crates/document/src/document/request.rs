@@ -1,34 +1,34 @@
-//! Requests as they were written.
+//! Requests, as written.
 //!
-//! One type holds HTTP requests, gRPC calls and lists of either, since the keys of a request are
-//! largely the same. Keys that do not fit its kind are mistakes, which the reader of the form
-//! notes.
+//! One type represents HTTP requests, gRPC calls and lists of either, because most keys of a
+//! request are the same. Keys that do not fit the kind of request are mistakes, which the reader of
+//! the form notes.
 
 use super::Ammo;
 use crate::{CallOptions, Count, Expect, Field, Fields, Payload, Stream, Switch, Text};
 
-/// A request, or a list of them.
+/// A request, or a list of requests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
     /// The request itself.
     pub ask: Ask,
-    /// The name under which its numbers are reported.
+    /// The name under which it is reported.
     pub name: Option<Text>,
-    /// Its share among the requests of its list; 1 where it is absent.
+    /// The share among the requests of the list; the default is 1.
     pub weight: Option<Count>,
-    /// Its header fields, or the metadata of its call.
+    /// The header fields, or the metadata of the call.
     pub fields: Fields,
-    /// Its body, or the data of its call.
+    /// The body, or the data of the call.
     pub data: Data,
-    /// The course of the streams of its call.
+    /// The course of the call's streams.
     pub stream: Stream,
-    /// The options of its call.
+    /// The options of the call.
     pub options: CallOptions,
-    /// The conditions under which its response is ok.
+    /// The conditions under which the response is ok.
     pub expect: Expect,
-    /// The time that it may take, of a request that is no call.
+    /// The timeout of a request other than a call.
     pub timeout: Option<Text>,
-    /// The variables whose values are taken from its response, each with the value's place.
+    /// The variables that take their values from the response, each with the source of the value.
     pub take: Vec<Field>,
 }
 
@@ -61,21 +61,21 @@ pub enum Ask {
         /// The URL.
         url: Text,
     },
-    /// Every URL of a file, one a line.
+    /// Every URL of a file with one URL per line.
     List {
         /// The method.
         method: Text,
         /// The file.
         file: Text,
     },
-    /// A gRPC method, as `package.Service/Method`.
+    /// A gRPC method, in the form `package.Service/Method`.
     Call(Text),
     /// Every request of a file of requests.
     Ammo(Box<Ammo>),
 }
 
 impl Ask {
-    /// The text that names the request: a URL, a method or a file.
+    /// The text that identifies the request: a URL, a method or a file.
     #[must_use]
     pub const fn text(&self) -> &Text {
         match self {
@@ -84,7 +84,7 @@ impl Ask {
         }
     }
 
-    /// Whether it asks for gRPC calls: one, or those of a file.
+    /// Whether the request is a gRPC call, or a file of calls.
     #[must_use]
     pub fn is_call(&self) -> bool {
         match self {
@@ -100,16 +100,17 @@ impl Ask {
 pub struct Data {
     /// The bytes.
     pub payload: Option<Payload>,
-    /// Whether the data of a call is encoded already.
+    /// Whether the data of a call is already encoded.
     pub binary: Option<Switch>,
-    /// Whether each line of a body is a body by itself.
+    /// Whether each line of a body is a separate body.
     pub lines: Option<Switch>,
     /// `jinja`, `go`, `go-builtin` or `none`: the template language of the text.
     pub templates: Option<Text>,
-    /// `turn`, `random` or `once`: the way in which calls go through an array of messages.
+    /// `turn`, `random` or `once`: the order in which calls use an array of messages.
     pub order: Option<Text>,
-    /// The name before each `{{.WorkerID}}` of Go's templates.
+    /// The prefix of `{{.WorkerID}}` in Go templates.
     pub worker_name: Option<Text>,
-    /// The number of workers among which `{{.WorkerID}}` counts calls; it names users otherwise.
+    /// The number of workers among which `{{.WorkerID}}` distributes calls; the default is the
+    /// users.
     pub workers: Option<Count>,
 }

@@ -1,7 +1,7 @@
-//! Scenarios as they were written.
+//! Scenarios, as written.
 //!
-//! Steps form a tree: a branch and a loop hold steps of their own. The compiler makes a flat list
-//! of it, whose length is bounded.
+//! Steps form a tree: a branch and a loop contain steps. The compiler flattens the tree to a list
+//! with a bounded length.
 
 use super::Request;
 use crate::{Count, Field, Text};
@@ -11,35 +11,35 @@ use crate::{Count, Field, Text};
 pub enum Step {
     /// Sends a request and waits for its end.
     Request(Box<RequestStep>),
-    /// Waits: a time, a range of times as `200ms..1s`, a law, or `until 5s`.
+    /// Waits: a time, a range of times such as `200ms..1s`, a law, or `until 5s`.
     Pause(Text),
-    /// Gives variables their values, templates, one after the other.
+    /// Sets variables to values or templates, one after the other.
     Set(Vec<Field>),
-    /// Steps that are gone through where a condition holds.
+    /// Steps that run if a condition holds.
     If(Branch),
-    /// Steps that are gone through several times.
+    /// Steps that run several times.
     Repeat(Loop),
 }
 
-/// Steps that are gone through where a condition holds, and others where it does not.
+/// Steps that run if a condition holds, and steps that run otherwise.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Branch {
     /// The condition.
     pub condition: Text,
-    /// The steps where it holds.
+    /// The steps if it holds.
     pub steps: Vec<Step>,
-    /// The steps where it does not.
+    /// The steps otherwise.
     pub otherwise: Vec<Step>,
 }
 
-/// Steps that are gone through several times.
+/// Steps that run several times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loop {
-    /// The largest number of passes: a number, or a template of one.
+    /// The maximum number of passes: a number, or a template.
     pub passes: Text,
-    /// The variable that counts the passes, from 0.
+    /// The variable that counts the passes from 0.
     pub index: Option<Text>,
-    /// The condition that ends it, asked after each pass.
+    /// The condition that ends the loop, evaluated after each pass.
     pub until: Option<Text>,
     /// The steps.
     pub steps: Vec<Step>,
@@ -50,13 +50,13 @@ pub struct Loop {
 pub struct RequestStep {
     /// The request.
     pub request: Request,
-    /// `continue`, `end_iteration` or `stop_user`: the meaning of its failure for the iteration,
-    /// behind `retry(TIMES)` or `retry(TIMES,REST)` perhaps.
+    /// `continue`, `end_iteration` or `stop_user`: the effect of a failure on the iteration,
+    /// optionally after `retry(TIMES)` or `retry(TIMES,REST)`.
     pub on_fail: Option<Text>,
 }
 
 impl Step {
-    /// The steps within it.
+    /// The nested steps.
     pub fn within(&self) -> impl Iterator<Item = &Self> {
         let (first, second): (&[Self], &[Self]) = match self {
             Self::If(branch) => (&branch.steps, &branch.otherwise),
@@ -66,7 +66,7 @@ impl Step {
         first.iter().chain(second)
     }
 
-    /// The requests that it sends, with those of the steps within it, in their order.
+    /// The requests of the step, including nested steps, in order.
     #[must_use]
     pub fn requests(&self) -> Vec<&Request> {
         match self {
@@ -79,10 +79,10 @@ impl Step {
 /// One of several scenarios.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
-    /// Its name.
+    /// The name of the scenario.
     pub name: Text,
-    /// Its share among the scenarios; 1 where it is absent.
+    /// The share among the scenarios; the default is 1.
     pub weight: Option<Count>,
-    /// Its steps.
+    /// The steps of the scenario.
     pub steps: Vec<Step>,
 }

@@ -1,12 +1,12 @@
-//! The keys of a file of requests, which stand beside those of a request.
+//! The keys for a file of requests, which belong to the mapping of a request.
 
 use crate::keys::fields::table;
 use crate::keys::{Flag, Group};
 use crate::{Ammo, Count, Switch, Text};
 
 table! {
-    /// The keys, as they stand in a mapping. They are read in one go and taken apart afterwards, for a
-    /// request may have one of `ammo` and `ammo_lines`.
+    /// The keys as a mapping contains them. They are read together and separated afterwards,
+    /// because a request may have either `ammo` or `ammo_lines`.
     pub(crate) struct AmmoKeys [] {
         ammo: Option<Text> = "File of requests, sent in its order";
         "ammo_lines" => lines: Vec<Text> =
@@ -32,7 +32,7 @@ table! {
 }
 
 impl AmmoKeys {
-    /// The keys beside `ammo`.
+    /// The keys that may accompany `ammo`.
     pub(super) const OTHERS: [&str; 9] = [
         "format",
         "limit",
@@ -45,7 +45,7 @@ impl AmmoKeys {
         "speed",
     ];
 
-    /// The file that the keys name, and the lines that they have: one of both, or a mistake.
+    /// The file or the lines that the keys contain; both together are a mistake.
     pub(super) fn take(&mut self) -> Vec<Ammo> {
         let lines = self.lines.first();
         let lines = lines.map(|line| Text::new(Ammo::LINES.to_owned(), line.place.clone()));
@@ -74,7 +74,7 @@ impl AmmoKeys {
         }
     }
 
-    /// The keys that name a file.
+    /// The keys of a file.
     pub(super) fn of(ammo: &Ammo) -> Self {
         let ammo = ammo.clone();
         Self {

@@ -1,4 +1,4 @@
-//! Feeds: a mapping of names that the user gives to the sources of their rows.
+//! Feeds: a mapping from user-defined names to the sources of their rows.
 
 use super::payload::json_text;
 use crate::diagnostic::Findings;
@@ -13,7 +13,7 @@ use crate::{Count, Feed, FeedRows, Field, Place, Placed, Switch, Text};
 use serde_json::{Value, json};
 
 table! {
-    /// A feed's keys, as they stand in a mapping.
+    /// A feed's keys, as a mapping contains them.
     pub(crate) struct Keys [] {
         csv: Option<Text> =
             "File of comma-separated values; its first line contains the column names";
@@ -68,8 +68,8 @@ impl Entry for Inline {
     }
 }
 
-/// The columns of generated rows: a mapping of names to kinds, or a list of kinds, each of which
-/// names its column.
+/// The columns of generated rows: a mapping from names to kinds, or a list of kinds, each of which
+/// is also the name of its column.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Columns(Option<Vec<Field>>);
 
@@ -106,7 +106,7 @@ impl Entry for Columns {
     }
 }
 
-/// The keys of which a feed has one.
+/// The keys for rows; a feed has exactly one of them.
 const ROWS: [&str; 7] = [
     "csv",
     "json",
@@ -118,7 +118,7 @@ const ROWS: [&str; 7] = [
 ];
 
 impl Keys {
-    /// The source of the rows that the keys name; there is one such key.
+    /// The source of the rows, from the only such key.
     fn rows(&mut self, name: &Text, found: &mut Findings) -> Option<FeedRows> {
         let mut all = Vec::new();
         all.extend(self.csv.take().map(FeedRows::Csv));
@@ -137,7 +137,7 @@ impl Keys {
         all.pop()
     }
 
-    /// The feed that the keys make.
+    /// Builds the feed from the keys.
     fn feed(mut self, name: Text, found: &mut Findings) -> Option<Feed> {
         Some(Feed {
             rows: self.rows(&name, found)?,
@@ -153,7 +153,7 @@ impl Keys {
         })
     }
 
-    /// The keys that make a feed.
+    /// The keys of a feed.
     fn of(feed: &Feed) -> Self {
         let mut keys = Self {
             fields: feed.fields.clone(),

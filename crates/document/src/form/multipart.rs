@@ -1,4 +1,4 @@
-//! The parts of a body of several parts: `{ note: hello, upload: { file: a.png, type: image/png } }`.
+//! The parts of a multipart body: `{ note: hello, upload: { file: a.png, type: image/png } }`.
 
 use crate::diagnostic::Findings;
 use crate::keys::KeyValue;
@@ -22,7 +22,7 @@ table! {
 }
 
 impl PartKeys {
-    /// The part that the keys make.
+    /// Builds the part from the keys.
     fn part(self, name: &Placed<String>, found: &mut Findings) -> Option<Part> {
         let content = match (self.text, self.file) {
             (Some(text), None) => PartContent::Text(text),
@@ -40,7 +40,7 @@ impl PartKeys {
         })
     }
 
-    /// The keys that make a part.
+    /// The keys of a part.
     fn of(part: &Part) -> Self {
         let (text, file) = match &part.content {
             PartContent::Text(text) => (Some(text.clone()), None),
@@ -67,7 +67,7 @@ impl Entry for Vec<Part> {
                         let keys: PartKeys = read_fields(value, "a part", found);
                         keys.part(name, found)
                     }
-                    // An empty part is one, too.
+                    // An empty part is allowed.
                     Node::Null => Some(Part::text(name.clone(), value.with(String::new()))),
                     _ => text(value, found).map(|text| Part::text(name.clone(), text)),
                 };
@@ -88,7 +88,7 @@ impl Entry for Vec<Part> {
                 } => Tree::scalar(text),
                 part => show_fields(&PartKeys::of(part)).unwrap_or_else(|| Tree::Map(Vec::new())),
             };
-            // In a list of mappings a name may come twice.
+            // In a list of mappings, a name may occur twice.
             Tree::Map(vec![(part.name.value.clone(), tree)])
         });
         (!self.is_empty()).then(|| Tree::List(parts.collect()))

@@ -1,8 +1,8 @@
-//! Bytes as one of several keys: the text itself, a file, base64; of bodies also JSON and forms.
+//! Bytes from one of several keys: literal text, a file, base64; for bodies also JSON and forms.
 //!
-//! JSON that is written as a tree becomes a text at once, in two versions where it has references:
-//! the one with their values, which is sent, and the one with the references, which is printed.
-//! Keys keep their order and numbers their digits, since a server may mind either.
+//! JSON that is written as a tree becomes text immediately. If it has references, there are two
+//! versions: one with their values, which is sent, and one with the references, which is printed.
+//! The order of keys and the digits of numbers are preserved, because a server may depend on them.
 
 use crate::diagnostic::Findings;
 use crate::json_strings::literal;
@@ -14,7 +14,7 @@ use crate::keys::{Flag, Group, Key, KeyValue};
 use crate::{Field, Layer, Part, Payload, Place, Placed, Text};
 use serde_json::{Number, Value};
 
-/// The keys of one payload, of which a document has one.
+/// The keys of a payload; a document has at most one of them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PayloadKeys {
     text: &'static str,
@@ -125,7 +125,7 @@ pub(crate) const DATA: PayloadKeys = PayloadKeys {
 };
 
 impl PayloadKeys {
-    /// Its names.
+    /// The names of the keys.
     pub(crate) fn names(self) -> impl Iterator<Item = &'static str> {
         self.keys.iter().map(|key| key.name)
     }
@@ -154,7 +154,7 @@ impl PayloadKeys {
         Known::Yes
     }
 
-    /// The payload that a key holds.
+    /// The payload of a key.
     fn read(self, key: &str, node: &Placed<Node>, found: &mut Findings) -> Option<Payload> {
         match key {
             "json" => json(node, found).map(Payload::Json),
@@ -184,7 +184,7 @@ impl PayloadKeys {
         }
     }
 
-    /// Appends its keys with the schemas of their values.
+    /// Appends the keys with the schemas of their values.
     fn properties(self, out: &mut Properties, definitions: &mut Definitions) {
         for key in self.keys {
             let schema = match key.value {
@@ -197,7 +197,7 @@ impl PayloadKeys {
         }
     }
 
-    /// Appends the key that it is written with.
+    /// Appends the key of the payload.
     pub(crate) fn show(self, payload: Option<&Payload>, out: &mut Vec<(String, Tree)>) {
         let Some(payload) = payload else {
             return;
@@ -221,7 +221,7 @@ impl PayloadKeys {
     }
 }
 
-/// A text, or the JSON that a tree stands for.
+/// A text, or the JSON of a tree.
 pub(super) fn json_text(node: &Placed<Node>, found: &mut Findings) -> Option<Text> {
     match node.value {
         Node::List(_) | Node::Map(_) => Some(tree_text(node)),
@@ -229,11 +229,11 @@ pub(super) fn json_text(node: &Placed<Node>, found: &mut Findings) -> Option<Tex
     }
 }
 
-/// A body of JSON.
+/// A JSON body.
 fn json(node: &Placed<Node>, found: &mut Findings) -> Option<Text> {
     match &node.value {
         Node::Text(text) if text.trim_start().starts_with(['{', '[']) => {
-            // Without quotes a template would be a tree of YAML.
+            // Without quotes, YAML would parse a template as a tree.
             let message = match text.trim_start().starts_with("{{") {
                 true => {
                     "`json` takes JSON as a tree; for a template of the whole, use `body` with \
@@ -248,7 +248,7 @@ fn json(node: &Placed<Node>, found: &mut Findings) -> Option<Text> {
     }
 }
 
-/// The JSON that a tree stands for; with references, also the JSON that has them.
+/// The JSON of a tree; if the tree has references, also the JSON with the references.
 fn tree_text(node: &Placed<Node>) -> Text {
     let mut text = Placed::new(json_of(node, View::Values), node.place.clone());
     if has_references(node) {
@@ -274,23 +274,23 @@ fn has_references(node: &Placed<Node>) -> bool {
         }
 }
 
-/// JSON in the making.
+/// JSON under construction.
 struct Json {
     view: View,
     text: String,
 }
 
-/// The texts of a tree that are meant.
+/// Which texts of a tree to use.
 #[derive(Clone, Copy)]
 enum View {
-    /// The texts that references stand for.
+    /// The texts with references replaced.
     Values,
-    /// The texts that were written.
+    /// The texts as written.
     Written,
 }
 
 impl Json {
-    /// Appends the JSON that a tree stands for; keys keep their order, and numbers their digits.
+    /// Appends the JSON of a tree; the order of keys and the digits of numbers are preserved.
     fn push(&mut self, node: &Placed<Node>) {
         if let (View::Written, Some(written)) = (self.view, &node.written) {
             return self.push_text(written);
@@ -301,7 +301,7 @@ impl Json {
             (Node::Switch(false), _) => self.text.push_str("false"),
             (Node::Text(text), View::Values) => self.push_text(text),
             (Node::Text(text), View::Written) => self.push_text(&escaped(text)),
-            // What JSON does not know for a number, such as 0x10, is a text to it.
+            // A number that is invalid in JSON, such as 0x10, becomes a text.
             (Node::Number(text), _) => match text.parse::<Number>() {
                 Ok(_) => self.text.push_str(text),
                 Err(_) => self.push_text(text),
@@ -315,7 +315,7 @@ impl Json {
         }
     }
 
-    /// Appends parts between brackets, with commas between them.
+    /// Appends parts between brackets, separated by commas.
     fn row<T>(&mut self, [open, close]: [char; 2], parts: &[T], push: impl Fn(&mut Self, &T)) {
         self.text.push(open);
         for (at, part) in parts.iter().enumerate() {
@@ -332,7 +332,7 @@ impl Json {
     }
 }
 
-/// The body that a pool's requests have.
+/// The body of a pool's requests.
 impl Fields for Option<Payload> {
     const KEYS: &'static [Key] = BODY.keys;
 
@@ -361,7 +361,7 @@ impl Layer for Option<Payload> {
     }
 }
 
-/// The data of a call, as a request's keys have it.
+/// The data of a call, as a request's keys contain it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct CallPayload(pub(crate) Option<Payload>);
 

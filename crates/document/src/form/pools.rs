@@ -1,4 +1,4 @@
-//! Pools: a mapping whose keys are names that the user gives.
+//! Pools: a mapping whose keys are user-defined names.
 
 use crate::diagnostic::Findings;
 use crate::keys::KeyValue;

@@ -1,14 +1,14 @@
 //! References in the values of a document: `${name}`, `${env:NAME}`, `${file:path}`,
 //! `${setup:name}`, and `${secret:…}` for values that no output may show.
 //!
-//! A value keeps the text that it was written with, so that a document is printed with its
-//! references and never with the values for which they stand.
+//! A value keeps its written text, so that a document is printed with its references and never with
+//! their values.
 //!
 //! All variables are resolved first, in the order of their names, then every value of the tree in
-//! the order of the text. A variable is resolved when it is first needed and kept; a chain that
-//! comes back to itself is a mistake, and one of more than [`CHAIN_MAX`] is refused. A value that
-//! comes out of a reference is not searched for references again, so that a file or a variable of
-//! the environment can't smuggle one in. `$${` stands for the two characters themselves.
+//! the order of the text. A variable is resolved when it is first needed, and then cached. A cyclic
+//! chain is a mistake, and a chain longer than [`CHAIN_MAX`] is refused. The value of a reference
+//! is not searched for references again, so a file or an environment variable can't inject one.
+//! `$${` gives the characters `${`.
 
 use super::setup_values::{STAND_IN, SetupValues, makes_template};
 use crate::Environment;
@@ -20,27 +20,28 @@ use drumfire_plan::suggestion;
 use drumfire_units::utf8;
 use std::collections::HashMap;
 
-/// All values that references stand for in a document, together, in bytes.
+/// The maximum size of all values of references in a document together, in bytes.
 const BYTES_MAX: usize = 64 << 20;
-/// The longest chain of variables that lead from one to the next.
+/// The maximum length of a chain of variables that refer to each other.
 const CHAIN_MAX: u32 = 100;
-/// A shorter secret is refused: in a report it can't be told from other text.
+/// The minimum length of a secret: a shorter one can't be distinguished from other text in a
+/// report.
 const SECRET_MIN: usize = 4;
-/// The sign before the default of a variable of the environment.
+/// The sign before the default of an environment variable.
 const DEFAULT: &str = ":-";
 
-/// The values that references stand for.
+/// The values of references.
 pub(super) struct References<'a> {
     environment: &'a dyn Environment,
     variables: HashMap<String, Variable>,
     secrets: Vec<String>,
-    /// The values with references that could not be resolved.
+    /// The values with unresolved references.
     unresolved: Vec<Place>,
-    /// The state of the values that the setup takes.
+    /// The state of the setup's values.
     setup: SetupValues,
-    /// The number of bytes that may still be put in.
+    /// The number of bytes that may still be inserted.
     left: usize,
-    /// The number of variables that are being resolved.
+    /// The number of variables that are currently being resolved.
     chain: u32,
 }
 
@@ -48,10 +49,10 @@ pub(super) struct References<'a> {
 enum Variable {
     /// The variable as it was written.
     Written(Placed<Node>),
-    /// The variable's references are being resolved: one that leads back here never ends.
+    /// The variable is being resolved: a reference back to it would never end.
     UnderWay,
     Resolved(Node),
-    /// It has a mistake, which was noted.
+    /// The variable has a mistake, which was noted.
     Wrong,
 }
 
@@ -67,7 +68,7 @@ enum Source<'t> {
 }
 
 impl<'a> References<'a> {
-    /// References of a document to its variables, to what its setup takes, and to this machine.
+    /// References of a document to its variables, to the values of its setup, and to this machine.
     pub(super) fn new(root: &Placed<Node>, environment: &'a dyn Environment) -> Self {
         let written = |(name, value): &(Placed<String>, Placed<Node>)| {
             (name.value.clone(), Variable::Written(value.clone()))
@@ -83,25 +84,25 @@ impl<'a> References<'a> {
         }
     }
 
-    /// The places of values whose references could not be resolved: any other mistake in these
-    /// follows from that.
+    /// The places of values with unresolved references: any other mistake in such a value follows
+    /// from that.
     pub(super) fn unresolved(&self) -> &[Place] {
         &self.unresolved
     }
 
-    /// The places of values that have a value of the setup in them.
+    /// The places of values that contain a value of the setup.
     pub(super) fn late(&self) -> &[Place] {
         self.setup.late()
     }
 
-    /// The secrets that were put in.
+    /// The inserted secrets.
     pub(super) fn into_secrets(mut self) -> Vec<String> {
         self.secrets.sort();
         self.secrets.dedup();
         self.secrets
     }
 
-    /// Puts values in the place of the references of a whole document.
+    /// Replaces the references of a whole document by their values.
     pub(super) fn resolve_root(&mut self, root: &mut Placed<Node>, found: &mut Findings) {
         self.resolve_all(found);
         let Node::Map(entries) = &mut root.value else {
@@ -116,7 +117,7 @@ impl<'a> References<'a> {
         }
     }
 
-    /// Puts values in the place of the references of a node.
+    /// Replaces the references of a node by their values.
     fn resolve(&mut self, node: &mut Placed<Node>, found: &mut Findings) {
         match &mut node.value {
             Node::List(items) => items.iter_mut().for_each(|item| self.resolve(item, found)),
@@ -135,7 +136,7 @@ impl<'a> References<'a> {
                 if value.is_none() {
                     self.unresolved.push(node.place.clone());
                 }
-                // One that could not be resolved was noted; its text stands for it.
+                // An unresolved reference was noted; the text is used unchanged.
                 node.value = value.unwrap_or_else(|| Node::Text(text.value.clone()));
                 node.written = (!is_literal).then(|| text.value.into());
             }
@@ -143,7 +144,7 @@ impl<'a> References<'a> {
         }
     }
 
-    /// The value of a text; one reference alone has the kind of its value, so that `${count}` may
+    /// The value of a text. A single reference keeps the kind of its value, so that `${count}` may
     /// be a number.
     fn value(&mut self, text: &Text, found: &mut Findings) -> Option<Node> {
         let mut out = String::new();
@@ -206,7 +207,7 @@ impl<'a> References<'a> {
         has_room
     }
 
-    /// Counts the bytes of a value against the bound; `false` where it is reached.
+    /// Counts the bytes of a value against the bound; returns `false` if the bound is exceeded.
     fn take_room(&mut self, length: usize, text: &Text, found: &mut Findings) -> bool {
         let Some(left) = self.left.checked_sub(length) else {
             let message = "the values of references take more than 64 MiB in total";
@@ -278,8 +279,7 @@ impl<'a> References<'a> {
         Some(Node::Text(value))
     }
 
-    /// A variable of the environment. One that is empty counts as one that is not set, as in
-    /// shells.
+    /// The value of an environment variable. An empty variable counts as unset, as in shells.
     fn environment(
         &mut self,
         name: &str,
@@ -388,12 +388,12 @@ impl<'a> References<'a> {
         }
     }
 
-    /// Resolves every variable, also those that nothing reads.
+    /// Resolves every variable, including unused ones.
     fn resolve_all(&mut self, found: &mut Findings) {
         let mut names: Vec<String> = self.variables.keys().cloned().collect();
         names.sort_unstable();
         for name in names {
-            // A variable that is written is there, so its text can't be wrong.
+            // Every name comes from a written variable, so the reference can't be wrong.
             self.variable(&name, 0, &Text::default(), found);
         }
     }
@@ -407,7 +407,7 @@ fn variables(root: &Placed<Node>) -> &[(Placed<String>, Placed<Node>)] {
     }
 }
 
-/// The place of the brace that closes the first one, counting references inside.
+/// The position of the brace that closes the first one; references inside are skipped.
 fn closing(text: &str) -> Option<usize> {
     let mut depth = 0_u32;
     let mut at = 0;
@@ -429,7 +429,7 @@ fn closing(text: &str) -> Option<usize> {
     None
 }
 
-/// The source that a reference names, and whether its value is a secret.
+/// The source of a reference, and whether its value is a secret.
 fn parse(inner: &str) -> Result<(bool, Source<'_>), String> {
     let (is_secret, rest) = match inner.strip_prefix("secret:") {
         Some(rest) => (true, rest),
@@ -480,14 +480,14 @@ fn parse(inner: &str) -> Result<(bool, Source<'_>), String> {
     }
 }
 
-/// Whether a text can name a variable.
+/// Whether a text is a valid name of a variable.
 fn is_name(text: &str) -> bool {
     let first = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     let inside = |c: char| c.is_ascii_alphanumeric() || c == '_';
     first && text.chars().all(inside)
 }
 
-/// A file's content without the end of its last line.
+/// A file's content without the line end of its last line.
 fn without_line_end(content: &str) -> &str {
     let content = content.strip_suffix('\n').unwrap_or(content);
     content.strip_suffix('\r').unwrap_or(content)
@@ -527,7 +527,7 @@ mod tests {
         }
     }
 
-    /// The value of a text, or the mistakes in it; and the secrets.
+    /// The value of a text, or its mistakes; and the secrets.
     fn resolved(text: &str) -> (Result<Node, Vec<String>>, Vec<String>) {
         let variables = "{base: 'https://${env:HOST}', n: 5, on: true, a: '${b}', b: '${a}', \
                          pair: '${base}/${n}', list: [1], key: '${secret:file:token}', bad: '${x}'}";
@@ -593,7 +593,7 @@ mod tests {
         }
     }
 
-    /// A server can't complete what looks like a part of a template.
+    /// A value from a server can't complete the beginning of a template in the plan.
     #[test]
     fn no_template_begins_at_a_value_of_the_setup() {
         for written in ["{${setup:token}", "x {${setup:token} y"] {
@@ -608,7 +608,7 @@ mod tests {
         assert_eq!(value, Ok(Node::Text("{ { uuid }}".to_owned())));
     }
 
-    /// One reference alone is copied like any other.
+    /// A single reference is copied and counted like any other.
     #[test]
     fn the_values_of_references_have_a_bound() {
         for (written, count) in [("${v}", 7), ("${v}x", 7)] {
@@ -627,7 +627,7 @@ mod tests {
         }
     }
 
-    /// A chain of variables has an end before the stack has.
+    /// The length of a chain is bounded so that the stack can't overflow.
     #[test]
     fn a_long_chain_of_variables_is_refused() {
         let link = |n: u32| format!("  v{}: '${{v{}}}'\n", 20_000 - n, 20_000 - n - 1);

@@ -23,7 +23,7 @@ const WHAT: &str = "a request";
 /// Keys that only the steps of a scenario have.
 const OF_STEPS: [&str; 5] = ["pause", "set", "if", "repeat", "on_fail"];
 
-/// The keys of which a request has one.
+/// The keys that define a request; a mapping has exactly one of them.
 pub(super) const ASKS: [&str; 13] = [
     "get",
     "head",
@@ -41,8 +41,8 @@ pub(super) const ASKS: [&str; 13] = [
 ];
 
 table! {
-    /// A request's keys, as they stand in a mapping. All are read, whatever kind of request it is, so
-    /// that a key that does not fit is named rather than unknown.
+    /// A request's keys, as a mapping contains them. All keys are read for any kind of request, so
+    /// that a message can name a key that does not fit instead of calling it unknown.
     pub(crate) struct Keys [
         verbs: Verbs,
     ] {
@@ -78,7 +78,7 @@ table! {
 }
 
 table! {
-    /// Methods that are keys; others are written with `method` and `url`.
+    /// Methods that are keys; other methods are written with `method` and `url`.
     pub(crate) struct Verbs [] {
         get: Option<Text> = "URL, or path on the target, to request with GET";
         head: Option<Text> = "URL, or path on the target, to request with HEAD";
@@ -111,7 +111,7 @@ table! {
 }
 
 impl Verbs {
-    /// Each method with its URL's place.
+    /// Each method with its URL.
     fn all(&mut self) -> [(&'static str, &mut Option<Text>); 8] {
         [
             ("GET", &mut self.get),
@@ -200,7 +200,7 @@ impl Keys {
         }
     }
 
-    /// The request that the keys make.
+    /// Builds the request from the keys.
     pub(super) fn request(mut self, place: &Place, found: &mut Findings) -> Option<Request> {
         let ask = self.ask(place, found)?;
         self.check(&ask, place, found);
@@ -248,7 +248,7 @@ impl Keys {
         })
     }
 
-    /// The keys that make a request.
+    /// The keys of a request.
     pub(super) fn of(request: &Request) -> Self {
         let mut keys = Self {
             name: request.name.clone(),
@@ -302,7 +302,7 @@ impl Keys {
     }
 }
 
-/// Notes a mapping at a place that asks for nothing, or for several things.
+/// Notes a mapping that defines no request, or several.
 fn check_asks(asks: &[Ask], place: &Place, found: &mut Findings) {
     let places: Vec<&Place> = asks.iter().map(|ask| &ask.text().place).collect();
     let last = places.iter().max_by_key(|place| place.position());

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 const WHAT: &str = "a step";
 
 table! {
-    /// A step's keys, as they stand in a mapping: those of a request, and others.
+    /// A step's keys, as a mapping contains them: the keys of a request, and others.
     pub(super) struct StepKeys [
         request: RequestKeys,
     ] {
@@ -36,7 +36,7 @@ table! {
     } []
 }
 
-/// The keys that make steps of other kinds than a request, each with those that may stand beside it.
+/// The keys of steps other than requests, each with the keys that may accompany it.
 const KINDS: [(&str, &[&str]); 4] = [
     ("pause", &[]),
     ("set", &[]),
@@ -44,14 +44,14 @@ const KINDS: [(&str, &[&str]); 4] = [
     ("repeat", &["as", "until", "do"]),
 ];
 
-/// Whether a key says what a step does.
+/// Whether a key defines the action of a step.
 fn is_deed(key: &str) -> bool {
     ASKS.contains(&key) || KINDS.iter().any(|(kind, _)| *kind == key)
 }
 
 impl StepKeys {
-    /// The keys among those that were written which a step has; where none of them says what it does,
-    /// those that misspelt ones stand for, too.
+    /// The valid keys among the written ones. If none of them defines the action, the valid keys
+    /// that misspelt ones resemble are included.
     fn known(&self, written: &[&str]) -> Vec<&'static str> {
         let (mut all, mut set) = (Vec::new(), Vec::new());
         Self::keys(&mut all);
@@ -62,7 +62,7 @@ impl StepKeys {
         all
     }
 
-    /// The step that the keys make; `written` are those that the mapping has.
+    /// Builds the step from the keys; `written` are the keys of the mapping.
     fn step(self, written: &[&str], place: &Place, found: &mut Findings) -> Option<Step> {
         let kind = KINDS.iter().find(|(key, _)| written.contains(key));
         let Some((kind, beside)) = kind else {
@@ -137,7 +137,7 @@ impl StepKeys {
         }))
     }
 
-    /// The keys that make a step.
+    /// The keys of a step.
     fn of(step: &Step) -> Self {
         let mut keys = Self::default();
         match step {
@@ -182,7 +182,7 @@ impl Entry for Vec<Step> {
             let before = found.len();
             let keys: StepKeys = read_fields(item, WHAT, found);
             let known = keys.known(&written);
-            // What the step does has a name of which another finding speaks.
+            // Otherwise, the action of the step has a misspelt name, which another finding reports.
             if found.len() == before || known.iter().any(|key| is_deed(key)) {
                 steps.extend(keys.step(&known, &item.place, found));
             }
@@ -235,7 +235,7 @@ impl Entry for Vec<Scenario> {
     fn read(node: &Placed<Node>, found: &mut Findings) -> Self {
         let mut scenarios = Self::new();
         for (name, node) in entries(node, "`scenarios`", found) {
-            // The steps alone are enough.
+            // The list of steps is sufficient.
             let keys = match &node.value {
                 Node::List(_) => ScenarioKeys {
                     weight: None,

@@ -1,22 +1,22 @@
-//! A document without its secrets, to be kept.
+//! A document without its secrets, for storage.
 //!
-//! Secrets are found by their surroundings, as [`secret`] does in any text: the name of a field,
-//! the user of a URL, the keys of a body. Each becomes a reference to a variable of the environment
-//! that does not exist, so that a kept plan can be run again by setting it. Placeholders (templates
-//! and references) are no secrets and stay; they are taken out before a text is masked, and put
-//! back, unless the mask has taken one for a part of a secret: then the whole is masked. In doubt a
-//! value is hidden.
+//! Secrets are found by their context, as [`secret`] does in any text: the name of a field, the
+//! user of a URL, the keys of a body. Each becomes a reference to an environment variable that does
+//! not exist, so that a stored plan can run again after the variable is set. Placeholders
+//! (templates and references) are not secrets and are kept. They are removed before a text is
+//! masked, and inserted again afterwards. If the mask covers a placeholder as part of a secret, the
+//! whole text is masked. In doubt, a value is hidden.
 
 use crate::keys::tree::{Tree, escaped};
 use drumfire_plan::secret::{self, MASK};
 
-/// Keys whose mappings have names that the document gives.
+/// Keys whose mappings have user-defined names.
 const NAMED: [&str; 4] = ["headers", "metadata", "push_headers", "vars"];
 
 /// Keys whose texts are bodies.
 const BODIES: [&str; 4] = ["body", "bodies", "data", "message"];
 
-/// The tree of a document with a reference in the place of each secret.
+/// The tree of a document with a reference instead of each secret.
 pub(super) fn without(tree: Tree) -> Tree {
     Hidden::default().tree(tree, "", "")
 }
@@ -30,17 +30,17 @@ pub(super) fn values(tree: Tree) -> Vec<String> {
     hidden.values
 }
 
-/// The secrets that were found on a walk through a tree.
+/// The secrets found so far in a tree.
 #[derive(Default)]
 struct Hidden {
     /// The number of secrets so far.
     count: usize,
-    /// The values by which they are known.
+    /// The values of the secrets.
     values: Vec<String>,
 }
 
 impl Hidden {
-    /// The tree below `key`, which stands below `above`.
+    /// Processes the tree at `key`, which is below the key `above`.
     fn tree(&mut self, tree: Tree, key: &str, above: &str) -> Tree {
         match tree {
             Tree::Map(entries) => {
@@ -94,7 +94,7 @@ impl Hidden {
         }
     }
 
-    /// A masked text with a reference in the place of each mask.
+    /// A masked text with a reference instead of each mask.
     fn with_references(&mut self, masked: &str) -> String {
         let mut pieces = masked.split(MASK);
         let mut out = pieces.next().unwrap_or_default().to_owned();
@@ -107,15 +107,15 @@ impl Hidden {
     }
 }
 
-/// The secrets of a text, without those that have placeholders in them: such values are made in the
-/// run, or are among those that the document marks.
+/// The secrets of a text, without those that contain placeholders: such values are made during the
+/// run, or are among the secrets that the document marks.
 fn values_beside(text: &str, masked: &str) -> Vec<String> {
     let mut values = secret::values(text, masked);
     values.retain(|value| PLACEHOLDERS.iter().all(|(open, _)| !value.contains(open)));
     values
 }
 
-/// The text at a key, which stands below `above`, with a mask in the place of each secret.
+/// The text at `key`, which is below the key `above`, with each secret masked.
 fn masked(text: &str, key: &str, above: &str) -> String {
     if NAMED.contains(&above) && secret::is_secret(key) {
         return match is_template(text) {
@@ -132,17 +132,16 @@ fn masked(text: &str, key: &str, above: &str) -> String {
     }
 }
 
-/// The beginning and the end of a part of a text that stands for another: a template's and a
-/// reference's.
+/// The beginning and the end of a placeholder: of a template and of a reference.
 const PLACEHOLDERS: [(&str, &str); 2] = [("{{", "}}"), ("${", "}")];
 
-/// The word in place of a placeholder while a text is masked: no mask takes it for a secret.
+/// The replacement of a placeholder while a text is masked: no mask treats it as a secret.
 const STAND_IN: &str = "null";
 
-/// A word beside placeholders is no secret up to this length: `Bearer {{ token }}`.
+/// The maximum length of a word next to placeholders that is not a secret: `Bearer {{ token }}`.
 const WORD_MAX: usize = 7;
 
-/// The text with a stand-in for each placeholder, and the placeholders.
+/// The text with each placeholder replaced, and the placeholders.
 fn without_placeholders(text: &str) -> (String, Vec<&str>) {
     let (mut out, mut found, mut rest) = (String::new(), Vec::new(), text);
     loop {
@@ -161,7 +160,7 @@ fn without_placeholders(text: &str) -> (String, Vec<&str>) {
     }
 }
 
-/// The text masked, and its placeholders as they were, unless one is a part of a secret.
+/// Masks the text and restores its placeholders, unless one is part of a secret.
 fn guarded(text: &str, mask: impl Fn(&str) -> String) -> String {
     let (bare, placeholders) = without_placeholders(text);
     let masked = mask(&bare);
@@ -177,8 +176,8 @@ fn guarded(text: &str, mask: impl Fn(&str) -> String) -> String {
     out
 }
 
-/// The masked text with each secret that is one placeholder and nothing else as it was written: a
-/// document that was kept once refers to its secrets already.
+/// Restores each secret that consists of a single placeholder: a document that was stored before
+/// already contains references instead of its secrets.
 fn with_own_placeholders(text: &str, masked: &str) -> String {
     let mut pieces = masked.split(MASK);
     let mut out = pieces.next().unwrap_or_default().to_owned();
@@ -202,7 +201,7 @@ fn with_own_placeholders(text: &str, masked: &str) -> String {
     out
 }
 
-/// Whether a text has placeholders, and no secret beside them.
+/// Whether a text has placeholders, and no secret next to them.
 fn is_template(text: &str) -> bool {
     let (bare, placeholders) = without_placeholders(text);
     let mut words = bare.split_whitespace();
@@ -215,7 +214,7 @@ mod tests {
     use crate::form::{Source, Syntax, draft, print, print_without_secrets};
     use std::io;
 
-    /// A machine without files, whose environment has the secrets.
+    /// A machine without files whose environment contains the secrets.
     #[derive(Debug)]
     struct Bare;
 

@@ -1,20 +1,20 @@
-//! Settings of the command line that stand above a document's text: `pools.buy.users=10`.
+//! Settings of the command line that override a document's text: `pools.buy.users=10`.
 //!
-//! They are put into the tree before references are resolved and keys are read, so that a setting
-//! may have references, and a mistake in its key is found as one in the text is. A path goes down
-//! by keys and by numbers of list items; a mapping that is missing is made, but no pool, feed or
-//! variable, for a misspelt name would else be a new one. The value is a scalar of the text's own
-//! kind, or YAML in brackets or quotes.
+//! Settings are put into the tree before references are resolved and keys are read. A setting may
+//! therefore contain references, and a mistake in its key is found like one in the text. A path
+//! consists of keys and of indices of list items. A missing mapping is created, except for pools,
+//! feeds and variables, because a misspelt name would otherwise create a new one. The value is a
+//! scalar of the text's kind, or YAML in brackets or quotes.
 
 use crate::diagnostic::Findings;
 use crate::keys::node::{self, Node};
 use crate::{Place, Placed};
 use drumfire_plan::suggestion;
 
-/// The mappings whose keys are names that the document gives: a setting makes no new ones.
+/// The mappings with user-defined keys: a setting can't create new ones.
 const NAMED: [(&str, &str); 3] = [("feeds", "feed"), ("pools", "pool"), ("vars", "variable")];
 
-/// A value in the place of one that a document has, or lacks.
+/// A value that replaces or adds one in a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
     path: String,
@@ -60,7 +60,7 @@ impl Setting {
         }
     }
 
-    /// The value: a scalar as it stands, a list or a mapping as YAML.
+    /// The value: a literal scalar, or a list or mapping in YAML.
     fn value(&self, place: &Place) -> Result<Placed<Node>, String> {
         let text = &self.value;
         let is_yaml = text.starts_with(['[', '{', '"', '\'']);
@@ -80,7 +80,7 @@ impl Setting {
     }
 }
 
-/// A tree all of whose places are this one.
+/// A tree in which all places are this one.
 fn placed(node: Placed<Node>, place: &Place) -> Placed<Node> {
     let value = match node.value {
         Node::List(items) => {
@@ -97,7 +97,7 @@ fn placed(node: Placed<Node>, place: &Place) -> Placed<Node> {
     Placed::new(value, place.clone())
 }
 
-/// Puts a value at the rest of a path, below this node.
+/// Puts a value at the rest of a path below this node.
 fn put(
     node: &mut Placed<Node>,
     rest: &str,
@@ -154,8 +154,8 @@ fn put(
     }
 }
 
-/// The key with which a path goes on, and the rest behind it: the longest key of the mapping, since
-/// keys may have points.
+/// The next key of a path, and the rest after it: the longest matching key of the mapping, because
+/// keys may contain dots.
 fn key_of<'p>(entries: &[(Placed<String>, Placed<Node>)], path: &'p str) -> (String, &'p str) {
     let behind = |key: &str| match path.strip_prefix(key) {
         Some("") => Some(""),
@@ -173,7 +173,7 @@ fn key_of<'p>(entries: &[(Placed<String>, Placed<Node>)], path: &'p str) -> (Str
     }
 }
 
-/// Puts every setting in, in their order; notes those that can't be.
+/// Applies every setting in order; notes those that can't be applied.
 pub(super) fn apply_all(settings: &[Setting], root: &mut Placed<Node>, found: &mut Findings) {
     for setting in settings {
         setting.apply(root, found);

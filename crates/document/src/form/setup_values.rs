@@ -1,42 +1,42 @@
-//! The values that a run's setup takes, from the side of the references to them.
+//! The values that a run's setup takes, for the references to them.
 //!
-//! They are known once the setup has ended. Before that [`STAND_IN`] stands for each, so that the
-//! rest of the document can be checked; the values that contain one are *late*, and the setup
-//! itself has to do without them. While references are resolved, a value is resolved between
-//! [`SetupValues::uses`] and [`SetupValues::note_value`] or [`SetupValues::note_variable`], which
-//! find out in this way whether it is late, through however many variables.
+//! The values are known after the setup has ended. Before that, [`STAND_IN`] represents each of
+//! them, so that the rest of the document can be checked. Values that contain one are *late*, and
+//! the setup itself must do without them. While references are resolved, each value is resolved
+//! between [`SetupValues::uses`] and [`SetupValues::note_value`] or [`SetupValues::note_variable`],
+//! which thus detect whether the value is late, through any number of variables.
 //!
-//! The values come from a server's responses and are put into the text of a plan. So none may have
-//! a template in it, or begin one where it meets the text beside it: the server would else write
-//! expressions that this program evaluates.
+//! The values come from a server's responses and are inserted into the text of a plan. Therefore no
+//! value may contain a template, or begin one together with the adjacent text: otherwise the server
+//! could inject expressions that this program evaluates.
 
 use crate::diagnostic::Findings;
 use crate::keys::node::Node;
 use crate::{Environment, Phase, Place, Placed};
 use drumfire_plan::suggestion_of;
 
-/// The text in place of a value that the setup has not taken yet: it may stand in a URL, and is a
+/// The text for a value that the setup has not taken yet. The text is valid in a URL, and is a
 /// number.
 pub(super) const STAND_IN: &str = "1";
 
 /// The beginnings of templates in a text.
 const TEMPLATES: [&str; 3] = ["{{", "{%", "{#"];
 
-/// Whether a template begins where two texts meet.
+/// Whether a template begins at the junction of two texts.
 pub(super) fn makes_template(before: &str, after: &str) -> bool {
     before.ends_with('{') && after.starts_with(['{', '%', '#'])
 }
 
-/// Keys of `defaults` whose late values are left out of the setup.
+/// Keys of `defaults` whose late values are omitted in the setup.
 const LEFT_OUT: [&str; 2] = ["headers", "metadata"];
 
-/// The values that the setup takes, as far as they are known.
+/// The values of the setup that are known so far.
 pub(super) struct SetupValues {
-    /// The names under which it takes them.
+    /// The names of the values.
     taken: Vec<String>,
     /// Whether a value of the setup's own steps is being resolved.
     is_within: bool,
-    /// The number of late values that were asked for.
+    /// The number of late values requested so far.
     uses: usize,
     /// The variables that are late.
     variables: Vec<String>,
@@ -56,24 +56,24 @@ impl SetupValues {
         }
     }
 
-    /// Notes that the values of this key of the document are resolved next.
+    /// Records that the values of this key of the document are resolved next.
     pub(super) fn enter(&mut self, key: &str) {
         self.is_within = key == Phase::Setup.key();
     }
 
-    /// The number of late values that were asked for.
+    /// The number of late values requested so far.
     pub(super) const fn uses(&self) -> usize {
         self.uses
     }
 
-    /// Notes that a value has been resolved, before which there were that many uses.
+    /// Records that a value has been resolved; `uses` is the number of uses before it.
     pub(super) fn note_value(&mut self, uses: usize, place: &Place) {
         if self.uses > uses {
             self.late.push(place.clone());
         }
     }
 
-    /// The same of a variable.
+    /// Records that a variable has been resolved; `uses` is the number of uses before it.
     pub(super) fn note_variable(&mut self, uses: usize, name: &str) {
         if self.uses > uses {
             self.variables.push(name.to_owned());
@@ -85,10 +85,10 @@ impl SetupValues {
         &self.late
     }
 
-    /// A value that the setup takes; `None` before the setup has ended.
+    /// A value of the setup; `None` before the setup has ended.
     ///
     /// # Errors
-    /// When it takes no such value, or none that may stand in a document.
+    /// If the setup takes no such value, or its value is not allowed in a document.
     pub(super) fn value(
         &mut self,
         name: &str,
@@ -103,7 +103,7 @@ impl SetupValues {
         }
         let value = environment.setup_value(name);
         if let Some(value) = value {
-            // An agent of several has the value, and no setup.
+            // An agent of a cluster has the value, but no setup.
             return match TEMPLATES.iter().any(|open| value.contains(open)) {
                 true => Err(format!(
                     "the value that the setup took for `{name}` contains a template, which a \
@@ -124,10 +124,10 @@ impl SetupValues {
         Ok(None)
     }
 
-    /// Notes that a variable that has been resolved is read once more.
+    /// Records another use of an already resolved variable.
     ///
     /// # Errors
-    /// When the setup reads it and it is late.
+    /// If the setup reads the variable and the variable is late.
     pub(super) fn use_variable(&mut self, name: &str) -> Result<(), String> {
         if !self.variables.iter().any(|late| late == name) {
             return Ok(());
@@ -141,7 +141,7 @@ impl SetupValues {
         }
     }
 
-    /// Notes the late values among the defaults that the setup can't do without.
+    /// Notes the late values among the defaults that the setup needs.
     pub(super) fn check_defaults(&self, defaults: &Placed<Node>, found: &mut Findings) {
         let Node::Map(entries) = &defaults.value else {
             return;
@@ -156,7 +156,7 @@ impl SetupValues {
     }
 }
 
-/// The names under which the steps of a document's setup take values.
+/// The names of the values that the steps of a document's setup take.
 fn taken(root: &Placed<Node>) -> Vec<String> {
     let mut names = Vec::new();
     let mut nodes: Vec<&Placed<Node>> = Vec::from_iter(root.value.entry(Phase::Setup.key()));

@@ -1,7 +1,7 @@
-//! A document's text in TOML, as a tree of values that know their places.
+//! A document's text in TOML, as a tree of values with their places.
 //!
-//! TOML has no references, anchors or tags, so that the tree is the parser's, with places computed
-//! from its spans. Dates are texts: no key takes one.
+//! TOML has no references, anchors or tags, so the tree is the parser's, with places computed from
+//! its spans. Dates become texts, because no key takes a date.
 
 use crate::Diagnostic;
 use crate::keys::node::Node;
@@ -38,17 +38,17 @@ pub(super) fn read(text: &str, name: &str) -> Result<Placed<Node>, Box<Diagnosti
     }
 }
 
-/// Gives values their places.
+/// Adds places to values.
 struct Reader<'a> {
     text: &'a str,
     name: Arc<str>,
-    /// The byte at which each line begins.
+    /// The byte offset of each line.
     lines: Vec<usize>,
-    /// The place that was looked for last.
+    /// The last place that was computed.
     last: Cell<Spot>,
 }
 
-/// A byte of the text, and its column from 1.
+/// A byte offset in the text, and its column from 1.
 #[derive(Clone, Copy)]
 struct Spot {
     at: usize,
@@ -58,8 +58,8 @@ struct Spot {
 impl Reader<'_> {
     /// The place at which a span begins.
     ///
-    /// Values are read in the order of their places, by and large, so that a long line is gone
-    /// through once: from the last place on, or else from its start.
+    /// Values are mostly read in the order of their places, so a long line is scanned only once:
+    /// from the last place on, or otherwise from its start.
     fn place(&self, span: &Range<usize>, key: &Arc<str>) -> Place {
         let line = self.lines.partition_point(|start| *start <= span.start);
         let start = line.checked_sub(1).map_or(0, |line| self.lines[line]);
@@ -84,7 +84,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The entries of a table in the order in which they are written.
+    /// The entries of a table in their written order.
     fn map(&self, table: DeTable<'_>) -> Node {
         let mut entries: Vec<_> = table.into_iter().collect();
         entries.sort_by_key(|(key, _)| key.span().start);
@@ -99,13 +99,13 @@ impl Reader<'_> {
 
     fn node(&self, value: Spanned<DeValue<'_>>, key: &Arc<str>) -> Placed<Node> {
         let span = value.span();
-        // Before those of its parts, which lie behind it.
+        // Compute this place before the places of the parts, which come later in the text.
         let place = self.place(&span, key);
         let written = || self.text.get(span.clone()).unwrap_or_default().to_owned();
         let node = match value.into_inner() {
             DeValue::String(text) => Node::Text(text.into_owned()),
             DeValue::Boolean(value) => Node::Switch(value),
-            // Digits may be grouped by `_`.
+            // `_` may group digits.
             DeValue::Integer(_) | DeValue::Float(_) => Node::Number(written().replace('_', "")),
             DeValue::Datetime(_) => Node::Text(written()),
             DeValue::Array(items) => {
@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(items[1].value, Node::Number("2.50".to_owned()));
     }
 
-    /// A text of many values is gone through once, however its lines are.
+    /// A text with many values is scanned once, regardless of its lines.
     #[test]
     fn a_long_line_is_read_as_fast_as_many_short_ones() {
         let values = "1, ".repeat(200_000);

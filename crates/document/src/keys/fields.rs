@@ -1,11 +1,11 @@
-//! The value of a key: how it is read, printed, and filled in from defaults.
+//! The value of a key: how it is read, printed, and filled from defaults.
 //!
-//! [`table!`] makes a struct of a document and its form from one table.
+//! [`table!`] defines a struct of a document and its form in one table.
 //!
-//! An [`Entry`] is the type of one value, a [`Fields`] a struct whose keys are in one mapping. A struct
-//! that is the value of a key is both (`nested!`). Reading never fails: a mistake is noted, and the
-//! value is absent. Absent values are not printed. An unknown key is noted with the nearest known key,
-//! and read as that one.
+//! An [`Entry`] is the type of one value, a [`Fields`] a struct whose keys are in one mapping. A
+//! struct that is the value of a key is both (`nested!`). Reading never fails: a mistake is noted,
+//! and the value is absent. Absent values are not printed. An unknown key is noted with the most
+//! similar known key, and read as that key.
 
 use super::key::{Key, KeyValue};
 use super::node::Node;
@@ -17,39 +17,39 @@ use crate::{Count, Field, Layer, Place, Placed, Switch, Text};
 use drumfire_plan::nearest;
 use serde_json::Value;
 
-/// The longest list of keys that is of use in a message.
+/// The maximum number of keys that a message lists.
 const LISTED_MAX: usize = 24;
 
-/// The value of a key, as a field holds it. `read` and `show` are inverse: the tree that is shown
-/// reads as the same value.
+/// The value of a key, as a field contains it. `read` and `show` are inverse: reading the shown
+/// tree gives the same value.
 pub(crate) trait Entry: Sized {
-    /// The kind of the value, for a reference.
+    /// The kind of the value, for the reference.
     const VALUE: KeyValue;
-    /// Reads it.
+    /// Reads the value.
     fn read(node: &Placed<Node>, found: &mut Findings) -> Self;
-    /// The tree to print, if there is anything to print.
+    /// The tree to print, if any.
     fn show(&self) -> Option<Tree>;
-    /// Takes the values of `below` that are absent here.
+    /// Takes the values of `below` that are absent in `self`.
     fn fill(&mut self, below: &Self);
-    /// The place at which it was written, if it was.
+    /// The place where the value was written, if it was.
     fn place(&self) -> Option<&Place>;
-    /// The JSON Schema of the values that are read.
+    /// The JSON Schema of readable values.
     fn schema(definitions: &mut Definitions) -> Value;
 }
 
 /// A struct whose fields are keys of one mapping.
 pub(crate) trait Fields: Default + Layer {
-    /// Its own keys, without those of structs whose keys stand beside them.
+    /// The keys of this struct, without the keys of structs that share its mapping.
     const KEYS: &'static [Key];
-    /// Appends the names of its keys.
+    /// Appends the names of all keys.
     fn keys(out: &mut Vec<&'static str>) {
         out.extend(Self::KEYS.iter().map(|key| key.name));
     }
-    /// Reads the value of a key that it has.
+    /// Reads the value of a key of this struct.
     fn set(&mut self, key: &str, node: &Placed<Node>, found: &mut Findings) -> Known;
-    /// Appends keys with the trees to be printed.
+    /// Appends keys with the trees to print.
     fn show(&self, out: &mut Vec<(String, Tree)>);
-    /// Appends its keys with the JSON Schemas of their values.
+    /// Appends the keys with the JSON Schemas of their values.
     fn properties(out: &mut Properties, definitions: &mut Definitions);
 }
 
@@ -60,7 +60,7 @@ pub(crate) enum Known {
     No,
 }
 
-/// A struct of a document with the table of its keys, in the order in which they are printed.
+/// Defines a struct of a document with the table of its keys, in the order of printing.
 ///
 /// A row has a field, its type, its description for the manual and for editors, and the
 /// [`Flag`](super::Flag) that sets it, if any. The key has the field's name, unless the row begins with
@@ -77,8 +77,8 @@ pub(crate) enum Known {
 /// }
 /// ```
 ///
-/// The brackets before and after the rows have the fields whose own keys stand beside these, in the
-/// same mapping. Parentheses before them have fields without a key.
+/// The brackets before and after the rows contain fields whose keys share the mapping. Parentheses
+/// before them contain fields without a key.
 macro_rules! table {
     (
         $(#[$attribute:meta])*
@@ -179,7 +179,7 @@ macro_rules! table {
 }
 pub(crate) use table;
 
-/// The key of a row: the one that it has, or the name of its field.
+/// The key of a row: the explicit one, or the name of its field.
 macro_rules! key_name {
     ($key:literal $field:ident) => {
         $key
@@ -201,14 +201,14 @@ macro_rules! flag_of_row {
 }
 pub(crate) use flag_of_row;
 
-/// The schema of a mapping with the keys of a struct and no others.
+/// The schema of a mapping with only the keys of a struct.
 pub(crate) fn fields_schema<T: Fields>(definitions: &mut Definitions) -> Value {
     let mut properties = Properties::new();
     T::properties(&mut properties, definitions);
     schema::mapping(properties)
 }
 
-/// The entries of a mapping; none where it is nothing, and a finding where it is something else.
+/// The entries of a mapping; empty for null. Notes a value of another kind.
 pub(crate) fn entries<'a>(
     node: &'a Placed<Node>,
     what: &str,
@@ -224,7 +224,7 @@ pub(crate) fn entries<'a>(
     }
 }
 
-/// The items of a list; a single value is a list of one.
+/// The items of a list; a single value counts as a list of one.
 pub(crate) fn items(node: &Placed<Node>) -> &[Placed<Node>] {
     match &node.value {
         Node::List(items) => items,
@@ -233,7 +233,7 @@ pub(crate) fn items(node: &Placed<Node>) -> &[Placed<Node>] {
     }
 }
 
-/// Notes a key that there is not; the known key that was probably meant, if there is one.
+/// Notes an unknown key; returns the known key that was probably meant, if any.
 pub(crate) fn unknown<'a>(
     key: &Text,
     what: &str,
@@ -259,7 +259,7 @@ pub(crate) fn unknown<'a>(
 }
 
 /// Sets the values of the keys of a mapping. A misspelt key is read as the one that was probably
-/// meant, so that nothing else is found wrong for its sake.
+/// meant, so that it causes no further findings.
 pub(crate) fn set_fields<T: Fields>(
     value: &mut T,
     entries: &[(Placed<String>, Placed<Node>)],
@@ -281,7 +281,7 @@ pub(crate) fn set_fields<T: Fields>(
     }
 }
 
-/// Reads a mapping whose keys are those of one struct.
+/// Reads a mapping with the keys of one struct.
 pub(crate) fn read_fields<T: Fields>(node: &Placed<Node>, what: &str, found: &mut Findings) -> T {
     let mut value = T::default();
     let entries = entries(node, what, found);
@@ -289,14 +289,14 @@ pub(crate) fn read_fields<T: Fields>(node: &Placed<Node>, what: &str, found: &mu
     value
 }
 
-/// The mapping of a struct, if anything of it was written.
+/// The mapping of a struct, if any of its values was written.
 pub(crate) fn show_fields(value: &impl Fields) -> Option<Tree> {
     let mut entries = Vec::new();
     value.show(&mut entries);
     (!entries.is_empty()).then_some(Tree::Map(entries))
 }
 
-/// A struct that is the value of a key of its own, with the name of its table.
+/// Defines a struct as the value of a key, with the name of its table.
 macro_rules! nested {
     ($($type:ty => $table:literal),* $(,)?) => {
         $(impl $crate::keys::fields::Entry for $type {
@@ -329,7 +329,7 @@ macro_rules! nested {
 }
 pub(crate) use nested;
 
-/// The advice on a rule that is written as a mapping, as `{ p99: <50ms }`.
+/// The advice on a rule that is written as a mapping, such as `{ p99: <50ms }`.
 fn rule(entries: &[(Placed<String>, Placed<Node>)]) -> String {
     let rules = entries
         .iter()
@@ -347,7 +347,7 @@ fn rule(entries: &[(Placed<String>, Placed<Node>)]) -> String {
     }
 }
 
-/// A scalar as a text.
+/// A scalar as text.
 pub(crate) fn text(node: &Placed<Node>, found: &mut Findings) -> Option<Text> {
     let value = match &node.value {
         Node::Text(text) | Node::Number(text) => text.clone(),
@@ -370,7 +370,7 @@ pub(crate) fn text(node: &Placed<Node>, found: &mut Findings) -> Option<Text> {
     Some(node.with(value))
 }
 
-/// Whether a list is what YAML makes of `key: -`.
+/// Whether a list is the result of `key: -` in YAML.
 fn is_dash(items: &[Placed<Node>]) -> bool {
     matches!(items, [item] if item.value == Node::Null)
 }
@@ -506,8 +506,8 @@ impl Entry for Vec<Text> {
     }
 }
 
-/// A mapping of names to values, or a list of such mappings where a name comes twice. A value may
-/// be a list, too.
+/// A mapping from names to values, or a list of such mappings if a name occurs twice. A value may
+/// also be a list.
 impl Entry for Vec<Field> {
     const VALUE: KeyValue = KeyValue::Mapping;
 
@@ -515,7 +515,7 @@ impl Entry for Vec<Field> {
         let mut fields = Self::new();
         for part in items(node) {
             if let Node::Text(text) = &part.value {
-                // Its value may be a secret, and is not shown.
+                // The value may be a secret, and is not shown.
                 let message = match text.contains(':') {
                     true => {
                         "a name and its value must be a mapping, not a string; remove the quotes \
@@ -528,7 +528,7 @@ impl Entry for Vec<Field> {
             }
             for (name, value) in entries(part, "names and values", found) {
                 for value in items(value) {
-                    // An empty value is one, too.
+                    // An empty value is allowed.
                     let value = match value.value {
                         Node::Null => Some(value.with(String::new())),
                         _ => text(value, found),
@@ -559,7 +559,7 @@ impl Entry for Vec<Field> {
         })
     }
 
-    /// Fields of below that are not named here follow those that are.
+    /// Fields of `below` with other names follow the fields of `self`.
     fn fill(&mut self, below: &Self) {
         let named = |field: &Field, own: &[Field]| {
             let name = &field.name.value;

@@ -1,40 +1,40 @@
 //! The flag that sets a key: its spelling, its help, and the commands that have it.
 
-/// A flag of the command line, as part of a key's row.
+/// A command-line flag, as part of a key's row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flag {
-    /// The heading below which help lists it.
+    /// The heading of the flag in the help.
     pub group: Group,
-    /// Its spelling in help: `-c, --connections <N>`. One without a value in angle brackets is a
-    /// switch.
+    /// The spelling in the help: `-c, --connections <N>`. A flag without a value in angle brackets
+    /// is a switch.
     pub usage: &'static str,
-    /// Its description in help.
+    /// The description in the help.
     pub help: &'static str,
-    /// The commands that have it.
+    /// The commands that have the flag.
     pub on: On,
-    /// The commands whose help leaves it out.
+    /// The commands whose help omits the flag.
     pub hidden_on: On,
-    /// Whether `-h` lists it, which has the flags of a first day.
+    /// Whether `-h` lists the flag. `-h` shows the most common flags.
     pub is_first: bool,
-    /// The kind of its number, if its key is not a plain count.
+    /// The kind of number, if the key is not a plain count.
     pub number: Number,
-    /// Whether one value may list several, with commas between them.
+    /// Whether one value may contain several, separated by commas.
     pub is_separated: bool,
-    /// The value of a flag that may stand without one.
+    /// The value of the flag if it is given without one.
     pub without_value: Option<&'static str>,
-    /// The value that a switch sets, if it is not `true`, or `false` for a `--no-…`.
+    /// The value that a switch sets, if it differs from `true`, or from `false` for a `--no-…`.
     pub sets: Option<&'static str>,
-    /// Another spelling, which help leaves out.
+    /// Another spelling, which the help omits.
     pub alias: Option<&'static str>,
-    /// The words that completions offer as values.
+    /// The values that shell completions offer.
     pub choices: &'static [&'static str],
-    /// The flag that it needs, by its long name.
+    /// The required other flag, by its long name.
     pub needs: Option<&'static str>,
-    /// The flags that it contradicts, by their long names.
+    /// The contradicting flags, by their long names.
     pub excludes: &'static [&'static str],
 }
 
-/// Functions that give a flag with one more property.
+/// Defines functions that return a flag with one additional property.
 macro_rules! setters {
     ($($(#[$doc:meta])* $name:ident($($value:ident: $type:ty)?): $field:ident = $of:expr;)*) => {
         $($(#[$doc])*
@@ -45,7 +45,7 @@ macro_rules! setters {
 }
 
 impl Flag {
-    /// A flag of the commands that usually have flags of this group.
+    /// A flag for the default commands of its group.
     #[must_use]
     pub const fn new(group: Group, usage: &'static str, help: &'static str) -> Self {
         Self {
@@ -67,31 +67,31 @@ impl Flag {
     }
 
     setters! {
-        /// The flag of these commands.
+        /// Sets the commands of the flag.
         on(commands: On): on = commands;
-        /// The flag without a line in the help of these commands.
+        /// Omits the flag in the help of these commands.
         hidden(commands: On): hidden_on = commands;
-        /// The flag as one that `-h` lists.
+        /// Lists the flag in `-h`.
         first(): is_first = true;
-        /// The flag with a number of this kind.
+        /// Sets the kind of number.
         number(kind: Number): number = kind;
-        /// The flag with several values, with commas between them.
+        /// Allows several values, separated by commas.
         separated(): is_separated = true;
-        /// The flag that means this value without one.
+        /// Sets the value for a flag without one.
         without_value(value: &'static str): without_value = Some(value);
-        /// The switch that sets this value.
+        /// Sets the value of the switch.
         sets(value: &'static str): sets = Some(value);
-        /// The flag with another spelling.
+        /// Adds another spelling.
         alias(long: &'static str): alias = Some(long);
-        /// The flag whose value is one of these words.
+        /// Sets the allowed words.
         choices(words: &'static [&'static str]): choices = words;
-        /// The flag that has no effect without another.
+        /// Sets the other flag without which this flag has no effect.
         needs(long: &'static str): needs = Some(long);
-        /// The flag that contradicts others.
+        /// Sets the contradicting flags.
         excludes(longs: &'static [&'static str]): excludes = longs;
     }
 
-    /// The flag in messages: its letter, if it has one.
+    /// The name of the flag in messages: its letter, if it has one.
     #[must_use]
     pub fn name(&self) -> &'static str {
         let end = self.usage.find([',', ' ', '[']);
@@ -126,7 +126,7 @@ impl Flag {
     }
 }
 
-/// The headings of help, in their order.
+/// The headings of the help, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Group {
     /// The plan itself.
@@ -139,17 +139,17 @@ pub enum Group {
     Streams,
     /// Requests.
     Request,
-    /// Values that vary.
+    /// Varying values.
     Data,
-    /// When requests start, how many, and for how long.
+    /// The start, number and duration of requests.
     Load,
     /// Connections.
     Connections,
-    /// Limits in time.
+    /// Timeouts.
     Timeouts,
     /// TLS.
     Tls,
-    /// The way to the target.
+    /// The network path to the target.
     Network,
     /// The results.
     Output,
@@ -175,7 +175,7 @@ impl Group {
         }
     }
 
-    /// The commands that have its flags, unless a flag has others.
+    /// The default commands of the group's flags.
     const fn on(self) -> On {
         match self {
             Self::Plan => On::RUN,
@@ -205,7 +205,7 @@ impl On {
     pub const ATTACH: Self = Self(8);
     /// `drumfire report`.
     pub const REPORT: Self = Self(16);
-    /// `drumfire resume`, which has the flags of `drumfire report`, too.
+    /// `drumfire resume`, which also has the flags of `drumfire report`.
     pub const RESUME: Self = Self(32);
     /// The commands whose flags describe requests.
     pub(crate) const SENDS: Self = Self::HTTP.and(Self::GRPC);
@@ -218,7 +218,7 @@ impl On {
     /// The commands that print results.
     pub(crate) const RESULTS: Self = Self::OUTPUTS.and(Self::REPORT);
 
-    /// The commands of either set.
+    /// The union of two sets of commands.
     pub(crate) const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }

@@ -1,26 +1,26 @@
-//! Keys as a reference lists them: name, flag, kind of value, and description.
+//! Keys as the reference lists them: name, flag, kind of value, and description.
 
 use super::Flag;
 
-/// Keys that are explained together.
+/// Keys that the reference explains together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyTable {
     /// The name by which [`KeyValue`] refers to the table.
     pub name: &'static str,
-    /// The keys, in the order in which they are printed.
+    /// The keys, in the order of printing.
     pub keys: Vec<Key>,
 }
 
 /// One key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// The key itself.
+    /// The name of the key.
     pub name: &'static str,
-    /// The flag that sets it, if one does.
+    /// The flag that sets the key, if any.
     pub flag: Option<Flag>,
-    /// The kind of its value.
+    /// The kind of the value.
     pub value: KeyValue,
-    /// Its meaning, for the manual and for editors.
+    /// The meaning, for the manual and for editors.
     pub words: &'static str,
 }
 
@@ -33,9 +33,9 @@ pub enum KeyValue {
     Count,
     /// `true` or `false`.
     Switch,
-    /// A list of scalars; one alone is a list, too.
+    /// A list of scalars; a single scalar counts as a list.
     List,
-    /// A mapping of names to scalars.
+    /// A mapping from names to scalars.
     Mapping,
     /// Any tree.
     Tree,
@@ -43,12 +43,12 @@ pub enum KeyValue {
     Keys(&'static str),
     /// A list of mappings with the keys of a table.
     ListOf(&'static str),
-    /// A mapping of names to mappings with the keys of a table.
+    /// A mapping from names to mappings with the keys of a table.
     NamedOf(&'static str),
 }
 
 impl KeyValue {
-    /// The table that has the keys of the value, if there is one.
+    /// The table with the keys of the value, if any.
     #[must_use]
     pub const fn table(self) -> Option<&'static str> {
         match self {

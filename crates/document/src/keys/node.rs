@@ -1,11 +1,12 @@
 //! A document's text as a tree of values, each with its place.
 //!
-//! The library parses, with budgets; this file keeps the places, the digits of numbers as they were
-//! written, and the order of keys, which a table of its own would lose. Its messages are put into
-//! this program's words, by their beginnings: a message that is not known is shown as it is.
+//! The library parses, with budgets. This file keeps the places, the digits of numbers as written,
+//! and the order of keys, which the library's maps would lose. The library's messages are
+//! translated by their beginnings; an unknown message is shown unchanged.
 //!
-//! Bounds: [`VALUES_MAX`] values, [`TEXT_BYTES_MAX`] bytes of text together, the library's own for
-//! depth and for anchors, which could else multiply a small text (a "billion laughs").
+//! Bounds: [`VALUES_MAX`] values, [`TEXT_BYTES_MAX`] bytes of text in total, and the library's
+//! bounds for depth and for anchors, which could otherwise multiply a small text (a "billion
+//! laughs").
 
 use super::unquoted::Unquoted;
 use crate::diagnostic::Findings;
@@ -18,17 +19,17 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// A longer key is refused, in characters.
+/// The maximum length of a key, in characters.
 const KEY_MAX: usize = 1 << 16;
-/// A document may have this many values: lists of URLs that came from standard input are in it.
+/// The maximum number of values in a document, which includes lists of URLs from standard input.
 const VALUES_MAX: usize = 4_000_000;
-/// The texts of a document together, in bytes.
+/// The maximum size of all texts of a document together, in bytes.
 const TEXT_BYTES_MAX: usize = 1 << 30;
 
 /// A value and its parts.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Node {
-    /// `null`, or nothing at all.
+    /// `null`, or an empty value.
     Null,
     Switch(bool),
     /// A number as it was written.
@@ -39,7 +40,7 @@ pub(crate) enum Node {
 }
 
 impl Node {
-    /// Its kind, for a message.
+    /// The kind, for messages.
     pub(crate) const fn kind(&self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -51,8 +52,8 @@ impl Node {
         }
     }
 
-    /// The message where a mapping is wanted, and how it is written where other tools have another
-    /// form. `what` is what the mapping is.
+    /// The message for a value that should be a mapping, with the correct form if other tools use
+    /// another one. `what` is the noun for the mapping.
     pub(crate) fn no_mapping(&self, what: &str) -> String {
         let form = match (what, self) {
             ("a request" | "a step", Self::Text(_)) => "; write it as `get: /`",
@@ -66,8 +67,8 @@ impl Node {
         format!("{what} must be a mapping, not {}{form}", self.kind())
     }
 
-    /// Notes each key that stands in a mapping twice. The second one stays where its value has keys
-    /// or items of its own, so that the mistakes in them are found as well.
+    /// Notes each key that occurs twice in a mapping. The second occurrence is kept if its value
+    /// has keys or items, so that their mistakes are found as well.
     pub(crate) fn note_repeated(&mut self, found: &mut Findings) {
         match self {
             Self::List(items) => {
@@ -99,7 +100,7 @@ impl Node {
         }
     }
 
-    /// The value of a key, where it is a mapping that has it.
+    /// The value of a key, if the node is a mapping that contains it.
     pub(crate) fn entry(&self, key: &str) -> Option<&Placed<Self>> {
         let Self::Map(entries) = self else {
             return None;
@@ -110,10 +111,10 @@ impl Node {
     }
 }
 
-/// Reads YAML, of which JSON is a part. `name` is the file's, for places.
+/// Reads YAML, which includes JSON. `name` is the file's, for places.
 ///
 /// # Errors
-/// The first mistake, where the text is no YAML or is too large.
+/// The first mistake, if the text is not YAML or is too large.
 pub(crate) fn read(text: &str, name: &str) -> Result<Placed<Node>, Box<Diagnostic>> {
     let options = serde_saphyr::options! {
         budget: serde_saphyr::budget! {
@@ -126,7 +127,7 @@ pub(crate) fn read(text: &str, name: &str) -> Result<Placed<Node>, Box<Diagnosti
         underscored_numbers_as_strings: true,
         leading_zero_numbers_as_strings: true,
         non_finite_float_policy: NonFiniteFloatPolicy::AsString,
-        // A key that stands twice is a mistake beside others: [`Node::note_repeated`].
+        // A repeated key is noted together with other mistakes: [`Node::note_repeated`].
         duplicate_keys: DuplicateKeyPolicy::PassThrough,
         with_snippet: false,
     };
@@ -152,7 +153,7 @@ pub(crate) fn read(text: &str, name: &str) -> Result<Placed<Node>, Box<Diagnosti
 }
 
 impl Reader<'_> {
-    /// The probable mistake where the text is no YAML, by the lines near the place.
+    /// The probable mistake if the text is not YAML, from the lines near the place.
     fn advice(&self, place: &Place, words: &str) -> Option<String> {
         let line = usize::try_from(place.line()).ok()?.checked_sub(1)?;
         let text = self.text.lines().nth(line).unwrap_or_default();
@@ -169,24 +170,24 @@ impl Reader<'_> {
         self.general_advice(line, words).map(str::to_owned)
     }
 
-    /// Whether a value near this line begins with a template, without quotes.
+    /// Whether a value near this line begins with an unquoted template.
     fn has_bare_template(&self, line: usize) -> bool {
         self.near_lines(line).any(|line| {
             line.match_indices("{{").any(|(at, _)| {
                 let before = line[..at].trim_end();
-                // Within quotes it is a text like any other.
+                // Within quotes, braces are ordinary text.
                 let quotes = |quote| before.matches(quote).count() % 2 == 1;
                 before.ends_with([':', ',', '[', '-', '{']) && !quotes('"') && !quotes('\'')
             })
         })
     }
 
-    /// A line, which is counted from 0, and the one before it.
+    /// The lines `line - 1` and `line`, counted from 0.
     fn near_lines(&self, line: usize) -> impl Iterator<Item = &str> {
         self.text.lines().skip(line.saturating_sub(1)).take(2)
     }
 
-    /// The mistakes that such words are mostly about.
+    /// The usual cause of these messages.
     fn general_advice(&self, line: usize, words: &str) -> Option<&'static str> {
         let is_indent = [
             "did not find expected",
@@ -222,7 +223,7 @@ impl Reader<'_> {
     }
 }
 
-/// The library's words without the place, for which we have our own form.
+/// The library's message without its place, which is printed in drumfire's form.
 fn first_line(message: &str) -> String {
     let line = message.lines().next().unwrap_or_default();
     let line = line.strip_prefix("error: ").unwrap_or(line);
@@ -231,17 +232,17 @@ fn first_line(message: &str) -> String {
         .and_then(|rest| rest.split_once(": "))
         .map_or(line, |(_, words)| words);
     let words = words.split(" at line ").next().unwrap_or_default();
-    // The library's own settings are none of a plan's.
+    // Settings of the library do not exist in a plan.
     let words = words.split(", set ").next().unwrap_or_default();
     let ours = OURS.iter().find(|(theirs, _)| words.starts_with(theirs));
     ours.map_or(words, |(_, ours)| ours).to_owned()
 }
 
-/// Messages of the library by their beginnings, and the advice that is right in a plan.
+/// Messages of the library by their beginnings, and the advice for a plan.
 const OURS: [(&str, &str); 12] = [
     ("recursion limit exceeded", TOO_DEEP),
     ("multiple YAML documents", ONE_DOCUMENT),
-    // Where an alias is read again, the library knows no kinds of bounds.
+    // When an alias is expanded, the library does not distinguish the kinds of bounds.
     ("budget breached: ScalarBytes", TOO_LONG),
     ("budget breached: Depth", TOO_DEEP),
     ("budget breached: Nodes", TOO_MANY),
@@ -260,7 +261,7 @@ const OURS: [(&str, &str); 12] = [
         "`<<` takes a mapping, or a list of mappings, such as `*name`",
     ),
     ("tabs disallowed", "a tab can't indent a line; use spaces"),
-    // Its place is the end of the value above.
+    // The reported place is the end of the value above.
     (
         "while scanning a plain scalar, found a tab",
         "the next line begins with a tab, which can't indent a line; use spaces",
@@ -272,10 +273,10 @@ const TOO_LONG: &str = "the strings of the plan are longer than 1 GiB in total; 
 const TOO_MANY: &str = "the plan has more than 4,000,000 values; move them to files";
 const ALIASES: &str = "the plan has too many anchors and aliases; write out their values";
 
-/// The message on lists and mappings without end.
+/// The message on lists and mappings that are nested too deeply.
 const TOO_DEEP: &str = "lists and mappings are nested too deeply; nest them less";
 
-/// The bound of a document's size that was reached, in words.
+/// The message for the exceeded bound of a document's size.
 fn too_large(breach: &BudgetBreach) -> &'static str {
     match breach {
         BudgetBreach::Depth { .. } => TOO_DEEP,
@@ -290,7 +291,7 @@ fn too_large(breach: &BudgetBreach) -> &'static str {
     }
 }
 
-/// A value as the library hands it on.
+/// A value from the library.
 #[derive(Debug)]
 enum Raw {
     Null,
@@ -301,7 +302,7 @@ enum Raw {
     Map(Vec<(Spanned<String>, Spanned<Self>)>),
 }
 
-/// Gives values their places.
+/// Adds places to values.
 struct Reader<'a> {
     text: &'a str,
     name: Arc<str>,
@@ -340,7 +341,7 @@ impl Reader<'_> {
         Placed::new(node, place)
     }
 
-    /// A number's own text; where a tag has made it one, the number.
+    /// A number's own text; if a tag made the value a number, the parsed number.
     fn as_written(&self, location: Location, number: String) -> String {
         let span = location.span();
         let bytes = span.byte_offset().zip(span.byte_len());
@@ -432,7 +433,7 @@ impl<'de> Visitor<'de> for RawVisitor {
 mod tests {
     use super::{KEY_MAX, Node, read};
 
-    /// Every value with its place, one a line.
+    /// Every value with its place, one per line.
     fn shown(text: &str) -> String {
         fn show(node: &super::Placed<Node>, out: &mut String) {
             let line = |what: &str| format!("{}: {what}\n", node.place);
@@ -494,7 +495,7 @@ mod tests {
 
     #[test]
     fn what_is_no_yaml_is_said_with_its_line() {
-        // Each line repeats the one before nine times.
+        // Each line repeats the previous one nine times.
         let line = |n: u8| {
             let (before, own) = (char::from(b'a' + n), char::from(b'b' + n));
             let aliases = vec![format!("*{before}"); 9].join(",");

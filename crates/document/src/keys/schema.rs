@@ -1,23 +1,23 @@
-//! The form of a document as a JSON Schema, for editors: the forms of its values. The tables of
-//! keys put them together.
+//! The JSON Schema of a document, for editors: the forms of its values. The tables of keys combine
+//! them.
 //!
-//! The schema accepts every document that the readers accept, and not fewer: any scalar where a
-//! text is wanted, a text with a reference where a number is. What it can't say (which keys exclude
-//! each other, what a law is) is left to the readers.
+//! The schema accepts every document that the readers accept: any scalar for a text, a text with a
+//! reference for a number. The readers check the rules that it can't express (which keys exclude
+//! each other, what a law is).
 
 use serde_json::{Map, Value, json};
 
 /// The address of the schema.
 const ID: &str = "https://drumfire.dev/schema/drumfire.plan.v1.json";
-/// The pattern of a text that has a reference somewhere.
+/// The pattern of a text that contains a reference.
 const REFERENCE: &str = r"\$\{";
 
 /// The keys of a mapping, each with the schema of its value.
 pub(crate) type Properties = Map<String, Value>;
-/// Schemas that others refer to by name: those of mappings that hold themselves.
+/// Schemas that others refer to by name: mappings that contain themselves.
 pub(crate) type Definitions = Map<String, Value>;
 
-/// A schema with the description that an editor shows.
+/// A schema with a description for editors.
 pub(crate) fn described(schema: Value, words: &str) -> Value {
     let mut schema = match schema {
         Value::Object(schema) => schema,
@@ -28,17 +28,17 @@ pub(crate) fn described(schema: Value, words: &str) -> Value {
     Value::Object(schema)
 }
 
-/// A mapping with these keys and no others.
+/// A mapping with only these keys.
 pub(crate) fn mapping(properties: Properties) -> Value {
     json!({ "type": "object", "properties": properties, "additionalProperties": false })
 }
 
-/// A mapping of names that the user gives.
+/// A mapping with user-defined names.
 pub(crate) fn named(value: &Value) -> Value {
     json!({ "type": "object", "additionalProperties": value, "minProperties": 1 })
 }
 
-/// A mapping that has exactly one of these keys.
+/// A mapping with exactly one of these keys.
 pub(crate) fn with_one_of(mut mapping: Value, keys: &[&str]) -> Value {
     let kinds: Vec<Value> = keys
         .iter()
@@ -48,14 +48,14 @@ pub(crate) fn with_one_of(mut mapping: Value, keys: &[&str]) -> Value {
     mapping
 }
 
-/// A schema by its name, which is made where it is not there yet.
+/// A reference to a named schema, which is created if it does not exist yet.
 pub(crate) fn defined(
     name: &str,
     definitions: &mut Definitions,
     make: impl FnOnce(&mut Definitions) -> Value,
 ) -> Value {
     if !definitions.contains_key(name) {
-        // It may refer to itself.
+        // The schema may refer to itself.
         definitions.insert(name.to_owned(), Value::Null);
         let made = make(definitions);
         definitions.insert(name.to_owned(), made);
@@ -68,7 +68,7 @@ pub(crate) fn scalar() -> Value {
     json!({ "type": ["string", "number", "boolean"] })
 }
 
-/// One value, or a list of them.
+/// One value, or a list of values.
 pub(crate) fn one_or_many(value: &Value) -> Value {
     json!({ "anyOf": [value, { "type": "array", "items": value }] })
 }
@@ -81,19 +81,19 @@ pub(crate) fn count() -> Value {
     ] })
 }
 
-/// Yes or no.
+/// A boolean.
 pub(crate) fn switch() -> Value {
     json!({ "anyOf": [{ "type": "boolean" }, { "type": "string", "pattern": REFERENCE }] })
 }
 
-/// A mapping of names to values, or a list of such mappings where a name comes twice.
+/// A mapping from names to values, or a list of such mappings if a name occurs twice.
 pub(crate) fn listed() -> Value {
     let value = json!({ "type": ["string", "number", "boolean", "null"] });
     let mapping = json!({ "type": "object", "additionalProperties": one_or_many(&value) });
     one_or_many(&mapping)
 }
 
-/// The schema of a document, given that of its mapping and those that it refers to.
+/// The schema of a document, from the schema of its mapping and the named schemas.
 pub(crate) fn document(mut root: Value, definitions: Definitions) -> String {
     root["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
     root["$id"] = ID.into();
@@ -104,6 +104,6 @@ pub(crate) fn document(mut root: Value, definitions: Definitions) -> String {
     root["required"] = json!(["drumfire", "pools"]);
     root["properties"]["drumfire"] = json!({ "enum": [1, "1"] });
     root["$defs"] = Value::Object(definitions);
-    // A value always has a text.
+    // A JSON value can always be printed.
     format!("{root:#}\n")
 }

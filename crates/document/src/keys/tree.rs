@@ -1,8 +1,8 @@
-//! A tree of values printed as YAML: one way for each value, which reads back as the same.
+//! A tree of values printed as YAML. Each value has one form, which can be read back.
 //!
-//! A text stands without quotes only where every reader of YAML, of version 1.1 too, takes it for
-//! that text; lines stand as a block; all else is quoted. Nothing is folded or aligned, so that two
-//! documents that differ in a value differ in its lines.
+//! A text is printed without quotes only if every YAML reader, including version 1.1, reads it as
+//! that text. Lines are printed as a block; everything else is quoted. Nothing is folded or
+//! aligned, so that documents that differ in a value differ only in its lines.
 
 use crate::json_strings;
 use crate::{Placed, Text};
@@ -12,15 +12,15 @@ use std::fmt::Write as _;
 
 /// The beginning of a reference.
 pub(crate) const OPEN: &str = "${";
-/// The same as a text of its own.
+/// An escaped beginning of a reference.
 const ESCAPED: &str = "$${";
 
-/// The text with everything escaped that a reader would take for a reference.
+/// The text with the beginnings of references escaped.
 pub(crate) fn escaped(text: &str) -> String {
     text.replace(OPEN, ESCAPED)
 }
 
-/// Words that some readers of YAML take for another kind of value than a text.
+/// Words that some YAML readers parse as a value other than a text.
 const WORDS: [&str; 9] = ["null", "true", "false", "yes", "no", "on", "off", "y", "n"];
 
 /// A value to print.
@@ -30,23 +30,23 @@ pub enum Tree {
     Switch(bool),
     /// A single value.
     Scalar(String),
-    /// A text with references as it was written, and its value.
+    /// A text with references as written, and its value.
     Written {
         /// The text with its references.
         written: String,
         /// The text with the values of its references.
         value: String,
     },
-    /// JSON, as it stands.
+    /// Literal JSON.
     Json(String),
     /// A list.
     List(Vec<Self>),
-    /// A mapping, in its order.
+    /// A mapping, in order.
     Map(Vec<(String, Self)>),
 }
 
 impl Tree {
-    /// A scalar of anything that has a text: the text with its references, if it has any.
+    /// A scalar of anything with a text form: the text with its references, if it has any.
     pub(crate) fn scalar<T: ToString>(value: &Placed<T>) -> Self {
         match &value.written {
             Some(written) => Self::Written {
@@ -65,7 +65,7 @@ impl Tree {
         })
     }
 
-    /// A text that may have been written as a tree: one with references is printed as such.
+    /// A text that may have been written as a tree: one with references is printed as a tree.
     pub(crate) fn json_or_text(text: &Text) -> Self {
         let is_json = |written: &str| serde_json::from_str::<IgnoredAny>(written).is_ok();
         match text
@@ -78,14 +78,14 @@ impl Tree {
         }
     }
 
-    /// The whole as a document.
+    /// Prints the tree as a document.
     pub(crate) fn print(&self) -> String {
         let mut out = String::new();
         self.push(0, &mut out);
         out
     }
 
-    /// Appends it at the beginning of a line, or behind one that has begun already.
+    /// Appends the tree at the beginning of a line, or after the beginning of a line.
     fn push(&self, indent: usize, out: &mut String) {
         match self {
             Self::Switch(value) => {
@@ -133,7 +133,7 @@ impl Tree {
     }
 }
 
-/// The space before every item but the first, which has it already.
+/// Appends the indentation of every item except the first, which already has it.
 fn begin(n: usize, indent: usize, out: &mut String) {
     if n > 0 {
         out.extend(std::iter::repeat_n(' ', indent));
@@ -160,8 +160,8 @@ fn push_scalar(text: &str, indent: usize, out: &mut String) {
     out.push('\n');
 }
 
-/// Whether a text may stand without quotes: any reader takes it for this text, or for the number
-/// that it is.
+/// Whether a text may be printed without quotes: every reader reads it as this text, or as the
+/// number that it represents.
 fn is_plain(text: &str) -> bool {
     let first = text.starts_with(|c: char| c.is_ascii_alphanumeric() || "/_".contains(c));
     let inside = |c: char| c.is_ascii_alphanumeric() || " /_.:(),;%+@=?&~<>!*$|^-".contains(c);
@@ -178,27 +178,27 @@ fn is_number(text: &str) -> bool {
     digits(whole) && digits(fraction) && canonical && text.len() <= 20
 }
 
-/// Whether a text could be taken for a number, a date or a time.
+/// Whether a text could be read as a number, a date or a time.
 fn is_numeric(text: &str) -> bool {
     let letters = |c: char| c.is_ascii_hexdigit() || "xob_.+:-infINF".contains(c);
     let begins = text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));
     begins && text.chars().all(letters) && text.matches('.').count() < 2
 }
 
-/// Whether a character may stand in a text as it is. A plan is shown on terminals, and a name may
-/// come from a description of another author.
+/// Whether a character may be printed unescaped. A plan is shown on terminals, and a name may come
+/// from a description by another author.
 fn is_printable(c: char) -> bool {
     !is_dangerous(c) && !matches!(c, '\u{fffe}' | '\u{ffff}')
 }
 
-/// Whether a text of several lines may stand as it is, below its key.
+/// Whether a text of several lines may be printed as a block below its key.
 fn is_block(text: &str) -> bool {
     text.contains('\n')
         && !text.starts_with([' ', '\n'])
         && text.chars().all(|c| c == '\n' || is_printable(c))
 }
 
-/// Appends lines as they are, with the sign for their end.
+/// Appends lines unchanged, with the sign for their end.
 fn push_block(text: &str, indent: usize, out: &mut String) {
     let kept = text.trim_end_matches('\n');
     let (sign, lines) = match text.len() - kept.len() {
@@ -217,7 +217,7 @@ fn push_block(text: &str, indent: usize, out: &mut String) {
     }
 }
 
-/// Appends JSON, of which YAML takes all but some characters as they are; those stand in strings.
+/// Appends JSON. YAML accepts it unchanged, except for some characters, which occur in strings.
 fn push_json(text: &str, out: &mut String) {
     for c in text.chars() {
         if is_printable(c) {
@@ -225,13 +225,13 @@ fn push_json(text: &str, out: &mut String) {
             continue;
         }
         for unit in c.encode_utf16(&mut [0; 2]) {
-            // Writing to a string can't fail.
+            // Writing to a String can't fail.
             let _ = write!(out, "\\u{unit:04x}");
         }
     }
 }
 
-/// Appends a text in quotes: in single ones where double ones would have to be escaped.
+/// Appends a text in quotes: in single quotes if double quotes would need escapes.
 fn push_quoted(text: &str, out: &mut String) {
     if text.contains(['"', '\\']) && text.chars().all(is_printable) {
         out.extend(["'", &text.replace('\'', "''"), "'"]);
@@ -247,7 +247,7 @@ fn push_quoted(text: &str, out: &mut String) {
             '\t' => out.push_str("\\t"),
             c if is_printable(c) => out.push(c),
             c => {
-                // Writing to a string can't fail.
+                // Writing to a String can't fail.
                 let _ = match u32::from(c) {
                     code @ 0..=0xff => write!(out, "\\x{code:02x}"),
                     code @ 0x100..=0xffff => write!(out, "\\u{code:04x}"),
@@ -399,8 +399,8 @@ thresholds:
         }
     }
 
-    /// A tree as it is read: numbers and texts are scalars alike, and what was written for `${` is
-    /// that.
+    /// A tree as it is read back: numbers and texts are both scalars, and an escaped `${` is
+    /// unescaped.
     fn tree(node: &Node) -> Tree {
         match node {
             Node::Null => panic!("nothing"),

@@ -1,42 +1,42 @@
-//! A value that YAML can't read without quotes, in a line of a plan.
+//! Finds a value in a line of a plan that YAML can't parse without quotes.
 //!
 //! Within `{ }` and `[ ]` a plain value ends at the first of `{}[],`, anywhere it ends at `: ` and
-//! at ` #`, and some characters can't begin one. Paths, selectors, expressions and templates have
-//! all of these. Such a value is looked for in a line that is no YAML, up to where its writer meant
-//! it to end: brackets that open in it close in it.
+//! at ` #`, and some characters can't begin one. Paths, selectors, expressions and templates
+//! contain all of these. In a line that is not YAML, this module finds such a value up to its
+//! intended end: brackets that open in the value close in it.
 
 use drumfire_plan::secret;
 use std::fmt;
 
-/// A longer value is not shown, in characters.
+/// The maximum length of a shown value, in characters.
 const SHOWN_MAX: usize = 80;
 
 /// The first such value of a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Unquoted {
-    /// The value in the quotes that it needs; `None` where it is long or may be a secret.
+    /// The value in the required quotes; `None` if it is long or may be a secret.
     quoted: Option<String>,
     cause: Cause,
 }
 
-/// What a plain value can't have.
+/// The text that a plain value can't contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cause {
-    /// A character at its beginning.
+    /// A character at the beginning.
     Begins(char),
     /// A bracket or a comma, within a collection.
     Within(char),
-    /// `: `, behind which there would be another value.
+    /// `: `, after which another value would begin.
     Colon,
     /// ` #`, which begins a comment.
     Comment,
-    /// More text behind the quote or the bracket that closes it.
+    /// More text after the closing quote or bracket.
     GoesOn(char),
 }
 
 impl Unquoted {
-    /// The value, if the line has one. `depth` is the number of collections that are open where the
-    /// line begins.
+    /// Finds the value, if the line has one. `depth` is the number of open collections at the start
+    /// of the line.
     pub(super) fn find(line: &str, depth: usize) -> Option<Self> {
         let chars: Vec<char> = line.chars().collect();
         let mut scan = Scan {
@@ -57,7 +57,7 @@ impl Unquoted {
     }
 }
 
-/// A text in quotes within which the fewest of its characters mean something else.
+/// A text in the kind of quotes that requires the fewest escapes.
 fn quoted(text: &str) -> String {
     match text.contains('\'') && !text.contains(['"', '\\']) {
         true => format!("\"{text}\""),
@@ -90,16 +90,16 @@ impl fmt::Display for Unquoted {
     }
 }
 
-/// A walk through the tokens of a line.
+/// A scanner over the tokens of a line.
 struct Scan<'a> {
     chars: &'a [char],
     at: usize,
-    /// Collections that are open here.
+    /// The number of open collections.
     depth: usize,
 }
 
 impl Scan<'_> {
-    /// The beginning and the end of the first value that needs quotes, and why.
+    /// The beginning and the end of the first value that needs quotes, and the cause.
     fn first(&mut self) -> Option<(usize, usize, Cause)> {
         let mut is_value = false;
         loop {
@@ -139,8 +139,8 @@ impl Scan<'_> {
         }
     }
 
-    /// Passes over a bracket that opens, or over a quoted text and the colon behind it. Whether
-    /// there was a colon, so that a value comes next.
+    /// Skips an opening bracket, or a quoted text and the colon after it. Returns whether there was
+    /// a colon, so that a value comes next.
     fn pass(&mut self, start: usize, closed: Option<usize>) -> bool {
         if "{[".contains(self.chars[start]) {
             self.depth += 1;
@@ -158,12 +158,12 @@ impl Scan<'_> {
         from + blanks.count()
     }
 
-    /// Whether there is a blank, or the line's end.
+    /// Whether a blank or the end of the line is here.
     fn is_blank(&self, at: usize) -> bool {
         self.chars.get(at).is_none_or(|c| c.is_whitespace())
     }
 
-    /// Whether a colon here stands before a value.
+    /// Whether a colon here precedes a value.
     fn is_colon(&self, at: usize) -> bool {
         let is_open = || self.depth > 0 && ",[]{}".contains(self.chars[at + 1]);
         self.chars[at] == ':' && (self.is_blank(at + 1) || is_open())
@@ -174,7 +174,7 @@ impl Scan<'_> {
         self.chars[at] == '#' && at > 0 && self.is_blank(at - 1)
     }
 
-    /// The place behind what closes the quote or the bracket here, if anything does.
+    /// The position after the end of the quote or the bracket here, if it is closed.
     fn closed(&self, start: usize) -> Option<usize> {
         let mut closers: Vec<char> = Vec::new();
         let mut at = start;
@@ -207,7 +207,7 @@ impl Scan<'_> {
         Some(at + 1)
     }
 
-    /// Whether more text follows what is closed here.
+    /// Whether more text follows the closed quote or bracket.
     fn goes_on(&self, closed: usize) -> bool {
         let ends = match self.depth {
             0 => ":",
@@ -218,7 +218,7 @@ impl Scan<'_> {
         next.is_some_and(|next| !ends.contains(*next)) && !self.is_comment(at)
     }
 
-    /// The colon behind a plain key that begins here.
+    /// The colon after a plain key that begins here.
     fn end_of_key(&self) -> Option<usize> {
         let mut places = self.at..self.chars.len();
         let end = places.find(|at| {
@@ -228,7 +228,7 @@ impl Scan<'_> {
         self.is_colon(end).then_some(end)
     }
 
-    /// The end of the value that begins here, as it was meant.
+    /// The intended end of the value that begins here.
     fn end_of_value(&self, start: usize) -> usize {
         let mut end = start;
         while end < self.chars.len() {
@@ -250,7 +250,7 @@ impl Scan<'_> {
         end - value.take_while(|c| c.is_whitespace()).count()
     }
 
-    /// Why the value can't be plain.
+    /// The reason why the value can't be plain.
     fn cause(&self, start: usize, end: usize) -> Option<Cause> {
         let first = *self.chars.get(start)?;
         let rest = self.chars.get(start + 1..end).unwrap_or_default();
@@ -402,7 +402,7 @@ mod tests {
         let advice = "quote a value that contains `: `";
         check("headers: { Authorization: Bearer: abcdef }", Some(advice));
         check(&format!("name: {}: x", "y".repeat(200)), Some(advice));
-        // What may be the user of a URL.
+        // The text may be the user of a URL.
         check(
             "take: { t: json $.a[?(@.b == 1)], u: x }",
             Some("within `{ }` or `[ ]`, quote a value that contains `[`"),

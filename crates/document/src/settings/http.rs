@@ -84,10 +84,11 @@ table! {
 }
 
 table! {
-    /// The exchanges of a pool that outputs are given beside figures.
+    /// The exchanges of a pool that outputs receive in addition to figures.
     ///
-    /// drumfire's own outputs ask for it where they need it. Another tool's reports are made of it, so
-    /// that the document of such a run has it too, and is the whole run on any machine.
+    /// drumfire's own outputs request exchanges if they need them. The reports of other tools
+    /// always need them, so the document of such a run contains this setting, and describes the
+    /// whole run on any machine.
     pub struct Kept [] {
         "keep_samples" => samples: Option<Switch> =
             "Keep every request in addition to the figures, for the reports of other tools";

@@ -1,4 +1,4 @@
-//! Documents of any content.
+//! Arbitrary documents.
 
 use drumfire_document::*;
 use proptest::collection::vec;
@@ -214,7 +214,7 @@ prop_compose! {
         -> Stream { Stream { count, interval, duration, receive, refresh } }
 }
 
-/// Methods that are keys, and others.
+/// Methods that are keys, and other methods.
 fn method() -> impl Strategy<Value = Text> {
     prop_oneof![
         prop::sample::select(vec!["GET", "POST", "DELETE", "get", "PURGE"])
@@ -414,12 +414,12 @@ fn feed(name: String) -> impl Strategy<Value = Feed> {
     )
 }
 
-/// A few names, none of them twice.
+/// A few different names.
 fn names() -> impl Strategy<Value = BTreeSet<String>> {
     prop::collection::btree_set(text().prop_map(|name| name.value), 0..3)
 }
 
-/// Any document that the form can hold.
+/// Any document that the form can represent.
 pub(crate) fn any_document() -> BoxedStrategy<Document> {
     let pools = names().prop_flat_map(|names| names.into_iter().map(pool).collect::<Vec<_>>());
     let feeds = names().prop_flat_map(|names| names.into_iter().map(feed).collect::<Vec<_>>());

@@ -1,8 +1,8 @@
-//! What is found wrong, beside what is expected.
+//! Compares the mistakes found with the expected ones.
 
 use drumfire_document::Diagnostic;
 
-/// Checks that exactly these mistakes were found in a text; each begins so.
+/// Checks that exactly these mistakes were found in a text. `expected` has the beginning of each.
 #[track_caller]
 pub(crate) fn begin_with(found: &[Diagnostic], expected: &[&str], text: &str) {
     let found: Vec<String> = found.iter().map(ToString::to_string).collect();

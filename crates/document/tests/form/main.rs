@@ -1,5 +1,5 @@
-//! A document's form: printed documents read back as the same, and mistakes are reported with their
-//! places, all at once.
+//! A document's form: printed documents can be read back unchanged, and all mistakes are reported
+//! at once, with their places.
 
 mod any;
 mod expected;
@@ -30,7 +30,7 @@ proptest! {
     }
 }
 
-/// The form as a person writes it.
+/// The form as a user writes it.
 const WRITTEN: &str = r#"
 # A comment.
 drumfire: 1
@@ -62,7 +62,7 @@ thresholds: [ 'p99<200ms', failed<0.1% ]
 generator: { threads: 2, seed: 7, warmup: 10s, spin: false }
 "#;
 
-/// The same as it is printed.
+/// The form as it is printed.
 const PRINTED: &str = "\
 drumfire: 1
 defaults:

@@ -3,12 +3,12 @@
 use crate::expected::begin_with;
 use drumfire_document::form::read;
 
-/// Checks that a text has exactly these mistakes; each begins so.
+/// Checks that a text has exactly these mistakes. `expected` has the beginning of each.
 fn check(text: &str, expected: &[&str]) {
     begin_with(&read(text, "p").expect_err(text), expected, text);
 }
 
-/// Keys of other tools' plans, each with the key for the same in ours.
+/// Keys of other tools' plans, each with its equivalent in drumfire.
 #[test]
 fn keys_of_other_tools_have_their_remedy() {
     check(
@@ -23,7 +23,7 @@ fn keys_of_other_tools_have_their_remedy() {
     );
 }
 
-/// A key that a step has not is one mistake, and not that the step does nothing besides.
+/// An unknown key of a step is one mistake, without a second one about a step that does nothing.
 #[test]
 fn a_foreign_key_of_a_step_is_one_mistake() {
     check(
@@ -110,7 +110,7 @@ fn every_mistake_is_said_with_its_place() {
     }
 }
 
-/// Habits of YAML's writers, each beside whatever else is wrong.
+/// Typical mistakes in YAML, each together with other mistakes.
 #[test]
 fn keys_texts_and_dashes_in_the_wrong_place_are_said() {
     for (text, expected) in [

@@ -1,4 +1,4 @@
-//! The JSON Schema of plans: it is the one that is kept, and it judges plans as the program does.
+//! The JSON Schema of plans is equal to the stored one, and judges plans like the program.
 
 #![expect(
     clippy::disallowed_methods,
@@ -38,7 +38,7 @@ fn the_schema_is_the_one_that_is_kept() {
     assert_eq!(text_of(&path), json_schema());
 }
 
-/// Every plan of the manual, the examples, and those that the program writes.
+/// Every plan in the manual, the examples, and those that the program writes.
 #[test]
 fn plans_of_the_manual_are_accepted() {
     let folder = |name: &str, end: &str| -> Vec<PathBuf> {
@@ -69,7 +69,7 @@ fn plans_of_the_manual_are_accepted() {
     }
 }
 
-/// Plans whose form is wrong; what is wrong with a value alone, such as a law, is beyond a schema.
+/// Plans with an invalid form. A schema can't detect mistakes within a value, such as a law.
 #[test]
 fn broken_plans_are_refused() {
     let validator = validator();
