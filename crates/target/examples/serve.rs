@@ -1,5 +1,5 @@
-//! The smallest use of the library: `cargo run --example serve -- 127.0.0.1:8080 [tls]`. It offers
-//! gRPC services, too. Serves until its standard input ends, then prints its counters.
+//! The smallest use of the library: `cargo run --example serve -- 127.0.0.1:8080 [tls]`. The server
+//! includes gRPC services. It runs until its standard input ends, then prints its counters.
 #![expect(clippy::print_stdout, reason = "an example talks to its terminal")]
 
 use drumfire_target::{Listen, Options, Server, Services, TlsOptions};

@@ -6,15 +6,15 @@ use drumfire_units::Nanos;
 use std::num::NonZeroU32;
 use std::sync::LazyLock;
 
-/// The treatment of a request, and its delay.
+/// What the server does with a request, and when.
 #[derive(Debug)]
 pub(crate) struct Plan {
-    /// How long the request is held by a law; shown in the answer.
+    /// The delay drawn from a law; shown in the answer.
     pub(crate) delay: Option<Nanos>,
     pub(crate) act: Act,
-    /// Whether the same request gets the same again.
+    /// Whether an equal request gets an equal plan.
     pub(crate) constancy: Constancy,
-    /// Whether it is counted and logged.
+    /// Whether the request is counted and logged.
     pub(crate) counting: Counting,
 }
 
@@ -32,16 +32,16 @@ pub(crate) enum Counting {
     Uncounted,
 }
 
-/// The server's reaction: an answer, or bytes that break the protocol.
+/// The server's reaction: an answer, or bytes that violate the protocol.
 #[derive(Debug)]
 pub(crate) enum Act {
-    /// A proper answer.
+    /// A valid answer.
     Answer(Answer),
-    /// Something else.
+    /// Raw bytes.
     Raw(Raw),
 }
 
-/// Bytes as they are, with no regard to any protocol, and the end of the stream.
+/// Literal bytes, independent of any protocol, and the end of the stream.
 #[derive(Debug, Default)]
 pub(crate) struct Raw {
     pub(crate) bytes: Vec<u8>,
@@ -49,33 +49,33 @@ pub(crate) struct Raw {
     pub(crate) end: RawEnd,
 }
 
-/// How a stream ends after raw bytes.
+/// What happens to a stream after raw bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum RawEnd {
-    /// It does not: the next request is awaited.
+    /// The stream stays open for the next request.
     Open,
     #[default]
     Closed,
     Reset,
 }
 
-/// A proper answer.
+/// A valid answer.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
-    /// Fields beyond those that frame the body.
+    /// Fields other than those that frame the body.
     pub(crate) fields: Vec<(&'static str, String)>,
     pub(crate) body: Body,
     /// Whether the body is sent or only described.
     pub(crate) content: Content,
-    /// Chunk size, when the body has no length of its own.
+    /// The chunk size of a body without a declared length.
     pub(crate) chunked: Option<NonZeroU32>,
     pub(crate) drip: Option<Drip>,
     pub(crate) afterwards: Afterwards,
 }
 
 impl Answer {
-    /// An answer with no fields of its own, sent whole and at once.
+    /// An answer without additional fields, sent at once as a whole.
     pub(crate) fn new(status: u16, body: Body) -> Self {
         Self {
             status,
@@ -97,17 +97,17 @@ pub(crate) enum Content {
     Described,
 }
 
-/// The fate of the connection after the answer.
+/// What happens to the connection after the answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Afterwards {
     #[default]
     Stay,
     Close,
-    /// A reset when half of the body is sent.
+    /// The connection is reset after half of the body.
     Cut,
 }
 
-/// A body, produced while it is sent.
+/// A body that is produced while it is sent.
 #[derive(Debug, Default)]
 pub(crate) enum Body {
     #[default]
@@ -118,18 +118,19 @@ pub(crate) enum Body {
     Filler { at: u64, end: u64 },
 }
 
-/// The longest piece of filler handed out at once.
+/// The maximum size of a piece of filler, in bytes.
 pub(crate) const FILLER_PIECE: usize = 256 * 1024;
 
-/// Filler: lines of text that compress and that a person recognizes.
+/// Filler: lines of text that compress well and that a person recognizes.
 static FILLER: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let line = b"This is filler: text that a drumfire target sends as it is.\n";
     line.iter().copied().cycle().take(FILLER_PIECE).collect()
 });
 
-/// The filler's bytes from `at` up to `end`, at most `limit` and at most up to a seam.
+/// The filler's bytes from `at` up to `end`: at most `limit` bytes, and at most up to the end of
+/// the filler text.
 fn filler(at: u64, end: u64, limit: u64) -> &'static [u8] {
-    // Both fit: `from` is below FILLER_PIECE, and so is what follows it.
+    // Both values fit: `from` is below FILLER_PIECE, and so is the rest.
     let from = (at % FILLER_PIECE as u64) as usize;
     let rest = (end - at).min(limit).min((FILLER_PIECE - from) as u64);
     &FILLER[from..from + rest as usize]
@@ -147,7 +148,7 @@ impl Body {
         Self::Filler { at: 0, end: size }
     }
 
-    /// Bytes still to come.
+    /// The number of remaining bytes.
     pub(crate) fn len(&self) -> u64 {
         match self {
             Self::Empty => 0,
@@ -160,7 +161,7 @@ impl Body {
         self.len() == 0
     }
 
-    /// The next bytes, at most `limit`; empty at the end only (or when the limit is 0).
+    /// The next bytes, at most `limit`; empty only at the end, or if the limit is 0.
     pub(crate) fn piece(&self, limit: u64) -> &[u8] {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         match self {
@@ -170,8 +171,8 @@ impl Body {
         }
     }
 
-    /// Takes the next bytes: `limit` or, if fewer are left, all of them. Filler is not copied, except
-    /// over a seam.
+    /// Takes the next bytes: `limit`, or all of them if fewer remain. Filler is copied only if it
+    /// wraps around.
     pub(crate) fn next_bytes(&mut self, limit: u64) -> Bytes {
         let length = self.len().min(limit);
         let bytes = match self {
@@ -192,12 +193,12 @@ impl Body {
         bytes.into()
     }
 
-    /// Takes everything that is left.
+    /// Takes all remaining bytes.
     pub(crate) fn all(&mut self) -> Bytes {
         self.next_bytes(u64::MAX)
     }
 
-    /// Leaves the next `n` bytes behind.
+    /// Skips the next `n` bytes.
     pub(crate) fn advance(&mut self, n: u64) {
         debug_assert!(n <= self.len());
         match self {
@@ -210,7 +211,7 @@ impl Body {
         }
     }
 
-    /// Drops the latter half of the remaining bytes.
+    /// Drops the second half of the remaining bytes.
     pub(crate) fn halve(&mut self) {
         let half = self.len() / 2;
         match self {

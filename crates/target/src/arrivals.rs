@@ -1,18 +1,18 @@
-//! When requests arrived.
+//! The log of arrival times.
 
 use drumfire_units::Nanos;
 use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
 
-/// Entries in one block: the log grows without copying its entries.
+/// The number of entries in a block. With blocks, the log grows without copying its entries.
 const BLOCK: usize = 1 << 16;
 
 /// One worker's log: the first `capacity` arrivals on the monotonic clock.
 #[derive(Debug)]
 pub(crate) struct Arrivals {
     capacity: usize,
-    /// Taken by the worker once per arrival and by readers now and then: practically never
-    /// contended.
+    /// The worker locks this once per arrival, and readers rarely, so there is practically no
+    /// contention.
     blocks: Mutex<Vec<Vec<u64>>>,
 }
 
@@ -25,13 +25,13 @@ impl Arrivals {
         }
     }
 
-    /// Whether anything is remembered.
+    /// Whether arrivals are recorded.
     #[inline]
     pub(crate) fn is_on(&self) -> bool {
         self.capacity > 0
     }
 
-    /// Remembers one arrival unless the log is full.
+    /// Records an arrival unless the log is full.
     pub(crate) fn record(&self, at: Nanos) {
         let mut blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
         let full = blocks.last().is_none_or(|block| block.len() == BLOCK);
@@ -61,7 +61,7 @@ impl Arrivals {
     }
 }
 
-/// Arrivals as text: one decimal number of nanoseconds a line.
+/// Arrivals as text: one decimal number of nanoseconds per line.
 pub(crate) fn print(arrivals: &[Nanos]) -> String {
     let mut text = String::with_capacity(arrivals.len() * 17);
     for at in arrivals {

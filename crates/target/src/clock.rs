@@ -1,9 +1,9 @@
-//! The one place that reads time.
+//! The only module that reads the clock.
 
 use drumfire_units::Nanos;
 use rustix::time::{ClockId, clock_gettime};
 
-/// Now on the machine's monotonic clock, the same for every process of the machine.
+/// The current time of the machine's monotonic clock, which all processes share.
 #[inline]
 pub(crate) fn now() -> Nanos {
     let time = clock_gettime(ClockId::Monotonic);

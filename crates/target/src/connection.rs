@@ -1,4 +1,4 @@
-//! One connection: TLS if the server speaks it, then the protocol of the first bytes.
+//! One connection: TLS if the server uses it, then the protocol of the first bytes.
 
 use crate::desk::Desk;
 use crate::http1;
@@ -9,7 +9,7 @@ use crate::wire::{Counted, Opening, Transport, Wire};
 use std::io;
 use std::rc::Rc;
 
-/// Counts the end of a connection, however it comes.
+/// Counts the end of a connection when dropped, however the connection ends.
 struct Ending(Rc<Desk>);
 
 impl Drop for Ending {
@@ -34,8 +34,8 @@ pub(crate) fn serve(hub: Rc<Hub>, socket: Socket) -> impl Future<Output = ()> {
     }
 }
 
-/// Does the handshake of TLS, if the server speaks it. One that fails is counted, and the client gets
-/// an alert; a client that leaves has not failed.
+/// Does the TLS handshake, if the server uses TLS. A failed handshake is counted, and the client
+/// gets an alert; a disconnected client does not count as a failure.
 async fn seal<T: Transport + 'static>(hub: &Hub, transport: T) -> Option<Box<dyn Transport>> {
     let Some(acceptor) = &hub.setup.tls else {
         return Some(Box::new(transport));
@@ -69,7 +69,7 @@ mod tests {
         size_of::<F>()
     }
 
-    /// Tens of thousands of connections wait for their delays.
+    /// Tens of thousands of connections may wait for their delays.
     #[test]
     fn a_connection_that_waits_is_small() {
         assert!(size(serve) <= 1_024, "{}", size(serve));

@@ -3,33 +3,32 @@
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A server's counts since its start, of all workers together.
+/// A server's counts since its start, over all workers.
 ///
-/// Requests for `/counters` and `/arrivals` are counted nowhere but in connections and bytes:
-/// asking changes no answer.
+/// Requests for `/counters` and `/arrivals` are counted only in connections and bytes, so that
+/// reading the counters does not change them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Connections accepted.
+    /// Accepted connections.
     pub connections: u64,
     /// Connections that ended, in any way.
     pub connections_ended: u64,
-    /// Requests whose head arrived whole and well-formed.
+    /// Requests with a complete, well-formed head.
     pub requests: u64,
-    /// Answers whose last byte was handed to the kernel, refusals of malformed requests not
-    /// among them.
+    /// Answers whose last byte was passed to the kernel, excluding refusals of malformed requests.
     pub responses: u64,
     /// Malformed or oversized requests.
     pub refused: u64,
-    /// Requests that got something else than an answer on purpose: a reset, a bare close,
-    /// half an answer, or a response of the conformance corpus.
+    /// Requests that deliberately got no answer: a reset, a close, half an answer, or a response of
+    /// the conformance corpus.
     pub faults: u64,
     /// Bytes read from sockets.
     pub bytes_received: u64,
-    /// Bytes handed to sockets.
+    /// Bytes passed to sockets.
     pub bytes_sent: u64,
-    /// TLS handshakes that failed.
+    /// Failed TLS handshakes.
     pub tls_failed: u64,
-    /// Connections that could not be accepted: no descriptors or no memory.
+    /// Connections that could not be accepted for lack of descriptors or memory.
     pub accept_failed: u64,
 }
 
@@ -62,14 +61,15 @@ impl Counters {
     }
 }
 
-/// One number that one thread writes and any thread reads.
+/// A number that one thread writes and any thread reads.
 ///
-/// A load and a store in place of a read-modify-write: no bus lock per request.
+/// Adding is a load and a store instead of a read-modify-write, which avoids a bus lock per
+/// request.
 #[derive(Debug, Default)]
 pub(crate) struct Tally(AtomicU64);
 
 impl Tally {
-    /// Adds; called by the owning worker alone.
+    /// Adds to the number; only the owning worker calls this.
     #[inline]
     pub(crate) fn add(&self, n: u64) {
         let value = self.0.load(Ordering::Relaxed).wrapping_add(n);
@@ -81,7 +81,7 @@ impl Tally {
     }
 }
 
-/// One worker's tallies, on cache lines of their own.
+/// The tallies of one worker, on separate cache lines.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub(crate) struct Tallies {

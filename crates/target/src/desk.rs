@@ -1,4 +1,4 @@
-//! Where requests of every protocol are decided.
+//! The handling of requests, independent of the protocol.
 
 use crate::answer::{Counting, Plan};
 use crate::clock;
@@ -11,12 +11,12 @@ use drumfire_units::{Nanos, Xoshiro256};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-/// One worker's planner, its queue of one, and its part of the counters.
+/// One worker's planner, its serial queue, and its part of the counters.
 pub(crate) struct Desk {
     shared: Arc<Shared>,
     index: usize,
     planner: RefCell<Planner>,
-    /// When the one server of a serial queue has done all that came so far.
+    /// The time at which a serial server has completed all requests so far.
     free_at: Cell<Option<Nanos>>,
 }
 
@@ -39,7 +39,7 @@ impl Desk {
         self.shared.worker(self.index)
     }
 
-    /// A request of the load is here.
+    /// Records the arrival of a request of the load.
     #[inline]
     pub(crate) fn arrived(&self) {
         let own = self.own();
@@ -54,12 +54,12 @@ impl Desk {
         self.planner.borrow().intent(head)
     }
 
-    /// The plan for a request, once its body is here.
+    /// The plan for a request, after its body has arrived.
     pub(crate) fn plan(&self, intent: Intent, body: &RequestBody) -> Plan {
         self.planner.borrow_mut().plan(intent, body)
     }
 
-    /// The plan for a gRPC call with wishes of its own, in the form of a query.
+    /// The plan for a gRPC call whose metadata sets its behaviour, in the form of a query.
     pub(crate) fn plan_call(&self, words: &str) -> Result<CallPlan, BadParameter> {
         self.planner.borrow_mut().plan_call(words)
     }
@@ -69,12 +69,12 @@ impl Desk {
         self.shared.shop.as_ref()
     }
 
-    /// Whether requests are served one at a time.
+    /// Whether the server handles one request at a time.
     pub(crate) fn is_serial(&self) -> bool {
         self.free_at.get().is_some()
     }
 
-    /// When a request is due that is to be held for `delay`; `None` if it is due at once.
+    /// The due time of a request with this `delay`; `None` if it is due immediately.
     pub(crate) fn due(&self, delay: Option<Nanos>, counting: Counting) -> Option<Nanos> {
         let delay = delay.unwrap_or(Nanos::ZERO);
         match (self.free_at.get(), counting) {

@@ -1,55 +1,55 @@
-//! Why a server does not start.
+//! The reasons why a server does not start.
 
 use crate::options::Listen;
 use std::fmt;
 use std::io;
 
-/// Why a server does not start; the text has the remedy.
+/// The reason why a server does not start; the text includes the remedy.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StartError {
-    /// Another process has the address.
+    /// Another process uses the address.
     AddressInUse {
-        /// Where.
+        /// The address.
         listen: Listen,
     },
-    /// The address can't be listened at for another reason.
+    /// The address can't be bound for another reason.
     Bind {
-        /// Where.
+        /// The address.
         listen: Listen,
-        /// The system's reason.
+        /// The system's error.
         cause: io::Error,
     },
     /// No address was given.
     NoAddress,
-    /// Other machines could reach the address, which was not allowed.
+    /// Other machines could reach the address, and the options do not allow that.
     NotLoopback {
-        /// Where.
+        /// The address.
         listen: Listen,
     },
-    /// One request at a time needs one thread.
+    /// Serial handling of requests requires one thread.
     SerialThreads {
-        /// How many were asked for.
+        /// The requested number of threads.
         threads: usize,
     },
     /// The number of threads is not in 1 to 256.
     Threads {
-        /// How many were asked for.
+        /// The requested number of threads.
         threads: usize,
     },
-    /// A thread or its readiness queue could not be made.
+    /// A thread or its event loop could not be created.
     Thread {
-        /// The system's reason.
+        /// The system's error.
         cause: io::Error,
     },
     /// The schema of the gRPC services does not compile.
     Schema {
-        /// The reason in words.
+        /// The reason as text.
         reason: String,
     },
-    /// The certificate could not be made.
+    /// The certificate could not be created.
     Certificate {
-        /// The reason in words.
+        /// The reason as text.
         reason: String,
     },
 }

@@ -6,7 +6,7 @@ use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
 
-/// Why a text does not describe a fault.
+/// The reason why a text does not describe a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseFaultError {
     text: String,
@@ -35,17 +35,17 @@ impl std::error::Error for ParseFaultError {}
 pub struct Chance(f64);
 
 impl Chance {
-    /// It never happens.
+    /// The event never happens.
     pub const NEVER: Self = Self(0.0);
-    /// It always happens.
+    /// The event always happens.
     pub const ALWAYS: Self = Self(1.0);
 
-    /// Whether it happens this time. Neither certainty draws a number.
+    /// Whether the event happens this time. 0 and 1 draw no random number.
     pub(crate) fn happens(self, random: &mut Xoshiro256) -> bool {
         self.0 >= 1.0 || (self.0 > 0.0 && random.unit() < self.0)
     }
 
-    /// Whether every time is the same.
+    /// Whether the result is always the same.
     pub(crate) fn is_certain(self) -> bool {
         self == Self::NEVER || self == Self::ALWAYS
     }
@@ -57,7 +57,7 @@ impl FromStr for Chance {
     /// Parses `0.01` or `1%`.
     ///
     /// # Errors
-    /// When the text is not a number from 0 to 1 (0 % to 100 %).
+    /// If the text is not a number from 0 to 1 (0 % to 100 %).
     fn from_str(text: &str) -> Result<Self, ParseFaultError> {
         let (number, scale) = match text.strip_suffix('%') {
             Some(number) => (number, 100.0),
@@ -73,21 +73,21 @@ impl FromStr for Chance {
     }
 }
 
-/// A status that takes the place of 200 now and then.
+/// A status that replaces 200 with a probability.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StatusOdds {
-    /// 200 to 599.
+    /// The status, 200 to 599.
     status: u16,
     chance: Chance,
 }
 
 impl StatusOdds {
-    /// The status that is to be taken this time, if any.
+    /// The status for this request, if it replaces 200.
     pub(crate) fn draw(self, random: &mut Xoshiro256) -> Option<u16> {
         self.chance.happens(random).then_some(self.status)
     }
 
-    /// Whether every time is the same.
+    /// Whether the result is always the same.
     pub(crate) fn is_certain(self) -> bool {
         self.chance.is_certain()
     }
@@ -99,7 +99,7 @@ impl FromStr for StatusOdds {
     /// Parses `500:0.01`, `503:10%`, or `404` (always).
     ///
     /// # Errors
-    /// When the status is not in 200 to 599 or the probability is malformed.
+    /// If the status is not in 200 to 599 or the probability is malformed.
     fn from_str(text: &str) -> Result<Self, ParseFaultError> {
         let fail = || {
             ParseFaultError::new(
@@ -119,7 +119,7 @@ impl FromStr for StatusOdds {
     }
 }
 
-/// A gRPC code that takes the place of OK now and then.
+/// A gRPC code that replaces OK with a probability.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CodeOdds {
     code: Code,
@@ -127,7 +127,7 @@ pub struct CodeOdds {
 }
 
 impl CodeOdds {
-    /// The code that is to be taken this time, if any.
+    /// The code for this call, if it replaces OK.
     pub(crate) fn draw(self, random: &mut Xoshiro256) -> Option<Code> {
         self.chance.happens(random).then_some(self.code)
     }
@@ -139,7 +139,7 @@ impl FromStr for CodeOdds {
     /// Parses `UNAVAILABLE:0.01`, `14:1%`, or `INTERNAL` (always).
     ///
     /// # Errors
-    /// When there is no such code or the probability is malformed.
+    /// If the code is unknown or the probability is malformed.
     fn from_str(text: &str) -> Result<Self, ParseFaultError> {
         let fail = || {
             ParseFaultError::new(
@@ -157,12 +157,12 @@ impl FromStr for CodeOdds {
     }
 }
 
-/// A body that trickles: this many bytes each time.
+/// A body that is sent slowly, in pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drip {
-    /// Bytes in one piece; never zero.
+    /// Bytes per piece; never zero.
     pub(crate) size: u64,
-    /// From piece to piece; the first leaves with the head.
+    /// The time between two pieces; the first is sent with the head.
     pub(crate) interval: Nanos,
 }
 
@@ -172,7 +172,7 @@ impl FromStr for Drip {
     /// Parses `10/5ms`, `1kB/1s`.
     ///
     /// # Errors
-    /// When the size is zero or malformed, or the interval is malformed or beyond an hour.
+    /// If the size is zero or malformed, or the interval is malformed or longer than an hour.
     fn from_str(text: &str) -> Result<Self, ParseFaultError> {
         let fail = || ParseFaultError::new(text, "a drip; use BYTES/INTERVAL such as 10/5ms");
         let (size, interval) = text.split_once('/').ok_or_else(fail)?;
@@ -185,17 +185,17 @@ impl FromStr for Drip {
     }
 }
 
-/// A server that stops altogether: the last `length` of each `period`, counted from its start.
+/// A server that stops completely for the last `length` of each `period`, counted from its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stall {
-    /// How long nothing is accepted, read or written; never zero.
+    /// The time in which nothing is accepted, read or written; never zero.
     length: Nanos,
-    /// From the start of one stall to the start of the next; longer than `length`.
+    /// The time between the starts of two stalls; longer than `length`.
     period: Nanos,
 }
 
 impl Stall {
-    /// The stall in the period that `since_start` is in: active, or the next one.
+    /// The stall in the period that contains `since_start`: active, or the next one.
     pub(crate) fn next(self, since_start: Nanos) -> Range<Nanos> {
         let end = (since_start.0 / self.period.0 + 1) * self.period.0;
         Nanos(end - self.length.0)..Nanos(end)
@@ -208,7 +208,7 @@ impl FromStr for Stall {
     /// Parses `1s/10s`: for 1 s of every 10 s.
     ///
     /// # Errors
-    /// When a duration is malformed, zero, or the length is not below the period.
+    /// If a duration is malformed or zero, or the length is not below the period.
     fn from_str(text: &str) -> Result<Self, ParseFaultError> {
         let fail = || {
             ParseFaultError::new(

@@ -1,8 +1,8 @@
 //! gRPC: a greeter, a service whose requests describe their replies, the shop, and reflection.
 //!
-//! Written on the `h2` crate alone, so that a call can go wrong in every way that a client should
-//! survive. `dispatch` gives a call to its method; `call` is one call, `inlet` its requests, `outlet`
-//! its answer.
+//! This implementation uses only the `h2` crate, so that a call can fail in every way that a client
+//! should survive. `dispatch` passes a call to its method; `call` is one call, `inlet` its
+//! requests, `outlet` its answer.
 
 mod call;
 mod coding;
@@ -46,7 +46,7 @@ impl Grpc {
     }
 }
 
-/// Whether a call belongs to the load, or is reflection's.
+/// Whether a call belongs to the load, or to reflection.
 pub(crate) fn counting(path: &str) -> Counting {
     if path.starts_with("/grpc.reflection.") {
         Counting::Uncounted

@@ -1,8 +1,8 @@
-//! The codes with which gRPC calls end.
+//! The status codes of gRPC calls.
 
 use std::fmt;
 
-/// The canonical codes, in the order of their numbers.
+/// The canonical codes, in numerical order.
 const NAMES: [&str; 17] = [
     "OK",
     "CANCELLED",
@@ -23,7 +23,7 @@ const NAMES: [&str; 17] = [
     "UNAUTHENTICATED",
 ];
 
-/// A number of `grpc-status`; also one that has no name.
+/// A value of `grpc-status`, which may be a number without a name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Code(pub(crate) u32);
 
@@ -39,12 +39,12 @@ impl Code {
     pub(crate) const INTERNAL: Self = Self(13);
     pub(crate) const UNAUTHENTICATED: Self = Self(16);
 
-    /// The code of this name or number.
+    /// Parses a code from its name or number.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let named = NAMES
             .iter()
             .position(|name| name.eq_ignore_ascii_case(text));
-        // There are 17 names.
+        // The list has 17 names.
         let named = named.map(|number| number as u32);
         let number = || text.parse().ok().filter(|number| *number < 17);
         named.or_else(number).map(Self)

@@ -1,13 +1,13 @@
-//! HTTP/1 by hyper, and around it what hyper would never send.
+//! HTTP/1 with hyper, and the deliberate violations that hyper can't send.
 //!
-//! hyper reads requests and writes answers. For anything else than an answer (a reset, a bare end, half
-//! a body, a response of the conformance corpus), the service stores a [`Raw`] in the [`Link`] and
-//! fails; hyper then gives the stream back, the raw bytes are sent, and hyper continues if the stream
-//! stays open.
+//! hyper reads requests and writes answers. For anything other than an answer (a reset, a close,
+//! half a body, a response of the conformance corpus), the service stores a [`Raw`] in the [`Link`]
+//! and fails. hyper then returns the stream, the raw bytes are sent, and hyper continues if the
+//! stream stays open.
 //!
-//! Nor does hyper wait for long: its buffers take 14 kB, and tens of thousands of requests may wait. A
-//! connection whose request is due later gives hyper up, repeats the request when its time has come, and
-//! gives hyper up again after the answer.
+//! hyper also does not wait for long: its buffers take 14 kB, and tens of thousands of requests may
+//! wait. A connection whose request is due later drops hyper, repeats the request when it is due,
+//! and drops hyper again after the answer.
 
 mod body;
 mod exchange;
@@ -34,7 +34,7 @@ use tokio::io::AsyncWriteExt as _;
 pub(crate) async fn serve(hub: &Rc<Hub>, mut wire: Wire) {
     let link = Rc::new(Link::default());
     loop {
-        // hyper's state is in memory of its own, which is free while a request waits.
+        // hyper's state is in a separate allocation, which is freed while a request waits.
         let Some(given_back) = Box::pin(converse(hub, wire, &link)).await else {
             return;
         };
@@ -48,7 +48,7 @@ pub(crate) async fn serve(hub: &Rc<Hub>, mut wire: Wire) {
     }
 }
 
-/// Lets hyper serve a connection, until its end or until the stream is given back.
+/// Lets hyper serve a connection, until the connection ends or hyper returns the stream.
 async fn converse(hub: &Rc<Hub>, wire: Wire, link: &Rc<Link>) -> Option<Wire> {
     let port = Port::new(Rc::clone(hub), wire, Rc::clone(link));
     let service = service_fn(|request| exchange::answer(Rc::clone(hub), Rc::clone(link), request));
@@ -93,7 +93,7 @@ async fn converse(hub: &Rc<Hub>, wire: Wire, link: &Rc<Link>) -> Option<Wire> {
     None
 }
 
-/// Sends bytes as they are; those that drip, each piece at its time.
+/// Sends raw bytes; dripped bytes are sent piece by piece on schedule.
 async fn send(wire: &mut Wire, raw: Raw, sleeps: &Rc<Sleeps>) -> io::Result<()> {
     let (size, interval) = match raw.drip {
         Some(drip) => (
@@ -106,7 +106,7 @@ async fn send(wire: &mut Wire, raw: Raw, sleeps: &Rc<Sleeps>) -> io::Result<()> 
     for piece in raw.bytes.chunks(size) {
         sleeps.until(due).await;
         write(wire, piece).await?;
-        // Counted from the first piece, so that it never drifts.
+        // The times are relative to the first piece, so they never drift.
         due += interval;
     }
     Ok(())

@@ -1,7 +1,7 @@
-//! HTTP/2 by the `h2` crate, over TLS by ALPN and in the clear by prior knowledge.
+//! HTTP/2 with the `h2` crate, over TLS with ALPN and without TLS with prior knowledge.
 //!
-//! `serve` is a connection, `port` its bytes, `exchange` one request and `respond` its answer; `peer`
-//! is what a connection shares with its requests.
+//! `serve` is a connection, `port` its bytes, `exchange` one request and `respond` its answer;
+//! `peer` is the state that a connection shares with its requests.
 
 mod exchange;
 mod port;

@@ -1,4 +1,4 @@
-//! What all connections of a worker share.
+//! The state that all connections of a worker share.
 
 use crate::desk::Desk;
 use crate::grpc::Grpc;
@@ -13,30 +13,30 @@ use std::rc::Rc;
 use std::sync::Arc;
 use tokio_rustls::TlsAcceptor;
 
-/// The parts of a server that every worker gets.
+/// The parts of a server that every worker receives.
 #[derive(Clone)]
 pub(crate) struct Setup {
     pub(crate) shared: Arc<Shared>,
     pub(crate) tls: Option<TlsAcceptor>,
-    /// The services, if there are any.
+    /// The gRPC services, if enabled.
     pub(crate) grpc: Option<Arc<Grpc>>,
     pub(crate) started: Nanos,
     pub(crate) options: Arc<Options>,
 }
 
-/// One worker's state, which stays on its thread.
+/// The state of one worker, which stays on its thread.
 pub(crate) struct Hub {
     pub(crate) desk: Rc<Desk>,
     pub(crate) sleeps: Rc<Sleeps>,
     pub(crate) setup: Setup,
-    /// Answers over HTTP/2 that are always the same.
+    /// Constant answers over HTTP/2.
     pub(crate) known: RefCell<Known>,
-    /// Answers over HTTP/1 that are always the same.
+    /// Constant answers over HTTP/1.
     pub(crate) shortcuts: RefCell<Shortcuts>,
 }
 
 impl Hub {
-    /// The state of the worker with this index.
+    /// Creates the state of the worker with this index.
     pub(crate) fn new(setup: Setup, index: usize, sleeps: Rc<Sleeps>) -> Self {
         let desk = Desk::new(&setup.options, Arc::clone(&setup.shared), index);
         Self {

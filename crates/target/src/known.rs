@@ -1,18 +1,18 @@
-//! Answers over HTTP/2 that are always the same.
+//! Constant answers over HTTP/2.
 
 use bytes::Bytes;
 use http::HeaderMap;
 use http::StatusCode;
 use std::collections::HashMap;
 
-/// The number of targets whose answer is cached.
+/// The maximum number of targets with a cached answer.
 const KNOWN_MAX: usize = 1_024;
 
 /// The answers of GET requests without a body, by path and query.
 #[derive(Default)]
 pub(crate) struct Known(HashMap<String, Same>);
 
-/// An answer that the next one equals.
+/// An answer that is the same for every equal request.
 #[derive(Clone)]
 pub(crate) struct Same {
     pub(crate) status: StatusCode,
@@ -27,7 +27,7 @@ impl Known {
         self.0.get(target)
     }
 
-    /// Remembers an answer, unless there are too many.
+    /// Caches an answer, unless the cache is full.
     pub(crate) fn insert(&mut self, target: &str, same: Same) {
         if self.0.len() < KNOWN_MAX {
             self.0.insert(target.to_owned(), same);

@@ -1,16 +1,16 @@
-//! How long an answer is held back: a law and its text form.
+//! The delay of an answer: a law and its text form.
 
 use drumfire_units::{Nanos, Xoshiro256};
 use std::fmt;
 use std::str::FromStr;
 
-/// No answer is held back longer than this; a draw beyond it is cut.
+/// The maximum delay; longer draws are cut to it.
 pub(crate) const DELAY_MAX: Nanos = Nanos::from_secs(3_600);
 
 /// The distribution of a delay. Every draw is cut at one hour.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Law {
-    /// Always the same: `const:5ms`.
+    /// A constant delay: `const:5ms`.
     Constant(Nanos),
     /// Memoryless, with this mean: `exp:10ms`.
     Exponential {
@@ -19,7 +19,7 @@ pub enum Law {
     },
     /// exp(N(ln median, sigma²)): `lognormal:10ms,0.5` has median 10 ms and sigma 0.5.
     Lognormal {
-        /// Half of all draws lie below.
+        /// Half of all draws are below.
         median: Nanos,
         /// The standard deviation of the logarithm, 0 to 10.
         sigma: f64,
@@ -28,7 +28,7 @@ pub enum Law {
     Uniform {
         /// The smallest draw.
         from: Nanos,
-        /// No draw reaches it.
+        /// The exclusive upper bound.
         to: Nanos,
     },
 }
@@ -42,12 +42,12 @@ impl Law {
             Self::Lognormal { median, sigma } => median.0 as f64 * (sigma * random.normal()).exp(),
             Self::Uniform { from, to } => from.0 as f64 + (to - from).0 as f64 * random.unit(),
         };
-        // A float beyond u64 saturates, and the cut follows.
+        // A float above u64 saturates, and is then cut.
         Nanos(nanos as u64).min(DELAY_MAX)
     }
 }
 
-/// Why a text is not a delay law.
+/// The reason why a text is not a delay law.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseLawError {
     text: String,
@@ -72,8 +72,8 @@ impl FromStr for Law {
     /// Parses `const:5ms` (or `5ms`), `exp:10ms`, `lognormal:10ms,0.5`, `uniform:5ms,15ms`.
     ///
     /// # Errors
-    /// When the name is unknown, a duration is malformed or beyond an hour, or sigma is not in
-    /// 0 to 10.
+    /// If the name is unknown, a duration is malformed or longer than an hour, or sigma is not in 0
+    /// to 10.
     fn from_str(text: &str) -> Result<Self, ParseLawError> {
         let fail = || ParseLawError {
             text: text.chars().take(64).collect(),
@@ -111,7 +111,7 @@ impl FromStr for Law {
 }
 
 impl fmt::Display for Law {
-    /// Prints the form that parses back to the same law.
+    /// Prints the form that can be parsed back.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Constant(value) => write!(f, "const:{value}"),

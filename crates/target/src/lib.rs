@@ -1,11 +1,11 @@
-//! The built-in server to fire at.
+//! The built-in test server.
 //!
-//! Answers HTTP/1.x and HTTP/2, and gRPC calls if enabled, with and without TLS, and goes wrong on
-//! request in exact ways: delays from a law and a seed, stalls, resets, slow bodies. Must not know
+//! Answers HTTP/1.x and HTTP/2, and gRPC calls if enabled, with and without TLS. On request it
+//! fails in exact ways: delays from a law and a seed, stalls, resets, slow bodies. Must not know
 //! plans or samples.
 //!
-//! Start reading at [`Server::start`]; [`Options`] and [`Behaviour`] list everything that can be
-//! asked of it, the latter also of a single request by its query.
+//! Start reading at [`Server::start`]. [`Options`] lists the options of the server, and
+//! [`Behaviour`] those that the query of a request can also set.
 //!
 //! The target shares no code with the generator that it checks, except `units` and the cases of
 //! `corpus`.
@@ -23,10 +23,10 @@
 //! | `/shop/…` | a shop, if it is open: pages that need a login, and `/shop/stats` |
 //! | any other | a body of [`Behaviour::size`] bytes |
 //!
-//! `planner` turns a request into a plan, whatever protocol carried it. `connection` chooses the
-//! protocol: `http1` lets hyper read requests and write answers, and writes itself whatever breaks the
-//! protocol on purpose; `http2` does the same with h2, and `grpc` answers calls over it (`visit` is
-//! what both know of a request). Each `worker` is a thread with a runtime of tokio.
+//! `planner` turns a request into a plan, independent of the protocol. `connection` chooses the
+//! protocol. `http1` lets hyper read requests and write answers, and writes deliberate protocol
+//! violations itself; `http2` does the same with h2, and `grpc` answers calls over HTTP/2 (`visit`
+//! is the part that both share). Each `worker` is a thread with a tokio runtime.
 
 mod answer;
 mod arrivals;

@@ -10,20 +10,20 @@ use std::net::SocketAddr;
 use std::path::Path;
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 
-/// Asks for as long a queue of waiting connections as the system allows.
+/// Requests the longest queue of pending connections that the system allows.
 const BACKLOG: i32 = 65_535;
 
 /// One address with a listening socket for each worker.
 #[derive(Debug)]
 pub(crate) struct Listener {
-    /// The bound address: port 0 resolved.
+    /// The bound address, with port 0 resolved.
     pub(crate) listen: Listen,
-    /// One per worker, or a single one that all share.
+    /// One socket per worker, or one that all workers share.
     sockets: Vec<OwnedFd>,
 }
 
 impl Listener {
-    /// Listens at an address for a number of workers.
+    /// Listens at an address for this number of workers.
     pub(crate) fn open(
         wanted: &Listen,
         exposure: Exposure,
@@ -51,7 +51,7 @@ impl Listener {
         }
     }
 
-    /// Where the worker with this index accepts connections; called in its runtime.
+    /// The listener of the worker with this index; call this in the worker's runtime.
     pub(crate) fn door(&self, worker: usize) -> io::Result<Door> {
         let socket = self.sockets[worker % self.sockets.len()].try_clone()?;
         Ok(match self.listen {
@@ -74,7 +74,7 @@ pub(crate) enum Socket {
 }
 
 impl Door {
-    /// The next connection.
+    /// Accepts the next connection.
     pub(crate) async fn accept(&self) -> io::Result<Socket> {
         Ok(match self {
             Self::Tcp(listener) => Socket::Tcp(listener.accept().await?.0),
@@ -86,13 +86,13 @@ impl Door {
 impl Drop for Listener {
     fn drop(&mut self) {
         if let Listen::Unix(path) = &self.listen {
-            // Another process removed it: nothing is left to do.
+            // Another process has removed the socket file.
             let _ = std::fs::remove_file(path);
         }
     }
 }
 
-/// Whether several sockets may listen at one port.
+/// Whether several sockets may listen on one port.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sharing {
     Alone,
@@ -100,12 +100,12 @@ enum Sharing {
 }
 
 fn open_tcp(address: SocketAddr, workers: usize) -> Result<Listener, Errno> {
-    // A socket that shares its port would join another server of the same user without an error. So
-    // the port is first taken alone, which fails when another process has it.
+    // A socket with a shared port would join another server of the same user without an error. The
+    // port is therefore bound exclusively first, which fails if another process uses it.
     let first = bound(address, Sharing::Alone)?;
     let address = SocketAddr::try_from(getsockname(&first)?).map_err(|_| Errno::AFNOSUPPORT)?;
     let sockets = if workers == 1 || !cfg!(target_os = "linux") {
-        // Elsewhere than on Linux, the kernel does not spread connections over sockets of one port.
+        // Only on Linux does the kernel spread connections over the sockets of one port.
         vec![first]
     } else {
         drop(first);
@@ -133,7 +133,7 @@ fn bound(address: SocketAddr, sharing: Sharing) -> Result<OwnedFd, Errno> {
     sockopt::set_socket_reuseaddr(&socket, true)?;
     sockopt::set_socket_reuseport(&socket, sharing == Sharing::WithSiblings)?;
     if family == AddressFamily::INET6 {
-        // `[::]` means IPv6 and no more, on every system.
+        // `[::]` means only IPv6, on every system.
         sockopt::set_ipv6_v6only(&socket, true)?;
     }
     sockopt::set_tcp_nodelay(&socket, true)?;
@@ -152,7 +152,7 @@ fn open_unix(path: &Path) -> Result<Listener, Errno> {
     Ok(listener)
 }
 
-/// A new socket that does not block, and is closed in other programs.
+/// A new non-blocking socket, which is closed in child programs.
 #[cfg(not(target_vendor = "apple"))]
 fn stream(family: AddressFamily) -> Result<OwnedFd, Errno> {
     use rustix::net::{SocketFlags, SocketType, socket_with};
@@ -160,8 +160,8 @@ fn stream(family: AddressFamily) -> Result<OwnedFd, Errno> {
     socket_with(family, SocketType::STREAM, flags, None)
 }
 
-/// A new socket that does not block, and is closed in other programs: in steps, because macOS lacks
-/// the flags.
+/// A new non-blocking socket, which is closed in child programs: in separate steps, because macOS
+/// lacks the flags.
 #[cfg(target_vendor = "apple")]
 fn stream(family: AddressFamily) -> Result<OwnedFd, Errno> {
     let socket = rustix::net::socket(family, rustix::net::SocketType::STREAM, None)?;

@@ -7,37 +7,37 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-/// How a server is started. The flag of `drumfire serve` that sets a field stands in its comment.
+/// The options of a server. The comment of a field has the flag of `drumfire serve` that sets it.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// `--listen ADDRESS`: where to listen; may be given several times. Default 127.0.0.1:8080.
     pub listen: Vec<Listen>,
-    /// `--expose`: allow addresses that other machines can reach. Without it only loopback
-    /// addresses are accepted.
+    /// `--expose`: allow addresses that other machines can reach. Without it, only loopback
+    /// addresses are allowed.
     pub exposure: Exposure,
-    /// `--threads N`: worker threads, each with its own readiness loop, 1 to 256. Default 1.
+    /// `--threads N`: worker threads, each with its own event loop, 1 to 256. Default 1.
     pub threads: usize,
-    /// `--tls`: speak HTTPS with a certificate made at the start.
+    /// `--tls`: use HTTPS with a certificate that is created at the start.
     pub tls: Option<TlsOptions>,
-    /// `--seed N`: where every delay and every chance comes from.
+    /// `--seed N`: the seed of every delay and every probability.
     pub seed: u64,
     /// The answer to a request without a query.
     pub behaviour: Behaviour,
-    /// `--stall LENGTH/PERIOD`: for LENGTH of every PERIOD nothing is accepted, read or written.
+    /// `--stall LENGTH/PERIOD`: accept, read and write nothing for LENGTH of every PERIOD.
     pub stall: Option<Stall>,
-    /// `--serial`: answer one request at a time, first come, first served.
+    /// `--serial`: answer one request at a time, in the order of arrival.
     pub discipline: Discipline,
-    /// `--arrival-log`: remember when each request arrived (GET /arrivals).
+    /// `--arrival-log`: record the arrival time of each request (GET /arrivals).
     pub arrival_log: ArrivalLog,
-    /// `--grpc`: offer gRPC services.
+    /// `--grpc`: enable gRPC services.
     pub services: Services,
     /// `--shop`: a small shop under `/shop`, and as a gRPC service.
     pub storefront: Storefront,
     /// `--max-streams N`: SETTINGS_MAX_CONCURRENT_STREAMS of every HTTP/2 connection.
     pub max_streams: u32,
-    /// `--goaway-after N`: after its N-th request an HTTP/2 connection gets a GOAWAY that names
-    /// this one as the last. Later ones are not processed; the connection ends once all are
-    /// answered.
+    /// `--goaway-after N`: after its N-th request, an HTTP/2 connection gets a GOAWAY with this
+    /// request as the last. Later requests are not processed, and the connection ends after all
+    /// answers.
     pub goaway_after: Option<u32>,
 }
 
@@ -61,12 +61,12 @@ impl Default for Options {
     }
 }
 
-/// One place to listen.
+/// An address to listen at.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Listen {
     /// An address and port; port 0 takes a free one.
     Tcp(SocketAddr),
-    /// A Unix socket at this path, which must not exist yet; removed at the end.
+    /// A Unix socket at this path, which must not exist yet; the server removes it at the end.
     Unix(PathBuf),
 }
 
@@ -82,100 +82,99 @@ impl fmt::Display for Listen {
 /// The clients that can reach the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Exposure {
-    /// Loopback addresses only; anything else is refused at the start.
+    /// Only loopback addresses; others are refused at the start.
     #[default]
     Loopback,
-    /// Any address: the server answers every client that reaches it.
+    /// Any address: the server answers every client that can reach it.
     Anywhere,
 }
 
-/// How many requests are served at a time.
+/// How many requests are handled at a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Discipline {
-    /// Every request is held for its own delay, independent of the others.
+    /// Every request is delayed independently of the others.
     #[default]
     Concurrent,
-    /// One request at a time for the whole server, in the order of arrival: the delay is a service
-    /// time, and a request waits for those before it. With `exp` delays and Poisson arrivals this
-    /// is the M/M/1 queue. Needs one thread.
+    /// One request at a time for the whole server, in the order of arrival. The delay is a service
+    /// time, and a request waits for earlier ones. With `exp` delays and Poisson arrivals this is
+    /// the M/M/1 queue. Requires one thread.
     Serial,
 }
 
-/// Whether arrivals are remembered.
+/// Whether arrivals are recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ArrivalLog {
-    /// They are not.
+    /// Arrivals are not recorded.
     #[default]
     Off,
-    /// The first of them are recorded, 8 bytes each; later ones are only counted.
+    /// The first arrivals are recorded, 8 bytes each; later ones are only counted.
     First(usize),
 }
 
-/// Services besides HTTP.
+/// Services in addition to HTTP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Services {
-    /// Nothing.
+    /// No services.
     #[default]
     None,
-    /// gRPC: `helloworld.Greeter`, `drumfire.test.v1.TestService`, and server reflection; where
-    /// there is a shop, `drumfire.shop.v1.Shop` as well.
+    /// gRPC: `helloworld.Greeter`, `drumfire.test.v1.TestService`, and server reflection; with a
+    /// shop also `drumfire.shop.v1.Shop`.
     Grpc,
 }
 
-/// Whether there is a shop.
+/// Whether the server has a shop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Storefront {
-    /// There is none: `/shop` is a path as any other.
+    /// No shop: `/shop` is an ordinary path.
     #[default]
     Closed,
-    /// There is.
+    /// The shop is open.
     Open,
 }
 
-/// Transport security.
+/// The options of TLS.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TlsOptions {
-    /// `--require-client-cert`: refuse clients without a certificate of the server's authority.
+    /// `--require-client-cert`: refuse clients without a certificate from the server's authority.
     pub client_certificate: ClientCertificate,
 }
 
-/// Whether a client must show a certificate.
+/// Whether clients need a certificate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ClientCertificate {
-    /// It is not asked for one.
+    /// Clients are not asked for a certificate.
     #[default]
     Ignored,
-    /// Without one that the server's own authority signed, the handshake fails.
+    /// The handshake fails without a certificate that the server's authority signed.
     Required,
 }
 
-/// How one request is answered. The same words serve as flags and as query parameters.
+/// How one request is answered. Flags and query parameters have the same names.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Behaviour {
-    /// `--delay LAW`, `?delay=LAW`: hold the answer back. Each drawn value is in the answer's
+    /// `--delay LAW`, `?delay=LAW`: delay the answer. Each drawn value is in the answer's
     /// `x-drumfire-delay-ns`.
     pub delay: Option<Law>,
     /// `--size BYTES`, `?size=BYTES`: length of the body. Default 100.
     pub size: u64,
-    /// `--status CODE:P`, `?status=CODE:P`: this status in place of 200 with probability P.
+    /// `--status CODE:P`, `?status=CODE:P`: this status instead of 200 with probability P.
     pub status: Option<StatusOdds>,
-    /// `--grpc-status CODE:P`: end a gRPC call with this code in place of its own with
-    /// probability P.
+    /// `--grpc-status CODE:P`: end a gRPC call with this code with probability P.
     pub grpc_status: Option<CodeOdds>,
-    /// `--close P`, `?close=P`: end the connection after the answer (which announces it) with
+    /// `--close P`, `?close=P`: close the connection after the answer, which announces it, with
     /// probability P.
     pub close: Chance,
-    /// `--close-after N`: end each connection after its N-th answer.
+    /// `--close-after N`: close each connection after its N-th answer.
     pub close_after: Option<u32>,
-    /// `--hangup P`, `?hangup=P`: close the connection in place of an answer with probability P.
+    /// `--hangup P`, `?hangup=P`: close the connection instead of answering with probability P.
     pub hangup: Chance,
-    /// `--reset P`, `?reset=P`: reset the connection in place of an answer with probability P.
+    /// `--reset P`, `?reset=P`: reset the connection instead of answering with probability P.
     pub reset: Chance,
     /// `--cut P`, `?cut=P`: reset the connection in the middle of the body with probability P.
     pub cut: Chance,
     /// `--drip SIZE/INTERVAL`, `?drip=SIZE/INTERVAL`: send the body piece by piece.
     pub drip: Option<Drip>,
-    /// `--chunked SIZE`, `?chunked=SIZE`: send the body in chunks of this size, with no
+    /// `--chunked SIZE`, `?chunked=SIZE`: send the body in chunks of this size, without
     /// Content-Length.
     pub chunked: Option<NonZeroU32>,
 }
@@ -199,7 +198,7 @@ impl Default for Behaviour {
 }
 
 impl Behaviour {
-    /// Whether the same request always gets the same bytes at once, and the connection stays.
+    /// Whether equal requests always get the same bytes immediately, and the connection stays open.
     pub(crate) fn is_constant(&self) -> bool {
         self.delay.is_none()
             && self.status.is_none_or(StatusOdds::is_certain)

@@ -1,37 +1,37 @@
-//! The state that a connection's task shares with those of its requests.
+//! The state that a connection's task shares with the tasks of its requests.
 
 use h2::StreamId;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::task::Waker;
 
-/// The state of one connection beyond its frames.
+/// The state of one connection, other than its frames.
 #[derive(Default)]
 pub(crate) struct Peer {
-    /// Requests accepted.
+    /// The number of accepted requests.
     accepted: Cell<u32>,
-    /// Answers given.
+    /// The number of sent answers.
     answered: Cell<u32>,
-    /// Requests that are being worked on.
+    /// The number of requests in progress.
     open: Cell<u32>,
     wish: Cell<Option<Wish>>,
-    /// The last stream that is served; those after it are not.
+    /// The last stream that is served; later ones are not.
     last: Cell<Option<u32>>,
-    /// Whether the client has received it by GOAWAY.
+    /// Whether GOAWAY has announced it to the client.
     announced: Cell<bool>,
     waker: RefCell<Option<Waker>>,
 }
 
-/// A request's demand on its connection.
+/// An action that a request demands of its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wish {
-    /// No further requests: GOAWAY, and the end once all are answered.
+    /// Accept no further requests: send GOAWAY, and close after all answers.
     Wane,
-    /// The end, now.
+    /// Close immediately.
     Hangup,
 }
 
-/// A request that is being worked on.
+/// A request in progress.
 pub(crate) struct Open(pub(crate) Rc<Peer>);
 
 impl Open {
@@ -51,7 +51,7 @@ impl Drop for Open {
 }
 
 impl Peer {
-    /// Accepts a request or, after the `n`-th, does not.
+    /// Accepts a request, unless the `n`-th was already accepted.
     pub(crate) fn accepts(&self, stream: StreamId, n: Option<u32>) -> bool {
         if self.last.get().is_some() {
             return false;
@@ -63,7 +63,7 @@ impl Peer {
         true
     }
 
-    /// Counts an answer; it was the last if `limit` makes it so.
+    /// Counts an answer, and closes the connection after the `limit`-th.
     pub(crate) fn answered(&self, limit: Option<u32>) {
         self.answered.set(self.answered.get() + 1);
         if limit.is_some_and(|limit| self.answered.get() >= limit) {
@@ -71,7 +71,7 @@ impl Peer {
         }
     }
 
-    /// Asks something of the connection.
+    /// Demands an action of the connection.
     pub(crate) fn wish(&self, wish: Wish) {
         if self.wish.get() != Some(Wish::Hangup) {
             self.wish.set(Some(wish));
@@ -79,7 +79,7 @@ impl Peer {
         self.wake();
     }
 
-    /// Takes the present demand; `waker` is woken by a later one.
+    /// Takes the current demand; a later demand wakes `waker`.
     pub(crate) fn take_wish(&self, waker: &Waker) -> Option<Wish> {
         let wish = self.wish.take();
         if wish.is_none() {
@@ -91,17 +91,17 @@ impl Peer {
         wish
     }
 
-    /// The last stream that is served, until it is announced to the client.
+    /// The last stream that is served, before it is announced to the client.
     pub(crate) fn unannounced(&self) -> Option<u32> {
         self.last.get().filter(|_| !self.announced.get())
     }
 
-    /// Notes that the last stream was announced.
+    /// Records that the last stream was announced.
     pub(crate) fn set_announced(&self) {
         self.announced.set(true);
     }
 
-    /// Whether the last stream was announced, and everything was sent.
+    /// Whether the last stream was announced, and all requests have ended.
     pub(crate) fn is_over(&self) -> bool {
         self.announced.get() && self.open.get() == 0
     }

@@ -1,4 +1,4 @@
-//! From a request to the plan of its answer: routes and behaviour, no protocol.
+//! Turns a request into the plan of its answer: routes and behaviour, without a protocol.
 
 use crate::answer::{
     Act, Afterwards, Answer, Body, Constancy, Content, Counting, FILLER_PIECE, Plan, Raw, RawEnd,
@@ -20,12 +20,12 @@ use std::num::NonZeroU32;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// The largest body that is made in memory before it is sent: compressed or chunked.
+/// The maximum size of a body that is built in memory before it is sent: compressed or chunked.
 const MADE_BODY_MAX: u64 = 64 << 20;
-/// More redirects in a row than any client follows.
+/// The maximum number of consecutive redirects, more than any client follows.
 const REDIRECTS_MAX: u32 = 1_000;
 
-/// The intent of a request, from its head; its body, if any, is still to come.
+/// The intent of a request, from its head; the body, if any, has not arrived yet.
 #[derive(Debug)]
 pub(crate) struct Intent {
     route: Route,
@@ -38,14 +38,14 @@ enum Route {
     Arrivals,
     /// A response of the conformance corpus, byte for byte.
     Case(Raw),
-    /// The list of those responses.
+    /// The list of the conformance responses.
     Cases,
     Counters,
-    /// The text of the request's head, to be completed with the length of its body.
+    /// The text of the request's head, to which the length of its body is added.
     Echo(String),
     Filler,
     Gzip,
-    /// Asked for /gzip without accepting it.
+    /// /gzip for a client that does not accept gzip.
     Identity,
     Plaintext,
     Redirect {
@@ -56,7 +56,7 @@ enum Route {
 }
 
 impl Intent {
-    /// Whether the request belongs to the load or only asks about it.
+    /// Whether the request belongs to the load or only reads its counters.
     pub(crate) fn counting(&self) -> Counting {
         match self.route {
             Route::Arrivals | Route::Counters | Route::ShopStats => Counting::Uncounted,
@@ -64,7 +64,7 @@ impl Intent {
         }
     }
 
-    /// The part of requests by which their answers differ.
+    /// The part of a request on which its answer depends.
     pub(crate) fn keying(&self) -> Keying {
         match &self.route {
             Route::Filler | Route::Plaintext | Route::Redirect { .. } => Keying::Target,
@@ -73,44 +73,44 @@ impl Intent {
         }
     }
 
-    /// Bytes of the body that the answer depends on.
+    /// The number of bytes of the body on which the answer depends.
     pub(crate) fn kept_max(&self) -> usize {
         match self.route {
-            // One more, by which a longer body is known.
+            // One byte more, to detect a longer body.
             Route::Shop(_) => ENTRY_MAX + 1,
             _ => 0,
         }
     }
 }
 
-/// The plan for a gRPC call, besides its method's own.
+/// The plan for a gRPC call, in addition to the method's own behaviour.
 #[derive(Debug, Default)]
 pub(crate) struct CallPlan {
-    /// How long the answer is held back.
+    /// The delay of the answer.
     pub(crate) delay: Option<Nanos>,
-    /// Something else than an answer.
+    /// The fault that replaces the answer.
     pub(crate) end: Option<RawEnd>,
-    /// The code in place of the method's own.
+    /// The code that replaces the method's.
     pub(crate) code: Option<Code>,
-    /// From message to message, where the method has no wish of its own.
+    /// The time between two messages, if the method sets none.
     pub(crate) gap: Nanos,
     pub(crate) afterwards: Afterwards,
 }
 
-/// The parts of a request on which its answer depends, besides the method.
+/// The parts of a request on which its answer depends, in addition to the method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keying {
-    /// Path and query alone.
+    /// Only path and query.
     Target,
-    /// Header fields, too.
+    /// Also the header fields.
     Head,
 }
 
-/// A query parameter that can't be honoured; the text goes into a 400.
+/// An invalid query parameter; the text is the body of a 400.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct BadParameter(pub(crate) String);
 
-/// Decides what requests get; one per worker.
+/// Plans the answers to requests; one per worker.
 pub(crate) struct Planner {
     shared: Arc<Shared>,
     defaults: Behaviour,
@@ -163,9 +163,9 @@ impl Planner {
         route(head)
     }
 
-    /// The plan for a request, once its body is here.
+    /// The plan for a request, after its body has arrived.
     ///
-    /// Draws in a fixed order: delay, reset, hangup, status, close, cut.
+    /// Random values are drawn in a fixed order: delay, reset, hangup, status, close, cut.
     pub(crate) fn plan(&mut self, intent: Intent, body: &RequestBody) -> Plan {
         let counting = intent.counting();
         let Intent {
@@ -217,9 +217,9 @@ impl Planner {
         }
     }
 
-    /// The plan for a gRPC call, from the flags and from its own wishes.
+    /// The plan for a gRPC call, from the flags and from the call's own parameters.
     ///
-    /// Draws in the same order, the code in the status's place.
+    /// Random values are drawn in the same order, with the code instead of the status.
     pub(crate) fn plan_call(&mut self, words: &str) -> Result<CallPlan, BadParameter> {
         let target = format!("/?{words}");
         let head = RequestHead {
@@ -253,7 +253,7 @@ impl Planner {
         })
     }
 
-    /// The answer to a question about the load.
+    /// The answer to a request for counters, arrivals or cases.
     fn report(&self, route: &Route, content: Content) -> Plan {
         let (kind, text) = match route {
             Route::Arrivals => ("text/plain", arrivals::print(&self.shared.arrivals())),
@@ -274,8 +274,8 @@ impl Planner {
     }
 }
 
-/// The defaults, overridden by the request's query. Unknown parameters are ignored: clients add
-/// them against caches.
+/// The defaults, overridden by the request's query. Unknown parameters are ignored, because clients
+/// add them to avoid caches.
 fn behaviour(defaults: &Behaviour, head: &RequestHead<'_>) -> Result<Behaviour, BadParameter> {
     let mut behaviour = defaults.clone();
     for (name, value) in head.parameters() {
@@ -307,7 +307,7 @@ fn parse<T: FromStr<Err: fmt::Display>>(name: &str, value: &str) -> Result<T, Ba
         .map_err(|error| BadParameter(format!("{name}: {error}")))
 }
 
-/// The response of the conformance corpus that `?case=NAME` asks for.
+/// The response of the conformance corpus that `?case=NAME` selects.
 fn case(head: &RequestHead<'_>, behaviour: &Behaviour) -> Result<Option<Raw>, BadParameter> {
     let Some((_, name)) = head.parameters().find(|(name, _)| name == "case") else {
         return Ok(None);
@@ -332,14 +332,14 @@ fn case(head: &RequestHead<'_>, behaviour: &Behaviour) -> Result<Option<Raw>, Ba
     }))
 }
 
-/// The names of all responses that can be asked for.
+/// The names of all conformance responses.
 fn cases() -> String {
     drumfire_corpus::names()
         .map(|name| format!("{name}\n"))
         .collect()
 }
 
-/// The route of a request that is not the shop's.
+/// The route of a request outside the shop.
 fn route(head: &RequestHead<'_>) -> Result<Route, BadParameter> {
     Ok(match head.path() {
         "/arrivals" => Route::Arrivals,
@@ -366,7 +366,7 @@ fn echo(head: &RequestHead<'_>) -> String {
     text
 }
 
-/// The next of `n` redirects, the last of which leads to `to`.
+/// The next of `n` redirects; the last one leads to `to`.
 fn redirect(head: &RequestHead<'_>) -> Result<Route, BadParameter> {
     let (mut to, mut n) = (String::from("/"), 1_u32);
     for (name, value) in head.parameters() {
@@ -391,7 +391,7 @@ fn redirect(head: &RequestHead<'_>) -> Result<Route, BadParameter> {
     Ok(Route::Redirect { location })
 }
 
-/// The fault in place of an answer.
+/// The fault that replaces an answer.
 fn end(behaviour: &Behaviour, random: &mut Xoshiro256) -> Option<RawEnd> {
     let ends = [
         (behaviour.reset, RawEnd::Reset),
@@ -401,7 +401,7 @@ fn end(behaviour: &Behaviour, random: &mut Xoshiro256) -> Option<RawEnd> {
     end.map(|(_, end)| end)
 }
 
-/// The fate of the connection. Both chances are drawn, and a cut stands above a close.
+/// What happens to the connection. Both probabilities are drawn, and a cut overrides a close.
 fn afterwards(behaviour: &Behaviour, random: &mut Xoshiro256) -> Afterwards {
     let close = behaviour.close.happens(random);
     match (behaviour.cut.happens(random), close) {
@@ -414,7 +414,7 @@ fn afterwards(behaviour: &Behaviour, random: &mut Xoshiro256) -> Afterwards {
 /// The answer of a route, before random faults.
 fn answer(route: Route, behaviour: &Behaviour, body_length: u64) -> Answer {
     match route {
-        // Of the shop, an answer whose status was drawn: nothing was done for it.
+        // For the shop, an answer with a drawn status: the shop did nothing.
         Route::Arrivals
         | Route::Case(_)
         | Route::Counters

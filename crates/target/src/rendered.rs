@@ -1,4 +1,4 @@
-//! Answers as every protocol's library takes them: a head of fields, and a body.
+//! Answers in the form of the protocols' libraries: a head of fields, and a body.
 
 use crate::answer::{Answer, Body, Content};
 use drumfire_units::Nanos;
@@ -11,12 +11,13 @@ pub(crate) struct Rendered {
     pub(crate) body: Body,
 }
 
-/// Makes an answer's head. A Date would change once a second, and no answer would be constant; a body
-/// to be sent in chunks has no length, 204 and 304 have no body (RFC 9110 §15.3.5, §15.4.5).
+/// Renders an answer's head. A Date field is not sent, because it would change every second and no
+/// answer would be constant. A chunked body has no length; 204 and 304 have no body (RFC 9110
+/// §15.3.5, §15.4.5).
 pub(crate) fn render(answer: &mut Answer, delay: Option<Nanos>) -> Rendered {
     let mut fields = HeaderMap::with_capacity(answer.fields.len() + 2);
     for (name, value) in &answer.fields {
-        // The planner makes no names and values but good ones; another one is left out.
+        // The planner creates only valid names and values; an invalid one is left out.
         let name = HeaderName::from_bytes(name.as_bytes());
         if let (Ok(name), Ok(value)) = (name, HeaderValue::from_str(value)) {
             fields.append(name, value);

@@ -1,22 +1,22 @@
-//! A request as every protocol understands it.
+//! A request, independent of the protocol.
 
 use http::Version;
 use http::request::Parts;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use std::borrow::Cow;
 
-/// The longest request head.
+/// The maximum size of a request head.
 pub(crate) const HEAD_MAX: usize = 64 * 1024;
-/// The longest request body over HTTP/1. It is counted, never kept.
+/// The maximum size of a request body over HTTP/1. The body is counted and not stored.
 pub(crate) const BODY_MAX: u64 = 1 << 30;
 
-/// The head of a request, whatever carried it.
+/// The head of a request over any protocol.
 #[derive(Debug)]
 pub(crate) struct RequestHead<'a> {
     pub(crate) method: &'a str,
     /// Path and query.
     pub(crate) target: &'a str,
-    /// As an echo shows it: `HTTP/1.1`.
+    /// The version as an echo shows it: `HTTP/1.1`.
     pub(crate) protocol: &'static str,
     pub(crate) fields: Vec<Field<'a>>,
 }
@@ -63,7 +63,7 @@ impl<'a> RequestHead<'a> {
             .map(|field| field.value)
     }
 
-    /// Whether a comma-separated list field names this token, parameters aside.
+    /// Whether a comma-separated list field contains this token, ignoring parameters.
     pub(crate) fn lists(&self, name: &str, token: &str) -> bool {
         self.values(name)
             .flat_map(|value| value.split(|byte| *byte == b','))
@@ -86,16 +86,16 @@ impl<'a> RequestHead<'a> {
     }
 }
 
-/// A request's body, once it is here.
+/// A request's body, after it has arrived.
 #[derive(Debug, Default)]
 pub(crate) struct RequestBody {
     pub(crate) length: u64,
-    /// Its beginning, as far as its intent wants it.
+    /// The beginning of the body, as far as the intent needs it.
     pub(crate) kept: Vec<u8>,
 }
 
 impl RequestBody {
-    /// Counts the next bytes, and keeps those up to `kept_max`.
+    /// Counts the next bytes, and keeps the first `kept_max`.
     pub(crate) fn take(&mut self, bytes: &[u8], kept_max: usize) {
         self.length += bytes.len() as u64;
         let room = kept_max.saturating_sub(self.kept.len());
@@ -112,8 +112,8 @@ pub(crate) fn pairs(query: &str) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, 
         .map(|(name, value)| (decode(name), decode(value)))
 }
 
-/// Undoes `%41` and `+`. An incomplete escape stands for itself; bytes that are not UTF-8 become
-/// the replacement character.
+/// Decodes `%41` and `+`. An incomplete escape is literal; invalid UTF-8 becomes the replacement
+/// character.
 fn decode(text: &str) -> Cow<'_, str> {
     if !text.contains('+') {
         return percent_decode_str(text).decode_utf8_lossy();
@@ -123,7 +123,7 @@ fn decode(text: &str) -> Cow<'_, str> {
     Cow::Owned(decoded.into_owned())
 }
 
-/// What one query value has as `%41`.
+/// The characters that a query value needs as `%41`.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
@@ -132,7 +132,7 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'/')
     .remove(b':');
 
-/// Makes a text fit for one query value.
+/// Encodes a text for a query value.
 pub(crate) fn encode(text: &str) -> String {
     utf8_percent_encode(text, ENCODED).to_string()
 }

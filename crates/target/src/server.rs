@@ -21,17 +21,17 @@ use std::thread::JoinHandle;
 use tokio::sync::Notify;
 use tokio_rustls::TlsAcceptor;
 
-/// The way to a running server.
+/// Starts servers.
 #[derive(Debug)]
 pub struct Server;
 
 impl Server {
-    /// Starts a server: when this returns, it accepts connections.
+    /// Starts a server, which accepts connections when this function returns.
     ///
-    /// Raises the process's soft limit of open descriptors to the hard one.
+    /// Raises the process's soft limit of open descriptors to the hard limit.
     ///
     /// # Errors
-    /// When an option makes no sense, an address can't be had, or the system refuses a thread.
+    /// If an option is invalid, an address can't be bound, or the system refuses a thread.
     pub fn start(options: Options) -> Result<Running, StartError> {
         check(&options)?;
         raise_descriptor_limit();
@@ -65,7 +65,7 @@ impl Server {
             options: Arc::new(options),
         };
         for index in 0..setup.options.threads {
-            // On failure `running` is dropped, which ends the workers that run already.
+            // On an error, dropping `running` ends the workers that have started.
             running.workers.push(spawn(&setup, index, &listeners)?);
         }
         Ok(running)
@@ -92,7 +92,7 @@ fn raise_descriptor_limit() {
         current: limit.maximum,
         maximum: limit.maximum,
     };
-    // If it can't be raised, fewer connections fit, and the counters show it.
+    // If the limit can't be raised, fewer connections are possible, and the counters show it.
     let _ = setrlimit(Resource::Nofile, raised);
 }
 
@@ -119,7 +119,7 @@ fn spawn(
     }
 }
 
-/// A server at work. Dropping it stops it.
+/// A running server. Dropping it stops the server.
 #[derive(Debug)]
 pub struct Running {
     addresses: Vec<Listen>,
@@ -135,7 +135,7 @@ struct WorkerHandle {
 }
 
 impl Running {
-    /// The bound addresses, in the order of the options, with real port numbers.
+    /// The bound addresses, in the order of the options, with actual port numbers.
     #[must_use]
     pub fn addresses(&self) -> &[Listen] {
         &self.addresses
@@ -150,7 +150,7 @@ impl Running {
         })
     }
 
-    /// The certificates for clients, when the server speaks TLS.
+    /// The certificates for clients, if the server uses TLS.
     #[must_use]
     pub fn tls(&self) -> Option<&TlsMaterial> {
         self.material.as_ref()
@@ -162,14 +162,14 @@ impl Running {
         self.shared.counters()
     }
 
-    /// When requests arrived, on the machine's monotonic clock (`CLOCK_MONOTONIC`), in order of
-    /// time; empty unless [`Options::arrival_log`] asks for them.
+    /// The arrival times of requests on the machine's monotonic clock (`CLOCK_MONOTONIC`), in
+    /// order; empty unless [`Options::arrival_log`] records them.
     #[must_use]
     pub fn arrivals(&self) -> Vec<Nanos> {
         self.shared.arrivals()
     }
 
-    /// Closes every connection, stops, and returns the final count.
+    /// Closes all connections, stops the server, and returns the final counters.
     #[must_use = "the final count; drop the server to stop it without"]
     pub fn stop(mut self) -> Counters {
         self.end();
@@ -183,7 +183,7 @@ impl Running {
             worker.thread.thread().unpark();
         }
         for worker in self.workers.drain(..) {
-            // A worker that panicked has ended as well; its panic was reported by its thread.
+            // A worker that panicked has also ended; its thread reported the panic.
             let _ = worker.thread.join();
         }
     }

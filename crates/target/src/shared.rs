@@ -7,17 +7,17 @@ use crate::shop::Shop;
 use drumfire_units::Nanos;
 use std::sync::atomic::AtomicBool;
 
-/// One server's common ground. Each worker writes its own part only; the shop has locks.
+/// The shared state of a server. Each worker writes only its own part; the shop has locks.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    /// Set once, when the server is to end.
+    /// Set once, to end the server.
     pub(crate) stopping: AtomicBool,
     /// The shop, if there is one.
     pub(crate) shop: Option<Shop>,
     workers: Vec<WorkerShared>,
 }
 
-/// One worker's part.
+/// The part of one worker.
 #[derive(Debug)]
 pub(crate) struct WorkerShared {
     pub(crate) tallies: Tallies,
@@ -42,13 +42,13 @@ impl Shared {
         }
     }
 
-    /// One worker's part.
+    /// The part of one worker.
     #[inline]
     pub(crate) fn worker(&self, index: usize) -> &WorkerShared {
         &self.workers[index]
     }
 
-    /// All workers' counters, added up.
+    /// The sum of all workers' counters.
     pub(crate) fn counters(&self) -> Counters {
         let mut sum = Counters::default();
         for worker in &self.workers {
@@ -57,7 +57,7 @@ impl Shared {
         sum
     }
 
-    /// All workers' arrivals in order of time.
+    /// All workers' arrivals, in order.
     pub(crate) fn arrivals(&self) -> Vec<Nanos> {
         let mut all = Vec::new();
         for worker in &self.workers {

@@ -1,11 +1,12 @@
-//! A small shop: a server with a memory, in which each step needs the one before.
+//! A small shop: a server with state, in which each step requires the previous one.
 //!
-//! A client logs in, fills a cart, pays and logs out. A client that mixes its users up sends the
-//! token, the cart's total or the order of another one, and is refused by name; [`Shop::stats`]
-//! counts these refusals. Everything that clients can fill is bounded.
+//! A client logs in, fills a cart, pays and logs out. A client that confuses its users sends the
+//! token, the cart's total or the order of another user, and is refused with the name of the
+//! mistake; [`Shop::stats`] counts these refusals. All state that clients can fill is bounded.
 //!
-//! `request` reads what is asked for, `credentials` the proofs of its sender, `entry` the body; `ledger` has sessions, carts and orders;
-//! `pages` writes answers. `catalogue` and `mistake` are lists.
+//! `request` parses the requested action, `credentials` the sender's credentials, `entry` the body;
+//! `ledger` has sessions, carts and orders; `pages` writes answers. `catalogue` and `mistake` are
+//! lists.
 
 mod catalogue;
 mod credentials;
@@ -30,14 +31,14 @@ use mistake::MistakeTally;
 use request::Method;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The longest request body that the shop reads.
+/// The maximum size of a request body that the shop reads.
 pub(crate) const ENTRY_MAX: usize = 4 * 1024;
-/// The longest name of a user, in bytes.
+/// The maximum length of a user's name, in bytes.
 const USER_MAX: usize = 64;
-/// A user's password is the name with this behind it.
+/// A user's password is the name followed by this suffix.
 const PASSWORD_END: &str = "-pw";
 
-/// The shop of one server; its workers share it.
+/// The shop of one server, shared by its workers.
 #[derive(Debug)]
 pub(crate) struct Shop {
     ledger: Ledger,
@@ -55,7 +56,7 @@ struct Totals {
     revenue: AtomicU64,
 }
 
-/// What a login gives.
+/// The result of a login.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Keys {
     pub(crate) session: SessionId,
@@ -70,7 +71,7 @@ pub(crate) struct Paid {
 }
 
 impl Shop {
-    /// An empty shop, whose sessions have names that depend on the seed.
+    /// Creates an empty shop. The ids of its sessions depend on the seed.
     pub(crate) fn new(seed: u64) -> Self {
         Self {
             ledger: Ledger::new(seed),
@@ -79,7 +80,7 @@ impl Shop {
         }
     }
 
-    /// Carries a request out.
+    /// Handles a request.
     pub(crate) fn answer(&self, request: &ShopRequest, body: &[u8]) -> Answer {
         let result = self.serve(request, body);
         result.unwrap_or_else(|mistake| {
@@ -147,7 +148,7 @@ impl Shop {
         request: &ShopRequest,
         body: &[u8],
     ) -> Result<Answer, Mistake> {
-        // A client that is not logged in is told so before its body is judged.
+        // A client that is not logged in gets this error before its body is checked.
         self.authorize(credentials)?;
         let entry = Entry::read(request, body)?;
         let product = entry.number("product")?.ok_or_else(|| {
@@ -199,7 +200,7 @@ impl Shop {
         self.ledger.with(id, credentials, cart)
     }
 
-    /// Adds to the cart.
+    /// Adds a product to the cart.
     pub(crate) fn add(
         &self,
         credentials: &Credentials,
@@ -224,7 +225,7 @@ impl Shop {
         })
     }
 
-    /// Makes an order of the cart, whose total has to be `amount` if that is given.
+    /// Turns the cart into an order. If `amount` is given, it must be equal to the cart's total.
     pub(crate) fn pay(
         &self,
         credentials: &Credentials,
@@ -237,12 +238,12 @@ impl Shop {
         Ok(paid)
     }
 
-    /// The session that the cookie, the token or both name.
+    /// The session of the cookie, the token or both.
     fn authorize(&self, credentials: &Credentials) -> Result<SessionId, Mistake> {
         self.ledger.authorize(credentials)
     }
 
-    /// Counts a mistake that another protocol answers.
+    /// Counts a mistake that another protocol reports.
     pub(crate) fn note(&self, mistake: &Mistake) {
         self.mistakes.add(mistake.kind);
     }

@@ -1,13 +1,13 @@
-//! The answers to requests over HTTP/1 that are known byte for byte.
+//! Cached answers to HTTP/1 requests, by the exact bytes of the request.
 
-/// How many requests are known.
+/// The number of cached requests.
 const ENTRIES: usize = 4;
-/// The longest request worth knowing.
+/// The maximum size of a cached request.
 pub(crate) const REQUEST_MAX: usize = 2 * 1024;
-/// The longest answer worth knowing.
+/// The maximum size of a cached answer.
 pub(crate) const ANSWER_MAX: usize = 256 * 1024;
 
-/// The last few requests with a constant answer; one worker's.
+/// The last few requests with a constant answer, for one worker.
 #[derive(Debug, Default)]
 pub(crate) struct Shortcuts {
     entries: Vec<Entry>,
@@ -20,7 +20,7 @@ struct Entry {
 }
 
 impl Shortcuts {
-    /// The answer to the request that the input starts with, and that request's length.
+    /// The answer to the request at the start of the input, and the length of that request.
     pub(crate) fn find(&self, input: &[u8]) -> Option<(&[u8], usize)> {
         self.entries
             .iter()
@@ -28,7 +28,7 @@ impl Shortcuts {
             .map(|entry| (&*entry.answer, entry.request.len()))
     }
 
-    /// Remembers an answer, instead of the oldest.
+    /// Caches an answer; replaces the oldest.
     pub(crate) fn insert(&mut self, request: Vec<u8>, answer: Vec<u8>) {
         if self.entries.len() == ENTRIES {
             self.entries.pop();

@@ -1,7 +1,7 @@
-//! Waiting for a point in time, to the precision of the kernel's timers.
+//! Sleeping until a point in time, with the precision of the kernel's timers.
 //!
-//! tokio's timers are exact to a millisecond, but a delay of 50 µs takes 50 µs: clients are compared
-//! with the delays of this server.
+//! tokio's timers have a precision of a millisecond, but here a delay of 50 µs takes 50 µs: clients
+//! are compared with the delays of this server.
 
 #[cfg(not(target_os = "linux"))]
 mod portable;
@@ -23,7 +23,7 @@ use portable::Alarm;
 #[cfg(target_os = "linux")]
 use timerfd::Alarm;
 
-/// The sleeps of all tasks of a worker, in order of time. A sleep that is dropped is removed: most
+/// The sleeps of all tasks of a worker, in order of time. Dropping a sleep removes it, because most
 /// deadlines are long and never reached.
 pub(crate) struct Sleeps {
     waiting: RefCell<BTreeMap<(Nanos, u64), Waker>>,
@@ -31,20 +31,20 @@ pub(crate) struct Sleeps {
     alarm: Alarm,
 }
 
-/// Ends at a point in time.
+/// A future that ends at a point in time.
 pub(crate) struct Sleep {
     sleeps: Rc<Sleeps>,
     at: Nanos,
-    /// Distinguishes it from others of the same time, once it waits.
+    /// Distinguishes the sleep from others with the same time, after it has been registered.
     number: Option<u64>,
 }
 
-/// The time was up.
+/// The time limit has passed.
 #[derive(Debug)]
 pub(crate) struct TimedOut;
 
 impl Sleeps {
-    /// Made in the worker's runtime.
+    /// Creates the sleeps; call this in the worker's runtime.
     ///
     /// # Errors
     /// If the system refuses a timer.
@@ -65,7 +65,7 @@ impl Sleeps {
         }
     }
 
-    /// Lets a future run until a point in time at most.
+    /// Runs a future until a point in time at most.
     pub(crate) async fn limit<T>(
         self: &Rc<Self>,
         future: impl Future<Output = T>,
@@ -79,7 +79,7 @@ impl Sleeps {
         .await
     }
 
-    /// Wakes sleeps for as long as the worker runs.
+    /// Wakes sleeps until the worker ends.
     pub(crate) async fn run(&self) {
         loop {
             self.alarm.ring().await;
@@ -88,12 +88,12 @@ impl Sleeps {
         }
     }
 
-    /// When the first is due.
+    /// The time of the first sleep.
     fn next(&self) -> Option<Nanos> {
         self.waiting.borrow().keys().next().map(|(at, _)| *at)
     }
 
-    /// Wakes all that are due.
+    /// Wakes all due sleeps.
     fn fire_due(&self) {
         let now = clock::now();
         loop {
@@ -171,7 +171,7 @@ mod tests {
                 assert!(clock::now() >= at);
                 lateness.push((clock::now() - at).0);
             }
-            // A timer of milliseconds would make each at least 700 µs late.
+            // A timer with a precision of a millisecond would make each sleep at least 700 µs late.
             assert!(lateness.iter().min() < Some(&500_000), "{lateness:?}");
         });
     }

@@ -1,4 +1,4 @@
-//! Waits of a task that answers on a stream of HTTP/2, all of which end when the client leaves.
+//! Waits of a task that answers on an HTTP/2 stream. All of them end if the client disconnects.
 
 use bytes::Bytes;
 use h2::{Reason, SendStream};
@@ -6,7 +6,7 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::{Context, Poll};
 
-/// The client is gone, or has lost interest.
+/// The client has disconnected or reset the stream.
 #[derive(Debug)]
 pub(crate) struct Gone;
 
@@ -16,7 +16,7 @@ impl From<h2::Error> for Gone {
     }
 }
 
-/// Sleeps, unless the client leaves in the meantime: `reset` is the stream's `poll_reset`.
+/// Sleeps, unless the client disconnects in the meantime: `reset` is the stream's `poll_reset`.
 pub(crate) async fn sleep_unless_gone(
     sleep: impl Future<Output = ()>,
     mut reset: impl FnMut(&mut Context<'_>) -> Poll<Result<Reason, h2::Error>>,
@@ -29,7 +29,7 @@ pub(crate) async fn sleep_unless_gone(
     .await
 }
 
-/// Waits for room in the window; at most as much as is wanted, and at least one byte.
+/// Waits for room in the window; returns at most `wanted`, and at least one byte.
 pub(crate) async fn room(stream: &mut SendStream<Bytes>, wanted: u64) -> Result<u64, Gone> {
     stream.reserve_capacity(usize::try_from(wanted).unwrap_or(usize::MAX));
     while stream.capacity() == 0 {

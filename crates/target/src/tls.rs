@@ -1,4 +1,4 @@
-//! TLS: a certificate made at the start, and the configuration that serves it.
+//! TLS: a certificate created at the start, and its configuration.
 
 use crate::error::StartError;
 use crate::options::{ClientCertificate, TlsOptions};
@@ -18,27 +18,27 @@ use rustls::{RootCertStore, ServerConfig};
 use std::fmt;
 use std::sync::Arc;
 
-/// The certificates with which a client trusts a server, and the server a client. All in PEM, made
-/// at the start and valid for nothing else.
+/// The certificates by which clients trust the server and the server trusts clients. All are in
+/// PEM, and created at the start for this server only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TlsMaterial {
-    /// The authority that signed the server's certificate, which names localhost, 127.0.0.1
+    /// The authority that signed the server's certificate, which is valid for localhost, 127.0.0.1
     /// and ::1.
     pub authority: String,
-    /// A client certificate of the same authority.
+    /// A client certificate from the same authority.
     pub client_certificate: String,
-    /// Its key.
+    /// The key of the client certificate.
     pub client_key: String,
 }
 
-/// A failed step of making certificates, in words.
+/// The error for a failed step of creating certificates.
 fn failed(error: impl fmt::Display) -> StartError {
     StartError::Certificate {
         reason: error.to_string(),
     }
 }
 
-/// Makes the certificates and the configuration that serves them.
+/// Creates the certificates and the server's configuration.
 pub(crate) fn configure(
     options: &TlsOptions,
 ) -> Result<(Arc<ServerConfig>, TlsMaterial), StartError> {
@@ -64,7 +64,7 @@ pub(crate) fn configure(
     Ok((Arc::new(config), material))
 }
 
-/// Bytes as text under a label (RFC 7468): base64 in lines of 64.
+/// Bytes in PEM with a label (RFC 7468): base64 in lines of 64.
 fn pem(label: &str, bytes: &[u8]) -> String {
     let mut text = format!("-----BEGIN {label}-----\n");
     let coded = STANDARD.encode(bytes);

@@ -1,4 +1,4 @@
-//! A request's part in its connection over HTTP/2 and in the counters.
+//! The effects of a request on its HTTP/2 connection and on the counters.
 
 use crate::answer::{Afterwards, Counting, RawEnd};
 use crate::desk::Desk;
@@ -6,18 +6,18 @@ use crate::peer::{Open, Peer, Wish};
 use crate::sleeps::Sleeps;
 use std::rc::Rc;
 
-/// A request's part in its connection and in the counters.
+/// The effects of a request on its connection and on the counters.
 pub(crate) struct Visit {
     pub(crate) desk: Rc<Desk>,
     pub(crate) sleeps: Rc<Sleeps>,
     pub(crate) counting: Counting,
-    /// The number of answers after which the connection is ended.
+    /// The number of answers after which the connection is closed.
     close_after: Option<u32>,
     open: Open,
 }
 
 impl Visit {
-    /// A request of the load, until another thing is known of it.
+    /// A request, which counts as part of the load until more is known.
     pub(crate) fn new(
         desk: &Rc<Desk>,
         sleeps: &Rc<Sleeps>,
@@ -33,7 +33,7 @@ impl Visit {
         }
     }
 
-    /// The answer is sent.
+    /// Records that the answer was sent.
     pub(crate) fn answered(&self, afterwards: Afterwards) {
         if self.counting == Counting::Counted {
             self.desk.own().tallies.responses.add(1);
@@ -44,14 +44,14 @@ impl Visit {
         self.open.0.answered(self.close_after);
     }
 
-    /// Nothing more can be sent: the answer was cut, or the client is gone.
+    /// Records that nothing more can be sent: the answer was cut, or the client has disconnected.
     pub(crate) fn gone(&self, afterwards: Afterwards) {
         if afterwards == Afterwards::Cut {
             self.desk.own().tallies.faults.add(1);
         }
     }
 
-    /// There was something else than an answer.
+    /// Records a fault instead of an answer.
     pub(crate) fn failed(&self, end: RawEnd) {
         self.desk.own().tallies.faults.add(1);
         if end != RawEnd::Reset {

@@ -1,4 +1,4 @@
-//! A connection's bytes, between the socket and the protocol: counted, and sealed if there is TLS.
+//! A connection's bytes, between the socket and the protocol: counted, and encrypted with TLS.
 
 use crate::clock;
 use crate::desk::Desk;
@@ -17,18 +17,18 @@ use tokio_rustls::server::TlsStream;
 
 /// The client's connection preface (RFC 9113 §3.4). No other request has the method PRI.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// The room for a connection's first bytes.
+/// The size of the buffer for a connection's first bytes.
 const FIRST_READ: usize = 512;
-/// How long a closed connection may linger.
+/// The maximum time for which a closed connection may linger.
 const LINGER: Nanos = Nanos::from_secs(1);
 
 /// A stream to a client.
 pub(crate) trait Transport: AsyncRead + AsyncWrite + Unpin {
-    /// Makes the close of the socket a reset.
+    /// Turns closing the socket into a reset.
     fn reset_at_close(&self);
 }
 
-/// A socket whose bytes are counted.
+/// A socket with counted bytes.
 pub(crate) struct Counted<S> {
     pub(crate) socket: S,
     pub(crate) desk: Rc<Desk>,
@@ -36,7 +36,7 @@ pub(crate) struct Counted<S> {
 
 impl<S: AsyncRead + AsyncWrite + Unpin + AsFd> Transport for Counted<S> {
     fn reset_at_close(&self) {
-        // With nothing to linger for, closing sends a reset.
+        // With a linger time of zero, closing sends a reset.
         let _ = sockopt::set_socket_linger(&self.socket, Some(Duration::ZERO));
     }
 }
@@ -102,18 +102,18 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Counted<S> {
     }
 }
 
-/// The protocol of a connection, by its first bytes.
+/// The protocol of a connection, from its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Opening {
-    /// A client of HTTP/2.
+    /// HTTP/2.
     Http2,
-    /// Undecided without more bytes.
+    /// Undecided; more bytes are needed.
     Unclear,
     /// Anything else.
     Other,
 }
 
-/// Judges the first bytes, of which there is at least one.
+/// Judges the first bytes, at least one.
 fn opening(bytes: &[u8]) -> Opening {
     if bytes.starts_with(PREFACE) {
         Opening::Http2
@@ -124,7 +124,7 @@ fn opening(bytes: &[u8]) -> Opening {
     }
 }
 
-/// One connection's stream. Bytes that were read too early can be read again.
+/// The stream of one connection. Bytes that were read ahead can be read again.
 pub(crate) struct Wire {
     transport: Box<dyn Transport>,
     ahead: BytesMut,
@@ -138,7 +138,7 @@ impl Wire {
         }
     }
 
-    /// Waits for enough bytes to know the protocol; they are read again.
+    /// Waits for enough bytes to decide the protocol; the bytes can be read again.
     ///
     /// # Errors
     /// If the connection breaks, or ends before its first byte.
@@ -158,7 +158,7 @@ impl Wire {
         }
     }
 
-    /// Waits for bytes, which are read again; if there are some already, does nothing.
+    /// Waits for bytes, which can be read again; returns immediately if there are some.
     ///
     /// # Errors
     /// If the connection breaks or ends.
@@ -172,19 +172,19 @@ impl Wire {
         Ok(())
     }
 
-    /// Bytes that will be read again, before those of the socket.
+    /// Puts bytes back; they are read before the socket's next bytes.
     pub(crate) fn unread(&mut self, bytes: &[u8]) {
         let read_later = std::mem::replace(&mut self.ahead, BytesMut::from(bytes));
         self.ahead.extend_from_slice(&read_later);
     }
 
-    /// Closes the connection by a reset.
+    /// Closes the connection with a reset.
     pub(crate) fn reset(self) {
         self.transport.reset_at_close();
     }
 
-    /// Ends our side, and waits a moment for the client to end its own: a close with unread input
-    /// would reset the connection, and the client could lose the last bytes.
+    /// Closes the sending side, and waits briefly for the client to close its side: closing with
+    /// unread input would reset the connection, and the client could lose the last bytes.
     pub(crate) async fn finish(mut self, sleeps: &Rc<Sleeps>) {
         let close = async {
             self.transport.shutdown().await?;
@@ -192,7 +192,7 @@ impl Wire {
             while self.transport.read(&mut discarded).await? > 0 {}
             Ok::<_, io::Error>(())
         };
-        // A client that is gone, or does not go, is left alone.
+        // Ignore the error: the client has disconnected or does not close.
         let _ = sleeps.limit(close, clock::now() + LINGER).await;
     }
 }
@@ -210,7 +210,7 @@ impl AsyncRead for Wire {
         buffer.put_slice(&self.ahead[..length]);
         self.ahead.advance(length);
         if self.ahead.is_empty() {
-            // An idle connection needs no room.
+            // An idle connection needs no buffer.
             self.ahead = BytesMut::new();
         }
         Poll::Ready(Ok(()))
@@ -243,7 +243,7 @@ impl AsyncWrite for Wire {
         Poll::Ready(Ok(()))
     }
 
-    /// Protocols may end; the connection ends by [`Wire::finish`] or [`Wire::reset`].
+    /// A protocol may shut down; the connection ends with [`Wire::finish`] or [`Wire::reset`].
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.poll_flush(cx)
     }

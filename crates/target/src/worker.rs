@@ -16,10 +16,10 @@ use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::Notify;
 use tokio::task::spawn_local;
 
-/// The pause after an accept that failed because no descriptor or no memory was left.
+/// The pause after a failed accept for lack of descriptors or memory.
 const ACCEPT_PAUSE: Nanos = Nanos::from_millis(50);
 
-/// Serves on the calling thread until `stop` is notified. Reports on `ready` once clients can
+/// Serves on the calling thread until `stop` is notified. Reports on `ready` when clients can
 /// connect, or why they can't.
 pub(crate) fn run(
     setup: Setup,
@@ -46,12 +46,12 @@ pub(crate) fn run(
     });
 }
 
-/// The thread that starts the server waits for the report, so that it arrives.
+/// The thread that starts the server waits for the report, so sending succeeds.
 fn report(ready: &SyncSender<io::Result<()>>, result: io::Result<()>) {
     let _ = ready.send(result);
 }
 
-/// Starts the tasks that run until the end.
+/// Starts the tasks that run until the end of the server.
 fn open(setup: Setup, index: usize, listeners: &[Listener]) -> io::Result<()> {
     let sleeps = Rc::new(Sleeps::new()?);
     let hub = Rc::new(Hub::new(setup, index, Rc::clone(&sleeps)));
@@ -82,7 +82,7 @@ async fn accept(hub: Rc<Hub>, door: Door) {
     }
 }
 
-/// Blocks the thread during each stall, so that it accepts, reads and writes nothing. The end of the
+/// Blocks the thread during each stall, so that it accepts, reads and writes nothing. Ending the
 /// server unparks the thread.
 async fn stand_still(hub: Rc<Hub>, stall: Stall) {
     let started = hub.setup.started;
@@ -102,7 +102,7 @@ async fn stand_still(hub: Rc<Hub>, stall: Stall) {
     }
 }
 
-/// Lets this thread's waits end on time: Linux's default slack is 50 µs.
+/// Makes this thread's waits end on time: Linux's default slack is 50 µs.
 fn sharpen_timers() {
     #[cfg(target_os = "linux")]
     {

@@ -1,4 +1,4 @@
-//! One call that a method answers.
+//! One call and the state of its answer.
 
 use super::Grpc;
 use super::ended::Ended;
@@ -20,10 +20,10 @@ use prost::Message;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Metadata with the behaviour of the flags, in the form of a query: `delay=5ms&reset=0.1`.
+/// The metadata key for the behaviour, in the form of a query: `delay=5ms&reset=0.1`.
 const WORDS: &str = "x-drumfire";
 
-/// A call that is being answered.
+/// A call in progress.
 pub(crate) struct Call {
     pub(crate) grpc: Arc<Grpc>,
     pub(crate) inlet: Inlet,
@@ -32,12 +32,12 @@ pub(crate) struct Call {
     desk: Rc<Desk>,
     sleeps: Rc<Sleeps>,
     plan: CallPlan,
-    /// Whether the plan's delay and faults were carried out.
+    /// Whether the plan's delay and faults were applied.
     begun: bool,
 }
 
 impl Call {
-    /// A call with this metadata, of which nothing was carried out yet.
+    /// Creates a call with this metadata.
     pub(crate) fn new(
         grpc: Arc<Grpc>,
         visit: &Visit,
@@ -57,7 +57,7 @@ impl Call {
         }
     }
 
-    /// The faults that were drawn for it.
+    /// The delay and faults drawn for the call.
     pub(crate) fn plan(&self) -> &CallPlan {
         &self.plan
     }
@@ -71,24 +71,25 @@ impl Call {
         Ok(())
     }
 
-    /// The time that the flags wish for between messages.
+    /// The time between messages that the flags set.
     pub(crate) fn gap(&self) -> Nanos {
         self.plan.gap
     }
 
-    /// Sends a message, the first of them when the plan's delay is over.
+    /// Sends a message; the first one after the plan's delay.
     pub(crate) async fn send(&mut self, message: &impl Message) -> Result<(), Ended> {
         self.begin().await?;
         self.outlet.send(message).await
     }
 
-    /// Sends a message that is encoded already.
+    /// Sends an encoded message.
     pub(crate) async fn send_bytes(&mut self, message: &[u8]) -> Result<(), Ended> {
         self.begin().await?;
         self.outlet.send_bytes(message).await
     }
 
-    /// Draws the faults and delays of the flags and of the call's own wishes. Reflection is exempt.
+    /// Draws the faults and delays of the flags and of the call's own parameters. Reflection is
+    /// exempt.
     pub(crate) fn prepare(&mut self, counting: Counting) -> Result<(), Status> {
         if counting == Counting::Uncounted {
             self.begun = true;
@@ -103,10 +104,10 @@ impl Call {
         Ok(())
     }
 
-    /// Ends the call without a status, when it is due.
+    /// Ends the call without a status at its due time.
     pub(crate) async fn fail(&mut self, end: RawEnd) {
         if let Some(due) = self.desk.due(self.plan.delay, Counting::Counted) {
-            // A client that is gone needs no answer.
+            // A disconnected client needs no answer.
             let _ = self.outlet.wait(self.sleeps.until(due)).await;
         }
         if end == RawEnd::Reset {
@@ -119,7 +120,7 @@ impl Call {
         self.desk.shop()
     }
 
-    /// Carries the plan's delay and faults out, before anything is sent.
+    /// Applies the plan's delay and faults before anything is sent.
     pub(crate) async fn begin(&mut self) -> Result<(), Ended> {
         if std::mem::replace(&mut self.begun, true) {
             return Ok(());

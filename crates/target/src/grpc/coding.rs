@@ -1,4 +1,4 @@
-//! How messages are compressed.
+//! The compression of messages.
 
 use super::status::Status;
 use crate::grpc_code::Code;
@@ -8,12 +8,12 @@ use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use std::io::{Read, Write as _};
 
-/// The largest message that is taken, as it came and as it was before compression.
+/// The maximum size of a received message, compressed and uncompressed.
 pub(crate) const MESSAGE_MAX: usize = 64 << 20;
-/// The encodings that are announced to a client that uses another one.
+/// The encodings announced to a client that uses another one.
 pub(crate) const ACCEPTED: &str = "identity,gzip,zstd";
 
-/// A name in `grpc-encoding`.
+/// A value of `grpc-encoding`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Encoding {
     #[default]
@@ -50,12 +50,12 @@ impl Encoding {
                 let _ = encoder.write_all(message);
                 encoder.finish().unwrap_or_default()
             }
-            // Nor can this; 0 stands for the usual level.
+            // Compression can't fail either; level 0 is the default.
             Self::Zstd => zstd::bulk::compress(message, 0).unwrap_or_default(),
         }
     }
 
-    /// Undoes it.
+    /// Decompresses a message.
     pub(crate) fn decode(self, message: Bytes) -> Result<Bytes, Status> {
         match self {
             Self::Identity => Err(Status::new(
@@ -83,7 +83,7 @@ fn bounded(decoder: impl Read) -> Result<Bytes, Status> {
     Ok(plain.into())
 }
 
-/// The status for a message beyond [`MESSAGE_MAX`].
+/// The status for a message larger than [`MESSAGE_MAX`].
 pub(crate) fn too_large() -> Status {
     let message = format!("a message can have at most {MESSAGE_MAX} bytes");
     Status::new(Code::RESOURCE_EXHAUSTED, message)

@@ -1,4 +1,4 @@
-//! A call from its head to its status: the method that answers it, and its deadline.
+//! A call from its head to its status: its method, and its deadline.
 
 use super::Grpc;
 use super::call::Call;
@@ -21,9 +21,9 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Metadata with such a name comes back in the headers.
+/// Metadata whose names begin with this text is returned in the headers.
 const ECHO_HEADERS: &str = "echo-initial";
-/// Metadata with such a name comes back in the trailers.
+/// Metadata whose names begin with this text is returned in the trailers.
 const ECHO_TRAILERS: &str = "echo-trailing";
 
 /// Answers a call.
@@ -67,7 +67,7 @@ pub(crate) async fn answer(
     }
 }
 
-/// Lets a call's method answer.
+/// Calls the method.
 async fn dispatch(call: &mut Call, path: &str) -> Result<(), Ended> {
     let (service, method) = path
         .strip_prefix('/')
@@ -83,11 +83,11 @@ async fn dispatch(call: &mut Call, path: &str) -> Result<(), Ended> {
         _ => Err(Status::unknown(service, method).into()),
     };
     result?;
-    // A call without a message has its delay and its faults as well.
+    // A call without messages also has the delay and the faults.
     call.begin().await
 }
 
-/// Lets a call run until its deadline.
+/// Runs a call until its deadline.
 async fn until(
     sleeps: &Rc<Sleeps>,
     deadline: Option<Nanos>,
@@ -105,7 +105,7 @@ async fn until(
         })
 }
 
-/// When a call is late (`grpc-timeout`: at most eight digits and a unit).
+/// The deadline of a call (`grpc-timeout`: at most eight digits and a unit).
 fn deadline(metadata: &HeaderMap, arrived: Nanos) -> Result<Option<Nanos>, Status> {
     let Some(text) = metadata.get("grpc-timeout") else {
         return Ok(None);
@@ -133,8 +133,7 @@ fn deadline(metadata: &HeaderMap, arrived: Nanos) -> Result<Option<Nanos>, Statu
     Ok(Some(arrived + Nanos(value * scale)))
 }
 
-/// How a request's messages are compressed; the answer's are the same way, if the client accepts
-/// it.
+/// The compression of a request's messages; the answer uses the same if the client accepts it.
 fn encoding(metadata: &HeaderMap, outlet: &mut Outlet) -> Result<Encoding, Status> {
     let Some(name) = metadata.get("grpc-encoding") else {
         return Ok(Encoding::Identity);
@@ -157,7 +156,7 @@ fn encoding(metadata: &HeaderMap, outlet: &mut Outlet) -> Result<Encoding, Statu
     Ok(encoding)
 }
 
-/// Copies the metadata that is to come back.
+/// Copies the metadata that the server returns.
 fn echo(metadata: &HeaderMap, outlet: &mut Outlet) {
     let copy = |to: &mut HeaderMap<HeaderValue>, name: &HeaderName, value: &HeaderValue| {
         to.append(name.clone(), value.clone());

@@ -1,13 +1,13 @@
-//! Ends of a call before its method has one.
+//! The end of a call before its method returns.
 
 use super::status::Status;
 use crate::stream::Gone;
 
-/// Why a call is over before its method is.
+/// The reason why a call ends before its method returns.
 pub(crate) enum Ended {
-    /// It has a status.
+    /// The call ends with a status.
     Status(Box<Status>),
-    /// None: the client is gone, or the fault was to leave it out.
+    /// The call ends without a status: the client has disconnected, or the fault omits the status.
     Gone,
 }
 

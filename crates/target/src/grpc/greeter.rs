@@ -8,7 +8,7 @@ use super::status::Status;
 /// The service's full name.
 pub(crate) const NAME: &str = "helloworld.Greeter";
 
-/// The people that a stream greets.
+/// The people whom a stream greets.
 const PEOPLE: [&str; 4] = ["Ada", "Grace", "Barbara", "Edsger"];
 
 /// Answers a call of this service.

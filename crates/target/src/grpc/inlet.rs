@@ -1,4 +1,4 @@
-//! Messages of a request, one by one.
+//! The messages of a request, one by one.
 
 use super::coding::{Encoding, MESSAGE_MAX, too_large};
 use super::ended::Ended;
@@ -9,14 +9,14 @@ use h2::RecvStream;
 use prost::Message;
 use std::future::poll_fn;
 
-/// Bytes before each message: whether it is compressed, and its length.
+/// The length of the prefix of a message: the compressed flag, and the length.
 const PREFIX: usize = 5;
 
 /// A request's messages.
 pub(crate) struct Inlet {
     body: RecvStream,
     encoding: Encoding,
-    /// Received, and not yet a message.
+    /// Received bytes that are not a complete message yet.
     buffer: BytesMut,
     ended: bool,
 }
@@ -31,7 +31,7 @@ impl Inlet {
         }
     }
 
-    /// The next message, or nothing at the end.
+    /// The next message; `None` at the end.
     pub(crate) async fn next<M: Message + Default>(&mut self) -> Result<Option<M>, Ended> {
         let Some(bytes) = self.next_bytes().await? else {
             return Ok(None);
@@ -43,7 +43,7 @@ impl Inlet {
         })
     }
 
-    /// The only message of a call that has one.
+    /// The message of a call that must have exactly one.
     pub(crate) async fn only<M: Message + Default>(&mut self) -> Result<M, Ended> {
         let missing = || {
             Status::new(
@@ -56,7 +56,7 @@ impl Inlet {
         Ok(message)
     }
 
-    /// The same, undecoded.
+    /// The bytes of the message of a call that must have exactly one.
     pub(crate) async fn only_bytes(&mut self) -> Result<Bytes, Ended> {
         let missing = || {
             Status::new(
@@ -92,7 +92,7 @@ impl Inlet {
                 None => self.ended = true,
                 Some(Err(_)) => return Err(Ended::Gone),
                 Some(Ok(data)) => {
-                    // It fails only for bytes that were never received.
+                    // This fails only for more bytes than were received.
                     let _ = self.body.flow_control().release_capacity(data.len());
                     self.buffer.extend_from_slice(&data);
                 }

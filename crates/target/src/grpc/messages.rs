@@ -1,4 +1,4 @@
-//! The messages of `proto/`, field for field: the tests speak to them by the schema.
+//! The messages of `proto/`, field for field; the tests check them against the schema.
 
 use bytes::Bytes;
 use prost::Message;
@@ -29,7 +29,7 @@ pub(crate) struct Request {
     pub(crate) payload: Bytes,
 }
 
-/// How it is to be answered.
+/// The wanted answer.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct Wish {
     #[prost(message, optional, tag = "1")]
@@ -52,7 +52,7 @@ pub(crate) struct Wish {
     pub(crate) oddity_code: u32,
 }
 
-/// A status with details, as google.rpc.Status.
+/// A status with details, like google.rpc.Status.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct RpcStatus {
     #[prost(uint32, tag = "1")]

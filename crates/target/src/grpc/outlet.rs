@@ -19,19 +19,19 @@ use tokio::task::yield_now;
 const GRPC: HeaderValue = HeaderValue::from_static("application/grpc");
 const ZERO: HeaderValue = HeaderValue::from_static("0");
 
-/// A call's answer on its way.
+/// A call's answer in progress.
 pub(crate) struct Outlet {
     respond: SendResponse<Bytes>,
-    /// Once the headers are sent.
+    /// The stream, after the headers were sent.
     stream: Option<SendStream<Bytes>>,
     /// Metadata for the headers and for the trailers.
     pub(crate) headers: HeaderMap,
     pub(crate) trailers: HeaderMap,
     pub(crate) encoding: Encoding,
     pub(crate) oddity: Oddity,
-    /// HTTP's status or error code, where the oddity needs one.
+    /// The HTTP status or error code, if the oddity needs one.
     pub(crate) oddity_code: u32,
-    /// Whether the next message is to be broken off, and the stream with it.
+    /// Whether the next message and the stream are broken off.
     pub(crate) cut: bool,
 }
 
@@ -58,12 +58,12 @@ impl Outlet {
         let mut framed = BytesMut::with_capacity(5 + length);
         framed.put_u8(0);
         framed.put_u32(wire_length(length)?);
-        // There is as much room as it asked for.
+        // The buffer has as much room as the message needs.
         let _ = message.encode(&mut framed);
         self.send_framed(framed.freeze()).await
     }
 
-    /// Sends a message that is encoded already.
+    /// Sends an encoded message.
     pub(crate) async fn send_bytes(&mut self, message: &[u8]) -> Result<(), Ended> {
         let coded;
         let (flag, message) = match self.encoding {
@@ -82,7 +82,7 @@ impl Outlet {
 
     async fn send_framed(&mut self, mut framed: Bytes) -> Result<(), Ended> {
         if self.oddity == Oddity::Http {
-            // That answer has no messages.
+            // An HTTP answer has no messages.
             return Ok(());
         }
         if self.cut {
@@ -90,7 +90,7 @@ impl Outlet {
         }
         self.send_all(framed).await?;
         if self.cut {
-            // A reset discards bytes that were not written yet.
+            // A reset discards unwritten bytes.
             yield_now().await;
             self.reset(Reason::INTERNAL_ERROR);
             return Err(Ended::Gone);
@@ -102,14 +102,14 @@ impl Outlet {
         let stream = self.open()?;
         while !bytes.is_empty() {
             let room = room(stream, bytes.len() as u64).await?;
-            // It is at most as much as was asked for.
+            // The room is at most the requested number.
             let piece = bytes.split_to(room as usize);
             stream.send_data(piece, false)?;
         }
         Ok(())
     }
 
-    /// The stream, its headers sent.
+    /// Opens the stream by sending the headers.
     fn open(&mut self) -> Result<&mut SendStream<Bytes>, Ended> {
         if self.stream.is_none() {
             let head = self.head();
@@ -134,7 +134,7 @@ impl Outlet {
         response
     }
 
-    /// Ends the call with a status, or by the oddity.
+    /// Ends the call with a status, or with the oddity.
     pub(crate) async fn finish(&mut self, status: &Status) -> Result<(), Ended> {
         match self.oddity {
             Oddity::Http => return self.finish_as_http(),
@@ -153,7 +153,7 @@ impl Outlet {
                 self.open()?.send_data(Bytes::new(), true)?;
                 return Ok(());
             }
-            // A message of eight bytes, of which three come.
+            // A message of eight bytes, of which three are sent.
             Oddity::HalfMessage => {
                 self.send_all(Bytes::from_static(b"\0\0\0\0\x08\x1a\x06h"))
                     .await?
@@ -173,7 +173,7 @@ impl Outlet {
         match &mut self.stream {
             Some(stream) => stream.send_trailers(fields)?,
             None => {
-                // Trailers only: the status stands in the headers.
+                // Trailers only: the headers contain the status.
                 self.encoding = Encoding::Identity;
                 let mut head = self.head();
                 head.headers_mut().extend(fields);
@@ -202,7 +202,7 @@ impl Outlet {
         }
     }
 
-    /// An answer that knows nothing of gRPC.
+    /// A plain HTTP answer without gRPC.
     fn finish_as_http(&mut self) -> Result<(), Ended> {
         let mut response = Response::new(());
         let code = u16::try_from(self.oddity_code).unwrap_or(0);
@@ -215,7 +215,7 @@ impl Outlet {
         Ok(())
     }
 
-    /// Waits, unless the client leaves in the meantime.
+    /// Waits, unless the client disconnects in the meantime.
     pub(crate) async fn wait(&mut self, until: impl Future<Output = ()>) -> Result<(), Ended> {
         match &mut self.stream {
             Some(stream) => sleep_unless_gone(until, |cx| stream.poll_reset(cx)).await?,
@@ -224,7 +224,7 @@ impl Outlet {
         Ok(())
     }
 
-    /// Announces the encodings that are understood.
+    /// Announces the supported encodings.
     pub(crate) fn announce_encodings(&mut self) {
         let names = HeaderValue::from_static(ACCEPTED);
         self.headers.insert("grpc-accept-encoding", names);

@@ -1,4 +1,4 @@
-//! grpc.reflection, versions v1 and v1alpha: the same messages under two names.
+//! grpc.reflection in versions v1 and v1alpha: the same messages with two names.
 
 use super::call::Call;
 use super::ended::Ended;
@@ -97,7 +97,7 @@ struct Error {
     message: String,
 }
 
-/// Answers one question after the other.
+/// Answers one reflection request after the other.
 pub(crate) async fn answer(call: &mut Call) -> Result<(), Ended> {
     while let Some(request) = call.inlet.next::<Request>().await? {
         let reply = reply(call.grpc.pool(), request.question.as_ref());
@@ -111,7 +111,8 @@ pub(crate) async fn answer(call: &mut Call) -> Result<(), Ended> {
     Ok(())
 }
 
-/// The answer to a question. A file comes alone: a client asks for its imports.
+/// The answer to a reflection request. A file is sent without its imports, which a client requests
+/// separately.
 fn reply(pool: &DescriptorPool, question: Option<&Question>) -> Reply {
     match question {
         Some(Question::FileByName(name)) => file(pool.get_file_by_name(name), name),
@@ -153,7 +154,7 @@ fn reply(pool: &DescriptorPool, question: Option<&Question>) -> Reply {
     }
 }
 
-/// The file in which a service, a method, a message, an enum or a field of these names stands.
+/// The file that contains a service, method, message, enum or field of this name.
 fn of_symbol(pool: &DescriptorPool, symbol: &str) -> Option<FileDescriptor> {
     let of_service = |name: &str| {
         pool.get_service_by_name(name)

@@ -5,7 +5,7 @@ use prost_reflect::DescriptorPool;
 use protox::Compiler;
 use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver};
 
-/// The files with services, by the name that an import would give them.
+/// The files with services, by their import names.
 const FILES: [(&str, &str); 4] = [
     (
         "helloworld/greeter.proto",
@@ -26,7 +26,7 @@ const FILES: [(&str, &str); 4] = [
 ];
 const SHOP: &str = "drumfire/shop/v1/shop.proto";
 const REFLECTION: &str = "grpc/reflection/v1/reflection.proto";
-/// The same with another package.
+/// The reflection schema with the v1alpha package.
 const REFLECTION_ALPHA: &str = "grpc/reflection/v1alpha/reflection.proto";
 
 /// The files above, from memory.
@@ -51,7 +51,7 @@ impl FileResolver for Embedded {
     }
 }
 
-/// Compiles those that are offered, with their imports.
+/// Compiles the files of the enabled services, with their imports.
 pub(crate) fn compile(storefront: Storefront) -> Result<DescriptorPool, protox::Error> {
     let mut resolver = ChainFileResolver::new();
     resolver.add(Embedded);

@@ -62,8 +62,8 @@ async fn log_out(call: &mut Call) -> Result<(), Ended> {
     call.send(&LogoutReply {}).await
 }
 
-/// Does something in the shop, once the call's delay is over; a mistake is counted and ends the
-/// call. A fault on request stands before it, so that what failed was not done.
+/// Acts in the shop after the call's delay; a mistake is counted and ends the call. A requested
+/// fault comes before the action, so a failed call had no effect.
 async fn act<T>(
     call: &mut Call,
     act: impl FnOnce(&Shop, &Credentials) -> Result<T, Mistake>,
@@ -84,7 +84,7 @@ fn credentials(metadata: &HeaderMap) -> Credentials {
     Credentials::of_call(value("authorization"), value("x-shop-user"))
 }
 
-/// A mistake as a status: its name stands before the reason.
+/// A mistake as a status, with its name before the reason.
 fn status(mistake: &Mistake) -> Status {
     let code = match mistake.kind.status() {
         401 => Code::UNAUTHENTICATED,

@@ -1,4 +1,4 @@
-//! How a call ends.
+//! The end of a call.
 
 use crate::grpc_code::Code;
 use bytes::Bytes;
@@ -9,7 +9,7 @@ use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 pub(crate) struct Status {
     pub(crate) code: Code,
     pub(crate) message: String,
-    /// A serialized google.rpc.Status, or nothing.
+    /// A serialized google.rpc.Status, or empty.
     pub(crate) details: Bytes,
 }
 
@@ -22,17 +22,18 @@ impl Status {
         }
     }
 
-    /// That of an unknown service or method.
+    /// The status for an unknown service or method.
     pub(crate) fn unknown(service: &str, method: &str) -> Self {
         let message = format!("unknown method `{method}` of service `{service}`");
         Self::new(Code::UNIMPLEMENTED, message)
     }
 }
 
-/// What `grpc-message` has as `%41`: bytes that are not printable ASCII, and `%`.
+/// The characters that `grpc-message` encodes as `%41`: `%`, and bytes that are not printable
+/// ASCII.
 const ENCODED: &AsciiSet = &CONTROLS.add(b'%');
 
-/// A message as `grpc-message` has it.
+/// A message in the encoding of `grpc-message`.
 pub(crate) fn percent_encoded(message: &str) -> String {
     utf8_percent_encode(message, ENCODED).to_string()
 }

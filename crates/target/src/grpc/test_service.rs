@@ -20,12 +20,12 @@ use prost_reflect::prost_types::Duration;
 /// The service's full name.
 pub(crate) const NAME: &str = "drumfire.test.v1.TestService";
 
-/// The longest payload of a response.
+/// The maximum size of a response's payload.
 const SIZE_MAX: u32 = 64 << 20;
-/// A summary has at most this number of arrivals.
+/// The maximum number of arrivals in a summary.
 const CLOCKS_MAX: usize = 1_000;
 
-/// Metadata may come with or without padding.
+/// Binary metadata may be padded or not.
 const LENIENT: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
@@ -108,7 +108,7 @@ async fn bidi_stream(call: &mut Call) -> Result<(), Ended> {
     Ok(())
 }
 
-/// Applies a request's wishes for the whole call.
+/// Applies the wishes of a request that concern the whole call.
 fn heed(call: &mut Call, request: &Request) -> Result<Wish, Status> {
     let wish = request.wish.clone().unwrap_or_default();
     let bad = |reason: String| Status::new(Code::INVALID_ARGUMENT, reason);
@@ -125,7 +125,8 @@ fn heed(call: &mut Call, request: &Request) -> Result<Wish, Status> {
     Ok(wish)
 }
 
-/// Sends the responses to one request; `number` is that of the first, `index` the request's.
+/// Sends the responses to one request; `number` is the number of the first response, `index` the
+/// index of the request.
 async fn respond(
     call: &mut Call,
     request: &Request,
@@ -147,7 +148,7 @@ async fn respond(
     let start = clock::now();
     for n in 0..u64::from(count.unwrap_or(1)) {
         if n > 0 && gap > Nanos::ZERO {
-            // Counted from the first response, so that it never drifts.
+            // The times are relative to the first response, so they never drift.
             let due = start + Nanos(gap.0.saturating_mul(n));
             call.pause(Nanos(due.0.saturating_sub(clock::now().0)))
                 .await?;
@@ -165,7 +166,7 @@ async fn respond(
     Ok(())
 }
 
-/// The status that is wished for.
+/// The requested status.
 fn status(wish: &Wish) -> Result<(), Ended> {
     match &wish.status {
         None => Ok(()),
@@ -186,7 +187,7 @@ fn payload(size: u32) -> Bytes {
     Body::filler(size.into()).all()
 }
 
-/// A time of up to an hour; a negative one is none.
+/// A time of up to an hour; a negative one counts as zero.
 fn time(duration: Option<&Duration>) -> Nanos {
     let Some(duration) = duration else {
         return Nanos::ZERO;
@@ -196,7 +197,7 @@ fn time(duration: Option<&Duration>) -> Nanos {
     Nanos(seconds * 1_000_000_000 + nanos).min(DELAY_MAX)
 }
 
-/// The call's metadata, `-bin` decoded. A value that is not base64 stays as it is.
+/// The call's metadata, with `-bin` values decoded. A value that is not base64 is left unchanged.
 fn metadata(call: &Call) -> Vec<Metadata> {
     let entry = |(name, value): (&http::HeaderName, &http::HeaderValue)| {
         let decoded = name

@@ -13,43 +13,44 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
-/// The largest piece of a body without chunks.
+/// The maximum size of a piece of a body without chunks.
 const PIECE_MAX: u64 = 256 * 1024;
 
-/// A body as hyper takes it.
+/// A body in hyper's form.
 pub(super) struct AnswerBody {
     body: Body,
-    /// The largest piece.
+    /// The maximum size of a piece.
     piece_max: u64,
     framing: Framing,
-    /// Whether the answer is counted once it is whole.
+    /// Whether the answer is counted after it is complete.
     counting: Counting,
     pace: Option<Pace>,
     link: Rc<Link>,
 }
 
-/// How the client finds the end of the body.
+/// How the end of the body is marked.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Framing {
     Length,
     Chunks,
-    /// Never: the connection ends in the middle.
+    /// Not at all: the connection ends in the middle.
     Cut,
 }
 
 /// A body that drips.
 struct Pace {
     drip: Drip,
-    /// Bytes that may go now.
+    /// The number of bytes that may be sent now.
     allowed: u64,
-    /// When more may go: counted from the first piece, so that it never drifts.
+    /// The time at which more bytes may be sent, relative to the first piece, so that it never
+    /// drifts.
     due: Nanos,
     sleep: Option<Sleep>,
     sleeps: Rc<Sleeps>,
 }
 
 impl AnswerBody {
-    /// The body of an answer, taken out of it by rendering.
+    /// The body of an answer, which rendering removes from the answer.
     pub(super) fn new(
         mut body: Body,
         answer: &Answer,
@@ -78,7 +79,7 @@ impl AnswerBody {
         body
     }
 
-    /// A short text, sent whole.
+    /// A short text, sent at once.
     pub(super) fn text(text: String, link: Rc<Link>) -> Self {
         Self {
             body: Body::bytes(text),
@@ -90,7 +91,7 @@ impl AnswerBody {
         }
     }
 
-    /// Notes the end of the body when nothing of it is left.
+    /// Records the end of the body after its last byte.
     fn conclude(&self) {
         match (self.framing, self.counting) {
             _ if !self.body.is_empty() => {}
@@ -112,7 +113,7 @@ impl hyper::body::Body for AnswerBody {
         let this = &mut *self;
         if this.body.is_empty() {
             return match this.framing {
-                // The end of the connection is on its way.
+                // The connection is about to end.
                 Framing::Cut => Poll::Pending,
                 Framing::Length | Framing::Chunks => Poll::Ready(None),
             };
@@ -129,7 +130,7 @@ impl hyper::body::Body for AnswerBody {
         Poll::Ready(Some(Ok(Frame::data(piece))))
     }
 
-    /// Chunks have an end of their own.
+    /// Chunks have an explicit end.
     fn is_end_stream(&self) -> bool {
         self.body.is_empty() && self.framing == Framing::Length
     }
@@ -153,7 +154,7 @@ impl Pace {
         }
     }
 
-    /// Waits until at least one byte may go.
+    /// Waits until at least one byte may be sent.
     fn poll_allowed(&mut self, cx: &mut Context<'_>) -> Poll<u64> {
         if self.allowed == 0 {
             let sleep = self.sleep.get_or_insert_with(|| {

@@ -1,4 +1,4 @@
-//! One request and what becomes of it.
+//! The handling of one request.
 
 use super::body::AnswerBody;
 use super::port::Link;
@@ -20,12 +20,12 @@ use std::io;
 use std::pin::Pin;
 use std::rc::Rc;
 
-/// A delay that is longer than this is waited for without hyper.
+/// hyper is dropped during delays longer than this.
 const HOLD_MIN: Nanos = Nanos::from_millis(50);
 
 const CLOSE: HeaderValue = HeaderValue::from_static("close");
 
-/// There is no answer; the link has what is to be sent instead.
+/// No answer is sent; the link contains the bytes to send instead.
 #[derive(Debug)]
 pub(super) struct NoAnswer;
 
@@ -37,10 +37,10 @@ impl fmt::Display for NoAnswer {
 
 impl Error for NoAnswer {}
 
-/// A request that is refused; the connection closes after it.
+/// A refused request; the connection closes after the refusal.
 struct Refusal {
     status: StatusCode,
-    /// The body: the mistake.
+    /// The body, with the mistake.
     reason: Cow<'static, str>,
 }
 
@@ -53,7 +53,7 @@ impl Refusal {
     }
 }
 
-/// Why a request gets no answer of its plan.
+/// The reason why a request does not get the answer of its plan.
 enum Failure {
     Refused(Refusal),
     NoAnswer,
@@ -65,7 +65,7 @@ impl From<Refusal> for Failure {
     }
 }
 
-/// The body is beyond [`BODY_MAX`].
+/// The body exceeds [`BODY_MAX`].
 const TOO_LARGE: Refusal = Refusal::new(
     StatusCode::PAYLOAD_TOO_LARGE,
     "the request body exceeds 1 GiB",
@@ -125,7 +125,7 @@ async fn respond(
     carry_out(hub, link, plan, manner)
 }
 
-/// Carries a plan out when it is due.
+/// Executes a plan when it is due.
 fn carry_out(
     hub: &Rc<Hub>,
     link: &Rc<Link>,
@@ -145,7 +145,7 @@ fn carry_out(
     }
 }
 
-/// Path and query of any request target (RFC 9112 §3.2).
+/// Path and query of any form of request target (RFC 9112 §3.2).
 fn target(head: &Parts) -> Result<&str, Refusal> {
     if head.method == Method::CONNECT {
         let reason = "this server is not a proxy";
@@ -158,7 +158,7 @@ fn target(head: &Parts) -> Result<&str, Refusal> {
     Ok(target.as_str())
 }
 
-/// Exactly one Host in HTTP/1.1 (RFC 9112 §3.2).
+/// Requires exactly one Host in HTTP/1.1 (RFC 9112 §3.2).
 fn check_host(head: &Parts) -> Result<(), Refusal> {
     let bad = |reason| Err(Refusal::new(StatusCode::BAD_REQUEST, reason));
     let hosts = head.headers.get_all("host").iter().count();
@@ -169,7 +169,7 @@ fn check_host(head: &Parts) -> Result<(), Refusal> {
     }
 }
 
-/// Reads a request's body. It has no answer if the client leaves.
+/// Reads a request's body. If the client disconnects, no answer is sent.
 async fn receive(mut body: Incoming, kept_max: usize) -> Result<RequestBody, Failure> {
     let mut received = RequestBody::default();
     while let Some(frame) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
@@ -192,7 +192,7 @@ async fn receive(mut body: Incoming, kept_max: usize) -> Result<RequestBody, Fai
     Ok(received)
 }
 
-/// Whether a body's bytes are wrong, and not its connection.
+/// Whether the bytes of a body are malformed, as opposed to a broken connection.
 fn is_malformed(error: &hyper::Error) -> bool {
     let cause = error
         .source()
@@ -203,11 +203,11 @@ fn is_malformed(error: &hyper::Error) -> bool {
     })
 }
 
-/// How an answer is to be put.
+/// The form of an answer.
 struct Manner {
-    /// HTTP/1.0 knows no chunks.
+    /// HTTP/1.0 has no chunks.
     is_old: bool,
-    /// Whether the client wishes another request to follow.
+    /// Whether the client wants to send another request.
     keeps_alive: bool,
 }
 
@@ -259,7 +259,7 @@ fn response(
     response.map(|()| body)
 }
 
-/// Answers with the mistake, and the end of the connection.
+/// Answers with the mistake, and closes the connection.
 fn refuse(hub: &Hub, link: Rc<Link>, refusal: Refusal) -> Response<AnswerBody> {
     hub.desk.own().tallies.refused.add(1);
     let text = format!("{}\n", refusal.reason);

@@ -1,4 +1,4 @@
-//! The side of the wire that hyper reads and writes, and what a connection shares with its answers.
+//! The stream that hyper reads and writes, and the state that a connection shares with its answers.
 
 use super::stage::Stage;
 use crate::answer::{Plan, Raw};
@@ -12,48 +12,48 @@ use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// A buffer that is larger than this is not kept.
+/// The maximum capacity of a buffer that is kept.
 const KEPT_CAPACITY: usize = 1_024;
 
-/// The state of one connection beside hyper's.
+/// The state of one connection, in addition to hyper's.
 #[derive(Default)]
 pub(super) struct Link {
-    /// Answers so far.
+    /// The number of answers so far.
     answered: Cell<u32>,
-    /// Answers that hyper has whole, and the kernel perhaps not.
+    /// The number of answers that hyper has received completely, but the kernel may not have.
     unsent: Cell<u32>,
-    /// Whether equal requests get an equal answer, of the last request.
+    /// Whether the last request gets a constant answer.
     is_constant: Cell<bool>,
-    /// Whether hyper has one whole head and nothing else, so that it can be asked again.
+    /// Whether hyper has exactly one complete head, so that the request can be repeated.
     is_repeatable: Cell<bool>,
-    /// The plan of a request that waits, and the time when it is due.
+    /// The plan of a waiting request, and its due time.
     held: RefCell<Option<(Plan, Nanos)>>,
-    /// Whether hyper is given up once it is idle.
+    /// Whether hyper is dropped after it becomes idle.
     rests: Cell<bool>,
-    /// Whether the connection ends once hyper's bytes are sent.
+    /// Whether the connection ends after hyper's bytes are sent.
     is_cut: Cell<bool>,
-    /// What is to be sent instead of an answer.
+    /// The bytes to send instead of an answer.
     raw: RefCell<Option<Raw>>,
 }
 
 impl Link {
-    /// Counts an answer, and returns how many there were, this one included.
+    /// Counts an answer, and returns the number of answers including this one.
     pub(super) fn count_answer(&self) -> u32 {
         self.answered.set(self.answered.get() + 1);
         self.answered.get()
     }
 
-    /// The last byte of an answer is with hyper.
+    /// Records that hyper has received the last byte of an answer.
     pub(super) fn answer_ended(&self) {
         self.unsent.set(self.unsent.get() + 1);
     }
 
-    /// Ends the connection once everything before is sent.
+    /// Ends the connection after all earlier bytes are sent.
     pub(super) fn cut(&self) {
         self.is_cut.set(true);
     }
 
-    /// Stores what is to be sent instead of an answer.
+    /// Stores the bytes to send instead of an answer.
     pub(super) fn put_raw(&self, raw: Raw) {
         *self.raw.borrow_mut() = Some(raw);
     }
@@ -62,8 +62,8 @@ impl Link {
         self.raw.borrow_mut().take()
     }
 
-    /// Takes a plan whose time is far away, so that hyper need not wait. If that is impossible, the plan
-    /// comes back.
+    /// Takes a plan that is due much later, so that hyper need not wait. Returns the plan if that
+    /// is impossible.
     pub(super) fn hold(&self, plan: Plan, due: Nanos) -> Result<(), Plan> {
         if !self.is_repeatable.get() {
             return Err(plan);
@@ -72,32 +72,32 @@ impl Link {
         Ok(())
     }
 
-    /// When the plan that is held is due.
+    /// The due time of the held plan.
     pub(super) fn held_until(&self) -> Option<Nanos> {
         self.held.borrow().as_ref().map(|(_, due)| *due)
     }
 
-    /// The plan that was held, when its request comes again. hyper is given up after its answer, too:
-    /// all connections of a load with long delays may be idle.
+    /// Returns the held plan when its request is repeated. hyper is dropped after the answer, too,
+    /// because all connections of a load with long delays may be idle.
     pub(super) fn take_held(&self) -> Option<Plan> {
         let (plan, _) = self.held.take()?;
         self.rests.set(true);
         Some(plan)
     }
 
-    /// The answer that hyper is about to write never varies, or does.
+    /// Records whether the answer that hyper is about to write is constant.
     pub(super) fn set_constant(&self, is_constant: bool) {
         self.is_constant.set(is_constant);
     }
 }
 
-/// hyper's side of a connection.
+/// The stream that hyper uses.
 pub(super) struct Port {
     hub: Rc<Hub>,
     wire: Wire,
     link: Rc<Link>,
     stage: Stage,
-    /// Answers of ours that go before hyper's.
+    /// Cached answers to send before hyper's.
     out: Vec<u8>,
     /// The number of these answers.
     out_count: u64,
@@ -117,17 +117,17 @@ impl Port {
         }
     }
 
-    /// Whether hyper saw the end of a stream that has not ended.
+    /// Whether hyper was given the end of a stream that has not ended.
     pub(super) fn is_resting(&self) -> bool {
         self.is_resting
     }
 
-    /// The wire once hyper is gone, and the request that hyper had not answered, if it can be repeated.
+    /// The wire after hyper is dropped, and the unanswered request, if it can be repeated.
     pub(super) fn into_parts(self) -> (Wire, Vec<u8>) {
         (self.wire, self.stage.into_request())
     }
 
-    /// Answers the known requests among the bytes that were just read; hyper gets the others.
+    /// Answers the known requests among the bytes just read; hyper receives the others.
     fn answer_known(&mut self, buffer: &mut ReadBuf<'_>, before: usize) {
         let mut rest = &buffer.filled()[before..];
         let shortcuts = self.hub.shortcuts.borrow();
@@ -146,7 +146,7 @@ impl Port {
         self.out_count += count;
     }
 
-    /// Sends the answers of ours.
+    /// Sends the cached answers.
     fn poll_out(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut sent = 0;
         while sent < self.out.len() {
@@ -171,7 +171,7 @@ impl Port {
         Poll::Ready(Ok(()))
     }
 
-    /// hyper wrote bytes, perhaps not all of them.
+    /// Records bytes that hyper wrote, possibly only some of `parts`.
     fn wrote(&mut self, mut count: usize, parts: &[io::IoSlice<'_>]) {
         if !self.link.is_constant.get() {
             return;
@@ -183,7 +183,7 @@ impl Port {
         }
     }
 
-    /// hyper has nothing left that is not sent.
+    /// Records that all of hyper's bytes are sent.
     fn flushed(&mut self) -> io::Result<()> {
         let sent = self.link.unsent.take();
         if sent > 0 {
@@ -248,7 +248,7 @@ impl AsyncWrite for Port {
         self.wire.is_write_vectored()
     }
 
-    /// hyper flushes when it has written all that it has.
+    /// hyper flushes after it has written all its bytes.
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(self.poll_out(cx))?;
         ready!(Pin::new(&mut self.wire).poll_flush(cx))?;

@@ -1,25 +1,25 @@
-//! Requests that are known byte for byte, answered before hyper sees them.
+//! Requests that are recognized byte for byte, and answered before hyper sees them.
 //!
 //! Benchmarks send the same request at full speed, and must find the limit of the client and not of
-//! hyper. An answer that never varies is learned when hyper first gives it.
+//! hyper. A constant answer is cached when hyper first writes it.
 
 use crate::shortcuts::{ANSWER_MAX, REQUEST_MAX, Shortcuts};
 
-/// What hyper has of one connection.
+/// The bytes of one connection that hyper has received.
 #[derive(Debug, Default)]
 pub(super) enum Stage {
-    /// Nothing: the next bytes start a request.
+    /// None: the next bytes start a request.
     #[default]
     Idle,
-    /// One whole head, which it has not answered yet, and the answer as far as it is written.
+    /// One complete, unanswered head, and the part of its answer written so far.
     One { request: Vec<u8>, answer: Vec<u8> },
-    /// Bytes that we can't assign to requests. It keeps the connection.
+    /// Bytes that can't be assigned to requests. hyper then keeps the connection.
     Lost,
 }
 
 impl Stage {
-    /// Moves the known requests at the start of the input, and returns how many there are. Their
-    /// answers are added to `out`, and the rest of the input is for hyper.
+    /// Removes the known requests at the start of the input, and returns their number. Their
+    /// answers are appended to `out`; the rest of the input is for hyper.
     pub(super) fn answer(
         &mut self,
         shortcuts: &Shortcuts,
@@ -28,7 +28,7 @@ impl Stage {
     ) -> u64 {
         let mut count = 0;
         if matches!(self, Self::Idle) {
-            // What is left of a long pipeline is for hyper.
+            // hyper receives the rest of a long pipeline.
             while out.len() < ANSWER_MAX
                 && let Some((answer, length)) = shortcuts.find(input)
             {
@@ -49,7 +49,7 @@ impl Stage {
         count
     }
 
-    /// The request that hyper has not answered; empty if it has anything else.
+    /// The request that hyper has not answered; empty if hyper has received anything else.
     pub(super) fn into_request(self) -> Vec<u8> {
         match self {
             Self::One { request, .. } => request,
@@ -57,7 +57,7 @@ impl Stage {
         }
     }
 
-    /// hyper wrote a piece of an answer that never varies.
+    /// Records a piece of a constant answer that hyper wrote.
     pub(super) fn wrote(&mut self, bytes: &[u8]) {
         if let Self::One { answer, .. } = self
             && answer.len() <= ANSWER_MAX
@@ -66,7 +66,7 @@ impl Stage {
         }
     }
 
-    /// hyper's answer is sent.
+    /// Records that hyper's answer is sent, and caches it.
     pub(super) fn answered(&mut self, shortcuts: &mut Shortcuts) {
         match std::mem::take(self) {
             Self::One { request, answer } => {
@@ -79,7 +79,7 @@ impl Stage {
     }
 }
 
-/// Whether bytes are one whole head, and nothing else.
+/// Whether the bytes are exactly one complete head.
 fn is_one_head(bytes: &[u8]) -> bool {
     let end = bytes.windows(4).position(|window| window == b"\r\n\r\n");
     bytes.len() <= REQUEST_MAX && end.is_some_and(|at| at + 4 == bytes.len())
@@ -115,7 +115,7 @@ mod tests {
         assert_eq!(stage.answer(&shortcuts, &mut rest, &mut out), 2);
         assert_eq!(rest, b"GET /b");
         assert_eq!(out, [b"answer to ", A].concat().repeat(2));
-        // hyper has half of a request: what follows is not ours.
+        // hyper has half of a request, so the following bytes can't be answered here.
         assert!(matches!(stage, Stage::Lost));
         let mut rest = A;
         assert_eq!(stage.answer(&shortcuts, &mut rest, &mut out), 0);

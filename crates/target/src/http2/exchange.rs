@@ -1,4 +1,4 @@
-//! One request and what becomes of it.
+//! The handling of one request.
 
 use super::respond;
 use crate::answer::{Act, Afterwards, Answer, Body, Constancy, Counting, Plan, RawEnd};
@@ -23,7 +23,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use tokio::task::spawn_local;
 
-/// A request that is being answered.
+/// A request in progress.
 pub(super) struct Exchange {
     hub: Rc<Hub>,
     visit: Visit,
@@ -31,7 +31,7 @@ pub(super) struct Exchange {
 }
 
 impl Exchange {
-    /// Begins: a request that can be answered at once is, and others become tasks.
+    /// Starts a request: it is answered immediately if possible; otherwise it becomes a task.
     pub(super) fn start(
         hub: &Rc<Hub>,
         peer: &Rc<Peer>,
@@ -104,8 +104,8 @@ impl Exchange {
         }
     }
 
-    /// Ends a call at once, where no service is offered: its client may wait for an answer before
-    /// it ends its request.
+    /// Ends a call immediately if gRPC is disabled: the client may wait for an answer before it
+    /// ends its request.
     fn refuse_call(mut self) {
         let mut response = Response::new(());
         let fields = response.headers_mut();
@@ -119,7 +119,7 @@ impl Exchange {
         }
     }
 
-    /// Takes the request's body, and answers.
+    /// Reads the request's body, and answers.
     async fn take_body(self, intent: Intent, mut body: RecvStream) {
         let mut received = RequestBody::default();
         let kept_max = intent.kept_max();
@@ -128,7 +128,7 @@ impl Exchange {
                 return;
             };
             received.take(&data, kept_max);
-            // It fails only for bytes that were never received.
+            // This fails only for more bytes than were received.
             let _ = body.flow_control().release_capacity(data.len());
         }
         let plan = self.hub.desk.plan(intent, &received);
@@ -169,7 +169,7 @@ impl Exchange {
         }
     }
 
-    /// Sends a small answer. With a key it is remembered.
+    /// Sends a small answer. With a key, the answer is cached.
     fn answer_at_once(mut self, mut answer: Answer, delay: Option<Nanos>, key: Option<&str>) {
         let afterwards = answer.afterwards;
         let Rendered { response, mut body } = render(&mut answer, delay);
@@ -186,7 +186,7 @@ impl Exchange {
         }
     }
 
-    /// Answers a request that can't be honoured with the reason; the connection goes on.
+    /// Answers an invalid request with the reason; the connection stays open.
     fn refuse(mut self, reason: &str) {
         self.hub.desk.own().tallies.refused.add(1);
         let response = Response::builder()
@@ -195,7 +195,7 @@ impl Exchange {
             .body(());
         if let Ok(response) = response {
             let body = Body::bytes(format!("{reason}\n")).all();
-            // A client that is gone needs no answer.
+            // A disconnected client needs no answer.
             let _ = respond::send_head_and_body(&mut self.respond, response, body);
         }
     }

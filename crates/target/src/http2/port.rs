@@ -1,4 +1,4 @@
-//! The side of the wire that h2 reads and writes.
+//! The stream that h2 reads and writes.
 
 use crate::wire::Wire;
 use std::cell::RefCell;
@@ -8,15 +8,16 @@ use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// h2's side of a connection, shared with the task that serves it: h2 gives no stream back.
+/// The stream that h2 uses, shared with the task that serves the connection, because h2 does not
+/// return it.
 #[derive(Clone)]
 pub(super) struct Port(Rc<RefCell<State>>);
 
 struct State {
     wire: Wire,
-    /// Frames of ours that go before h2's next one.
+    /// Additional frames to send before h2's next one.
     inserted: Vec<u8>,
-    /// Whether everything is sent, up to the end of a frame.
+    /// Whether all bytes are sent, up to the end of a frame.
     is_whole: bool,
 }
 
@@ -29,7 +30,8 @@ impl Port {
         })))
     }
 
-    /// Adds a frame between those of h2, to be sent with h2's next flush; whether it could be done now.
+    /// Inserts a frame between h2's frames, to be sent with h2's next flush. Returns whether this
+    /// was possible.
     pub(super) fn insert(&self, frame: &[u8]) -> bool {
         let state = &mut *self.0.borrow_mut();
         let is_whole = state.is_whole;
@@ -39,12 +41,12 @@ impl Port {
         is_whole
     }
 
-    /// Whether everything is sent.
+    /// Whether all bytes are sent.
     pub(super) fn is_whole(&self) -> bool {
         self.0.borrow().is_whole
     }
 
-    /// The wire, once h2 is gone.
+    /// The wire, after h2 is dropped.
     pub(super) fn into_wire(self) -> Option<Wire> {
         let state = Rc::into_inner(self.0)?;
         Some(state.into_inner().wire)
@@ -97,7 +99,7 @@ impl AsyncWrite for Port {
         self.0.borrow().wire.is_write_vectored()
     }
 
-    /// h2 flushes when it has written all that it has.
+    /// h2 flushes after it has written all its bytes.
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let state = &mut *self.0.borrow_mut();
         ready!(state.poll_inserted(cx))?;
@@ -106,7 +108,7 @@ impl AsyncWrite for Port {
         Poll::Ready(Ok(()))
     }
 
-    /// The connection is ended elsewhere.
+    /// The connection is closed elsewhere.
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.poll_flush(cx)
     }

@@ -1,4 +1,4 @@
-//! Answers to frames.
+//! Turns answers into frames.
 
 use crate::answer::{Afterwards, Answer};
 use crate::clock;
@@ -14,12 +14,12 @@ use http::Response;
 use std::rc::Rc;
 use tokio::task::yield_now;
 
-/// The largest body that is handed over whole, window or not.
+/// The maximum size of a body that is passed to h2 at once, regardless of the window.
 const QUICK_BODY_MAX: u64 = 16 * 1024;
-/// The largest piece of a body that waits for its window.
+/// The maximum size of a piece of a body that waits for its window.
 const PIECE_MAX: u64 = 64 * 1024;
 
-/// Whether an answer is small and whole, so that it can go at once.
+/// Whether an answer is small and complete, so that it can be sent immediately.
 pub(super) fn is_quick(answer: &Answer) -> bool {
     answer.drip.is_none()
         && answer.chunked.is_none()
@@ -27,7 +27,7 @@ pub(super) fn is_quick(answer: &Answer) -> bool {
         && answer.body.len() <= QUICK_BODY_MAX
 }
 
-/// Sends an answer whole.
+/// Sends a constant answer.
 pub(super) fn send_same(respond: &mut SendResponse<Bytes>, same: &Same) -> Result<(), Gone> {
     let mut response = Response::new(());
     *response.status_mut() = same.status;
@@ -35,7 +35,7 @@ pub(super) fn send_same(respond: &mut SendResponse<Bytes>, same: &Same) -> Resul
     send_head_and_body(respond, response, same.body.clone())
 }
 
-/// Sends a head and a body at once; bytes beyond the window are kept until there is room.
+/// Sends a head and a body at once; h2 keeps the bytes beyond the window until there is room.
 pub(super) fn send_head_and_body(
     respond: &mut SendResponse<Bytes>,
     response: Response<()>,
@@ -76,7 +76,7 @@ pub(super) async fn send(
         stream.send_data(piece, body.is_empty() && !cut)?;
     }
     if cut {
-        // A reset discards bytes that were not written yet.
+        // A reset discards unwritten bytes.
         yield_now().await;
         stream.send_reset(Reason::INTERNAL_ERROR);
     }

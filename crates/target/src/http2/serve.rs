@@ -1,4 +1,4 @@
-//! A connection's task: it accepts requests and keeps the frames moving.
+//! A connection's task: accepts requests, and drives the frames.
 
 use super::exchange::Exchange;
 use super::port::Port;
@@ -14,20 +14,20 @@ use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-/// How much a client may send before it is asked to wait: on a stream, on a connection.
+/// The flow-control windows of a stream and of a connection.
 const WINDOW_STREAM: u32 = 1 << 20;
 const WINDOW_CONNECTION: u32 = 16 << 20;
 
 type Accepted = (Request<RecvStream>, SendResponse<Bytes>);
 
-/// The result of a turn of a connection.
+/// The result of one turn of a connection.
 enum News {
     Requests,
-    /// The connection is finished.
+    /// The connection has ended.
     Over,
-    /// The client broke the protocol, and was sent the error.
+    /// The client violated the protocol, and was sent the error.
     Refused,
-    /// To be closed without a word.
+    /// Close without sending anything.
     Hangup,
 }
 
@@ -57,7 +57,7 @@ async fn converse(hub: &Rc<Hub>, port: &Port) -> News {
     };
     let peer = Rc::new(Peer::default());
     let mut accepted: Vec<Accepted> = Vec::new();
-    // Streams after the last one that is served. To drop them would be an answer.
+    // Streams after the last one that is served. Dropping them would reset them.
     let mut ignored = Vec::new();
     loop {
         match poll_fn(|cx| turn(&mut connection, &peer, port, &mut accepted, cx)).await {
@@ -74,8 +74,8 @@ async fn converse(hub: &Rc<Hub>, port: &Port) -> News {
     }
 }
 
-/// Reads what there is and writes what there is. Requests are handed out before anything is
-/// written, so that one write takes all their answers.
+/// Reads and writes as much as possible. Requests are returned before anything is written, so that
+/// one write sends all their answers.
 fn turn(
     connection: &mut Connection<Port, Bytes>,
     peer: &Peer,

@@ -1,10 +1,10 @@
-//! The products: a fixed list, made of two lists of words.
+//! The products: a fixed list, generated from two lists of words.
 
 use super::mistake::{Kind, Mistake};
 
-/// Products in all, with ids from 1.
+/// The number of products; their ids begin with 1.
 pub(super) const PRODUCTS: u64 = 64;
-/// Products on a page.
+/// The number of products on a page.
 pub(super) const PAGE: u64 = 10;
 
 const KINDS: [&str; 8] = [
@@ -18,12 +18,12 @@ const MAKES: [&str; 8] = [
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Product {
     pub(crate) id: u64,
-    /// In cents.
+    /// The price in cents.
     pub(crate) price: u64,
 }
 
 impl Product {
-    /// The product of an id from 1 to [`PRODUCTS`].
+    /// The product with an id from 1 to [`PRODUCTS`].
     const fn at(id: u64) -> Self {
         Self {
             id,
@@ -31,7 +31,7 @@ impl Product {
         }
     }
 
-    /// What it is called, such as `brass drum`.
+    /// The name, such as `brass drum`.
     pub(crate) fn name(self) -> String {
         // Ids are small.
         let index = (self.id - 1) as usize;
@@ -39,7 +39,7 @@ impl Product {
         format!("{make} {}", KINDS[index % KINDS.len()])
     }
 
-    /// The product that a page names beside this one.
+    /// The product to which this one's page links.
     pub(super) fn neighbour(self) -> Self {
         Self::at(self.id % PRODUCTS + 1)
     }
@@ -54,14 +54,14 @@ pub(super) fn find(id: u64) -> Result<Product, Mistake> {
     Err(Mistake::new(Kind::NoProduct, reason))
 }
 
-/// The products of a page, from page 1 on; none behind the last.
+/// The products of a page, from page 1 on; empty after the last page.
 pub(super) fn page(number: u64) -> impl Iterator<Item = Product> {
     let first = number.saturating_sub(1).saturating_mul(PAGE);
     let last = first.saturating_add(PAGE).min(PRODUCTS);
     (first..last).map(|index| Product::at(index + 1))
 }
 
-/// The page behind this one, if there is one.
+/// The page after this one, if there is one.
 pub(super) fn next_page(number: u64) -> Option<u64> {
     (number.saturating_mul(PAGE) < PRODUCTS).then(|| number.saturating_add(1))
 }

@@ -1,14 +1,14 @@
-//! The proofs of its sender that a request carries: a cookie, a token, a name.
+//! The credentials in a request: a cookie, a token, a user name.
 
 use crate::request::RequestHead;
 use std::fmt;
 
-/// The cookie with a session's number.
+/// The cookie with a session's id.
 pub(super) const COOKIE: &str = "shop_session";
-/// The field that names the user for whom a client believes to act.
+/// The field with the user for whom a client believes it acts.
 pub(super) const USER_FIELD: &str = "x-shop-user";
 
-/// The proofs of its sender that a request carries.
+/// The credentials in a request.
 #[derive(Debug, Default)]
 pub(crate) struct Credentials {
     pub(crate) cookie: Option<Claim<u64>>,
@@ -16,15 +16,15 @@ pub(crate) struct Credentials {
     pub(crate) user: Option<Box<str>>,
 }
 
-/// A value that a client claims to have from here.
+/// A value that a client claims to have received from this server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Claim<T> {
     Made(T),
-    /// Nothing of this form is ever given out.
+    /// The server never gives out values of this form.
     Malformed,
 }
 
-/// The proof beside a session's number that makes a token.
+/// A token: a session's id and its proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ticket {
     pub(super) session: u64,
@@ -38,7 +38,7 @@ impl fmt::Display for Ticket {
 }
 
 impl Credentials {
-    /// Those of a request.
+    /// Reads the credentials of a request.
     pub(super) fn read(head: &RequestHead<'_>) -> Self {
         let user = head.values(USER_FIELD).next();
         Self {
@@ -48,7 +48,7 @@ impl Credentials {
         }
     }
 
-    /// Those of a call, whose only proof is a token.
+    /// Reads the credentials of a call, whose only proof is a token.
     pub(crate) fn of_call(authorization: Option<&[u8]>, user: Option<&[u8]>) -> Self {
         Self {
             cookie: None,
@@ -58,7 +58,7 @@ impl Credentials {
     }
 }
 
-/// The session's cookie among all.
+/// The session's cookie among all cookies.
 fn cookie(head: &RequestHead<'_>) -> Option<Claim<u64>> {
     let pairs = head
         .values("cookie")
@@ -69,7 +69,7 @@ fn cookie(head: &RequestHead<'_>) -> Option<Claim<u64>> {
     Some(hex(value).map_or(Claim::Malformed, Claim::Made))
 }
 
-/// `Bearer TOKEN`: a session's number and its proof.
+/// `Bearer TOKEN`: a session's id and its proof.
 fn bearer(value: &[u8]) -> Claim<Ticket> {
     let token = value
         .split_at_checked(7)

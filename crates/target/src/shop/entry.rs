@@ -1,4 +1,4 @@
-//! The body of a request: values by their names, from JSON or a form.
+//! The body of a request: values by name, from JSON or a form.
 
 use super::ENTRY_MAX;
 use super::mistake::{Kind, Mistake};
@@ -13,17 +13,17 @@ pub(super) struct Entry {
     values: Map<String, Value>,
 }
 
-/// How they were written, and thus how they are answered.
+/// The format of the values, which decides the format of the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Manner {
-    /// By a page: the answer leads to the next one.
+    /// A form on a page: the answer redirects to the next page.
     Form,
-    /// By a program: the answer is JSON.
+    /// JSON from a program: the answer is JSON.
     Json,
 }
 
 impl Entry {
-    /// Reads a body. One without a type is JSON if it begins like an object.
+    /// Reads a body. A body without a type is JSON if it begins like an object.
     pub(super) fn read(request: &ShopRequest, body: &[u8]) -> Result<Self, Mistake> {
         if body.len() > ENTRY_MAX {
             let reason = format!("a body can have at most {ENTRY_MAX} bytes");
@@ -55,7 +55,7 @@ impl Entry {
         Ok(Self { manner, values })
     }
 
-    /// A text that has to be there.
+    /// A required text.
     pub(super) fn text(&self, name: &str) -> Result<String, Mistake> {
         match self.values.get(name) {
             Some(Value::String(text)) => Ok(text.clone()),

@@ -9,18 +9,19 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Parts of the ledger, each with a lock of its own. A power of two.
+/// The number of parts of the ledger, each with a separate lock. A power of two.
 const SHARDS: u64 = 64;
-/// Sessions of a shard: 131,072 in all. The one that logged in first makes room for a new one.
+/// The maximum number of sessions in a shard: 131,072 in total. A new session replaces the one with
+/// the earliest login.
 const SESSIONS_MAX: usize = 2_048;
-/// Orders of a shard: 65,536 in all. The oldest is forgotten for a new one.
+/// The maximum number of orders in a shard: 65,536 in total. A new order replaces the oldest.
 const ORDERS_MAX: usize = 1_024;
-/// Products in a cart.
+/// The maximum number of products in a cart.
 const LINES_MAX: usize = 16;
-/// Pieces of one product in a cart.
+/// The maximum number of pieces of one product in a cart.
 const COUNT_MAX: u64 = 1_000;
 
-/// A session's number: no other session of the server has it, and none can be guessed.
+/// A session's id, which is unique in the server and can't be guessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct SessionId(pub(super) u64);
 
@@ -31,7 +32,7 @@ pub(super) struct Session {
     pub(super) cart: Cart,
 }
 
-/// Products and how many of each.
+/// Products and their numbers of pieces.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cart {
     pub(super) lines: Vec<Line>,
@@ -44,12 +45,12 @@ pub(super) struct Line {
     pub(super) count: u64,
 }
 
-/// What is in a cart, together.
+/// The sums over a cart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sum {
-    /// Pieces.
+    /// The number of pieces.
     pub(crate) count: u64,
-    /// In cents.
+    /// The total in cents.
     pub(crate) total: u64,
 }
 
@@ -76,7 +77,7 @@ impl Cart {
         Ok(())
     }
 
-    /// What is in it, together.
+    /// The sums over the cart.
     pub(crate) fn sum(&self) -> Sum {
         self.lines.iter().fold(Sum::default(), |sum, line| Sum {
             count: sum.count + line.count,
@@ -98,7 +99,7 @@ pub(super) struct Order {
 #[derive(Debug)]
 pub(super) struct Ledger {
     shards: Box<[Mutex<Shard>]>,
-    /// Sessions opened so far.
+    /// The number of sessions opened so far.
     opened: AtomicU64,
     evicted: AtomicU64,
     key: u64,
@@ -107,15 +108,15 @@ pub(super) struct Ledger {
 #[derive(Debug, Default)]
 struct Shard {
     sessions: HashMap<SessionId, Session>,
-    /// Sessions in the order of their logins; closed ones are among them until they are removed.
+    /// Sessions in the order of their logins, including closed ones that were not removed yet.
     order: VecDeque<SessionId>,
-    /// The latest orders. The n-th of a shard has the number n · [`SHARDS`] + its index.
+    /// The latest orders. The n-th order of a shard has the number n · [`SHARDS`] + its index.
     orders: VecDeque<Order>,
-    /// Orders that were forgotten.
+    /// The number of discarded orders.
     forgotten: u64,
 }
 
-/// How full the ledger is.
+/// The fill level of the ledger.
 pub(super) struct Census {
     pub(super) sessions: usize,
     pub(super) evicted: u64,
@@ -131,7 +132,8 @@ impl Ledger {
         }
     }
 
-    /// The shard of a session or an order. It is whole also when a thread died with its lock.
+    /// The shard of a session or an order. Its data is valid even if a thread panicked with the
+    /// lock.
     fn shard(&self, number: u64) -> MutexGuard<'_, Shard> {
         // The remainder is small.
         let shard = &self.shards[(number % SHARDS) as usize];
@@ -141,7 +143,7 @@ impl Ledger {
     /// Opens a session.
     pub(super) fn open(&self, user: &str) -> SessionId {
         let n = self.opened.fetch_add(1, Ordering::Relaxed);
-        // One to one, so that no two sessions have the same number.
+        // The mapping is one to one, so no two sessions have the same id.
         let id = SessionId(mix(n ^ self.key));
         let session = Session {
             user: user.into(),
@@ -165,7 +167,7 @@ impl Ledger {
         }
     }
 
-    /// The session that the cookie, the token or both name.
+    /// The session of the cookie, the token or both.
     pub(super) fn authorize(&self, credentials: &Credentials) -> Result<SessionId, Mistake> {
         let unknown = || Mistake::new(Kind::UnknownSession, "unknown session");
         let cookie = match credentials.cookie {
@@ -193,7 +195,7 @@ impl Ledger {
         }
     }
 
-    /// Does something with an open session, which has to be of the user that is claimed.
+    /// Accesses an open session, which must belong to the claimed user.
     pub(super) fn with<T>(
         &self,
         id: SessionId,
@@ -204,7 +206,7 @@ impl Ledger {
         act(shard.session(id, credentials)?)
     }
 
-    /// Makes an order of a session's cart.
+    /// Turns a session's cart into an order.
     pub(super) fn pay(
         &self,
         id: SessionId,
@@ -232,7 +234,7 @@ impl Ledger {
         Ok(Paid { order, total })
     }
 
-    /// Does something with an order, which has to be of this session.
+    /// Accesses an order, which must belong to this session.
     pub(super) fn order<T>(
         &self,
         number: u64,
@@ -259,7 +261,7 @@ impl Ledger {
 }
 
 impl Shard {
-    /// Takes a session in; returns how many made room for it.
+    /// Adds a session; returns the number of sessions removed for it.
     fn open(&mut self, id: SessionId, session: Session) -> u64 {
         let mut evicted = 0;
         while self.sessions.len() >= SESSIONS_MAX
@@ -293,7 +295,7 @@ impl Shard {
         }
     }
 
-    /// Keeps an order; returns its number.
+    /// Stores an order; returns its number.
     fn keep(&mut self, order: Order, index: u64) -> u64 {
         if self.orders.len() == ORDERS_MAX {
             self.orders.pop_front();

@@ -1,15 +1,15 @@
-//! What a client can do wrong.
+//! The mistakes of clients.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Why a request is refused.
+/// The reason why a request is refused.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Mistake {
     pub(crate) kind: Kind,
     pub(crate) reason: Cow<'static, str>,
-    /// The methods that would be right, for `Allow`.
+    /// The allowed methods, for `Allow`.
     pub(crate) allow: Option<&'static str>,
 }
 
@@ -22,7 +22,7 @@ impl Mistake {
         }
     }
 
-    /// Another method would be right.
+    /// Another method is allowed.
     pub(crate) fn method(allow: &'static str) -> Self {
         Self {
             allow: Some(allow),
@@ -94,7 +94,7 @@ const _: () = {
 };
 
 impl Kind {
-    /// As it is counted and told.
+    /// The name in counters and answers.
     pub(crate) fn name(self) -> &'static str {
         ROWS[self as usize].name
     }
@@ -104,7 +104,7 @@ impl Kind {
         ROWS[self as usize].status
     }
 
-    /// Whether only a client that holds values of two sessions makes it.
+    /// Whether only a client that mixes values of two sessions makes this mistake.
     fn is_mixed_up(self) -> bool {
         matches!(
             self,
@@ -113,7 +113,7 @@ impl Kind {
     }
 }
 
-/// Mistakes by kind.
+/// The number of mistakes by kind.
 #[derive(Debug, Default)]
 pub(super) struct MistakeTally([AtomicU64; COUNT]);
 
@@ -126,7 +126,7 @@ impl MistakeTally {
         self.0[kind as usize].load(Ordering::Relaxed)
     }
 
-    /// Mistakes of clients that mixed their users up.
+    /// The number of mistakes of clients that confused their users.
     pub(super) fn mixed_up(&self) -> u64 {
         let kinds = ROWS.iter().map(|row| row.kind);
         kinds

@@ -117,7 +117,7 @@ fn with_cookie(mut answer: Answer, keys: Keys) -> Answer {
     answer
 }
 
-/// The answer to a logout: the cookie is gone, and the front page is next.
+/// The answer to a logout: removes the cookie, and redirects to the front page.
 pub(super) fn logged_out() -> Answer {
     let mut answer = see_other("/shop");
     let cookie = format!("{COOKIE}=; Path=/shop; Max-Age=0; HttpOnly; SameSite=Lax");
@@ -125,7 +125,7 @@ pub(super) fn logged_out() -> Answer {
     answer
 }
 
-/// The page of a user, where a browser finds its token.
+/// The page of a user, which contains the token for browsers.
 pub(super) fn account(user: &str, ticket: Ticket) -> Answer {
     let user = escaped(user);
     let body = format!(
@@ -157,7 +157,7 @@ pub(super) fn cart(status: u16, cart: &Cart) -> Answer {
     document(status, &body)
 }
 
-/// The answer to a payment: the order is next.
+/// The answer to a payment: redirects to the order.
 pub(super) fn paid(paid: Paid) -> Answer {
     see_other(&format!("/shop/orders/{}", paid.order))
 }
@@ -184,12 +184,12 @@ pub(super) fn order(order: &Order) -> Answer {
     text(200, XML, body)
 }
 
-/// No content.
+/// An answer without content.
 pub(super) fn nothing() -> Answer {
     Answer::new(204, Body::Empty)
 }
 
-/// Another page is next, to be asked for with GET (RFC 9110 §15.4.4).
+/// Redirects to another page, to be requested with GET (RFC 9110 §15.4.4).
 pub(super) fn see_other(location: &str) -> Answer {
     let mut answer = Answer::new(303, Body::Empty);
     answer.fields.push(("Location", location.into()));
@@ -214,7 +214,7 @@ fn text(status: u16, kind: &str, text: String) -> Answer {
     answer
 }
 
-/// A text within HTML or XML, and within their attributes.
+/// Escapes a text for HTML or XML, and for their attributes.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

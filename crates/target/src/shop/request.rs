@@ -1,9 +1,9 @@
-//! What is asked of the shop, from a request's head.
+//! The action that a request wants from the shop, from its head.
 
 use super::credentials::Credentials;
 use crate::request::RequestHead;
 
-/// A request to the shop, but for its body.
+/// A request to the shop, without its body.
 #[derive(Debug)]
 pub(crate) struct ShopRequest {
     pub(super) method: Method,
@@ -12,7 +12,7 @@ pub(crate) struct ShopRequest {
     pub(super) content: ContentType,
 }
 
-/// A method that means something here.
+/// A method that the shop supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Method {
     /// GET and HEAD.
@@ -39,7 +39,7 @@ pub(crate) enum Place {
 }
 
 impl Place {
-    /// The methods that it takes.
+    /// The methods that the page supports.
     pub(super) fn methods(self) -> &'static str {
         match self {
             Self::Login | Self::Logout | Self::Pay => "POST",
@@ -48,7 +48,7 @@ impl Place {
         }
     }
 
-    /// Whether every client gets the same.
+    /// Whether every client gets the same answer.
     fn is_public(self) -> bool {
         matches!(
             self,
@@ -60,7 +60,7 @@ impl Place {
     }
 }
 
-/// How a body is written.
+/// The format of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ContentType {
     Form,
@@ -70,8 +70,8 @@ pub(super) enum ContentType {
 }
 
 impl ShopRequest {
-    /// The request of a head, if its path is one of the shop's. `/shop/stats` is none: it asks
-    /// about the load.
+    /// Parses the head of a request, if its path belongs to the shop. `/shop/stats` does not: it
+    /// reads the counters.
     pub(crate) fn read(head: &RequestHead<'_>) -> Option<Self> {
         let rest = head.path().strip_prefix("/shop")?;
         if !(rest.is_empty() || rest.starts_with('/')) {

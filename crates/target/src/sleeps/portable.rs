@@ -1,4 +1,4 @@
-//! Other systems: tokio's timer, and the last moment by looking again and again.
+//! Other systems: tokio's timer, and polling for the last moment.
 
 use crate::clock;
 use drumfire_units::Nanos;
@@ -9,24 +9,24 @@ use tokio::sync::Notify;
 use tokio::task::yield_now;
 use tokio::time::sleep;
 
-/// tokio's timers are up to this late.
+/// The maximum lateness of tokio's timers.
 const PRECISION: Nanos = Nanos::from_millis(2);
 
 /// One timer.
 #[derive(Default)]
 pub(crate) struct Alarm {
-    /// The time that it is set to.
+    /// The time that is set.
     at: Cell<Option<Nanos>>,
     changed: Notify,
 }
 
 impl Alarm {
-    /// Made in a runtime.
+    /// Creates a timer; call this in a runtime.
     pub(crate) fn new() -> io::Result<Self> {
         Ok(Self::default())
     }
 
-    /// Rings at this time instead of the one before.
+    /// Sets the time, and replaces the previous one.
     pub(crate) fn set(&self, at: Option<Nanos>) {
         self.at.set(at);
         self.changed.notify_one();

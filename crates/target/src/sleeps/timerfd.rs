@@ -14,12 +14,12 @@ use tokio::io::unix::AsyncFd;
 /// One timer.
 pub(crate) struct Alarm {
     timer: AsyncFd<OwnedFd>,
-    /// The time that it is set to.
+    /// The time that is set.
     at: Cell<Option<Nanos>>,
 }
 
 impl Alarm {
-    /// Made in a runtime.
+    /// Creates a timer; call this in a runtime.
     #[expect(
         deprecated,
         reason = "the replacement is unsafe; the descriptor of an OwnedFd never changes"
@@ -33,8 +33,8 @@ impl Alarm {
         })
     }
 
-    /// Rings at this time instead of the one before. A time in the past rings at once; `None` leaves
-    /// the alarm as it is, which may ring once in vain.
+    /// Sets the time, and replaces the previous one. A time in the past fires immediately. `None`
+    /// leaves the timer set, which may fire once without need.
     pub(crate) fn set(&self, at: Option<Nanos>) {
         let Some(at) = at.filter(|at| self.at.get() != Some(*at)) else {
             return;
@@ -42,26 +42,26 @@ impl Alarm {
         self.at.set(Some(at));
         let time = Itimerspec {
             it_interval: timespec(Nanos::ZERO),
-            // Zero would stop the timer.
+            // Zero would disarm the timer.
             it_value: timespec(at.max(Nanos(1))),
         };
-        // It fails only for descriptors and times that are invalid.
+        // This fails only for invalid descriptors and times.
         let _ = timerfd_settime(self.timer.get_ref(), TimerfdTimerFlags::ABSTIME, &time);
     }
 
     /// Waits for the time that is set.
     pub(crate) async fn ring(&self) {
-        // It fails only when the runtime ends, and with it the task that waits.
+        // This fails only when the runtime ends, and the waiting task with it.
         if let Ok(mut guard) = self.timer.readable().await {
-            // Expirations need not be read: the next setting forgets them, and only a new one is
-            // reported.
+            // Expirations need not be read: setting the timer again clears them, and only a new one
+            // is reported.
             guard.clear_ready();
         }
         self.at.set(None);
     }
 }
 
-/// A point in time as the kernel takes it.
+/// A point in time in the kernel's form.
 fn timespec(at: Nanos) -> Timespec {
     Timespec {
         tv_sec: (at.0 / 1_000_000_000).cast_signed(),

@@ -1,4 +1,4 @@
-//! A gRPC client that learns everything by reflection.
+//! A gRPC client that uses only reflection for its schema.
 
 #![expect(clippy::unwrap_used, reason = "a client in a test")]
 
@@ -22,7 +22,7 @@ pub(crate) struct Called {
 }
 
 impl Called {
-    /// The status's code.
+    /// The code of the status.
     pub(crate) fn code(&self) -> Option<u32> {
         self.reply.field("grpc-status")?.parse().ok()
     }
@@ -83,7 +83,7 @@ struct Mistake {
 }
 
 impl Caller {
-    /// Connects and asks a version of reflection for everything.
+    /// Connects, and requests all schemas with a version of reflection.
     pub(crate) async fn connect(server: &Running, version: &str) -> Self {
         let mut client = Client::connect(server).await;
         let list = Question {
@@ -135,7 +135,7 @@ impl Caller {
         names
     }
 
-    /// The code with which a version of reflection answers for what there is not.
+    /// The code with which a version of reflection answers for an unknown symbol.
     pub(crate) async fn missing(&mut self, symbol: &str) -> Option<i32> {
         let question = Question {
             symbol: Some(symbol.to_owned()),
@@ -156,7 +156,8 @@ impl Caller {
         self.call_with(path, messages, &[]).await.unwrap()
     }
 
-    /// The same, with metadata. An error is a stream that was reset.
+    /// Calls a method with messages written as JSON, and with metadata. An error means that the
+    /// stream was reset.
     pub(crate) async fn call_with(
         &mut self,
         path: &str,
@@ -199,7 +200,7 @@ impl Caller {
         })
     }
 
-    /// Sends a call's bytes as they are.
+    /// Sends the literal bytes of a call.
     pub(crate) async fn send(
         &mut self,
         path: &str,

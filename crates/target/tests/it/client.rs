@@ -1,4 +1,4 @@
-//! A minimal client, whose bytes stand in the tests.
+//! A minimal client; the tests contain its bytes.
 
 #![expect(clippy::unwrap_used, reason = "a client in a test")]
 
@@ -40,7 +40,7 @@ impl Reply {
     }
 }
 
-/// A stream that a client can talk through.
+/// A stream to a server.
 pub(crate) trait Stream: Read + Write {}
 impl<T: Read + Write> Stream for T {}
 
@@ -74,7 +74,7 @@ impl Client {
         self.reply()
     }
 
-    /// Everything up to the end of the stream.
+    /// Reads until the end of the stream.
     pub(crate) fn rest(&mut self) -> std::io::Result<Vec<u8>> {
         let mut all = Vec::new();
         self.stream.read_to_end(&mut all).map(|_| all)

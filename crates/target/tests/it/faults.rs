@@ -1,4 +1,4 @@
-//! Faults on request, and their exact form.
+//! Requested faults, and their exact form.
 
 #![expect(clippy::unwrap_used, reason = "what goes wrong in a test ends it")]
 
@@ -68,7 +68,7 @@ fn a_seed_repeats_every_draw() {
 fn delays_run_side_by_side() {
     let server = start(Options::default());
     let mut clients: Vec<Client> = (0..60).map(|_| Client::connect(&server)).collect();
-    // One after the other, nobody would wait for the last.
+    // If they were handled one after the other, the test would wait too long for the last.
     let (late, soon) = clients.split_at_mut(30);
     for client in late {
         client.send(b"GET /?delay=5m HTTP/1.1\r\nHost: t\r\n\r\n");
@@ -104,7 +104,7 @@ fn a_serial_server_takes_one_at_a_time_in_order() {
         assert_eq!(delay_ns(&reply), 20_000_000);
         assert!(elapsed >= Duration::from_millis(20) * n, "{n}: {elapsed:?}");
     }
-    // Asking about the load does not queue.
+    // Requests for counters do not queue.
     for client in &mut clients[1..] {
         client.send(b"GET /?delay=5m HTTP/1.1\r\nHost: t\r\n\r\n");
     }
@@ -174,7 +174,7 @@ fn a_body_drips() {
             "{target}: {elapsed:?}"
         );
     }
-    // A second request during the drip neither hastens nor joins it.
+    // A second request during the drip neither speeds it up nor mixes with it.
     let before = Instant::now();
     client.send(b"GET /?size=5&drip=1/20ms HTTP/1.1\r\nHost: t\r\n\r\n");
     client.send(b"GET /plaintext HTTP/1.1\r\nHost: t\r\n\r\n");
@@ -192,8 +192,8 @@ fn a_stall_stops_everything_for_its_length() {
     let mut client = Client::connect(&server);
     let begun = Instant::now();
     let (mut short, mut long) = (0, 0);
-    // Each stall holds the one request that is under way, unless we stood ourselves when it began;
-    // without them an answer takes no time.
+    // Each stall delays the one request in progress, unless the client was paused when it began;
+    // without stalls, an answer takes almost no time.
     while long < 3 || short < 10 {
         let before = Instant::now();
         client.get("/");

@@ -1,4 +1,4 @@
-//! A client over HTTP/2.
+//! An HTTP/2 client.
 
 #![expect(clippy::unwrap_used, reason = "a client in a test")]
 
@@ -24,7 +24,7 @@ pub(crate) fn start(options: Options) -> Running {
     .unwrap()
 }
 
-/// Runs a test's clients, for a minute at most.
+/// Runs a test's clients, for at most a minute.
 pub(crate) fn run<T>(test: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -34,7 +34,7 @@ pub(crate) fn run<T>(test: impl Future<Output = T>) -> T {
     LocalSet::new().block_on(&runtime, test).unwrap()
 }
 
-/// One response, whole.
+/// One complete response.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
@@ -57,7 +57,7 @@ impl Reply {
 /// One connection.
 pub(crate) struct Client {
     pub(crate) requests: SendRequest<Bytes>,
-    /// Ends with the connection.
+    /// Completes when the connection ends.
     pub(crate) end: JoinHandle<Result<(), h2::Error>>,
 }
 
@@ -75,7 +75,7 @@ impl Client {
         }
     }
 
-    /// Sends a request with a body at once; the future is its reply.
+    /// Sends a request with a body immediately; the future returns its reply.
     pub(crate) fn send(
         &mut self,
         request: Request<()>,

@@ -1,4 +1,4 @@
-//! The services' answers, and faults on request.
+//! The answers of the services, and requested faults.
 
 use crate::calls::{Caller, frame};
 use crate::frames::{run, start};
@@ -49,7 +49,7 @@ fn the_greeter_greets_in_all_four_ways() {
             assert!(called.reply.fields.get("grpc-status").is_none());
         }
     });
-    // Reflection is no part of the load.
+    // Reflection is not part of the load.
     assert_eq!(server.arrivals().len(), 4);
     let counters = server.stop();
     assert_eq!((counters.requests, counters.responses), (4, 4));
@@ -102,7 +102,7 @@ fn responses_are_as_wished() {
             .map(|m| m["clockNs"].as_str().unwrap().parse().unwrap())
             .collect();
         assert_eq!(clocks.len(), 5);
-        // Each has its own time, which one that was late does not move.
+        // Each message has its own time, which a late message does not shift.
         assert!(clocks.is_sorted(), "{clocks:?}");
         assert_eq!(called.messages[4]["number"], "4");
         let none = caller.call(SERVER, &[json!({"wish": {"count": 0}})]).await;
@@ -196,7 +196,7 @@ fn statuses_carry_messages_and_details() {
                 .field("grpc-status-details-bin")
                 .starts_with("CAkSCW5h")
         );
-        // Without a message, all is in one head.
+        // Without a message, one head contains everything.
         assert!(called.reply.trailers.is_empty());
         let late = json!({"wish": {"count": 2, "status": {"code": 14}}});
         for method in [SERVER, BIDI] {
@@ -384,7 +384,7 @@ fn without_the_flag_calls_are_ended_at_once() {
         let kind = "application/grpc".parse().unwrap();
         request.headers_mut().insert("content-type", kind);
         let reply = client.send(request, b"\0\0\0\0\0").await.unwrap();
-        // The call is ended at once, by a client's own words for it.
+        // The call ends immediately, with the code that clients use for unimplemented methods.
         assert_eq!(reply.field("grpc-status"), Some("12"));
     });
 }

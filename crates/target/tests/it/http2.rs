@@ -1,4 +1,4 @@
-//! HTTP/2 in the clear, beside HTTP/1.1 on the same port.
+//! HTTP/2 without TLS, and HTTP/1.1 on the same port.
 
 use crate::frames::{Client, request, reset, run, start};
 use drumfire_target::{ArrivalLog, Behaviour, Discipline, Options};
@@ -123,7 +123,7 @@ fn a_stream_is_reset_and_the_connection_goes_on() {
         let (ill, well) = (client.get("/?reset=1&delay=5ms"), client.get("/"));
         assert_eq!(reset(ill.await), Some(Reason::INTERNAL_ERROR));
         assert_eq!(well.await.unwrap().status, 200);
-        // Half of the body, and a reset in place of the rest.
+        // Half of the body, then a reset instead of the rest.
         let (head, _) = client
             .requests
             .send_request(request(Method::GET, "/?cut=1&size=1000"), true)
@@ -183,7 +183,7 @@ fn who_leaves_is_not_answered() {
     let server = start(Options::default());
     run(async {
         let mut client = Client::connect(&server).await;
-        // Long enough that the server knows before it is time to answer.
+        // The delay is long enough for the server to receive the reset before it answers.
         let held = request(Method::GET, "/?delay=800ms");
         let (response, _) = client.requests.send_request(held, true).unwrap();
         drop(response);
@@ -229,7 +229,7 @@ fn streams_are_limited_and_delays_run_side_by_side() {
         client.get("/").await.unwrap();
         assert_eq!(client.requests.current_max_send_streams(), 7);
         let start = Instant::now();
-        // One after the other, nobody would wait for the last.
+        // If they were handled one after the other, the test would wait too long for the last.
         let _late: Vec<_> = (0..4).map(|_| client.get("/?delay=5m")).collect();
         let soon: Vec<_> = (0..3).map(|_| client.get("/")).collect();
         for reply in soon {

@@ -17,7 +17,7 @@ fn at(address: &str) -> Vec<Listen> {
 fn a_taken_port_is_named_with_the_remedy() {
     let server = start(Options::default());
     let address = server.tcp().unwrap();
-    // Several threads share their port among themselves, and with no other server.
+    // Several threads of a server share its port, but two servers do not.
     for threads in [1, 2] {
         let error = start_error(Options {
             listen: vec![Listen::Tcp(address)],
@@ -121,7 +121,7 @@ fn malformed_requests_get_an_answer_and_the_end() {
         }
     }
     let counters = server.stop();
-    // The one with the broken chunk arrived as a request.
+    // The request with the broken chunk counts as arrived.
     assert_eq!(
         (counters.refused, counters.requests, counters.responses),
         (6, 2, 1)

@@ -1,4 +1,4 @@
-//! A healthy server, from a client's side.
+//! A healthy server, from the client's point of view.
 
 use crate::client::{Client, Reply, start};
 use drumfire_target::{ArrivalLog, Listen, Options};
@@ -40,7 +40,8 @@ fn pipelined_requests_are_answered_in_order() {
     for path in paths.iter().cycle().take(500) {
         requests.push_str(&format!("GET {path} HTTP/1.1\r\nHost: t\r\n\r\n"));
     }
-    // The server stops reading while its answers are not taken, so both must go on at once.
+    // The server stops reading while its answers are not read, so the test must do both
+    // concurrently.
     let writer = TcpStream::connect(server.tcp().unwrap()).unwrap();
     let mut reader = Client::over(writer.try_clone().unwrap());
     let sender = std::thread::spawn(move || (&writer).write_all(requests.as_bytes()));
@@ -52,7 +53,7 @@ fn pipelined_requests_are_answered_in_order() {
         assert_eq!(reader.reply().body.len(), 400_000);
     }
     sender.join().unwrap().unwrap();
-    // The same request many times over is answered from memory.
+    // A frequently repeated request is answered from the cache.
     client.get("/plaintext");
     client.send(
         "GET /plaintext HTTP/1.1\r\nHost: test\r\n\r\n"
@@ -255,7 +256,7 @@ fn unix_sockets_serve_as_well() {
 fn ipv6_serves_as_well() {
     let v6 = SocketAddr::from((Ipv6Addr::LOCALHOST, 0));
     if let Err(error) = TcpListener::bind(v6) {
-        // Nothing can be installed against it, so that it is no failure in CI either.
+        // Nothing can be installed to change this, so it is not a failure in CI.
         eprintln!("skipped: this machine has no IPv6 on the loopback: {error}");
         return;
     }

@@ -1,4 +1,4 @@
-//! The shop: its pages, and a name for each wrong step.
+//! The shop: its pages, and the named mistakes.
 
 #![expect(clippy::unwrap_used, reason = "a client in a test")]
 
@@ -16,7 +16,7 @@ fn open() -> Options {
     }
 }
 
-/// A user at one connection, without a memory of its own.
+/// A user on one connection, which keeps no state except its header fields.
 struct Visitor {
     client: Client,
     /// Header fields of every request.
@@ -31,7 +31,7 @@ impl Visitor {
         }
     }
 
-    /// One that has logged in, with what it was given.
+    /// A user that has logged in, with the keys that the server returned.
     fn logged_in(server: &Running, user: &str) -> (Self, Keys) {
         let mut visitor = Self::new(server);
         let body = json!({ "user": user, "password": format!("{user}-pw") });
@@ -59,7 +59,7 @@ impl Visitor {
         self.ask("POST", target, body)
     }
 
-    /// The name of the mistake that this request is.
+    /// The name of the mistake in this request.
     fn mistake(&mut self, method: &str, target: &str, body: &str) -> (u16, String) {
         let reply = self.ask(method, target, body);
         let answer = parsed(&reply);

@@ -1,4 +1,4 @@
-//! HTTPS with the certificate made at the start.
+//! HTTPS with the certificate created at the start.
 
 #![expect(clippy::unwrap_used, reason = "what goes wrong in a test ends it")]
 
@@ -19,7 +19,7 @@ fn serve(client_certificate: ClientCertificate) -> Running {
     })
 }
 
-/// A client that trusts the server's authority, with or without a certificate of its own.
+/// A client that trusts the server's authority, with or without a client certificate.
 fn connect(server: &Running, name: &'static str, own: ClientCertificate) -> Client {
     let material = server.tls().unwrap();
     let mut roots = RootCertStore::empty();
@@ -61,7 +61,7 @@ fn serves_by_every_name_of_its_certificate() {
         for _ in 0..50 {
             assert_eq!(client.reply().body, b"Hello, World!");
         }
-        // The end is announced, or rustls would call it an error.
+        // The server must announce the end; otherwise rustls reports an error.
         assert_eq!(client.get("/?close=1").status, 200);
         assert_eq!(client.rest().unwrap(), b"");
     }
@@ -78,7 +78,7 @@ fn demands_a_client_certificate_when_told() {
     let mut known = connect(&server, "localhost", ClientCertificate::Required);
     assert_eq!(known.get("/").status, 200);
     let mut stranger = connect(&server, "localhost", ClientCertificate::Ignored);
-    // In TLS 1.3 the client learns of the refusal with its first read.
+    // In TLS 1.3 the client receives the refusal with its first read.
     stranger.send(b"GET / HTTP/1.1\r\nHost: t\r\n\r\n");
     let error = stranger.rest().unwrap_err().to_string();
     assert!(error.contains("CertificateRequired"), "{error}");
@@ -91,7 +91,7 @@ fn plain_text_to_a_sealed_port_gets_an_alert_and_the_end() {
     let mut stream = TcpStream::connect(server.tcp().unwrap()).unwrap();
     std::io::Write::write_all(&mut stream, b"GET / HTTP/1.1\r\nHost: t\r\n\r\n").unwrap();
     let mut answer = Vec::new();
-    // The alert (type 21) comes; the unread rest may turn the end into a reset.
+    // The alert (type 21) arrives; the unread rest may turn the end into a reset.
     let _ = stream.read_to_end(&mut answer);
     assert_eq!(answer.first(), Some(&21), "{answer:?}");
     assert_eq!(server.stop().tls_failed, 1);
