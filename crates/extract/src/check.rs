@@ -1,4 +1,4 @@
-//! What a value must be.
+//! The rules for a value.
 
 use crate::ParseError;
 use crate::number::Number;
@@ -11,14 +11,14 @@ use std::fmt;
 
 /// A rule for a value.
 ///
-/// | | holds of a value |
+/// | | accepts a value |
 /// |---|---|
-/// | `contains TEXT` | with the text in it |
-/// | `equals TEXT` | which is the text, to the byte |
+/// | `contains TEXT` | that contains the text |
+/// | `equals TEXT` | that is equal to the text, byte for byte |
 /// | `matches /regex/` | in which the expression matches |
-/// | `not contains TEXT`, `not equals …`, `not matches …` | of which that does not hold |
+/// | `not contains TEXT`, `not equals …`, `not matches …` | for which the rule without `not` fails |
 /// | `<500ms`, `<=10kB`, `>1.5`, `>=1`, `=200` or `200`, `!=0` | which is a number in that relation; a time counts as seconds, a size as bytes |
-/// | `exists`, `missing` | which is there, or is not |
+/// | `exists`, `missing` | that is present, or absent |
 #[derive(Clone, Debug)]
 pub struct Check {
     text: Box<str>,
@@ -36,16 +36,16 @@ enum Rule {
     Missing,
 }
 
-/// The words that a check begins with.
+/// The words with which a check may begin.
 const WORDS: [&str; 6] = ["contains", "equals", "matches", "exists", "missing", "not"];
-/// Those that `not` may stand before.
+/// The words that `not` may precede.
 const NEGATABLE: [&str; 3] = ["contains", "equals", "matches"];
 
 impl Check {
-    /// Reads a check.
+    /// Parses a check.
     ///
     /// # Errors
-    /// With the place of the first mistake and what would be right there.
+    /// The position of the first mistake, and the correction.
     pub fn parse(text: &str) -> Result<Self, ParseError> {
         let start = text.len() - text.trim_start().len();
         let trimmed = text.trim();
@@ -72,10 +72,10 @@ impl Check {
         })
     }
 
-    /// Reads a bound of a time, such as `<500ms`.
+    /// Parses a bound of a time, such as `<500ms`.
     ///
     /// # Errors
-    /// With the place of the first mistake and what would be right there.
+    /// The position of the first mistake, and the correction.
     pub fn parse_time(text: &str) -> Result<Self, ParseError> {
         let Written {
             relation,
@@ -94,10 +94,10 @@ impl Check {
         Self::parse(text)
     }
 
-    /// Reads a bound of a size, such as `<10kB`, or a size, such as `=1000`.
+    /// Parses a bound of a size, such as `<10kB`, or a size, such as `=1000`.
     ///
     /// # Errors
-    /// With the place of the first mistake and what would be right there.
+    /// The position of the first mistake, and the correction.
     pub fn parse_size(text: &str) -> Result<Self, ParseError> {
         let Written { limit, at, .. } = relation_and_limit(text.trim());
         let size = limit.parse::<ByteSize>();
@@ -105,7 +105,7 @@ impl Check {
         Self::parse(text)
     }
 
-    /// Whether it holds of a value that is there.
+    /// Whether the check accepts a value that is present.
     #[must_use]
     pub fn holds(&self, value: &[u8]) -> bool {
         let holds = match &self.rule {
@@ -124,7 +124,7 @@ impl Check {
         holds != self.is_negated
     }
 
-    /// Whether a value must not be there.
+    /// Whether the value must be absent.
     #[must_use]
     pub const fn wants_none(&self) -> bool {
         matches!(self.rule, Rule::Missing)
@@ -132,13 +132,13 @@ impl Check {
 }
 
 impl fmt::Display for Check {
-    /// Prints it as it was written.
+    /// Prints the check as it was written.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
 }
 
-/// A text's first word, and what follows the blanks behind it.
+/// A text's first word, and the text after the blanks that follow it.
 fn first_word(text: &str) -> (&str, &str) {
     match text.split_once(char::is_whitespace) {
         Some((word, rest)) => (word, rest.trim_start()),
@@ -167,15 +167,15 @@ fn worded(word: &str, argument: &str) -> Result<Rule, ParseError> {
     Ok(rule)
 }
 
-/// A relation as it is written, and what stands behind it.
+/// A relation as it is written, and the text after it.
 struct Written<'a> {
     relation: Relation,
     limit: &'a str,
-    /// Where the limit begins; 0 where no sign stands before it.
+    /// The position of the limit; 0 without a sign before it.
     at: usize,
 }
 
-/// A relation and a limit; a limit alone is one that a value equals, as is one behind `=`.
+/// A relation and a limit; a limit without a relation or after `=` must be equal to the value.
 fn relation_and_limit(text: &str) -> Written<'_> {
     let equal = || Some((Relation::Equal, text.strip_prefix('=')?));
     let stripped = Relation::strip(text).or_else(equal);

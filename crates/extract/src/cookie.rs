@@ -1,12 +1,12 @@
-//! The values that responses give to a cookie.
+//! The values of a cookie in responses.
 
 use drumfire_plan::ResponseFields;
 
 /// The field that sets cookies.
 pub(crate) const FIELD: &str = "set-cookie";
 
-/// The values of the cookie, in the order of the `Set-Cookie` fields (RFC 6265, section 5.2): what
-/// stands between the first `=` and the first `;`, without blanks around it. Names are compared
+/// The values of the cookie, in the order of the `Set-Cookie` fields (RFC 6265, section 5.2): the
+/// text between the first `=` and the first `;`, without surrounding blanks. Names are compared
 /// exactly.
 pub(crate) fn values<'a>(
     fields: &'a ResponseFields,
@@ -18,7 +18,7 @@ pub(crate) fn values<'a>(
     })
 }
 
-/// The names that are set.
+/// The names of the cookies that are set.
 pub(crate) fn names(fields: &ResponseFields) -> impl Iterator<Item = &[u8]> {
     fields
         .values(FIELD)

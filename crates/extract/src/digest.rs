@@ -3,7 +3,7 @@
 use crate::pick::push;
 use sha2::Digest as _;
 
-/// How a digest is computed.
+/// The algorithm of a digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Algorithm {
     /// FNV-1a of 64 bits.

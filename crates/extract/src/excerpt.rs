@@ -1,20 +1,20 @@
-//! A server's bytes in a message: their beginning, without anything that acts on a terminal, up to
-//! the first word that speaks of a secret.
+//! An excerpt of a server's bytes for a message: the beginning, without control characters, up to
+//! the first word that indicates a secret.
 
 use drumfire_plan::secret;
 use std::fmt::Write as _;
 
-/// More characters are not shown.
+/// The maximum number of characters shown.
 const CHARACTERS_MAX: usize = 60;
 
-/// The first characters between backticks, those escaped that are neither letters, digits, signs
-/// nor blanks.
+/// The first characters between backticks; characters other than letters, digits, signs and blanks
+/// are escaped.
 pub(crate) fn excerpt(bytes: &[u8]) -> String {
     format!("`{}`", secret::excerpt(&beginning(bytes)))
 }
 
 fn beginning(bytes: &[u8]) -> String {
-    // A character has at most 4 bytes, and one cut in two at the end is not shown.
+    // A character has at most 4 bytes, and one that is cut at the end is not shown.
     let start = &bytes[..bytes.len().min(4 * (CHARACTERS_MAX + 1))];
     let mut out = String::new();
     let mut shown = 0;

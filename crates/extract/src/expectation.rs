@@ -5,22 +5,22 @@ use crate::{Check, Extractor};
 use drumfire_plan::{Mismatch, MismatchKind, Response, secret};
 use drumfire_units::rounded;
 
-/// What a response is expected to have.
+/// An expectation about a response.
 #[derive(Clone, Debug)]
 pub struct Expectation {
-    /// The value that is looked at.
+    /// The value to check.
     pub subject: Extractor,
-    /// What it must be.
+    /// The rule for the value.
     pub check: Check,
-    /// The kind of failure that it is otherwise.
+    /// The kind of failure if the check fails.
     pub kind: MismatchKind,
 }
 
 impl Expectation {
-    /// Checks a response. The text in `scratch` is lost, its memory used.
+    /// Checks a response. The content of `scratch` is overwritten; only its memory is reused.
     ///
     /// # Errors
-    /// When the response is not as expected, with what it has instead.
+    /// If the response does not meet the expectation, with the actual value.
     pub fn judge(&self, response: &Response<'_>, scratch: &mut String) -> Result<(), Mismatch> {
         let Self { subject, check, .. } = self;
         if let Some(bytes) = subject.bytes(response) {

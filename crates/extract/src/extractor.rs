@@ -1,4 +1,4 @@
-//! What is taken from a response.
+//! Extractors, which take values from a response.
 
 use crate::cookie;
 use crate::digest::Algorithm;
@@ -15,7 +15,7 @@ use std::fmt;
 
 /// Takes a text from a response.
 ///
-/// It is written as a kind and what that looks for:
+/// An extractor is written as a kind and its argument:
 ///
 /// | | takes |
 /// |---|---|
@@ -25,16 +25,16 @@ use std::fmt;
 /// | `html //a/@href` | the same as `xml` of an HTML body, whose parts that XML can't name are left out |
 /// | `regex /id=(\d+)/` | the first group of a regular expression's match in the body, or the match where it has no group; the flags `i`, `m` and `s` may follow |
 /// | `header Location` | a header field |
-/// | `cookie session` | the value that a response gives to a cookie; where it gives several, the last, as it is the one that stays |
+/// | `cookie session` | the value that a response gives to a cookie; with several values, the last, which is the one that remains |
 /// | `status` | the status |
 /// | `body`, `body 100` | the decoded body, or the beginning of it, of at most 100 bytes |
-/// | `size` | how many bytes the decoded body has |
+/// | `size` | the number of bytes of the decoded body |
 /// | `time` | the response time in seconds |
 /// | `fnv1a64`, `xxh3`, `sha256` | a digest of the decoded body in hexadecimal |
 ///
-/// Of several values it takes the first. `json#2`, `json#last`, `json#count` and `json#all` (a JSON
-/// array) pick others, and `json#maybe` is an empty text where there is none; so are they with
-/// `xml`, `css`, `html`, `regex`, `header` and `cookie`.
+/// With several values, the extractor takes the first. `json#2`, `json#last`, `json#count` and
+/// `json#all` (a JSON array) select others, and `json#maybe` is an empty text without a value. The
+/// same suffixes apply to `xml`, `css`, `html`, `regex`, `header` and `cookie`.
 #[derive(Clone, Debug)]
 pub struct Extractor {
     text: Box<str>,
@@ -42,7 +42,7 @@ pub struct Extractor {
     pick: Pick,
 }
 
-/// Where values come from.
+/// The source of a value.
 #[derive(Clone, Debug)]
 enum Source {
     Json(JsonPath),
@@ -77,15 +77,15 @@ fn bare_path(text: &str) -> Option<String> {
 }
 
 impl Extractor {
-    /// Whether it is the time that the response took.
+    /// Whether the value is the response time.
     pub(crate) const fn is_time(&self) -> bool {
         matches!(self.source, Source::Time)
     }
 
-    /// Reads an extractor.
+    /// Parses an extractor.
     ///
     /// # Errors
-    /// With the place of the first mistake and what would be right there.
+    /// The position of the first mistake, and the correction.
     pub fn parse(text: &str) -> Result<Self, ParseError> {
         let start = text.len() - text.trim_start().len();
         if let Some(path) = bare_path(text.trim()) {
@@ -139,7 +139,7 @@ impl Extractor {
         Ok(Self { text, source, pick })
     }
 
-    /// The header field that it reads, in lower case.
+    /// The header field that the extractor reads, in lower case.
     #[must_use]
     pub fn header(&self) -> Option<&str> {
         match &self.source {
@@ -149,7 +149,7 @@ impl Extractor {
         }
     }
 
-    /// Whether it reads the body.
+    /// Whether the extractor reads the body.
     #[must_use]
     pub const fn reads_body(&self) -> bool {
         match self.source {
@@ -165,10 +165,10 @@ impl Extractor {
         }
     }
 
-    /// Appends the value that the response has.
+    /// Appends the value from the response.
     ///
     /// # Errors
-    /// When it has none, with what there is instead; `out` is then as it was.
+    /// If the response lacks the value, with the actual content; `out` is then unchanged.
     pub fn extract(&self, response: &Response<'_>, out: &mut String) -> Result<(), NoValue> {
         let start = out.len();
         let written = self.write(response, out);
@@ -178,7 +178,7 @@ impl Extractor {
         written
     }
 
-    /// The bytes that the value is, where it is a part of the body as it stands.
+    /// The bytes of the value, if the value is an unmodified part of the body.
     pub(crate) fn bytes<'a>(&self, response: &Response<'a>) -> Option<&'a [u8]> {
         match self.source {
             Source::Body { length_max } => Some(beginning(response.body, length_max)),
@@ -262,14 +262,14 @@ impl Extractor {
 }
 
 impl fmt::Display for Extractor {
-    /// Prints it as it was written.
+    /// Prints the extractor as it was written.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
 }
 
 impl Source {
-    /// What is taken where nothing else is picked.
+    /// The default selection.
     const fn usual_pick(&self) -> Pick {
         match self {
             Self::Cookie(_) => Pick::Last,
@@ -292,7 +292,7 @@ impl Source {
     }
 }
 
-/// A kind that looks for nothing in particular.
+/// A kind without an argument.
 fn plain(kind: &str) -> Result<Source, ParseError> {
     Ok(match kind {
         "status" => Source::Status,
@@ -348,7 +348,7 @@ fn check_token(name: &str, noun: &str) -> Result<(), ParseError> {
     }
 }
 
-/// How many bytes of the body are taken; all where nothing is written.
+/// The maximum number of bytes of the body to take; all by default.
 fn length_max(text: &str) -> Result<usize, ParseError> {
     if text.is_empty() {
         return Ok(usize::MAX);
@@ -357,11 +357,11 @@ fn length_max(text: &str) -> Result<usize, ParseError> {
     given.ok_or_else(|| ParseError::new(0, "write how many bytes of the body: `body 100`"))
 }
 
-/// At most so many bytes; a character is not cut in two.
+/// At most `length_max` bytes, without cutting a character.
 fn beginning(body: &[u8], length_max: usize) -> &[u8] {
     let is_inside = |at: usize| body.get(at).is_some_and(|b| b & 0xc0 == 0x80);
     let mut end = body.len().min(length_max);
-    // A character has at most three bytes behind its first.
+    // A character has at most three bytes after its first.
     for _ in 0..3 {
         end -= usize::from(end > 0 && is_inside(end));
     }
@@ -375,7 +375,7 @@ fn as_text<'a>(bytes: &'a [u8], noun: &str) -> Result<&'a str, NoValue> {
     })
 }
 
-/// A time in seconds, without zeros at the end.
+/// A time in seconds, without trailing zeros.
 struct Seconds(Nanos);
 
 impl fmt::Display for Seconds {

@@ -1,5 +1,4 @@
-//! Values of an HTML text, by CSS selectors. The only files that know the library are this and
-//! those beneath.
+//! Values of an HTML text, by CSS selectors. Only this file and the files below it use the library.
 
 mod as_xml;
 mod bounded;
@@ -12,13 +11,13 @@ use bounded::{ELEMENTS_MAX, parse};
 use scraper::{ElementRef, Selector};
 use std::borrow::Cow;
 
-/// More bytes than this are no selector.
+/// The maximum length of a selector, in bytes.
 const LENGTH_MAX: usize = 1024;
-/// Elements of a text whose selector looks at siblings or into elements: each may be compared with
-/// each.
+/// The maximum number of elements of a text if the selector looks at siblings or into elements,
+/// because each element may be compared with every other.
 const COMPARED_MAX: usize = 5000;
 
-/// A selector that is looked for in bodies, and what of an element is taken.
+/// A selector, and the part of an element that is taken.
 #[derive(Clone, Debug)]
 pub(crate) struct CssSelector {
     selector: Selector,
@@ -27,7 +26,7 @@ pub(crate) struct CssSelector {
 }
 
 impl CssSelector {
-    /// Reads a selector, behind which `@name` takes an attribute.
+    /// Parses a selector; a final `@name` takes an attribute.
     pub(crate) fn parse(text: &str) -> Result<Self, ParseError> {
         if text.len() > LENGTH_MAX {
             return Err(ParseError::new(0, "a selector has at most 1,024 bytes"));
@@ -64,8 +63,8 @@ impl CssSelector {
         })
     }
 
-    /// Appends what is picked of the elements: their texts with single blanks, or an attribute of
-    /// those that have it.
+    /// Appends the selected elements: their texts with single blanks, or an attribute of the
+    /// elements that have it.
     pub(crate) fn write(&self, pick: Pick, body: &[u8], out: &mut String) -> Result<(), NoValue> {
         let text = text_of(body)?;
         let document = parse(text, self.elements_max)?;
@@ -83,7 +82,7 @@ impl CssSelector {
             })
         };
         if pick == Pick::Last {
-            // Elements lie within one another: only one text is read.
+            // Elements may be nested, so only one text is read.
             if let Some(last) = values.last() {
                 let _ = offer(last)?;
             }
@@ -102,7 +101,7 @@ impl CssSelector {
         })
     }
 
-    /// What is taken of an element.
+    /// The value of an element.
     fn value<'a>(&self, element: ElementRef<'a>) -> Cow<'a, str> {
         let Some(name) = &self.attribute else {
             return Cow::Owned(visible_text(element));
@@ -119,13 +118,13 @@ fn text_of(body: &[u8]) -> Result<&str, NoValue> {
     })
 }
 
-/// Whether it is the name of an attribute.
+/// Whether a text is a valid name of an attribute.
 fn is_name(name: &str) -> bool {
     let is_part = |c: char| !c.is_whitespace() && !c.is_control() && !"\"'<>/=@".contains(c);
     !name.is_empty() && name.chars().all(is_part)
 }
 
-/// The text of an element and all within it; a run of blanks is one, as a browser shows it.
+/// The text of an element and its descendants; a run of blanks becomes one, as in a browser.
 fn visible_text(element: ElementRef<'_>) -> String {
     let text: String = element.text().collect();
     let mut out = String::with_capacity(text.len());
@@ -138,7 +137,7 @@ fn visible_text(element: ElementRef<'_>) -> String {
     out
 }
 
-/// What is wrong in a selector: the longest beginning that is one shows the place.
+/// The mistake in a selector: the longest valid prefix shows its position.
 fn explain(selector: &str) -> ParseError {
     let ends = selector.char_indices().map(|(at, _)| at).rev();
     let good = ends.filter(|at| Selector::parse(&selector[..*at]).is_ok());

@@ -18,10 +18,10 @@ use scan::{Broken, Scanner};
 use std::ops::ControlFlow;
 use walk::Walk;
 
-/// So many names of an object are given beside one that it lacks.
+/// The maximum number of existing names that a message about a missing name lists.
 const NAMES_SHOWN: usize = 4;
 
-/// A path that is looked for in bodies.
+/// A path that is searched in bodies.
 #[derive(Clone, Debug)]
 pub(crate) struct JsonPath {
     path: Path,
@@ -29,14 +29,14 @@ pub(crate) struct JsonPath {
 }
 
 impl JsonPath {
-    /// Reads a path.
+    /// Parses a path.
     pub(crate) fn parse(text: &str) -> Result<Self, ParseError> {
         let path = grammar::parse(text)?;
         let is_singular = path.is_singular();
         Ok(Self { path, is_singular })
     }
 
-    /// Appends what is picked of the values in the body.
+    /// Appends the selected values in the body.
     pub(crate) fn write(&self, pick: Pick, body: &[u8], out: &mut String) -> Result<(), NoValue> {
         let mut scanner = Scanner::new(body)?;
         let root = scanner.at();
@@ -62,7 +62,7 @@ impl JsonPath {
         self.path.segments.iter().flat_map(|s| &s.selectors)
     }
 
-    /// Why there is no value in a body that could be read.
+    /// The reason why a readable body lacks the value.
     fn absent(&self, body: &[u8]) -> NoValue {
         if !self.is_singular {
             return NoValue::missing("the body has no such value");
@@ -73,7 +73,7 @@ impl JsonPath {
         }
     }
 
-    /// How far the path goes, and what there is instead of its next step.
+    /// How far the path leads, and the content instead of its next step.
     fn explain(&self, body: &[u8]) -> Result<String, Broken> {
         let mut scanner = Scanner::new(body)?;
         let mut at = scanner.at();
@@ -94,7 +94,7 @@ impl JsonPath {
     }
 }
 
-/// Visits the one value to which the segments lead.
+/// Visits the single value of the segments.
 fn visit_one(
     segments: &[Segment],
     scanner: &mut Scanner<'_>,
@@ -107,7 +107,7 @@ fn visit_one(
     }
 }
 
-/// The value at `at` in a few words.
+/// A short description of the value at `at`.
 fn describe(scanner: &mut Scanner<'_>, at: usize) -> Result<String, Broken> {
     let mut children = Children::of(scanner, at);
     if children.are_elements() {

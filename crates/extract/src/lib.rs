@@ -1,12 +1,12 @@
-//! How values are taken from responses, and how responses are checked.
+//! Takes values from responses, and checks responses.
 //!
 //! Knows the forms of `take` and `expect` in a plan ([`Extractor`], [`Check`]), and how JSON, HTML,
-//! XML, header fields and cookies are read. Every parser is bounded, for the bytes are a server's.
-//! Must not know connections, users, files or clocks: it gets a response that is complete. Start
-//! reading at [`Extractor`]; [`Rules`] joins all that is looked at in one response.
+//! XML, header fields and cookies are parsed. Every parser is bounded, because the bytes come from
+//! a server. Must not know connections, users, files or clocks: the input is a complete response.
+//! Start reading at [`Extractor`]; [`Rules`] combines all checks and extractors of one response.
 //!
 //! The engine uses [`Rules`] through the trait [`drumfire_plan::Inspection`]. A JSON path is
-//! followed through the bytes of the body, without building a tree.
+//! evaluated on the bytes of the body, without building a tree.
 
 mod check;
 mod cookie;

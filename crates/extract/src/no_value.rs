@@ -1,20 +1,20 @@
-//! Why a response yields no value.
+//! The reason why a response lacks a value.
 
 use std::fmt;
 
-/// Why an extractor found nothing: what was missing, and what there was instead.
+/// The reason why an extractor found nothing: the missing part, and the actual content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoValue {
     absence: Absence,
     reason: String,
 }
 
-/// Whether the response could be read.
+/// Whether the response could be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Absence {
-    /// It could, and there is no such value in it.
+    /// The response was parsed, and lacks the value.
     Missing,
-    /// It could not.
+    /// The response could not be parsed.
     Unreadable,
 }
 
@@ -27,7 +27,7 @@ impl NoValue {
         }
     }
 
-    /// A response that is not in the expected form. The reason must be safe to print.
+    /// A response in an unexpected form. The reason must be safe to print.
     pub(crate) fn unreadable(reason: impl Into<String>) -> Self {
         Self {
             absence: Absence::Unreadable,
@@ -35,7 +35,7 @@ impl NoValue {
         }
     }
 
-    /// Whether the response was read and has no such value; else it could not be read.
+    /// Whether the response was parsed and lacks the value; otherwise it could not be parsed.
     #[must_use]
     pub fn is_missing(&self) -> bool {
         self.absence == Absence::Missing

@@ -1,4 +1,4 @@
-//! Numbers as they are compared: exactly where both are whole.
+//! Numbers for comparisons, which are exact if both are whole.
 
 use drumfire_units::{ByteSize, Nanos};
 use std::cmp::Ordering;
@@ -6,16 +6,16 @@ use std::cmp::Ordering;
 /// A number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Number {
-    /// A whole one.
+    /// A whole number.
     Whole(i128),
-    /// Any other, to the nearest that 64 bits hold.
+    /// Any other number, as the nearest 64-bit float.
     Real(f64),
 }
 
 impl Number {
-    /// A decimal number as JSON, header fields and texts have it.
+    /// A decimal number in the forms of JSON, header fields and texts.
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        // Rust also reads `inf`, `nan` and `infinity`, which are words here.
+        // Rust also parses `inf`, `nan` and `infinity`, which are words here.
         let is_decimal = text.bytes().any(|b| b.is_ascii_digit())
             && text
                 .bytes()
@@ -27,7 +27,7 @@ impl Number {
         whole.or_else(|| text.parse().ok().map(Self::Real))
     }
 
-    /// A limit as a plan has it: a number, a time (which compares as seconds) or a size (as bytes).
+    /// A limit in a plan: a number, a time (in seconds) or a size (in bytes).
     pub(crate) fn parse_limit(text: &str) -> Option<Self> {
         if let Some(number) = Self::parse(text) {
             return Some(number);
@@ -39,7 +39,7 @@ impl Number {
         Some(Self::Real(time.as_secs_f64()))
     }
 
-    /// How two numbers compare; never if one is no number.
+    /// The order of two numbers; `None` if one is NaN.
     pub(crate) fn compare(self, other: Self) -> Option<Ordering> {
         match (self, other) {
             (Self::Whole(a), Self::Whole(b)) => Some(a.cmp(&b)),

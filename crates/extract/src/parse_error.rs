@@ -1,13 +1,13 @@
-//! Why a text is no extractor or no check, and where.
+//! The reason why a text is not an extractor or a check, and the position.
 
 use std::fmt;
 
-/// Why a text could not be read.
+/// The reason why a text could not be parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
-    /// The byte of the text at which the mistake begins.
+    /// The byte offset of the mistake.
     pub at: usize,
-    /// What is wrong there, and what would be right.
+    /// The mistake and the correction.
     pub reason: String,
 }
 
@@ -17,7 +17,7 @@ impl ParseError {
         Self { at, reason }
     }
 
-    /// The same mistake in a text that has `length` bytes more before it.
+    /// The mistake in a longer text with `length` additional bytes at the beginning.
     pub(crate) fn behind(mut self, length: usize) -> Self {
         self.at += length;
         self

@@ -1,4 +1,4 @@
-//! Regular expressions as plans have them: `/id=(\d+)/i`.
+//! Regular expressions in the form of plans: `/id=(\d+)/i`.
 
 use crate::excerpt::excerpt;
 use crate::pick::{Pick, write_text};
@@ -7,12 +7,12 @@ use regex_automata::meta::{BuildError, Regex};
 use regex_automata::{Input, Span};
 use std::ops::ControlFlow;
 
-/// The compiled form of an expression may take so many bytes.
+/// The maximum size of a compiled expression, in bytes.
 const COMPILED_MAX: usize = 1 << 20;
-/// The same of one that stands in a body.
+/// The maximum size of a compiled expression from a body, in bytes.
 const FOREIGN_MAX: usize = 1 << 17;
-/// A search is linear, but the search for all matches starts again behind each: matches times bytes
-/// may reach this, about a quarter of a second's work at the worst.
+/// A search is linear, but the search for all matches starts again after each match. This is the
+/// maximum of matches times bytes, at worst about a quarter of a second of work.
 const WORK_MAX: usize = 1 << 28;
 
 /// A compiled expression.
@@ -22,8 +22,8 @@ pub(crate) struct Pattern {
 }
 
 impl Pattern {
-    /// Reads `/…/` with the flags `i` (letters of either case), `m` (`^` and `$` at each line) and
-    /// `s` (`.` takes line ends).
+    /// Parses `/…/` with the flags `i` (ignores case), `m` (`^` and `$` match at each line) and `s`
+    /// (`.` matches line ends).
     pub(crate) fn parse(text: &str) -> Result<Self, ParseError> {
         let inner = text
             .strip_prefix('/')
@@ -53,8 +53,9 @@ impl Pattern {
         Ok(Self { regex })
     }
 
-    /// An expression as JSON paths have them (RFC 9485), which matches a text as a whole or
-    /// somewhere; `None` where it is none. Its `.` takes neither line feed nor carriage return.
+    /// Compiles an expression of a JSON path (RFC 9485), which must match a whole text or a part of
+    /// it; `None` if the expression is invalid. Its `.` matches neither line feed nor carriage
+    /// return.
     pub(crate) fn of_json_path(source: &str, is_whole: bool) -> Option<Self> {
         let mut translated = String::from(if is_whole { r"\A(?:" } else { "(?:" });
         let (mut is_escaped, mut is_class) = (false, false);
@@ -73,13 +74,13 @@ impl Pattern {
         Some(Self { regex })
     }
 
-    /// Whether it matches anywhere.
+    /// Whether the expression matches anywhere.
     pub(crate) fn is_match(&self, bytes: &[u8]) -> bool {
         self.regex.is_match(bytes)
     }
 
-    /// Appends what is picked of the matches: of each its first group, or all of it where it has
-    /// none.
+    /// Appends the selected matches: the first group of each, or the whole match if the expression
+    /// has no groups.
     pub(crate) fn write(&self, pick: Pick, body: &[u8], out: &mut String) -> Result<(), NoValue> {
         let mut gather = pick.gather(out);
         let mut input = Input::new(body);
@@ -103,7 +104,7 @@ impl Pattern {
             if flow? == ControlFlow::Break(()) {
                 break;
             }
-            // The next search begins behind the match; behind an empty one, a byte later.
+            // The next search begins after the match, or one byte later after an empty match.
             let start = found.all.end + usize::from(found.all.is_empty());
             if start > body.len() {
                 break;
@@ -131,7 +132,7 @@ impl Pattern {
     }
 }
 
-/// Where an expression matches.
+/// The position of a match.
 struct Match {
     all: Span,
     group: Option<Span>,
@@ -145,8 +146,8 @@ fn build(source: &str, size_max: usize) -> Result<Regex, Box<BuildError>> {
     built.map_err(Box::new)
 }
 
-/// What is wrong in an expression that was compiled behind a prefix, and where. The compiler prints the expression, a caret below the
-/// place, and the reason in the last line.
+/// The mistake in an expression that was compiled after a prefix, and its position. The compiler
+/// prints the expression, a caret below the position, and the reason in the last line.
 fn explain(source: &str, prefix: usize, error: &BuildError) -> ParseError {
     let Some(syntax) = error.syntax_error() else {
         let reason = "the expression is too large: its parts are repeated too often";

@@ -1,30 +1,29 @@
-//! Which of several values is meant.
+//! Selection among several values.
 
 use crate::{NoValue, ParseError};
 use drumfire_plan::suggestion;
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
-/// A list of all values may have at most so many bytes: values can lie within one another, and are
-/// then written more than once.
+/// The maximum size of a list of all values, in bytes: nested values are written more than once.
 const LIST_MAX: usize = 1 << 20;
 
-/// Which of the values that an extractor finds is taken.
+/// Which of the found values an extractor takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pick {
-    /// The n-th, from 1.
+    /// The n-th value, from 1.
     Nth(usize),
-    /// The first, or an empty text where there is none.
+    /// The first value, or an empty text without values.
     Maybe,
-    /// The last.
+    /// The last value.
     Last,
-    /// How many there are.
+    /// The number of values.
     Count,
-    /// All, as a JSON array.
+    /// All values, as a JSON array.
     All,
 }
 
-/// How a value is written.
+/// The output form of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// As a text.
@@ -33,7 +32,7 @@ pub(crate) enum Form {
     Json,
 }
 
-/// The words beside a number.
+/// The words for selections other than numbers.
 const WORDS: [(&str, Pick); 4] = [
     ("maybe", Pick::Maybe),
     ("last", Pick::Last),
@@ -42,10 +41,10 @@ const WORDS: [(&str, Pick); 4] = [
 ];
 
 impl Pick {
-    /// The first.
+    /// Selects the first value.
     pub(crate) const FIRST: Self = Self::Nth(1);
 
-    /// Reads what stands behind `#`.
+    /// Parses the text after `#`.
     pub(crate) fn parse(text: &str) -> Result<Self, ParseError> {
         let rest = "write `#2` for the second value, `#last`, `#maybe`, `#count` or `#all`";
         if text == "0" {
@@ -62,7 +61,7 @@ impl Pick {
         })
     }
 
-    /// Takes values one by one and appends to `out` what is picked of them.
+    /// Starts a selection that receives values one by one and appends the selected ones to `out`.
     pub(crate) const fn gather(self, out: &mut String) -> Gather<'_> {
         Gather {
             pick: self,
@@ -73,7 +72,7 @@ impl Pick {
     }
 }
 
-/// What has been picked of the values that were found so far.
+/// The selection so far.
 pub(crate) struct Gather<'o> {
     pick: Pick,
     found: usize,
@@ -82,8 +81,8 @@ pub(crate) struct Gather<'o> {
 }
 
 impl Gather<'_> {
-    /// Offers the next value, which `write` appends where it is wanted. After a break no more are
-    /// needed.
+    /// Receives the next value, which `write` appends if it is selected. After a break, no more
+    /// values are needed.
     pub(crate) fn offer(
         &mut self,
         write: impl FnOnce(Form, &mut String) -> Result<(), NoValue>,
@@ -114,7 +113,7 @@ impl Gather<'_> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// The end of the values; `absent` says why there is none.
+    /// Ends the selection; `absent` gives the reason if there are no values.
     pub(crate) fn finish(self, absent: impl FnOnce() -> NoValue) -> Result<(), NoValue> {
         match (self.pick, self.found) {
             (Pick::Count, found) => push(self.out, found),
@@ -133,7 +132,7 @@ impl Gather<'_> {
     }
 }
 
-/// Appends a text in the form that is asked for.
+/// Appends a text in the given form.
 pub(crate) fn write_text(text: &str, form: Form, out: &mut String) {
     match form {
         Form::Plain => out.push_str(text),
@@ -154,7 +153,7 @@ pub(crate) fn write_text(text: &str, form: Form, out: &mut String) {
     }
 }
 
-/// Appends something that prints itself.
+/// Appends a printable value.
 pub(crate) fn push(out: &mut String, value: impl std::fmt::Display) {
     let written = write!(out, "{value}");
     debug_assert!(written.is_ok(), "a String takes any text");

@@ -1,4 +1,4 @@
-//! Relations between values that have an order.
+//! Relations between ordered values.
 
 use std::cmp::Ordering;
 
@@ -13,7 +13,7 @@ pub(crate) enum Relation {
     More,
 }
 
-/// How relations are written; of two with the same beginning the longer one first.
+/// The signs of relations; a sign comes before any of its prefixes.
 const SIGNS: [(&str, Relation); 6] = [
     ("==", Relation::Equal),
     ("!=", Relation::Unequal),
@@ -24,13 +24,13 @@ const SIGNS: [(&str, Relation); 6] = [
 ];
 
 impl Relation {
-    /// The relation that a text begins with, and what follows it.
+    /// The relation at the start of a text, and the rest.
     pub(crate) fn strip(text: &str) -> Option<(Self, &str)> {
         let mut signs = SIGNS.iter();
         signs.find_map(|(sign, relation)| Some((*relation, text.strip_prefix(sign)?)))
     }
 
-    /// Whether it holds of values with this order.
+    /// Whether the relation holds for values with this order.
     pub(crate) const fn holds(self, order: Ordering) -> bool {
         match self {
             Self::Equal => order.is_eq(),

@@ -1,4 +1,4 @@
-//! All that is looked at in one response.
+//! All checks and extractors of one response.
 
 use crate::{Expectation, Extractor, Sampled};
 use drumfire_plan::{
@@ -11,14 +11,14 @@ use drumfire_units::ByteSize;
 pub struct Take {
     /// The variable.
     pub variable: VariableId,
-    /// Its name in the plan.
+    /// The name of the variable in the plan.
     pub name: String,
-    /// What its value is.
+    /// The extractor of the value.
     pub extractor: Extractor,
 }
 
 impl Take {
-    /// What it takes from a response, as a person reads it.
+    /// The extracted value of a response, for people.
     fn finding(&self, response: &Response<'_>) -> Finding {
         let rule = self.extractor.to_string();
         let mut text = String::new();
@@ -37,7 +37,7 @@ impl Take {
     }
 }
 
-/// What is expected of a response, and what is taken from it.
+/// The expectations about a response, and the values to take.
 #[derive(Clone, Debug)]
 pub struct Rules {
     expectations: Vec<Expectation>,
@@ -48,9 +48,9 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Joins expectations, which are checked first and in their order, and what is taken then. A body
-    /// is read only where one of them needs it, and fails the request if it is longer than
-    /// `body_max`.
+    /// Combines expectations, which are checked first and in order, and values, which are taken
+    /// afterwards. The body is read only if one of them needs it. A body longer than `body_max`
+    /// then fails the request.
     #[must_use]
     pub fn new(expectations: Vec<Expectation>, takes: Vec<Take>, body_max: ByteSize) -> Self {
         let subjects = expectations.iter().map(|expectation| &expectation.subject);
@@ -71,8 +71,8 @@ impl Rules {
         }
     }
 
-    /// The same with expectations of the body that are checked of a part of all responses, behind
-    /// the others. Every body is read for them, at most `body_max` of it.
+    /// Adds expectations about the body that are checked for a share of all responses, after the
+    /// others. Every body is then read, up to `body_max`.
     #[must_use]
     pub fn with_sampled(mut self, sampled: Vec<Sampled>, body_max: ByteSize) -> Self {
         if !sampled.is_empty() {

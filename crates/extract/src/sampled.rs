@@ -1,14 +1,14 @@
-//! An expectation that is checked of a part of all responses.
+//! An expectation that is checked for a share of all responses.
 
 use crate::Expectation;
 use drumfire_plan::{Mismatch, Response};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How many parts a whole has: shares are told apart to a ten-thousandth of a percent.
+/// The number of parts in a whole: shares have a resolution of 0.0001 %.
 const WHOLE: u128 = 1_000_000;
 
-/// A part of all responses, above nothing and at most all.
+/// A share of all responses, greater than 0 and at most all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share(u128);
 
@@ -23,16 +23,16 @@ impl Share {
         (parts >= 1.0 && parts <= WHOLE as f64).then_some(Self(parts as u128))
     }
 
-    /// Whether the response of this number, from 0, is one of the part. The first is, and the
-    /// others lie evenly.
+    /// Whether the response with this number, from 0, belongs to the share. The first one does, and
+    /// the others are spread evenly.
     fn has(self, number: u64) -> bool {
         let before = |number: u128| (number * self.0).div_ceil(WHOLE);
         before(u128::from(number) + 1) > before(u128::from(number))
     }
 }
 
-/// An expectation of a part of all responses. Copies count together: of the responses of all
-/// threads it is the same part.
+/// An expectation about a share of all responses. Copies share one count, so the share applies to
+/// the responses of all threads together.
 #[derive(Clone, Debug)]
 pub struct Sampled {
     pub(crate) expectation: Expectation,
@@ -41,7 +41,7 @@ pub struct Sampled {
 }
 
 impl Sampled {
-    /// The expectation of a part.
+    /// Creates an expectation for a share of the responses.
     #[must_use]
     pub fn new(expectation: Expectation, share: Share) -> Self {
         Self {
@@ -51,10 +51,11 @@ impl Sampled {
         }
     }
 
-    /// Checks a response if it is one of the part. The text in `scratch` is lost, its memory used.
+    /// Checks a response if it belongs to the share. The content of `scratch` is overwritten; only
+    /// its memory is reused.
     ///
     /// # Errors
-    /// When the response is not as expected.
+    /// If the response does not meet the expectation.
     pub(crate) fn judge(
         &self,
         response: &Response<'_>,

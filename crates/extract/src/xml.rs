@@ -1,4 +1,4 @@
-//! Values of an XML text, by their XPath 1.0 expression. The only file that knows the library.
+//! Values of an XML text, by their XPath 1.0 expression. Only this file uses the library.
 
 mod names;
 
@@ -10,21 +10,22 @@ use std::borrow::Cow;
 use std::fmt;
 use uppsala::{Document, Parser, QName, XPathEvaluator, XPathValue, XmlError};
 
-/// More bytes than this are no expression.
+/// The maximum length of an expression, in bytes.
 const LENGTH_MAX: usize = 1024;
-/// Elements within one another.
+/// The maximum nesting depth of elements.
 const DEPTH_MAX: u32 = 128;
-/// Nodes that one evaluation may look at, those in predicates included.
+/// The maximum number of nodes that one evaluation visits, including those in predicates.
 const VISITS_MAX: usize = 500_000;
-/// Attributes of one element, of which the library compares each with all before it, as they are
-/// counted: by their `=` since the last `<`, which no attribute may hold.
+/// The maximum number of attributes of one element, because the library compares each with all
+/// earlier ones. They are counted by their `=` since the last `<`, which is not allowed in an
+/// attribute.
 const ATTRIBUTES_MAX: usize = 2000;
-/// Tags, comments and attributes of a body, as they are counted: by their `<` and `=`. In the tree
-/// each takes some 200 bytes, which is many times its length in the body.
+/// The maximum number of tags, comments and attributes in a body, counted by their `<` and `=`. In
+/// the tree, each takes about 200 bytes, which is many times its length in the body.
 const MARKS_MAX: usize = 500_000;
 
-/// XPath's functions and node tests (XPath 1.0, sections 2.3 and 4), and what else may stand before
-/// a parenthesis.
+/// XPath's functions and node tests (XPath 1.0, sections 2.3 and 4), and other names that may
+/// precede a parenthesis.
 const FUNCTIONS: [&str; 35] = [
     "last",
     "position",
@@ -63,14 +64,14 @@ const FUNCTIONS: [&str; 35] = [
     "id",
 ];
 
-/// An expression that is looked for in bodies. Names are compared without their prefixes.
+/// An expression that is evaluated on bodies. Names are compared without their prefixes.
 pub(crate) struct XPath {
     text: Box<str>,
     evaluator: XPathEvaluator,
 }
 
 impl XPath {
-    /// Reads an expression.
+    /// Parses an expression.
     pub(crate) fn parse(text: &str) -> Result<Self, ParseError> {
         if text.is_empty() {
             return Err(ParseError::new(0, "write an XPath: `xml //order/@id`"));
@@ -83,14 +84,14 @@ impl XPath {
             text: names::unambiguous(text).into(),
             evaluator: XPathEvaluator::new().with_max_node_visits(VISITS_MAX),
         };
-        // Whatever is wrong with the expression itself shows in any document.
+        // Mistakes in the expression itself show with any document.
         let sample = this.evaluate("<a/>", |_, _| Ok(()));
         sample.map_err(|none| ParseError::new(0, none.to_string()))?;
         Ok(this)
     }
 
-    /// Appends what is picked of the values: the texts of nodes, or the expression's one value where
-    /// it leads to none.
+    /// Appends the selected values: the texts of nodes, or the single value of an expression
+    /// without nodes.
     pub(crate) fn write(&self, pick: Pick, body: &[u8], out: &mut String) -> Result<(), NoValue> {
         let body = body.strip_prefix("\u{feff}".as_bytes()).unwrap_or(body);
         let text = std::str::from_utf8(body).map_err(|error| {
@@ -102,7 +103,7 @@ impl XPath {
             let mut gather = pick.gather(out);
             let values = match value {
                 XPathValue::NodeSet(mut nodes) => {
-                    // Nodes lie within one another: only one text is read.
+                    // Nodes may be nested, so only one text is read.
                     if pick == Pick::Last {
                         nodes.drain(..nodes.len().saturating_sub(1));
                     }
@@ -129,7 +130,8 @@ impl XPath {
         text: &str,
         read: impl FnOnce(&Document<'_>, XPathValue) -> Result<(), NoValue>,
     ) -> Result<(), NoValue> {
-        // Without namespaces an undeclared prefix is no error; without entities nothing grows.
+        // Without namespaces, an undeclared prefix is not an error; without entities, no text can
+        // expand.
         let parser = Parser::with_namespace_aware(false)
             .with_max_depth(DEPTH_MAX)
             .with_forbid_entities(true);
@@ -169,8 +171,8 @@ impl fmt::Debug for XPath {
     }
 }
 
-/// Refuses prefixes, which would match nothing, and functions that do not exist, which the library
-/// would refuse only in a document in which they are reached.
+/// Refuses prefixes, which would match nothing, and unknown functions, which the library refuses
+/// only when a document reaches them.
 fn check_names(text: &str) -> Result<(), ParseError> {
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
@@ -205,7 +207,7 @@ fn check_names(text: &str) -> Result<(), ParseError> {
     Ok(())
 }
 
-/// Refuses a body with very many tags, or with a tag of very many attributes.
+/// Refuses a body with too many tags, or with too many attributes in one tag.
 fn check_marks(body: &[u8]) -> Result<(), NoValue> {
     let (mut attributes, mut marks) = (0_usize, 0_usize);
     for byte in body {
@@ -227,7 +229,7 @@ fn check_marks(body: &[u8]) -> Result<(), NoValue> {
     Ok(())
 }
 
-/// Makes local names of qualified ones.
+/// Replaces qualified names by local names.
 fn strip_prefixes(document: &mut Document<'_>) {
     for node in document.descendants(document.root()) {
         let Some(element) = document.element_mut(node) else {

@@ -1,11 +1,11 @@
-//! An HTML text as XML, for XPath: elements, attributes and texts. What has no name in XML is left
-//! out, and so are comments.
+//! Converts an HTML text to XML, for XPath: elements, attributes and texts. Comments and names that
+//! are invalid in XML are omitted.
 
 use super::bounded::{ELEMENTS_MAX, parse};
 use crate::NoValue;
 use scraper::Node;
 
-/// What a walk does at a node: one whose element is open yet, or is over.
+/// The action of a traversal at a node: open its element, or close it.
 enum Visit<'a> {
     Open(&'a Node),
     Close(&'a Node),
@@ -14,7 +14,7 @@ enum Visit<'a> {
 /// The body as XML.
 ///
 /// # Errors
-/// When it is no UTF-8, or takes too much to be parsed.
+/// If the body is not UTF-8, or is too expensive to parse.
 pub(crate) fn as_xml(body: &[u8]) -> Result<String, NoValue> {
     let text = super::text_of(body)?;
     let html = parse(text, ELEMENTS_MAX)?;
@@ -46,7 +46,7 @@ fn write(visit: &Visit<'_>, out: &mut String) {
             out.extend(["<", element.name()]);
             let mut known: Vec<&str> = Vec::new();
             for (name, value) in element.attrs().filter(|(name, _)| is_name(name)) {
-                // Those of other namespaces may have the same name without their prefixes.
+                // Without their prefixes, attributes of other namespaces may have the same name.
                 if known.contains(&name) {
                     continue;
                 }
@@ -65,7 +65,7 @@ fn write(visit: &Visit<'_>, out: &mut String) {
     }
 }
 
-/// Whether XML has such a name, without a prefix.
+/// Whether a text is a valid XML name without a prefix.
 fn is_name(name: &str) -> bool {
     let mut letters = name.chars();
     let is_first = |c: char| c.is_ascii_alphabetic() || c == '_';
@@ -73,8 +73,8 @@ fn is_name(name: &str) -> bool {
     letters.next().is_some_and(is_first) && letters.all(is_letter)
 }
 
-/// A text; what no XML may hold is replaced. An equals sign is escaped, too: many of them are taken
-/// for many attributes.
+/// Appends a text, with characters that are invalid in XML replaced. Equals signs are also escaped,
+/// because they would be counted as attributes.
 fn push(text: &str, out: &mut String) {
     for c in text.chars() {
         match c {

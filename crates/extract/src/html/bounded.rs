@@ -1,9 +1,8 @@
 //! Parses HTML within bounds.
 //!
-//! HTML's rules for tags that are not closed take time by the square of a text's length, and
-//! memory too: 100 kB of `<font a><p><font b><p>…` become millions of elements. So the parser is
-//! fed in small pieces, its steps are counted where it builds the tree, and a text that goes
-//! beyond a bound is given up.
+//! HTML's rules for unclosed tags take time and memory quadratic in a text's length: 100 kB of
+//! `<font a><p><font b><p>…` become millions of elements. The parser therefore receives small
+//! pieces, the tree builder counts its steps, and a text that exceeds a bound is abandoned.
 
 use crate::NoValue;
 use html5ever::driver::{ParseOpts, Parser, parse_document};
@@ -15,29 +14,29 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// Elements of a text.
+/// The maximum number of elements in a text.
 pub(super) const ELEMENTS_MAX: usize = 100_000;
-/// Elements within one another.
+/// The maximum nesting depth of elements.
 const DEPTH_MAX: usize = 512;
-/// Steps of the parser: a third of a second's work.
+/// The maximum number of parser steps: a third of a second of work.
 const STEPS_MAX: usize = 1 << 24;
-/// The parser gets so many bytes at once.
+/// The size of a piece for the parser, in bytes.
 const PIECE: usize = 256;
-/// Formatting elements that are open: each paragraph begins with copies of them.
+/// The maximum number of open formatting elements: each paragraph begins with copies of them.
 const FORMATTING_MAX: usize = 200;
-/// The elements that are copied (HTML, section 13.2.4.3).
+/// The elements that the parser copies (HTML, section 13.2.4.3).
 const FORMATTING: [&str; 14] = [
     "a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u",
 ];
 
-/// What the parser has done so far.
+/// The work of the parser so far.
 #[derive(Debug, Default)]
 struct Progress {
     steps: Cell<usize>,
     elements: Cell<usize>,
     is_deep: Cell<bool>,
-    /// Bytes between which attributes may lie, since the last tag. The parser compares each
-    /// attribute of a tag with all before it.
+    /// The number of bytes since the last tag that may separate attributes. The parser compares
+    /// each attribute of a tag with all earlier ones.
     gaps: Cell<usize>,
 }
 
@@ -46,13 +45,13 @@ impl Progress {
         self.steps.set(self.steps.get() + 1);
     }
 
-    /// A tag or text ended.
+    /// Counts the end of a tag or text.
     fn end_token(&self) {
         let gaps = self.gaps.replace(0);
         self.steps.set(self.steps.get() + squared(gaps));
     }
 
-    /// Why the text is given up.
+    /// The reason to abandon the text, if a bound is exceeded.
     fn check(&self, elements_max: usize) -> Result<(), NoValue> {
         let gaps = self.gaps.get();
         let reason = if self.elements.get() > elements_max {
@@ -68,13 +67,13 @@ impl Progress {
     }
 }
 
-/// The steps that so many attributes of a tag are worth: a comparison of two takes a small part of a
-/// step's time.
+/// The number of steps for this many attributes of a tag: a comparison of two takes a small
+/// fraction of a step.
 const fn squared(gaps: usize) -> usize {
     gaps * gaps / 64
 }
 
-/// Parses a text, unless it goes beyond a bound.
+/// Parses a text within the bounds.
 pub(super) fn parse(text: &str, elements_max: usize) -> Result<Html, NoValue> {
     check_formatting(text.as_bytes())?;
     let progress = Rc::new(Progress::default());
@@ -96,7 +95,7 @@ pub(super) fn parse(text: &str, elements_max: usize) -> Result<Html, NoValue> {
     Ok(parser.finish())
 }
 
-/// Refuses a text in which more formatting elements are opened than closed, by name.
+/// Refuses a text that opens more formatting elements than it closes, by name.
 fn check_formatting(body: &[u8]) -> Result<(), NoValue> {
     let mut open = [0_usize; FORMATTING.len()];
     for at in memchr::memchr_iter(b'<', body) {
@@ -233,7 +232,7 @@ impl TreeSink for Sink {
 }
 
 impl Sink {
-    /// How many elements a node lies in.
+    /// The nesting depth of a node.
     fn depth(&self, node: Id) -> usize {
         let html = self.tree.0.borrow();
         let node = html.tree.get(node);

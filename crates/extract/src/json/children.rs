@@ -4,25 +4,25 @@ use super::path::{Segment, Selector};
 use super::scan::{Broken, Scanner};
 use super::text::is_same;
 
-/// Goes from child to child; the scanner may be elsewhere in between.
+/// Iterates over children; the scanner may be elsewhere between two calls.
 pub(super) struct Children {
-    /// The bracket that opens the value; 0 where it has no children.
+    /// The opening bracket of the value; 0 if the value has no children.
     open: u8,
-    /// Where the last child begins, or the value itself.
+    /// The position of the last child, or of the value itself.
     at: usize,
     count: usize,
 }
 
 /// A child of a value.
 pub(super) struct Child<'a> {
-    /// Its name, as it is written, in an object.
+    /// The name as written, in an object.
     pub(super) name: &'a [u8],
-    /// Where it begins.
+    /// The position of the child.
     pub(super) at: usize,
 }
 
 impl Children {
-    /// Those of the value at `at`.
+    /// The children of the value at `at`.
     pub(super) fn of(scanner: &mut Scanner<'_>, at: usize) -> Self {
         scanner.go_to(at);
         let open = scanner.peek().filter(|b| matches!(b, b'{' | b'['));
@@ -33,17 +33,17 @@ impl Children {
         }
     }
 
-    /// Whether they have names.
+    /// Whether the children have names.
     pub(super) const fn are_members(&self) -> bool {
         self.open == b'{'
     }
 
-    /// Whether they are counted.
+    /// Whether the children have indices.
     pub(super) const fn are_elements(&self) -> bool {
         self.open == b'['
     }
 
-    /// The next one.
+    /// The next child.
     pub(super) fn next<'a>(
         &mut self,
         scanner: &mut Scanner<'a>,
@@ -71,7 +71,7 @@ impl Children {
         Ok(Some(Child { name, at: self.at }))
     }
 
-    /// How many there are from the next one on.
+    /// The number of remaining children.
     pub(super) fn count(&mut self, scanner: &mut Scanner<'_>) -> Result<usize, Broken> {
         let mut count = 0;
         while self.next(scanner)?.is_some() {
@@ -107,8 +107,8 @@ impl Children {
     }
 }
 
-/// Where the member or element is, of the value at `at`, that a name or index picks. Of members with
-/// the same name it is the first.
+/// The position of the member or element that a name or index selects in the value at `at`. If
+/// several members have the name, the first is selected.
 pub(super) fn find(
     scanner: &mut Scanner<'_>,
     at: usize,
@@ -134,7 +134,7 @@ pub(super) fn find(
     Ok(found.map(|child| child.at))
 }
 
-/// Where the one value begins to which the segments lead from the value at `at`.
+/// The position of the single value to which the segments lead from the value at `at`.
 pub(super) fn find_one(
     segments: &[Segment],
     scanner: &mut Scanner<'_>,

@@ -1,12 +1,12 @@
-//! A cursor over a path as it is written, with the tokens of the grammar.
+//! A cursor over the text of a path, with the tokens of the grammar.
 //!
-//! A method that reads a token takes it only if it is there, and leaves the cursor behind it; blanks
-//! are passed by [`Cursor::skip_space`] alone.
+//! A method that reads a token reads it only if it is next, and moves the cursor after it. Only
+//! [`Cursor::skip_space`] skips blanks.
 
 use super::text::escape;
 use crate::ParseError;
 
-/// Parentheses and filters within one another.
+/// The maximum nesting depth of parentheses and filters.
 const DEPTH_MAX: usize = 32;
 
 /// A position in the text of a path.
@@ -41,12 +41,12 @@ impl<'a> Cursor<'a> {
         self.at += length;
     }
 
-    /// Goes back to a position, if the blanks behind it belong to what follows.
+    /// Moves back to a position, if the blanks after it belong to the next token.
     pub(super) const fn go_to(&mut self, at: usize) {
         self.at = at;
     }
 
-    /// Reads a part of the grammar that may hold another of its kind.
+    /// Reads a part of the grammar that may contain a nested part of the same kind.
     pub(super) fn nested<T>(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<T, ParseError>,
@@ -69,7 +69,7 @@ impl<'a> Cursor<'a> {
         is_here
     }
 
-    /// Passes blanks.
+    /// Skips blanks.
     pub(super) fn skip_space(&mut self) {
         let rest = self.rest();
         let length = rest.len() - rest.trim_start_matches([' ', '\t', '\n', '\r']).len();
@@ -81,7 +81,7 @@ impl<'a> Cursor<'a> {
         ParseError::new(self.at, reason)
     }
 
-    /// A whole number between -(2^53 - 1) and 2^53 - 1, without zeros before it.
+    /// A whole number between -(2^53 - 1) and 2^53 - 1, without leading zeros.
     pub(super) fn integer(&mut self) -> Result<Option<i64>, ParseError> {
         let rest = self.rest();
         let signs = usize::from(rest.starts_with('-'));

@@ -1,7 +1,7 @@
-//! The grammar of JSON paths (RFC 9535): a text becomes a tree.
+//! The grammar of JSON paths (RFC 9535): parses a text to a tree.
 //!
-//! A function reads one production at the cursor. Filters, whose queries are paths again, are read
-//! in the file beneath.
+//! Each function reads one production at the cursor. The submodule reads filters, whose queries are
+//! paths again.
 
 mod filter;
 
@@ -9,10 +9,10 @@ use super::cursor::Cursor;
 use super::path::{Path, Segment, Selector, Slice};
 use crate::ParseError;
 
-/// More bytes than this are no path.
+/// The maximum length of a path, in bytes.
 const LENGTH_MAX: usize = 1024;
 
-/// Reads a path.
+/// Parses a path.
 pub(super) fn parse(text: &str) -> Result<Path, ParseError> {
     if text.len() > LENGTH_MAX {
         return Err(ParseError::new(0, "a path has at most 1,024 bytes"));
@@ -30,7 +30,7 @@ pub(super) fn parse(text: &str) -> Result<Path, ParseError> {
     Ok(Path { segments })
 }
 
-/// The path that a text without a root was probably meant to be: `items.0.id` is `$.items[0].id`.
+/// The probable path for a text without a root: `items.0.id` means `$.items[0].id`.
 fn with_root(text: &str) -> String {
     let mut path = "$".to_owned();
     for name in text.trim_start_matches('.').split('.') {
@@ -42,7 +42,7 @@ fn with_root(text: &str) -> String {
     path
 }
 
-/// Segments, as many as there are.
+/// All consecutive segments.
 fn segments(cursor: &mut Cursor<'_>) -> Result<Vec<Segment>, ParseError> {
     let mut segments = Vec::new();
     loop {
@@ -64,7 +64,7 @@ fn segments(cursor: &mut Cursor<'_>) -> Result<Vec<Segment>, ParseError> {
     }
 }
 
-/// `name` or `*`, behind a dot.
+/// `name` or `*` after a dot.
 fn shorthand(cursor: &mut Cursor<'_>) -> Result<Selector, ParseError> {
     if cursor.take("*") {
         return Ok(Selector::Wildcard);
@@ -86,7 +86,7 @@ fn shorthand(cursor: &mut Cursor<'_>) -> Result<Selector, ParseError> {
     Ok(Selector::Name(name))
 }
 
-/// Selectors between brackets, behind the opening one.
+/// Selectors between brackets, after the opening bracket.
 fn bracketed(cursor: &mut Cursor<'_>) -> Result<Vec<Selector>, ParseError> {
     let mut selectors = Vec::new();
     loop {
@@ -125,7 +125,7 @@ fn selector(cursor: &mut Cursor<'_>) -> Result<Selector, ParseError> {
     })
 }
 
-/// The rest of a slice, behind its first `:`.
+/// The rest of a slice, after its first `:`.
 fn slice(cursor: &mut Cursor<'_>, start: Option<i64>) -> Result<Slice, ParseError> {
     cursor.skip_space();
     let end = cursor.integer()?;

@@ -1,5 +1,5 @@
-//! The tree of a JSON path (RFC 9535). A path has segments, these have selectors, and a selector
-//! may be a filter, in which paths stand again.
+//! The tree of a JSON path (RFC 9535). A path has segments, segments have selectors, and a selector
+//! may be a filter, which contains paths again.
 
 use crate::number::Number;
 use crate::pattern::Pattern;
@@ -15,12 +15,12 @@ pub(super) struct Path {
 /// One step of a path, from a value to values within it.
 #[derive(Clone, Debug)]
 pub(super) struct Segment {
-    /// Whether it also looks at everything within the value.
+    /// Whether the segment also visits all descendants of the value.
     pub(super) descends: bool,
     pub(super) selectors: Vec<Selector>,
 }
 
-/// Picks members or elements of a value.
+/// Selects members or elements of a value.
 #[derive(Clone, Debug)]
 pub(super) enum Selector {
     /// The member with this name.
@@ -31,7 +31,7 @@ pub(super) enum Selector {
     Wildcard,
     /// Some elements.
     Slice(Slice),
-    /// The members or elements of which the filter holds.
+    /// The members or elements for which the filter holds.
     Filter(Box<Filter>),
 }
 
@@ -43,25 +43,25 @@ pub(super) struct Slice {
     pub(super) step: i64,
 }
 
-/// A condition of a member or element (RFC 9535, section 2.3.5).
+/// A condition for a member or element (RFC 9535, section 2.3.5).
 #[derive(Clone, Debug)]
 pub(super) enum Filter {
-    /// One of them.
+    /// At least one of them holds.
     Any(Vec<Self>),
-    /// Each of them.
+    /// All of them hold.
     All(Vec<Self>),
     Not(Box<Self>),
-    /// The query leads somewhere.
+    /// The query has at least one result.
     Exists(Query),
     Compare(Operand, Relation, Operand),
-    /// The text matches.
+    /// The text matches the expression.
     Matches(Matching),
 }
 
 /// A path within a filter.
 #[derive(Clone, Debug)]
 pub(super) struct Query {
-    /// Whether it begins at `$` and not at `@`.
+    /// Whether the query begins at `$` instead of `@`.
     pub(super) is_absolute: bool,
     pub(super) segments: Vec<Segment>,
 }
@@ -70,17 +70,17 @@ pub(super) struct Query {
 #[derive(Clone, Debug)]
 pub(super) enum Operand {
     Literal(Literal),
-    /// The one value to which a query leads.
+    /// The single value of a query.
     Value(Query),
     /// The length of a text, array or object.
     Length(Box<Self>),
-    /// The number of values to which a query leads.
+    /// The number of values of a query.
     Count(Query),
-    /// The value of a query that leads to one.
+    /// The value of a query with exactly one result.
     Only(Query),
 }
 
-/// A value that stands in a path.
+/// A literal value in a path.
 #[derive(Clone, Debug)]
 pub(super) enum Literal {
     Null,
@@ -97,17 +97,17 @@ pub(super) struct Matching {
     pub(super) is_whole: bool,
 }
 
-/// The expression that a text is matched with.
+/// The expression that a text is matched against.
 #[derive(Clone, Debug)]
 pub(super) enum Expression {
-    /// It stands in the path; without a pattern it is none, and matches nothing.
+    /// An expression in the path. Without a pattern it is invalid and matches nothing.
     Fixed(Option<Box<Pattern>>),
-    /// It stands in the body.
+    /// An expression in the body.
     Computed(Operand),
 }
 
 impl Slice {
-    /// The indices in an array of `length` (RFC 9535, section 2.3.4.2).
+    /// The selected indices in an array of `length` (RFC 9535, section 2.3.4.2).
     pub(super) fn indices(self, length: usize) -> impl Iterator<Item = usize> {
         let length = i64::try_from(length).unwrap_or(i64::MAX);
         let is_forward = self.step > 0;
@@ -151,13 +151,13 @@ impl fmt::Display for Selector {
 }
 
 impl Path {
-    /// Whether it leads to one value at most.
+    /// Whether the path leads to at most one value.
     pub(super) fn is_singular(&self) -> bool {
         is_singular(&self.segments)
     }
 }
 
-/// Whether the segments lead to one value at most.
+/// Whether the segments lead to at most one value.
 pub(super) fn is_singular(segments: &[Segment]) -> bool {
     segments.iter().all(|segment| {
         !segment.descends

@@ -1,15 +1,15 @@
-//! Finds values in the bytes of a JSON text without making a tree of it.
+//! Finds values in the bytes of a JSON text without building a tree.
 //!
-//! What is skipped is not checked but for its brackets and quotes; everything on the way to a value
-//! is. There is no recursion and no stack, so depth costs nothing.
+//! Only the brackets and quotes of skipped values are checked; everything on the way to a value is
+//! checked completely. The scanner needs neither recursion nor a stack, so depth has no cost.
 
 use crate::NoValue;
 
-/// So many bytes may be passed over, again and again, for one value: a quarter of a second's work.
-/// Only paths that look at values within values come near it.
+/// The maximum number of bytes scanned for one value, including repeated scans: a quarter of a
+/// second of work. Only paths that visit nested values come near it.
 const WORK_MAX: usize = 1 << 28;
 
-/// Why a value was not reached.
+/// The reason why a value was not reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Broken {
     cause: Cause,
@@ -19,9 +19,9 @@ pub(super) struct Broken {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cause {
-    /// The bytes are no JSON text.
+    /// The bytes are not a JSON text.
     Form,
-    /// They go beyond a limit.
+    /// A limit was exceeded.
     Limit,
 }
 
@@ -35,7 +35,7 @@ impl From<Broken> for NoValue {
     }
 }
 
-/// A place in a JSON text.
+/// A position in a JSON text.
 #[derive(Clone, Debug)]
 pub(super) struct Scanner<'a> {
     body: &'a [u8],
@@ -43,7 +43,7 @@ pub(super) struct Scanner<'a> {
     work: usize,
 }
 
-/// What a byte is to the reader that passes over a value.
+/// The class of a byte while a value is skipped.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
     Other,
@@ -63,7 +63,7 @@ const CLASSES: [Class; 256] = {
 };
 
 impl<'a> Scanner<'a> {
-    /// Stands at the text's value, behind a byte order mark.
+    /// Starts at the text's value, after an optional byte order mark.
     pub(super) fn new(body: &'a [u8]) -> Result<Self, Broken> {
         let at = if body.starts_with("\u{feff}".as_bytes()) {
             3
@@ -95,7 +95,7 @@ impl<'a> Scanner<'a> {
         Broken { cause, at, reason }
     }
 
-    /// A limit that is passed here; the reason says what the body does there.
+    /// An exceeded limit at this position; the reason describes the body.
     pub(super) const fn beyond(&self, reason: &'static str) -> Broken {
         let (cause, at) = (Cause::Limit, self.at);
         Broken { cause, at, reason }
@@ -105,7 +105,7 @@ impl<'a> Scanner<'a> {
         self.body.get(self.at).copied()
     }
 
-    /// Passes a byte if it stands here.
+    /// Skips a byte if it is next.
     pub(super) fn take(&mut self, byte: u8) -> bool {
         let is_here = self.peek() == Some(byte);
         self.at += usize::from(is_here);
@@ -118,17 +118,18 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// From the value's first byte into it, if it is an object or array (`open`) that is not empty.
+    /// Moves from the value's first byte into the value, if it is a nonempty object or array
+    /// (`open`).
     pub(super) fn enter(&mut self, open: u8) -> bool {
         if !self.take(open) {
             return false;
         }
         self.skip_space();
-        // `]` and `}` are two more than their partners.
+        // In ASCII, `]` and `}` are two above their opening brackets.
         self.peek() != Some(open + 2)
     }
 
-    /// Reads a member's name and what follows, up to its value; gives the bytes between the quotes.
+    /// Reads a member's name and moves to its value; returns the bytes between the quotes.
     pub(super) fn name(&mut self) -> Result<&'a [u8], Broken> {
         let name = self.string()?;
         self.skip_space();
@@ -139,7 +140,7 @@ impl<'a> Scanner<'a> {
         Ok(name)
     }
 
-    /// Behind an element or member: whether another follows, at which it then stands.
+    /// Called after an element or member: moves to the next one, and returns whether there is one.
     pub(super) fn next(&mut self, open: u8) -> Result<bool, Broken> {
         self.skip_space();
         if self.take(b',') {
@@ -152,7 +153,7 @@ impl<'a> Scanner<'a> {
         Err(self.broken("expected a `,` or the closing bracket"))
     }
 
-    /// Passes a string; gives the bytes between its quotes, as they are written.
+    /// Skips a string; returns the bytes between its quotes, unmodified.
     pub(super) fn string(&mut self) -> Result<&'a [u8], Broken> {
         if !self.take(b'"') {
             return Err(self.broken("expected a string"));
@@ -166,7 +167,7 @@ impl<'a> Scanner<'a> {
                     self.at = end + 1;
                     return Ok(&self.body[start..end]);
                 }
-                // The byte behind a backslash may be a quote; it may also be missing.
+                // The byte after a backslash may be a quote, or may be missing.
                 Some(length) if length + 2 <= rest.len() => self.at += length + 2,
                 _ => {
                     self.at = self.body.len();
@@ -176,7 +177,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Passes a value.
+    /// Skips a value.
     pub(super) fn skip_value(&mut self) -> Result<(), Broken> {
         let start = self.at;
         match self.peek() {
@@ -191,7 +192,7 @@ impl<'a> Scanner<'a> {
         self.work(self.at - start)
     }
 
-    /// Counts work that is as much as to pass so many bytes.
+    /// Counts work equal to scanning this many bytes.
     pub(super) fn work(&mut self, bytes: usize) -> Result<(), Broken> {
         self.work += bytes;
         if self.work > WORK_MAX {
@@ -202,7 +203,7 @@ impl<'a> Scanner<'a> {
 
     fn skip_nested(&mut self, open: u8) -> Result<(), Broken> {
         let mut depth = 0_usize;
-        // In a register, not in the scanner: this loop is most of the work.
+        // A local variable stays in a register: this loop is most of the work.
         let mut at = self.at;
         while let Some(byte) = self.body.get(at) {
             match CLASSES[usize::from(*byte)] {
@@ -234,7 +235,7 @@ impl<'a> Scanner<'a> {
         Err(self.broken("an object or array is cut off"))
     }
 
-    /// Passes a number, `true`, `false` or `null` (RFC 8259, sections 3 and 6).
+    /// Skips a number, `true`, `false` or `null` (RFC 8259, sections 3 and 6).
     pub(super) fn scalar(&mut self) -> Result<&'a [u8], Broken> {
         let start = self.at;
         for word in [&b"true"[..], b"false", b"null"] {
@@ -267,7 +268,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// What a scalar consists of, unless more letters follow it.
+    /// The bytes of a scalar, unless more letters follow.
     fn ended(&self, start: usize) -> Result<&'a [u8], Broken> {
         match self.peek() {
             None | Some(b' ' | b'\t' | b'\n' | b'\r' | b',' | b'}' | b']') => {
@@ -277,8 +278,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Behind a value: whether the text goes on as it must. A number at the end of a body that was
-    /// cut off may lack digits.
+    /// Called after a value: checks that the text continues correctly. A number at the end of a
+    /// truncated body may lack digits.
     pub(super) fn check_behind(&mut self, is_root: bool) -> Result<(), Broken> {
         self.skip_space();
         match self.peek() {
@@ -290,8 +291,8 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// Where the first `"` or `\` is. Most strings are so short that a call of `memchr` costs more than
-/// they do: the first bytes are looked at eight at a time.
+/// The position of the first `"` or `\`. Most strings are shorter than the cost of calling
+/// `memchr`, so the first bytes are examined eight at a time.
 fn quote_or_backslash(bytes: &[u8]) -> Option<usize> {
     const WORDS_MAX: usize = 4;
     let (words, _) = bytes.as_chunks::<8>();
@@ -307,13 +308,13 @@ fn quote_or_backslash(bytes: &[u8]) -> Option<usize> {
     Some(at + memchr::memchr2(b'"', b'\\', &bytes[at..])?)
 }
 
-/// Eight times the same byte.
+/// A word with the byte repeated eight times.
 const fn each(byte: u8) -> u64 {
     u64::from_le_bytes([byte; 8])
 }
 
-/// The highest bit of each byte that is zero, up to the first such byte; above it bits may be wrong
-/// (Warren, Hacker's Delight, section 6-1).
+/// The highest bit of each zero byte, up to the first one; bits above it may be wrong (Warren,
+/// Hacker's Delight, section 6-1).
 const fn zeros(word: u64) -> u64 {
     word.wrapping_sub(each(0x01)) & !word & each(0x80)
 }

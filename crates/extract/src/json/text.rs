@@ -1,12 +1,12 @@
-//! A value as text: strings without escapes, everything else as it is written.
+//! A value as text: strings unescaped, everything else as written.
 
 use super::scan::{Broken, Scanner};
 use crate::pick::Form;
 
-/// Objects and arrays within one another, in a value that is taken.
+/// The maximum nesting depth of objects and arrays in an extracted value.
 const DEPTH_MAX: usize = 512;
 
-/// Whether each bracket that is open is an object's.
+/// For each open bracket, whether it belongs to an object.
 struct Nesting {
     bits: [u64; DEPTH_MAX / 64],
     depth: usize,
@@ -18,7 +18,7 @@ impl Nesting {
         depth: 0,
     };
 
-    /// Whether there was room for one more.
+    /// Adds a bracket; returns whether there was room.
     const fn push(&mut self, open: u8) -> bool {
         if self.depth == DEPTH_MAX {
             return false;
@@ -42,7 +42,7 @@ impl Nesting {
     }
 }
 
-/// Appends the value at which the scanner stands, and passes it.
+/// Appends the value at the scanner's position, and skips it.
 pub(super) fn write(scanner: &mut Scanner<'_>, form: Form, out: &mut String) -> Result<(), Broken> {
     if form == Form::Plain && scanner.peek() == Some(b'"') {
         let raw = scanner.string()?;
@@ -75,8 +75,8 @@ pub(super) fn write(scanner: &mut Scanner<'_>, form: Form, out: &mut String) -> 
     }
 }
 
-/// Behind a value, or at the end of an empty object or array: closes what ends there, and goes on
-/// to the next value; there is none where nothing is open.
+/// Called after a value, or at the end of an empty object or array: closes the brackets that end
+/// there, and moves to the next value. Returns whether there is one.
 fn close(
     scanner: &mut Scanner<'_>,
     nesting: &mut Nesting,
@@ -94,7 +94,7 @@ fn close(
     Ok(false)
 }
 
-/// In an object, the name before the next value.
+/// In an object, writes the name before the next value.
 fn write_name(
     scanner: &mut Scanner<'_>,
     nesting: &Nesting,
@@ -113,7 +113,7 @@ fn write_name(
     Ok(())
 }
 
-/// A string as it is written.
+/// Writes a string as it is written.
 fn write_string(scanner: &mut Scanner<'_>, out: &mut String) -> Result<(), Broken> {
     let raw = scanner.string()?;
     unescape(raw, |_| ()).ok_or_else(|| bad_string(scanner))?;
@@ -123,7 +123,7 @@ fn write_string(scanner: &mut Scanner<'_>, out: &mut String) -> Result<(), Broke
     Ok(())
 }
 
-/// Bytes that were found to be UTF-8.
+/// Writes bytes that were checked to be UTF-8.
 fn write_bytes(bytes: &[u8], out: &mut String) {
     out.push_str(std::str::from_utf8(bytes).unwrap_or_default());
 }
@@ -132,7 +132,8 @@ const fn bad_string(scanner: &Scanner<'_>) -> Broken {
     scanner.broken("a string has an invalid escape or a control character, or is not UTF-8")
 }
 
-/// Gives a string's text in pieces; `None` where it is no JSON string (RFC 8259, section 7).
+/// Passes a string's text to `put` in pieces; `None` if it is not a JSON string (RFC 8259, section
+/// 7).
 pub(super) fn unescape(raw: &[u8], mut put: impl FnMut(&str)) -> Option<()> {
     let text = std::str::from_utf8(raw).ok()?;
     if raw.iter().any(|b| *b < 0x20) {
@@ -149,7 +150,7 @@ pub(super) fn unescape(raw: &[u8], mut put: impl FnMut(&str)) -> Option<()> {
     Some(())
 }
 
-/// The character that an escape stands for, and the length of the escape behind its backslash.
+/// The character of an escape, and the length of the escape after its backslash.
 pub(super) fn escape(text: &str) -> Option<(char, usize)> {
     let plain = match text.bytes().next()? {
         c @ (b'"' | b'\\' | b'/') => char::from(c),
@@ -164,11 +165,11 @@ pub(super) fn escape(text: &str) -> Option<(char, usize)> {
     Some((plain, 1))
 }
 
-/// `u00e4`, or the two halves of a character beyond U+FFFF.
+/// `u00e4`, or the two halves of a character above U+FFFF.
 fn unicode(text: &str) -> Option<(char, usize)> {
     let unit = |start: usize| {
         let digits = text.get(start..start + 4)?;
-        // `from_str_radix` takes a sign as well.
+        // `from_str_radix` would also accept a sign.
         let are_digits = digits.bytes().all(|b| b.is_ascii_hexdigit());
         are_digits.then(|| u32::from_str_radix(digits, 16).ok())?
     };
@@ -187,7 +188,7 @@ fn unicode(text: &str) -> Option<(char, usize)> {
     Some((c, 11))
 }
 
-/// Whether a string between its quotes is this text.
+/// Whether a string, given without its quotes, is equal to this text.
 pub(super) fn is_same(raw: &[u8], text: &str) -> bool {
     if memchr::memchr(b'\\', raw).is_none() {
         return raw == text.as_bytes();

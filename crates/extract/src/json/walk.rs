@@ -1,5 +1,5 @@
-//! Follows a path through a text, without making lists: each value is visited in the order of
-//! RFC 9535 as soon as it is found.
+//! Evaluates a path on a text without building lists: each value is visited as soon as it is found,
+//! in the order of RFC 9535.
 
 mod judge;
 
@@ -10,19 +10,19 @@ use crate::NoValue;
 use judge::{Place, holds};
 use std::ops::ControlFlow;
 
-/// Values within one another that `..` goes into.
+/// The maximum nesting depth that `..` visits.
 const DEPTH_MAX: usize = 512;
 
-/// Whether to look for more values.
+/// Whether to search for more values.
 pub(super) type Flow = Result<ControlFlow<()>, NoValue>;
 
-/// Where a value begins that a path leads to.
+/// Called with the position of each value of a path.
 type Visit<'v> = dyn FnMut(usize) -> Flow + 'v;
 
-/// Follows one path.
+/// The evaluation of one path.
 pub(super) struct Walk<'a, 's, 'v> {
     scanner: &'s mut Scanner<'a>,
-    /// Where the text's value begins, at which `$` in a filter starts.
+    /// The position of the text's value, which is `$` in a filter.
     root: usize,
     visit: &'v mut Visit<'v>,
 }

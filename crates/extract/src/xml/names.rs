@@ -1,11 +1,11 @@
-//! Names of elements that are operators of XPath, too, such as `div`.
+//! Names of elements that are also operators of XPath, such as `div`.
 
 /// The operators that are names (XPath 1.0, section 3.7).
 const OPERATORS: [&str; 4] = ["and", "div", "mod", "or"];
 
-/// An expression in which no element or attribute has the name of an operator: the library takes
-/// each of these for an operator, wherever it stands. A name is an operator only behind an operand
-/// (XPath 1.0, section 3.7).
+/// Rewrites an expression so that no element or attribute has the name of an operator: the library
+/// treats each of these names as an operator, at any position. In XPath, a name is an operator only
+/// after an operand (XPath 1.0, section 3.7).
 pub(super) fn unambiguous(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -20,7 +20,7 @@ pub(super) fn unambiguous(text: &str) -> String {
         }
         is_behind_operand = match c {
             c if c.is_whitespace() => is_behind_operand,
-            // Behind an operand it multiplies.
+            // After an operand, `*` multiplies.
             '*' => !is_behind_operand,
             ')' | ']' | '\'' | '"' => true,
             c if is_name(c) => {
@@ -35,7 +35,7 @@ pub(super) fn unambiguous(text: &str) -> String {
     out
 }
 
-/// The length of the token that begins a text.
+/// The length of the token at the start of a text.
 fn length(text: &str, first: char) -> usize {
     match first {
         '\'' | '"' => text[1..].find(first).map_or(text.len(), |at| at + 2),
@@ -44,7 +44,7 @@ fn length(text: &str, first: char) -> usize {
     }
 }
 
-/// Whether a letter stands in names and numbers.
+/// Whether a character may occur in names and numbers.
 fn is_name(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '-' | '.')
 }

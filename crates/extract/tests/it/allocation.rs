@@ -1,4 +1,4 @@
-//! Once warm, looking at a response costs no allocation; what parses a page or a tree does.
+//! Once warm, inspecting a response does not allocate, except for parsing a page or a tree.
 
 #![expect(
     unsafe_code,
@@ -35,7 +35,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Allocations of a thousand looks at the same response.
+/// The number of allocations in a thousand inspections of one response.
 fn allocations(checks: &[(&str, &str, MismatchKind)], takes: &[&str], reply: &Reply) -> u64 {
     let rules = rules(checks, takes);
     let mut taken = Taken::default();

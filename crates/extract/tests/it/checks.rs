@@ -1,4 +1,4 @@
-//! What holds of values.
+//! The rules for values.
 
 use crate::reply::Reply;
 use drumfire_extract::{Check, Expectation, Extractor};
@@ -105,7 +105,7 @@ fn a_mismatch_says_what_came_and_what_was_expected() {
     assert!(reason.contains("the body is not JSON"), "{reason}");
 }
 
-/// What a login gives is in no report.
+/// The values that a login returns must not be in a report.
 #[test]
 fn a_mismatch_shows_no_secret() {
     let login = Reply::new(r#"{"token":"CANARY"}"#).with("set-cookie", "session=CANARY; Path=/");

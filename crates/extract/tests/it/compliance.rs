@@ -1,4 +1,4 @@
-//! JSON paths beside the compliance test suite of RFC 9535, which others have written.
+//! JSON paths compared with the independent compliance test suite of RFC 9535.
 
 use crate::reply::Reply;
 use drumfire_extract::Extractor;
@@ -6,13 +6,13 @@ use serde_json::Value;
 
 const SUITE: &str = include_str!("../../../../conformance/jsonpath/cts.json");
 
-/// A path stands behind other words in a plan, so that blanks around it are no part of it.
+/// In a plan, a path follows other words, so surrounding blanks are not part of it.
 const TRIMMED: [&str; 2] = [
     "basic, no leading whitespace",
     "basic, no trailing whitespace",
 ];
 
-/// The values that a path leads to, or why it is none.
+/// The values of a path, or the reason why it is invalid.
 fn values(path: &str, document: &Value) -> Result<Value, String> {
     let text = format!("json#all {path}");
     Extractor::parse(&text).map_err(|error| error.to_string())?;
@@ -20,7 +20,7 @@ fn values(path: &str, document: &Value) -> Result<Value, String> {
     serde_json::from_str(&values).map_err(|error| format!("{values}: {error}"))
 }
 
-/// Whether a case comes out as the suite has it, or how else.
+/// Whether the result of a case is equal to the suite's; otherwise the difference.
 fn check(case: &Value) -> Result<(), String> {
     let path = case["selector"].as_str().expect("a selector");
     let given = values(path, &case["document"]);

@@ -2,7 +2,7 @@
 
 use crate::reply::Reply;
 
-/// What a path leads to, as a JSON array.
+/// Compares the values of a path, as a JSON array.
 fn check(body: &str, path: &str, expected: &str) {
     Reply::new(body).check(&format!("json#all {path}"), Ok(expected));
 }

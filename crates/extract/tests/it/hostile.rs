@@ -1,4 +1,4 @@
-//! Bodies that are made to hurt.
+//! Malicious bodies.
 
 use crate::reply::Reply;
 use drumfire_extract::{Check, Extractor};
@@ -22,7 +22,7 @@ fn deep_json_is_passed_over() {
 
 #[test]
 fn values_within_values_have_a_bound() {
-    // Each `..` visits every value within every value.
+    // Each `..` visits every nested value of every value.
     let body = format!("{}{}", "[1,".repeat(400), "]".repeat(400));
     let body = body.replace(",]", ",1]");
     let wide = format!("[{}]", vec![body; 200].join(","));
@@ -33,7 +33,7 @@ fn values_within_values_have_a_bound() {
     );
     let equal = Err("has values nested deeper than 256 levels, which can't be compared");
     reply.check("json#count $..[?@ == $[0]]", equal);
-    // The body's own expression is compiled for each of its texts.
+    // The expression in the body is compiled for each of its texts.
     let texts = format!(r#"["[a-z]{{9}}"{}]"#, r#","x""#.repeat(2000));
     let reply = Reply::new(texts);
     reply.check("json $[?search(@, $[0])]", Err("too large for this path"));
@@ -49,7 +49,7 @@ fn a_list_of_all_has_a_bound() {
 
 #[test]
 fn searches_for_all_matches_have_a_bound() {
-    // The expression looks to the end of the body behind each match.
+    // The expression scans to the end of the body after each match.
     let body = "a".repeat(200_000);
     let reply = Reply::new(body);
     reply.check(
@@ -59,7 +59,7 @@ fn searches_for_all_matches_have_a_bound() {
     reply.check("regex /.*[^a-z]|[a-z]/", Ok("a"));
 }
 
-/// A page that takes a browser's parser time by the square of its length.
+/// A page for which a browser's parser takes time quadratic in its length.
 fn page(text: impl Fn(usize) -> String) -> Reply {
     Reply::new((0..50_000).map(text).collect::<String>())
 }

@@ -147,8 +147,8 @@ fn what_is_no_json_gives_no_value() {
     Reply::new(b"{\"\xff\":1,\"a\":2}").check("json $.a", Ok("2"));
 }
 
-/// Whether another parser, in whose objects the last of two members with a name stays, reads fewer
-/// members than there are.
+/// Whether another parser reads fewer members than there are, because it keeps only the last of two
+/// members with the same name.
 fn has_twins(body: &[u8]) -> bool {
     fn members(value: &Value) -> usize {
         match value {
@@ -194,7 +194,7 @@ fn values() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A way into the value that `choices` pick, and where it leads.
+/// The path to the value that `choices` select, and that value.
 fn way<'v>(mut value: &'v Value, choices: &[prop::sample::Index]) -> (Vec<Step>, &'v Value) {
     let mut steps = Vec::new();
     for choice in choices {
@@ -233,7 +233,7 @@ fn expected(value: &Value) -> String {
 }
 
 proptest! {
-    /// Wherever a way leads in an arbitrary text, the value there is the one that serde_json reads.
+    /// For any path into an arbitrary text, the value is equal to the one that serde_json reads.
     #[test]
     fn values_are_those_of_another_parser(
         value in values(),
@@ -248,8 +248,8 @@ proptest! {
         prop_assert_eq!(Reply::new(body).take(&path), Ok(expected(leaf)));
     }
 
-    /// A text that is cut off or changed gives the value that another parser reads, or an error
-    /// where that has one; only what lies behind the value goes unseen.
+    /// A truncated or modified text gives the value that another parser reads, or an error if that
+    /// parser has one; only mistakes after the value stay undetected.
     #[test]
     fn damage_does_not_change_a_value(
         value in values(),
@@ -264,7 +264,7 @@ proptest! {
         let cut = cut.index(body.len());
         let whole = Reply::new(body.clone()).take(&path);
         let short = Reply::new(&body[..cut]).take(&path);
-        // Nothing shows that a text which is a number and nothing else was cut off.
+        // If a text consists of a single number, truncation can't be detected.
         prop_assert!(short.is_err() || short == whole || value.is_number(), "{short:?}");
         body[cut] = byte;
         let changed = Reply::new(body.clone()).take(&path);
@@ -277,8 +277,8 @@ proptest! {
                     Step::Element(index) => value.get(index),
                 });
             }
-            // A name that became another's twin is the first here and the last there, where numbers
-            // are also rounded.
+            // If a modified name duplicates another, this parser takes the first member and the
+            // other one the last; the other parser also rounds numbers.
             if let (Some(value), Ok(changed)) = (at, changed)
                 && !has_twins(&body)
             {

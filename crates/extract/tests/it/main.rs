@@ -1,4 +1,4 @@
-//! What is taken from responses, and how they are checked.
+//! Values from responses, and checks of responses.
 
 mod allocation;
 mod checks;

@@ -1,8 +1,8 @@
-//! Texts that are no extractors or checks: each mistake has its place and what would be right.
+//! Texts that are not extractors or checks: each mistake has a position and a correction.
 
 use drumfire_extract::{Check, Extractor};
 
-/// The text with a mark at the mistake's place, and a part of the reason.
+/// The text with a mark at the mistake's position, and a part of the reason.
 fn check<T: std::fmt::Debug>(
     parse: impl Fn(&str) -> Result<T, drumfire_extract::ParseError>,
     marked: &str,

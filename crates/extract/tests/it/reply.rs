@@ -1,10 +1,10 @@
-//! Responses to look at.
+//! Responses for the tests.
 
 use drumfire_extract::Extractor;
 use drumfire_plan::{Response, ResponseFields};
 use drumfire_units::Nanos;
 
-/// A response, owned.
+/// An owned response.
 #[derive(Clone, Debug)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
@@ -14,7 +14,7 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    /// A 200 with this body, after 12.5 ms.
+    /// A 200 response with this body, after 12.5 ms.
     pub(crate) fn new(body: impl Into<Vec<u8>>) -> Self {
         Self {
             status: 200,
@@ -24,7 +24,7 @@ impl Reply {
         }
     }
 
-    /// The same with one field more.
+    /// Adds a field.
     pub(crate) fn with(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
         self.fields.push(name, value.as_ref());
         self
@@ -39,7 +39,7 @@ impl Reply {
         }
     }
 
-    /// What an extractor takes from it, or why it takes nothing.
+    /// The value of an extractor, or the reason why the value is missing.
     pub(crate) fn take(&self, text: &str) -> Result<String, String> {
         let extractor = Extractor::parse(text).map_err(|error| error.to_string());
         let extractor = extractor.unwrap_or_else(|error| panic!("{text}: {error}"));
@@ -56,7 +56,7 @@ impl Reply {
             .map_err(|none| none.to_string())
     }
 
-    /// Compares what an extractor takes; an expected reason may be a part of the whole.
+    /// Compares the value of an extractor; an expected reason may be a part of the actual one.
     pub(crate) fn check(&self, text: &str, expected: Result<&str, &str>) {
         match (self.take(text), expected) {
             (Ok(given), Ok(expected)) => assert_eq!(given, expected, "{text}"),

@@ -1,11 +1,11 @@
-//! All that is looked at in one response.
+//! All checks and extractors of one response.
 
 use crate::reply::Reply;
 use drumfire_extract::{Check, Expectation, Extractor, Rules, Take};
 use drumfire_plan::{Inspection, MismatchKind, Taken, VariableId};
 use drumfire_units::ByteSize;
 
-/// Rules with at most 1,000 bytes of a body.
+/// Rules that read at most 1,000 bytes of a body.
 pub(crate) fn rules(expected: &[(&str, &str, MismatchKind)], taken: &[&str]) -> Rules {
     let expectations = expected.iter().map(|(subject, check, kind)| Expectation {
         subject: Extractor::parse(subject).expect(subject),

@@ -1,4 +1,4 @@
-//! Everything but JSON.
+//! All sources except JSON.
 
 use crate::reply::Reply;
 use drumfire_extract::Extractor;

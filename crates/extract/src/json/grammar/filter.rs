@@ -12,14 +12,14 @@ use drumfire_plan::suggestion;
 
 const FUNCTIONS: [&str; 5] = ["length", "count", "value", "match", "search"];
 
-/// What stands in a filter before it is known whether it is compared.
+/// A part of a filter before it is known whether it is compared.
 enum Term {
     Query(Query),
     Operand(Operand),
     Matches(Matching),
 }
 
-/// Reads what follows the `?`.
+/// Parses the text after the `?`.
 pub(super) fn parse(cursor: &mut Cursor<'_>) -> Result<Filter, ParseError> {
     Ok(join(separated(cursor, "||", all)?, Filter::Any))
 }
@@ -67,7 +67,7 @@ fn parenthesized(cursor: &mut Cursor<'_>) -> Result<Filter, ParseError> {
     Ok(inner)
 }
 
-/// One or more parts with signs between them.
+/// One or more parts, separated by signs.
 fn separated(
     cursor: &mut Cursor<'_>,
     sign: &str,
@@ -86,7 +86,7 @@ fn separated(
     }
 }
 
-/// Only one part needs no joint.
+/// A single part needs no join.
 fn join(mut parts: Vec<Filter>, joint: fn(Vec<Filter>) -> Filter) -> Filter {
     match parts.pop() {
         Some(only) if parts.is_empty() => only,
@@ -97,7 +97,7 @@ fn join(mut parts: Vec<Filter>, joint: fn(Vec<Filter>) -> Filter) -> Filter {
     }
 }
 
-/// What holds or does not by itself.
+/// A term that is a condition by itself.
 fn test(at: usize, term: Term) -> Result<Filter, ParseError> {
     match term {
         Term::Query(query) => Ok(Filter::Exists(query)),
@@ -109,7 +109,7 @@ fn test(at: usize, term: Term) -> Result<Filter, ParseError> {
     }
 }
 
-/// What has one value.
+/// A term with a single value.
 fn operand(at: usize, term: Term) -> Result<Operand, ParseError> {
     match term {
         Term::Operand(operand) => Ok(operand),
@@ -169,7 +169,7 @@ fn query(cursor: &mut Cursor<'_>) -> Result<Query, ParseError> {
     })
 }
 
-/// A number of JSON.
+/// A JSON number.
 fn number(cursor: &mut Cursor<'_>) -> Result<Number, ParseError> {
     let rest = cursor.rest();
     let is_part = |b: &u8| b.is_ascii_digit() || b"+-.eE".contains(b);
@@ -226,7 +226,7 @@ fn function(cursor: &mut Cursor<'_>, name: &str) -> Result<Term, ParseError> {
     Ok(term)
 }
 
-/// An argument that has one value.
+/// An argument with a single value.
 fn argument(cursor: &mut Cursor<'_>) -> Result<Operand, ParseError> {
     let start = cursor.at();
     let term = cursor.nested(term)?;

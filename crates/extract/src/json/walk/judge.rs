@@ -1,4 +1,4 @@
-//! Whether a filter holds of a value.
+//! Decides whether a filter holds for a value.
 
 use super::Walk;
 use crate::NoValue;
@@ -15,12 +15,12 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
 
-/// Values within one another that are compared.
+/// The maximum nesting depth of compared values.
 const DEPTH_MAX: usize = 256;
-/// To compile an expression that stands in a body costs as much as to pass so many bytes.
+/// The cost of compiling an expression from a body, in scanned bytes.
 const COMPILATION: usize = 1 << 18;
 
-/// Where the queries of a filter begin.
+/// The positions at which the queries of a filter begin.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     /// The text's value, `$`.
@@ -29,14 +29,14 @@ pub(super) struct Place {
     pub(super) current: usize,
 }
 
-/// A value that is compared.
+/// A value in a comparison.
 enum Item<'a> {
     Nothing,
     Null,
     Bool(bool),
     Number(Number),
     Text(Cow<'a, str>),
-    /// An object or array, and where it begins.
+    /// An object or array, and its position.
     Nested(usize),
 }
 
@@ -78,13 +78,13 @@ pub(super) fn holds(
     }
 }
 
-/// Values that a query leads to.
+/// The values of a query.
 struct Found {
     count: usize,
     last: usize,
 }
 
-/// At most the first `limit` values to which a query leads; `None` where there is none.
+/// At most the first `limit` values of a query; `None` without values.
 fn count(
     query: &Query,
     scanner: &mut Scanner<'_>,
@@ -169,7 +169,7 @@ fn load(scanner: &mut Scanner<'_>, at: usize) -> Result<Item<'static>, Broken> {
     })
 }
 
-/// How two values compare; only numbers and texts are greater or less than others (RFC 9535,
+/// The order of two values; only numbers and texts can be greater or less than others (RFC 9535,
 /// section 2.3.5.2.2).
 fn compare(
     left: &Item<'_>,
@@ -187,7 +187,7 @@ fn compare(
     })
 }
 
-/// Whether the values at two places are equal; members in any order.
+/// Whether the values at two positions are equal; the order of members is ignored.
 fn are_equal(
     scanner: &mut Scanner<'_>,
     left: usize,
