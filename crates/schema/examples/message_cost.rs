@@ -1,4 +1,4 @@
-//! Prints the cost of a message, static and templated: nanoseconds each, the best of several
+//! Prints the cost of a message, static and templated: nanoseconds per message, the best of several
 //! rounds.
 //!
 //! `cargo run --release -p drumfire-schema --example message_cost`
@@ -21,11 +21,11 @@ const PROTO: &str = "syntax = \"proto3\";
 message Request { string id = 1; string name = 2; int64 number = 3; Request inner = 4; }
 service S { rpc M(Request) returns (Request); }";
 
-/// Messages of one round, and rounds.
+/// The number of messages in a round, and the number of rounds.
 const MESSAGES: u64 = 200_000;
 const ROUNDS: u32 = 7;
 
-/// A case: its name, and its data.
+/// A case: its name and its data.
 const CASES: [(&str, &str); 7] = [
     (
         "static",
@@ -77,7 +77,7 @@ fn with_metadata(method: &Method, sources: &Arc<Sources>) -> Result<f64, DataErr
     best(&Input::empty(method).with_metadata(metadata))
 }
 
-/// Nanoseconds for one call's metadata and message.
+/// Nanoseconds for the metadata and message of one call.
 fn best(input: &Input) -> Result<f64, DataError> {
     let (mut message, mut metadata) = (Vec::new(), RenderedFields::default());
     let mut best = f64::INFINITY;

@@ -1,4 +1,4 @@
-//! Descriptors that came from outside, checked and put together.
+//! Checks descriptors from outside, and combines them.
 
 use crate::fit::Fitting;
 use crate::{SchemaError, google, tokens};
@@ -6,12 +6,13 @@ use prost_reflect::DescriptorPool;
 use prost_reflect::prost_types::FileDescriptorProto;
 use std::collections::HashMap;
 
-/// How deep files may import each other; far beyond the depth of any real schema.
+/// The maximum depth of imports, far more than any real schema has.
 pub(crate) const IMPORT_DEPTH_MAX: usize = 500;
-/// Ways from file to file through public imports that are gone to find what each file sees.
+/// The maximum number of paths through public imports that are followed to find the files visible
+/// to each file.
 const IMPORT_WAYS_MAX: usize = 100_000_000;
 
-/// protobuf's own files, whose messages an `Any` may hold though no file imports them.
+/// protobuf's own files. An `Any` may contain their messages even if no file imports them.
 const WELL_KNOWN: [&str; 7] = [
     "google/protobuf/any.proto",
     "google/protobuf/duration.proto",
@@ -22,7 +23,8 @@ const WELL_KNOWN: [&str; 7] = [
     "google/protobuf/wrappers.proto",
 ];
 
-/// A pool of these files, of Google's own where they are imported and missing, and of protobuf's.
+/// A pool with these files, with Google's files if they are imported and missing, and with
+/// protobuf's.
 pub(crate) fn assemble(files: Vec<FileDescriptorProto>) -> Result<DescriptorPool, SchemaError> {
     let names: Vec<String> = files.iter().map(|file| file.name().to_owned()).collect();
     let mut known: HashMap<String, State> = HashMap::new();
@@ -41,13 +43,13 @@ pub(crate) fn assemble(files: Vec<FileDescriptorProto>) -> Result<DescriptorPool
         builder.add(&name)?;
     }
     for name in WELL_KNOWN {
-        // Where a file of another name has these messages, they are there.
+        // A file with another name may already contain these messages.
         let _there = builder.add(name);
     }
     Ok(builder.pool)
 }
 
-/// A file of protobuf's own, which need not be supplied; `None` for others.
+/// One of protobuf's own files, which need not be supplied; `None` for others.
 pub(crate) fn own(name: &str) -> Option<FileDescriptorProto> {
     if let Some(source) = google::source(name) {
         return protox_file(name, source);
@@ -62,31 +64,31 @@ fn protox_file(name: &str, source: &str) -> Option<FileDescriptorProto> {
     Some(file.file_descriptor_proto().clone())
 }
 
-/// The refusal of files that import each other deeper than [`IMPORT_DEPTH_MAX`].
+/// The message on files that import each other deeper than [`IMPORT_DEPTH_MAX`].
 pub(crate) fn too_deep() -> String {
     format!("files import each other more than {IMPORT_DEPTH_MAX} deep")
 }
 
-/// Where a file stands.
+/// The state of a file.
 enum State {
     Waiting(Box<FileDescriptorProto>),
-    /// Its imports are being added.
+    /// The imports of the file are being added.
     Open,
-    /// It has been added; the number of paths that lead on from it through public imports.
+    /// The file has been added; the number of paths from it through public imports.
     Done(usize),
 }
 
 struct Builder {
     known: HashMap<String, State>,
     fitting: Fitting,
-    /// The ways that have been gone.
+    /// The number of paths followed so far.
     ways: usize,
     pool: DescriptorPool,
 }
 
 impl Builder {
-    /// Adds a file after all that it imports. Walks with a stack of its own: the depth of the
-    /// imports comes from an untrusted server.
+    /// Adds a file after all its imports. The traversal uses an explicit stack, because an
+    /// untrusted server determines the depth of the imports.
     fn add(&mut self, name: &str) -> Result<(), SchemaError> {
         let mut stack: Vec<(FileDescriptorProto, usize)> = Vec::new();
         stack.extend(self.open(name, None)?.map(|file| (file, 0)));
@@ -105,7 +107,7 @@ impl Builder {
         Ok(())
     }
 
-    /// Takes a file that is to be added now; `None` if it has been.
+    /// Takes a file to be added now; `None` if it was already added.
     fn open(
         &mut self,
         name: &str,
@@ -152,8 +154,8 @@ impl Builder {
         Ok(())
     }
 
-    /// Counts the ways that are gone for a file, which are those on from each of its imports;
-    /// returns how many lead on from the file itself.
+    /// Counts the paths followed for a file, which are the paths from each of its imports; returns
+    /// the number of paths from the file itself.
     fn go_ways(&mut self, file: &FileDescriptorProto) -> usize {
         let on_from = |name: &String| match self.known.get(name) {
             Some(State::Done(ways)) => *ways,
@@ -161,7 +163,7 @@ impl Builder {
         };
         let gone = file.dependency.iter().map(on_from);
         let gone = gone.fold(0, usize::saturating_add);
-        // A file that is public is looked for among all of them.
+        // A public file is searched in the list of all dependencies.
         let looked = file.dependency.len() * (1 + file.public_dependency.len());
         let public = file.public_dependency.iter();
         let public = public.filter_map(|&index| file.dependency.get(usize::try_from(index).ok()?));

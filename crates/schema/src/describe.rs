@@ -1,5 +1,5 @@
-//! Symbols as a `.proto` file would have them, line by line. The names in a line are those of the
-//! schema, unescaped.
+//! Symbols in the form of a `.proto` file, line by line. The names in a line come from the schema,
+//! unescaped.
 
 use crate::{SchemaError, lookup};
 use prost_reflect::{
@@ -46,7 +46,7 @@ fn find_method(pool: &DescriptorPool, name: &str) -> Option<MethodDescriptor> {
     service.methods().find(|known| known.name() == method)
 }
 
-/// The full names of all services, messages and enums, but for the entries of maps.
+/// The full names of all services, messages and enums, except map entries.
 pub(crate) fn symbols(pool: &DescriptorPool) -> Vec<String> {
     let messages = pool
         .all_messages()
@@ -85,7 +85,7 @@ fn write_service(service: &ServiceDescriptor, out: &mut Vec<String>) {
     out.push("}".to_owned());
 }
 
-/// A message with the messages and enums inside it. Decoding has bounded how deep they lie.
+/// A message with its nested messages and enums. Decoding has bounded their depth.
 fn write_message(message: &MessageDescriptor, depth: usize, out: &mut Vec<String>) {
     let indent = "  ".repeat(depth);
     let name = if depth == 0 {

@@ -1,11 +1,11 @@
-//! Files in an edition of protobuf, which replaced `syntax`. What compiles and reflects here knows
-//! proto2 and proto3 only, so such a file is lowered to proto2: each field gets the label, the
-//! packing and the encoding that its features ask for.
+//! Files in an edition of protobuf, which replaced `syntax`. The libraries for compiling and
+//! reflection support only proto2 and proto3, so such a file is lowered to proto2: each field gets
+//! the label, the packing and the encoding that its features require.
 //!
-//! Two things are lost, neither of which a receiver sees: a field without presence that is given
-//! its zero is sent with it, and a closed enum takes any number. Features that concern generated
-//! code, names, visibility or JSON change no bytes; those that do have the same defaults in every
-//! edition so far.
+//! Two properties are lost, which a receiver can't see: a field without presence that is set to
+//! zero is sent as a zero, and a closed enum accepts any number. Features about generated code,
+//! names, visibility or JSON do not change the bytes; the features that do have the same defaults
+//! in every edition so far.
 
 mod source;
 
@@ -17,10 +17,10 @@ use prost_reflect::prost_types::{
 };
 pub(crate) use source::parse;
 
-/// The editions that are understood, by their number in protobuf's descriptor.proto.
+/// The supported editions, by their number in protobuf's descriptor.proto.
 const EDITIONS: [(i32, &str); 3] = [(1000, "2023"), (1001, "2024"), (1002, "2026")];
 
-/// The features of a file's parts: `FileDescriptorProto` with nothing else.
+/// The features in a file: `FileDescriptorProto` without its other parts.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct File {
     #[prost(string, optional, tag = "1")]
@@ -37,7 +37,7 @@ pub(crate) struct File {
     edition: Option<i32>,
 }
 
-/// The same of a message.
+/// The features in a message.
 #[derive(Clone, PartialEq, Message)]
 struct MessagePart {
     #[prost(message, repeated, tag = "2")]
@@ -48,7 +48,7 @@ struct MessagePart {
     extensions: Vec<FieldPart>,
 }
 
-/// The same of a field.
+/// The features in a field.
 #[derive(Clone, PartialEq, Message)]
 struct FieldPart {
     #[prost(message, optional, tag = "8")]
@@ -80,14 +80,14 @@ struct FeatureSet {
     message_encoding: Option<i32>,
 }
 
-/// `FieldPresence`: the field must be there.
+/// `FieldPresence`: the field is required.
 const LEGACY_REQUIRED: i32 = 3;
-/// `RepeatedFieldEncoding`: each element has a key of its own.
+/// `RepeatedFieldEncoding`: each element has a separate key.
 const EXPANDED: i32 = 2;
 /// `MessageEncoding`: as a group.
 const DELIMITED: i32 = 2;
 
-/// What holds for a field.
+/// The effective features of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Features {
     is_required: bool,
@@ -96,14 +96,14 @@ struct Features {
 }
 
 impl Features {
-    /// The defaults of every edition so far.
+    /// The defaults in every edition so far.
     const DEFAULT: Self = Self {
         is_required: false,
         is_packed: true,
         is_delimited: false,
     };
 
-    /// These, where a part sets no others.
+    /// These features, overridden by those that a part sets.
     fn with(self, set: Option<&FeatureSet>) -> Self {
         let Some(set) = set else { return self };
         let or =
@@ -117,10 +117,10 @@ impl Features {
 }
 
 impl File {
-    /// Lowers the file that these are the features of, if it is in an edition.
+    /// Lowers the file of these features, if it uses an edition.
     ///
     /// # Errors
-    /// When the edition is not known.
+    /// If the edition is unknown.
     pub(crate) fn lower(&self, file: &mut FileDescriptorProto) -> Result<(), SchemaError> {
         match self.edition {
             Some(number) if EDITIONS.iter().any(|(known, _)| *known == number) => {}
@@ -145,7 +145,8 @@ impl File {
     }
 }
 
-/// The refusal of a file in an edition: `place` is its name, and the line where that is known.
+/// The message on a file in an unknown edition: `place` is the file's name, with the line if it is
+/// known.
 fn refusal(place: &str, edition: &str) -> String {
     let edition: String = edition.chars().take(20).collect();
     let [first, second, last] = EDITIONS.map(|(_, name)| name);
@@ -160,7 +161,7 @@ fn lower_message(message: &mut DescriptorProto, part: &MessagePart, outer: Featu
         let options = message.options.as_ref();
         options.is_some_and(|options| options.map_entry())
     };
-    // Entries of maps are as they are, whatever the file's features.
+    // Map entries are unchanged, regardless of the file's features.
     let entries: Vec<String> = message
         .nested_type
         .iter()
@@ -176,7 +177,7 @@ fn lower_message(message: &mut DescriptorProto, part: &MessagePart, outer: Featu
     }
 }
 
-/// Lowers the fields of a message whose maps have these entries.
+/// Lowers the fields of a message with these map entries.
 fn lower_fields(
     fields: &mut [FieldDescriptorProto],
     parts: &[FieldPart],

@@ -1,13 +1,13 @@
-//! Why a schema, or something in it, can't be had.
+//! The error for an unusable schema or symbol.
 
 use std::fmt;
 
-/// Why a schema, or something in it, can't be had: in words, with the file and the line where there
-/// is one, and with the remedy where it is known.
+/// The reason why a schema or a part of it can't be used, as text: with the file and the line if
+/// there is one, and with the remedy if it is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaError(pub String);
 
-/// On one line, whatever names there are in it.
+/// Prints on one line, with any names.
 impl fmt::Display for SchemaError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.replace('\r', "\\r").replace('\n', "\\n"))

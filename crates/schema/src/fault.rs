@@ -2,7 +2,7 @@
 
 use crate::wire::Reason;
 
-/// A mistake, and the numbers of the fields that lead to it, the innermost first.
+/// A mistake, and the numbers of the fields on the path to it, innermost first.
 pub(crate) struct Fault {
     pub(crate) reason: Reason,
     pub(crate) path: Vec<u32>,
@@ -16,10 +16,10 @@ impl From<Reason> for Box<Fault> {
     }
 }
 
-/// The same fault, seen from a message further out.
+/// The fault from the point of view of an enclosing message.
 #[cold]
 pub(crate) fn within(number: u32, mut fault: Box<Fault>) -> Box<Fault> {
-    // Of many levels those next to the fault are named.
+    // If there are many levels, only the innermost are named.
     const LEVELS: usize = 8;
     if fault.path.len() < LEVELS {
         fault.path.push(number);

@@ -11,11 +11,11 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io;
 
-/// `.proto` files and where their imports are looked for.
+/// `.proto` files, and the folders of their imports.
 pub(crate) struct Files<R> {
-    /// The names under which the files are compiled, and where they lie.
+    /// The names under which the files are compiled, and their paths.
     roots: Vec<(String, String)>,
-    /// The folders of imports, in order; empty for the working directory.
+    /// The folders of imports, in order; an empty name is the working directory.
     folders: Vec<String>,
     read: R,
 }
@@ -28,7 +28,7 @@ impl<R: Fn(&str) -> io::Result<Vec<u8>> + 'static> Files<R> {
             let path = &located_file(path, import_paths, &read);
             let below = import_paths.iter().find_map(|folder| below(path, folder));
             let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
-            // `/a.proto` lies in `/`.
+            // `/a.proto` is in `/`.
             let folder = if path.starts_with('/') && folder.is_empty() {
                 "/"
             } else {
@@ -48,7 +48,7 @@ impl<R: Fn(&str) -> io::Result<Vec<u8>> + 'static> Files<R> {
         }
     }
 
-    /// Compiles the files with all that they import.
+    /// Compiles the files with all their imports.
     pub(crate) fn compile(self) -> Result<DescriptorPool, SchemaError> {
         let roots = self.roots.clone();
         let searched = self.searched();
@@ -64,7 +64,7 @@ impl<R: Fn(&str) -> io::Result<Vec<u8>> + 'static> Files<R> {
         compiler.include_imports(true);
         for (name, path) in &roots {
             compiler.open_file(name).map_err(|error| {
-                // Its own word for a root that is not there speaks of include paths.
+                // The compiler's message on a missing root mentions include paths.
                 if error.is_file_not_found() && error.file().is_none() {
                     return SchemaError(format!("can't read {path}: no such file"));
                 }
@@ -75,11 +75,12 @@ impl<R: Fn(&str) -> io::Result<Vec<u8>> + 'static> Files<R> {
                 SchemaError(text)
             })?;
         }
-        // The compiler's own pool has fields as they were before options were read: none is packed.
+        // The compiler's pool has the fields before options were applied, so none of them is
+        // packed.
         assemble::assemble(compiler.file_descriptor_set().file)
     }
 
-    /// Where imports were looked for, for an error.
+    /// The searched folders, for an error.
     fn searched(&self) -> String {
         let named = |folder: &String| match folder.as_str() {
             "" => ".".to_owned(),
@@ -90,8 +91,8 @@ impl<R: Fn(&str) -> io::Result<Vec<u8>> + 'static> Files<R> {
     }
 }
 
-/// The place of a file: where its path says, or else below the first import path that has it, as
-/// protoc looks for the files that it is given.
+/// The path of a file: as given, or otherwise below the first import path that contains it, in the
+/// order in which protoc searches its input files.
 fn located_file<R: Fn(&str) -> io::Result<Vec<u8>>>(
     path: &str,
     import_paths: &[String],
@@ -111,7 +112,7 @@ fn located_file<R: Fn(&str) -> io::Result<Vec<u8>>>(
         .unwrap_or_else(|| path.to_owned())
 }
 
-/// The path of a file in a folder, of which the name is normalized.
+/// The path of a file in a folder with a normalized name.
 fn in_folder(folder: &str, name: &str) -> String {
     match folder {
         "" => name.to_owned(),
@@ -120,8 +121,8 @@ fn in_folder(folder: &str, name: &str) -> String {
     }
 }
 
-/// The compiler's message behind the file, line and column of its error. Of several places it is
-/// the last: the second definition conflicts with the first.
+/// The compiler's message after the file, line and column of its error. If there are several
+/// places, the last one is used: a second definition conflicts with the first.
 fn located(error: &protox::Error, roots: &[(String, String)]) -> String {
     let root = |name: &str| {
         roots
@@ -146,14 +147,14 @@ fn located(error: &protox::Error, roots: &[(String, String)]) -> String {
             };
             format!("{path}:{}:{}: {words}", at.line() + 1, at.column() + 1)
         }
-        // A circle of imports has no single place; the error names its files itself.
+        // An import cycle has no single place; the error lists its files.
         None if error.to_string().contains(name) => error.to_string(),
         None => format!("{path}: {error}"),
     }
 }
 
-/// The name without dots of an import that has some, of which the compiler's own words say nothing.
-/// `at` is the text at the error's place.
+/// The name without dots for an import that contains some, which the compiler's message does not
+/// explain. `at` is the text at the error's place.
 fn dotted_import(at: &[u8]) -> Option<String> {
     let name = std::str::from_utf8(at).ok()?.trim_matches(['"', '\'']);
     let is_file = name.ends_with(".proto");
@@ -181,7 +182,7 @@ fn clean(folder: &str) -> String {
     }
 }
 
-/// The name of a file from a folder above it.
+/// The name of a file relative to a folder above it.
 fn below<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
     let folder = clean(folder);
     if folder.is_empty() {
@@ -202,20 +203,20 @@ struct Resolver<R> {
     read: R,
     google: GoogleFileResolver,
     importing: RefCell<Importing>,
-    /// What all files together may hold.
+    /// The limits of all files together.
     fitting: RefCell<Fitting>,
 }
 
-/// The files whose imports are being opened, from a root on: the imports of each.
+/// The files whose imports are being opened, from a root on, with the imports of each.
 ///
-/// The compiler opens imports in depth, by recursion, and does not bound it.
+/// The compiler opens imports depth-first by recursion, without a bound.
 #[derive(Default)]
 struct Importing(Vec<Vec<String>>);
 
 impl Importing {
-    /// Notes a file that is opened, and what it imports; returns how deep it lies.
+    /// Records an opened file and its imports; returns its depth.
     fn open(&mut self, name: &str, imports: &[String]) -> usize {
-        // A file is opened once: had a file that imports it been finished, it would be open.
+        // A file is opened once: if a file that imports it were finished, it would already be open.
         while self
             .0
             .last()
@@ -231,7 +232,7 @@ impl Importing {
 impl<R: Fn(&str) -> io::Result<Vec<u8>>> FileResolver for Resolver<R> {
     fn open_file(&self, name: &str) -> Result<File, protox::Error> {
         let file = self.find(name)?;
-        // The compiler's library keeps names in full, and takes other harm, as with descriptors.
+        // The compiler's library stores full names, and has other weaknesses, as with descriptors.
         let mut looked_at = file.file_descriptor_proto().clone();
         let fits = self.fitting.borrow_mut().fit(&mut looked_at);
         fits.map_err(|what| protox::Error::new(format!("{name}: {what}")))?;
@@ -245,8 +246,8 @@ impl<R: Fn(&str) -> io::Result<Vec<u8>>> FileResolver for Resolver<R> {
 }
 
 impl<R: Fn(&str) -> io::Result<Vec<u8>>> Resolver<R> {
-    /// Finds a file among the roots, among protobuf's own, in the folders, or among those that are
-    /// known.
+    /// Finds a file among the roots, among protobuf's own files, in the folders, or among the
+    /// built-in files.
     fn find(&self, name: &str) -> Result<File, protox::Error> {
         if let Some(path) = self.roots.get(name) {
             return match self.read(name, path)? {
@@ -254,7 +255,7 @@ impl<R: Fn(&str) -> io::Result<Vec<u8>>> Resolver<R> {
                 None => Err(protox::Error::file_not_found(name)),
             };
         }
-        // protobuf's own files, of which an installed version may be newer than the compiler.
+        // An installed version of protobuf's own files may be newer than the compiler.
         if name.starts_with("google/protobuf/")
             && let Ok(own) = self.own(name)
         {
@@ -268,7 +269,7 @@ impl<R: Fn(&str) -> io::Result<Vec<u8>>> Resolver<R> {
         self.own(name)
     }
 
-    /// A file that comes with the program.
+    /// A built-in file.
     fn own(&self, name: &str) -> Result<File, protox::Error> {
         match google::source(name) {
             Some(source) => tokens::parsed(name, source),
@@ -276,7 +277,7 @@ impl<R: Fn(&str) -> io::Result<Vec<u8>>> Resolver<R> {
         }
     }
 
-    /// Reads a file, if it is there.
+    /// Reads a file, if it exists.
     fn read(&self, name: &str, path: &str) -> Result<Option<File>, protox::Error> {
         let bytes = match (self.read)(path) {
             Ok(bytes) => bytes,
@@ -285,9 +286,9 @@ impl<R: Fn(&str) -> io::Result<Vec<u8>>> Resolver<R> {
                 return Err(protox::Error::new(format!("can't read {path}: {error}")));
             }
         };
-        // Comments in Latin-1 or another code have no part in the schema.
+        // Comments in Latin-1 or another encoding do not affect the schema.
         let source = String::from_utf8_lossy(&bytes);
-        // Editors put a byte order mark before the text, which protoc skips.
+        // Editors may add a byte order mark, which protoc skips.
         let source = source.strip_prefix('\u{feff}').unwrap_or(&source);
         match edition::parse(name, path, source)? {
             Some(file) => Ok(Some(File::from_file_descriptor_proto(file))),

@@ -1,16 +1,16 @@
-//! Descriptors from outside, made fit for the library that reflects them.
+//! Makes descriptors from outside safe for the reflection library.
 //!
-//! The library relies on what protobuf's compiler makes. Some other descriptors end the program,
-//! keep it busy without end or fill the memory:
+//! The library relies on the output of protobuf's compiler. Some other descriptors crash the
+//! program, keep it busy forever or fill the memory:
 //!
-//! - a `syntax` that it does not know;
+//! - an unknown `syntax`;
 //! - a default of bytes with an incomplete escape;
-//! - `google.protobuf.FieldOptions` and its like, defined anew in another form;
-//! - options that are not interpreted yet, such as a message in text form nested without bound;
-//! - the entry of a map that has no key and value;
-//! - public imports that lead to a file in very many ways;
+//! - `google.protobuf.FieldOptions` and similar messages, redefined in another form;
+//! - options that are not interpreted yet, such as a message in text form with unbounded nesting;
+//! - a map entry without key and value;
+//! - public imports that lead to a file on very many paths;
 //! - reserved numbers, compared with every field;
-//! - names, which are kept in full for everything that lies within.
+//! - names, which are stored in full for every nested item.
 
 use prost_reflect::prost_types::field_descriptor_proto::{Label, Type};
 use prost_reflect::prost_types::{
@@ -18,16 +18,16 @@ use prost_reflect::prost_types::{
     FileDescriptorProto, MessageOptions, UninterpretedOption,
 };
 
-/// Bytes of a file's name; every mistake in the file repeats it.
+/// The maximum length of a file's name in bytes; every mistake in the file repeats it.
 const FILE_NAME_BYTES: usize = 512;
-/// Bytes of the full name of anything, which is its name with those around it.
+/// The maximum length of a full name in bytes, which includes the enclosing names.
 const NAME_BYTES: usize = 1000;
-/// Bytes that all full names of a schema may have.
+/// The maximum size of all full names of a schema together, in bytes.
 const NAMES_BYTES: usize = 128 << 20;
-/// Comparisons of numbers with reserved ranges, in all.
+/// The maximum number of comparisons of numbers with reserved ranges, in total.
 const COMPARISONS_MAX: usize = 100_000_000;
 
-/// An option of protobuf's own that changes how messages are encoded.
+/// An option of protobuf that changes the encoding of messages.
 struct OwnOption {
     message: &'static str,
     field: &'static str,
@@ -52,17 +52,18 @@ const OPTIONS: [OwnOption; 3] = [
     },
 ];
 
-/// Looks through the files of one schema.
+/// Examines the files of one schema.
 #[derive(Debug, Default)]
 pub(crate) struct Fitting {
     /// The full name of the item under examination.
     scope: String,
-    /// Bytes of all full names so far.
+    /// The size of all full names so far, in bytes.
     names: usize,
-    /// Comparisons so far, those for extensions apart: which message they extend is not known yet.
+    /// The number of comparisons so far. Comparisons for extensions are separate, because the
+    /// extended message is not known yet.
     comparisons: usize,
     extensions: usize,
-    /// The most ranges that any message has.
+    /// The maximum number of ranges in any message.
     ranges: usize,
 }
 
@@ -70,7 +71,7 @@ impl Fitting {
     /// Reduces a file to the parts that are used.
     ///
     /// # Errors
-    /// In words, when the library would take harm from it.
+    /// A message, if the file could harm the library.
     pub(crate) fn fit(&mut self, file: &mut FileDescriptorProto) -> Result<(), String> {
         if file.name().len() > FILE_NAME_BYTES {
             return Err(format!(
@@ -79,7 +80,7 @@ impl Fitting {
         }
         match file.syntax.as_deref() {
             None | Some("proto2" | "proto3") => {}
-            // As protobuf's own compiler has it.
+            // An empty syntax is the default, as in protobuf's own compiler.
             Some("") => file.syntax = None,
             Some(other) => {
                 let shown: String = other.chars().take(20).collect();
@@ -91,7 +92,7 @@ impl Fitting {
         file.options = None;
         file.source_code_info = None;
         self.scope.clear();
-        // A package is a name for each of its parts.
+        // Each part of a package's name is a symbol.
         for (end, _) in file.package().match_indices('.') {
             self.name(&file.package()[..end])?;
         }
@@ -121,7 +122,7 @@ impl Fitting {
         Ok(())
     }
 
-    /// A message with what lies in it. Decoding has bounded how deep.
+    /// A message with its nested items. Decoding has bounded their depth.
     fn message(&mut self, message: &mut DescriptorProto) -> Result<(), String> {
         let outer = self.enter(message.name())?;
         let entry = message.options.take().and_then(|options| options.map_entry);
@@ -180,7 +181,7 @@ impl Fitting {
             self.name(value.name())?;
         }
         let reserved = found.reserved_range.iter();
-        // An enum's ranges have their last number in them.
+        // The ranges of an enum include their last number.
         let reserved = reserved.map(|range| (range.start().into(), i64::from(range.end()) + 1));
         self.disjoint(reserved.collect())?;
         self.compare(found.value.len(), found.reserved_range.len());
@@ -212,7 +213,7 @@ impl Fitting {
         Ok(())
     }
 
-    /// Refuses messages of options that could not be read as protobuf's own.
+    /// Refuses redefined options messages that could not be decoded like protobuf's own.
     fn options_message(&self, message: &DescriptorProto) -> Result<(), String> {
         let Some(own) = OPTIONS.iter().find(|own| own.message == self.scope) else {
             return Ok(());
@@ -232,8 +233,8 @@ impl Fitting {
         }
     }
 
-    /// Goes into something with a name; returns the length that the scope is to be cut to when it
-    /// is left.
+    /// Enters a named item; returns the length to which the scope must be truncated at the end of
+    /// the item.
     fn enter(&mut self, name: &str) -> Result<usize, String> {
         self.name(name)?;
         let outer = self.scope.len();
@@ -244,7 +245,7 @@ impl Fitting {
         Ok(outer)
     }
 
-    /// Counts a name with the names around it.
+    /// Counts a name with its enclosing names.
     fn name(&mut self, name: &str) -> Result<(), String> {
         let length = self.scope.len() + 1 + name.len();
         if length > NAME_BYTES {
@@ -264,7 +265,7 @@ impl Fitting {
         self.comparisons = self.comparisons.saturating_add(comparisons);
     }
 
-    /// Refuses ranges that overlap, as protobuf's own compiler does: a number would be in many.
+    /// Refuses overlapping ranges, as protobuf's own compiler does: a number could be in many.
     fn disjoint(&self, mut ranges: Vec<(i64, i64)>) -> Result<(), String> {
         ranges.sort_unstable();
         match ranges.windows(2).any(|pair| pair[1].0 < pair[0].1) {
@@ -274,7 +275,7 @@ impl Fitting {
     }
 }
 
-/// The value of an uninterpreted option that is a truth value.
+/// The value of an uninterpreted boolean option.
 fn named(options: &[UninterpretedOption], name: &str) -> Option<bool> {
     let option = options.iter().find(|option| match option.name.as_slice() {
         [part] => !part.is_extension && part.name_part == name,
@@ -287,7 +288,7 @@ fn named(options: &[UninterpretedOption], name: &str) -> Option<bool> {
     }
 }
 
-/// Whether the escapes in a text for bytes are whole, and each is a byte.
+/// Whether the escapes in a text for bytes are complete, and each is a byte.
 fn is_escaped(text: &str) -> bool {
     let mut bytes = text.bytes().peekable();
     while let Some(byte) = bytes.next() {

@@ -1,10 +1,10 @@
-//! Files that services import and few users have at hand: `google/api`, `google/rpc` and
+//! Files that many services import and few users have installed: `google/api`, `google/rpc` and
 //! `google/type`.
 //!
-//! Only names, numbers and types stand in them, which suffice for the wire and for options.
+//! The files contain only names, numbers and types, which suffice for the wire and for options.
 //! protobuf's own files come with the compiler.
 
-/// Names and texts.
+/// The names and texts of the files.
 const SOURCES: [(&str, &str); 24] = [
     (
         "google/api/annotations.proto",
@@ -42,7 +42,7 @@ const SOURCES: [(&str, &str); 24] = [
         "google/api/visibility.proto",
         include_str!("google/api/visibility.proto"),
     ),
-    // Features of generated code, which files in an edition import and no message has.
+    // Features of generated code, which files in an edition import and no message contains.
     ("google/protobuf/cpp_features.proto", FEATURES),
     ("google/protobuf/go_features.proto", FEATURES),
     ("google/protobuf/java_features.proto", FEATURES),
@@ -98,7 +98,7 @@ const SOURCES: [(&str, &str); 24] = [
 
 const FEATURES: &str = "syntax = \"proto2\"; package pb;";
 
-/// The text of a file by the name that imports have.
+/// The text of a file, by its import name.
 pub(crate) fn source(name: &str) -> Option<&'static str> {
     let mut sources = SOURCES.iter();
     sources

@@ -1,5 +1,5 @@
-//! The messages of calls: encoded once where nothing varies, and rendered per call or message
-//! otherwise.
+//! The messages of calls: encoded once if nothing varies, and otherwise rendered per call or per
+//! message.
 
 mod binary;
 mod elements;
@@ -22,7 +22,8 @@ use std::sync::Arc;
 /// How often templates are evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refresh {
-    /// Once a call: its messages share random values, also when the list of messages starts over.
+    /// Once per call: its messages share random values, even when the list of messages starts
+    /// again.
     Call,
     /// For every message.
     Message,
@@ -30,31 +31,31 @@ pub enum Refresh {
 
 /// The messages of a method's calls.
 ///
-/// An array is one stream's messages where the client streams. Elsewhere every call takes one of
-/// its elements, by the order given.
+/// For a client stream, an array contains the messages of one stream. For other methods, every call
+/// takes one of its elements, in the given order.
 pub struct Input {
     descriptor: MessageDescriptor,
-    /// Whether a call sends all elements or one.
+    /// Whether a call sends all elements, or one.
     streams: bool,
     body: Body,
-    /// The elements, where a call takes one of them.
+    /// The list of elements, if a call takes one of them.
     list: Arc<SharedList>,
     refresh: Refresh,
     metadata: Vec<Metadata>,
-    /// For how many calls the feeds of templates last.
+    /// The number of calls for which the feeds of templates have rows.
     feeds: Option<u64>,
 }
 
 enum Body {
-    /// Nothing varies within an element. Never empty.
+    /// Elements that do not vary. Never empty.
     Fixed(Vec<Vec<u8>>),
-    /// Something does. Never empty.
+    /// Elements of which some vary. Never empty.
     Elements(Vec<Element>),
-    /// How many elements there are is known when the text is rendered.
+    /// The number of elements is known only after the text is rendered.
     Rendered(Rendered),
 }
 
-/// In short: descriptors of messages that contain themselves never end when they are shown.
+/// The output is short: descriptors of recursive messages would be printed without end.
 impl fmt::Debug for Input {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let form = match &self.body {
@@ -72,7 +73,7 @@ impl fmt::Debug for Input {
     }
 }
 
-/// Messages whose JSON is no object (protobuf's JSON mapping, well-known types).
+/// Messages whose JSON form is not an object (protobuf's JSON mapping, well-known types).
 const NO_OBJECTS: [&str; 14] = [
     "google.protobuf.BoolValue",
     "google.protobuf.BytesValue",
@@ -97,10 +98,10 @@ impl Input {
         Self::new(method, Body::Fixed(vec![Vec::new()]))
     }
 
-    /// One message without a field.
+    /// One message without fields.
     ///
     /// # Errors
-    /// When the message requires one.
+    /// If the message has required fields.
     pub fn blank(method: &Method) -> Result<Self, DataError> {
         let descriptor = method.input();
         match NO_OBJECTS.contains(&descriptor.full_name()) {
@@ -109,18 +110,18 @@ impl Input {
         }
     }
 
-    /// JSON in which nothing is computed: one message, or an array of them.
+    /// Static JSON: one message, or an array of messages.
     ///
     /// # Errors
-    /// When the text is no JSON, an array is empty, or an element is not of the method's form.
+    /// If the text is not JSON, an array is empty, or an element does not have the method's form.
     pub fn json(method: &Method, text: &str) -> Result<Self, DataError> {
         Self::json_by(method, text, Reading::Protobuf)
     }
 
-    /// The same by another reading of JSON.
+    /// Static JSON in the given reading.
     ///
     /// # Errors
-    /// As [`Input::json`].
+    /// See [`Input::json`].
     pub fn json_by(method: &Method, text: &str, reading: Reading) -> Result<Self, DataError> {
         let descriptor = method.input();
         let encode = |text: &str| {
@@ -137,12 +138,12 @@ impl Input {
         Ok(Self::new(method, Body::Fixed(body)))
     }
 
-    /// JSON in the native template language: one message, or an array of them. Where expressions
-    /// stand only inside strings, which is where protobuf's JSON lets all but truth values stand,
-    /// they are rendered straight into the message.
+    /// JSON in the native template language: one message, or an array of messages. If expressions
+    /// occur only inside strings, which protobuf's JSON allows for all types except booleans, they
+    /// are rendered directly into the message.
     ///
     /// # Errors
-    /// When the template can't be compiled, or does not make a message for the first call.
+    /// If the template can't be compiled, or does not give a message for the first call.
     pub fn template(
         method: &Method,
         text: &str,
@@ -157,11 +158,12 @@ impl Input {
         )
     }
 
-    /// The same, where this is the first call: it has the variables that the template may read. Where
-    /// it fails, `is_spared` decides by the error and the variables whether it may.
+    /// JSON in the native template language, with this first call: it contains the variables that
+    /// the template may read. If rendering fails, `is_spared` decides by the error and the
+    /// variables whether the failure is acceptable.
     ///
     /// # Errors
-    /// As [`Input::template`].
+    /// See [`Input::template`].
     pub fn template_for(
         method: &Method,
         text: &str,
@@ -175,7 +177,7 @@ impl Input {
         let template = Template::compile(text, Text::Json, sources)
             .map_err(|error| DataError::new(error.to_string()))?;
         let count = template.count();
-        // Only a run knows the values with which it could be tried.
+        // The values needed for a trial are known only during the run.
         let rendered = template.render(first, 0, &mut String::new());
         if let Err(error) = rendered
             && is_spared(&error, template.variables())
@@ -195,15 +197,15 @@ impl Input {
         Ok(input)
     }
 
-    /// The variables of the user that its metadata may read.
+    /// The variables of the user that the metadata may read.
     #[must_use]
     pub fn variables_of_metadata(&self) -> Vec<VariableId> {
         let each = self.metadata.iter().flat_map(Metadata::variables);
         each.copied().collect()
     }
 
-    /// Any template language whose text is JSON, read leniently. It is evaluated once a call;
-    /// nothing is tried before the run but by [`Input::check`].
+    /// A template in any language whose result is JSON, read leniently. The template is evaluated
+    /// once per call; before the run, only [`Input::check`] tries it.
     #[must_use]
     pub fn text(method: &Method, template: Arc<dyn TextTemplate>) -> Self {
         let rendered = Rendered::new(template, Reading::Lenient);
@@ -212,10 +214,10 @@ impl Input {
         input
     }
 
-    /// Encoded messages: each with its length before it as a varint, or else a single one.
+    /// Encoded messages: each after its length as a varint, or a single message without a length.
     ///
     /// # Errors
-    /// When the bytes are neither.
+    /// If the bytes have neither form.
     pub fn binary(method: &Method, bytes: &[u8]) -> Result<Self, DataError> {
         let messages = binary::messages(&method.input(), bytes)?;
         Ok(Self::new(method, Body::Fixed(messages)))
@@ -233,22 +235,22 @@ impl Input {
         }
     }
 
-    /// With another order of elements than in turn.
+    /// Sets the order of the elements, instead of in turn.
     #[must_use]
     pub fn with_order(mut self, order: Order) -> Self {
         self.list = Arc::new(SharedList::new(order));
         self
     }
 
-    /// Sets how often templates are evaluated. The default is per message, and for [`Input::text`]
-    /// per call.
+    /// Sets how often templates are evaluated. The default is per message, and per call for
+    /// [`Input::text`].
     #[must_use]
     pub const fn with_refresh(mut self, refresh: Refresh) -> Self {
         self.refresh = refresh;
         self
     }
 
-    /// With metadata that varies, beside what there is.
+    /// Adds varying metadata.
     #[must_use]
     pub fn with_metadata(mut self, metadata: Metadata) -> Self {
         let part = 1 + self.metadata.len() as u32;
@@ -256,13 +258,13 @@ impl Input {
         self
     }
 
-    /// The list of elements of which each call takes one; `None` where a call sends all.
+    /// The list of elements from which each call takes one; `None` if a call sends all.
     #[must_use]
     pub fn shared_list(&self) -> Option<&Arc<SharedList>> {
         (!self.streams).then_some(&self.list)
     }
 
-    /// For how many calls there are elements, where each is taken once.
+    /// The number of calls for which there are elements, if each is taken once.
     #[must_use]
     pub fn elements_once(&self) -> Option<u64> {
         let elements = match &self.body {
@@ -273,7 +275,7 @@ impl Input {
         elements.filter(|_| !self.streams && self.list.is_once())
     }
 
-    /// The number of messages of each call, where that is known before a call is made.
+    /// The number of messages in each call, if it is known before the call.
     #[must_use]
     pub fn messages_each(&self) -> Option<u64> {
         match &self.body {
@@ -284,18 +286,18 @@ impl Input {
         }
     }
 
-    /// For how many iterations of its pool there are rows, when a feed is gone through once; the run
-    /// may stop after them.
+    /// The number of iterations of the pool for which feeds have rows, if a feed is read once; the
+    /// run may stop after them.
     #[must_use]
     pub fn count(&self) -> Option<u64> {
         let metadata = self.metadata.iter().filter_map(Metadata::count);
         self.feeds.into_iter().chain(metadata).min()
     }
 
-    /// Renders what one call would send, of templated elements all, and forgets it.
+    /// Renders one call, including all templated elements, and discards the result.
     ///
     /// # Errors
-    /// As [`RequestData::message`] and [`RequestData::fields`].
+    /// See [`RequestData::message`] and [`RequestData::fields`].
     pub fn check(&self, call: &RequestContext) -> Result<(), DataError> {
         let tried = self.try_call(call);
         if let Body::Rendered(text) = &self.body {
@@ -332,14 +334,14 @@ impl Input {
         })
     }
 
-    /// Which of `length` elements a message is.
+    /// The index of a message among `length` elements.
     fn index(&self, call: &RequestContext, n: u64, length: u64) -> Result<usize, DataError> {
         let index = if self.streams {
             n.checked_rem(length)
         } else {
             self.list.index(call, length)
         };
-        // An index below a length that was a usize.
+        // The index is below a length that was a usize.
         index.map(|index| index as usize).ok_or_else(|| {
             DataError::new(match length {
                 0 => "no data provided for request: the array is empty".to_owned(),
@@ -376,7 +378,7 @@ impl RequestData for Input {
             _ if !self.streams => 1,
             Body::Fixed(messages) => messages.len() as u64,
             Body::Elements(elements) => elements.len() as u64,
-            // A text that fails is an error of its first message.
+            // If the text fails, its first message reports the error.
             Body::Rendered(text) => text
                 .get(&self.descriptor, call, 0)
                 .map_or(1, |list| list.len() as u64),
@@ -410,7 +412,7 @@ impl RequestData for Input {
 }
 
 impl Input {
-    /// Whether some calls find no data.
+    /// Whether some calls have no data.
     fn ends(&self) -> bool {
         self.count().is_some() || self.elements_once().is_some()
     }

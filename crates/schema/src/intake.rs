@@ -1,8 +1,8 @@
-//! File descriptors from outside, read.
+//! Reads file descriptors from outside.
 //!
 //! The parts of a descriptor are counted before it is decoded, because a part takes two bytes on
-//! the wire and hundreds in memory. Positions in the source are left out: they make up most of many
-//! descriptors, and are of no use here.
+//! the wire and hundreds in memory. Source positions are removed: they make up most of many
+//! descriptors, and are not used.
 
 use crate::edition;
 use crate::wire::{Reader, Reason, Wire};
@@ -10,9 +10,9 @@ use prost::Message;
 use prost_reflect::prost_types::FileDescriptorProto;
 use std::borrow::Cow;
 
-/// Messages, fields, values and so on that all files of a schema may have.
+/// The maximum number of messages, fields, values and so on in all files of a schema.
 const PARTS_MAX: usize = 1_000_000;
-/// How deep messages may lie in each other; decoding has about the same limit.
+/// The maximum nesting depth of messages; decoding has about the same limit.
 const DEPTH_MAX: usize = 100;
 /// The number of `FileDescriptorProto.source_code_info`.
 const SOURCE_CODE_INFO: u32 = 9;
@@ -23,7 +23,7 @@ pub(crate) struct Intake {
     parts: usize,
 }
 
-/// A part of a descriptor that holds others, by its message in protobuf's descriptor.proto.
+/// A part of a descriptor that contains others, by its message in protobuf's descriptor.proto.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     File,
@@ -37,12 +37,13 @@ enum Part {
     Method,
     Options,
     Option,
-    /// It holds none.
+    /// A part without inner parts.
     Leaf,
 }
 
 impl Part {
-    /// The parts in a repeated field of this part, or in its options; `None` for every other field.
+    /// The kind of the parts in a repeated field of this part, or in its options; `None` for every
+    /// other field.
     const fn inner(self, number: u32) -> Option<Self> {
         Some(match (self, number) {
             (Self::File, 4) | (Self::Message, 3) => Self::Message,
@@ -68,10 +69,11 @@ impl Part {
 }
 
 impl Intake {
-    /// The files of a serialised `FileDescriptorSet`.
+    /// The files of a serialized `FileDescriptorSet`.
     ///
     /// # Errors
-    /// In words: when the bytes are none, a file is in an unknown edition, or there is too much.
+    /// A message, if the bytes are malformed, a file has an unknown edition, or a limit is
+    /// exceeded.
     pub(crate) fn set(&mut self, bytes: &[u8]) -> Result<Vec<FileDescriptorProto>, String> {
         let none = |reason: Reason| {
             format!(
@@ -90,10 +92,10 @@ impl Intake {
         Ok(files)
     }
 
-    /// A serialised `FileDescriptorProto`.
+    /// A serialized `FileDescriptorProto`.
     ///
     /// # Errors
-    /// As [`Intake::set`].
+    /// See [`Intake::set`].
     pub(crate) fn file(&mut self, bytes: &[u8]) -> Result<FileDescriptorProto, String> {
         self.count(Part::File, bytes, 0)
             .map_err(|excess| match excess {
@@ -134,7 +136,7 @@ impl Intake {
     }
 }
 
-/// Why a descriptor is not taken.
+/// The reason why a descriptor is refused.
 enum Excess {
     Malformed(Reason),
     Parts,
@@ -146,7 +148,7 @@ impl From<Reason> for Excess {
     }
 }
 
-/// A file's bytes without its source code info. They have been read before.
+/// The bytes of an already parsed file, without its source code info.
 fn without_source(bytes: &[u8]) -> Cow<'_, [u8]> {
     let mut kept = Cow::Borrowed(bytes);
     let mut rest = Reader::new(bytes);

@@ -1,4 +1,4 @@
-//! Messages from JSON and to JSON, by protobuf's JSON mapping.
+//! Converts messages from and to JSON, by protobuf's JSON mapping.
 
 mod lenient;
 
@@ -9,15 +9,15 @@ use prost::Message;
 use prost_reflect::{DynamicMessage, FieldDescriptor, Kind, MessageDescriptor, SerializeOptions};
 use serde_json::Value;
 
-/// How deep JSON may be nested, which is also how deep received messages may be.
+/// The maximum nesting depth of JSON, and of received messages.
 const DEPTH_MAX: u32 = 100;
 
-/// The JSON that is accepted for a message.
+/// Which JSON is accepted for a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
     /// Protobuf's JSON mapping.
     Protobuf,
-    /// Protobuf's JSON mapping, and beyond it the forms that Go's dynamic messages accept.
+    /// Protobuf's JSON mapping, and additionally the forms that Go's dynamic messages accept.
     Lenient,
 }
 
@@ -30,7 +30,7 @@ pub(crate) fn encode(
     encode_by(Reading::Protobuf, descriptor, text, out)
 }
 
-/// Appends the encoded form of a message given as JSON, by this reading.
+/// Appends the encoded form of a message given as JSON, in this reading.
 pub(crate) fn encode_by(
     reading: Reading,
     descriptor: &MessageDescriptor,
@@ -45,13 +45,13 @@ pub(crate) fn encode_by(
             "some required fields missing: {missing}"
         )));
     }
-    // Encoding into a vector does not fail.
+    // Encoding into a vector can't fail.
     message
         .encode(out)
         .map_err(|error| DataError::new(error.to_string()))
 }
 
-/// The message that a JSON text stands for.
+/// The message of a JSON text.
 fn parse(
     reading: Reading,
     descriptor: &MessageDescriptor,
@@ -96,9 +96,9 @@ pub(crate) enum Defaults {
 /// The names of fields in JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Names {
-    /// Those of the schema, `item_id`.
+    /// The names of the schema: `item_id`.
     Schema,
-    /// Those of the protobuf JSON mapping, `itemId`.
+    /// The names of the protobuf JSON mapping: `itemId`.
     Json,
 }
 
@@ -121,7 +121,7 @@ pub(crate) fn show(
     String::from_utf8(out).map_err(|error| DataError::new(error.to_string()))
 }
 
-/// How deep brackets are nested, outside strings.
+/// The nesting depth of brackets outside strings.
 fn depth(text: &str) -> u32 {
     let (mut depth, mut deepest) = (0u32, 0);
     let mut place = JsonPlace::default();
@@ -141,7 +141,7 @@ fn depth(text: &str) -> u32 {
     deepest
 }
 
-/// The mistake in a JSON text: the name that does not exist, or else its reader's error.
+/// The mistake in a JSON text: the unknown name, or otherwise the parser's error.
 fn explain(descriptor: &MessageDescriptor, text: &str, error: &serde_json::Error) -> String {
     let name = descriptor.full_name();
     if text.trim().is_empty() {
@@ -157,8 +157,8 @@ fn explain(descriptor: &MessageDescriptor, text: &str, error: &serde_json::Error
     }
 }
 
-/// The first name in a JSON value that its message does not have. The value was read, so its depth
-/// is bounded.
+/// The first name in a JSON value that its message lacks. The value was already parsed, so its
+/// depth is bounded.
 fn unknown(descriptor: &MessageDescriptor, value: &Value) -> Option<String> {
     if is_special(descriptor) {
         return None;
@@ -206,13 +206,13 @@ fn unknown_in_field(field: &FieldDescriptor, value: &Value) -> Option<String> {
     })
 }
 
-/// A message's field by its name in JSON or in the schema.
+/// A message's field by its JSON name or its schema name.
 pub(crate) fn field(descriptor: &MessageDescriptor, name: &str) -> Option<FieldDescriptor> {
     let by_json = descriptor.get_field_by_json_name(name);
     by_json.or_else(|| descriptor.get_field_by_name(name))
 }
 
-/// Whether a message has a JSON form of its own.
+/// Whether a message has a special JSON form.
 pub(crate) fn is_special(descriptor: &MessageDescriptor) -> bool {
     descriptor.full_name().starts_with("google.protobuf.")
 }

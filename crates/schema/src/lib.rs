@@ -1,12 +1,13 @@
 //! Services, methods and messages from `.proto` files, descriptor sets or a server's reflection;
-//! JSON to messages and back; and what calls send.
+//! conversion between JSON and messages; and the data of calls.
 //!
 //! Knows descriptors ([`Schema`], [`Method`]), the reflection service as a machine without I/O
-//! ([`reflection::Session`]), data as messages ([`Input`]), and the form of
-//! replies ([`ReplyForm`]). Must not know I/O or how a call travels: files are read by the caller. Start reading at [`Schema`], then at [`Input`].
+//! ([`reflection::Session`]), data as messages ([`Input`]), and the form of replies
+//! ([`ReplyForm`]). Must not know I/O or how a call travels: the caller reads the files. Start
+//! reading at [`Schema`], then at [`Input`].
 //!
 //! If the data of a call does not vary, its JSON becomes a message before the run. The heavy
-//! dependencies for descriptors are in this crate, so that `grpc` has none of them.
+//! dependencies for descriptors are in this crate, so that `grpc` does not need them.
 
 mod assemble;
 mod describe;

@@ -1,4 +1,4 @@
-//! Replies that a plan looks at: messages as JSON.
+//! Inspected replies: messages as JSON.
 
 use crate::Method;
 use crate::json::Names;
@@ -6,20 +6,20 @@ use drumfire_plan::{Finding, Inspection, Mismatch, MismatchKind, Response, Taken
 use drumfire_units::ByteSize;
 use std::sync::Arc;
 
-/// Looks at the replies of a method as JSON: fields with default values are there, and 64-bit
-/// integers are texts (the protobuf JSON mapping). Takes memory for each reply.
+/// Inspects the replies of a method as JSON: fields with default values are present, and 64-bit
+/// integers are texts (the protobuf JSON mapping). Allocates memory for each reply.
 #[derive(Debug)]
 pub struct JsonReplies {
     method: Method,
-    /// By the names that the schema gives to fields.
+    /// The inspection with the field names of the schema.
     by_schema: Option<Arc<dyn Inspection>>,
-    /// By their names in JSON.
+    /// The inspection with the JSON names of the fields.
     by_json: Option<Arc<dyn Inspection>>,
 }
 
 impl JsonReplies {
-    /// Lets inspections look at a method's replies: one that knows fields by the names that the
-    /// schema gives them, and one that knows them by their names in JSON.
+    /// Creates the inspection of a method's replies from an inspection with the field names of the
+    /// schema, and one with their JSON names.
     #[must_use]
     pub const fn new(
         method: Method,

@@ -4,11 +4,11 @@ use crate::{Method, SchemaError};
 use drumfire_plan::{nearest, suggestion};
 use prost_reflect::{DescriptorPool, MethodDescriptor, ServiceDescriptor};
 
-/// The number of names that are listed when none is near.
+/// The maximum number of names that are listed if no name is similar.
 const LISTED: usize = 5;
 
-/// A call's service and method: `pkg.Service/Method` or `pkg.Service.Method`, each with a dot
-/// before it perhaps.
+/// A call's service and method: `pkg.Service/Method` or `pkg.Service.Method`, optionally with a
+/// leading dot.
 pub(crate) fn parse(call: &str) -> Result<(&str, &str), SchemaError> {
     let name = call.strip_prefix(['.', '/']).unwrap_or(call);
     let parts = name.split_once('/').or_else(|| name.rsplit_once('.'));
@@ -22,7 +22,7 @@ pub(crate) fn parse(call: &str) -> Result<(&str, &str), SchemaError> {
     }
 }
 
-/// The method that a call names.
+/// The method of a call.
 pub(crate) fn method(pool: &DescriptorPool, call: &str) -> Result<Method, SchemaError> {
     let (service, method) = parse(call)?;
     let Some(service) = pool.get_service_by_name(service) else {
@@ -50,7 +50,7 @@ fn find(service: &ServiceDescriptor, name: &str) -> Result<MethodDescriptor, Sch
     )))
 }
 
-/// The error for a service that does not exist, with the nearest one that does.
+/// The error for an unknown service, with the most similar known one.
 pub(crate) fn no_service(name: &str, known: impl Iterator<Item = String>) -> SchemaError {
     let known: Vec<String> = known.collect();
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
@@ -63,8 +63,8 @@ pub(crate) fn no_service(name: &str, known: impl Iterator<Item = String>) -> Sch
     SchemaError(format!("cannot find service {name:?}{hint}"))
 }
 
-/// `; did you mean …?` of full names: by the whole, or else by its last part, as packages are
-/// easily left out.
+/// `; did you mean …?` for full names: compares whole names, or otherwise their last parts, because
+/// packages are often omitted.
 pub(crate) fn near_symbol(name: &str, known: &[&str]) -> String {
     let whole = suggestion(name, known.iter().copied());
     if !whole.is_empty() {
@@ -77,7 +77,7 @@ pub(crate) fn near_symbol(name: &str, known: &[&str]) -> String {
     at.map_or_else(String::new, |at| format!("; did you mean `{}`?", known[at]))
 }
 
-/// `; it has a, b and 3 more`, or nothing.
+/// `; it has a, b and 3 more`; empty without names.
 pub(crate) fn listed(verb: &str, names: &[&str]) -> String {
     let shown = names[..names.len().min(LISTED)].join(", ");
     match names.len().saturating_sub(LISTED) {

@@ -13,7 +13,7 @@ pub struct Method {
     descriptor: MethodDescriptor,
 }
 
-/// In short: descriptors of messages that contain themselves never end when they are shown.
+/// The output is short: descriptors of recursive messages would be printed without end.
 impl fmt::Debug for Method {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Method({})", self.path())
@@ -31,7 +31,7 @@ impl Method {
         self.descriptor.parent_service().full_name()
     }
 
-    /// The method's own name.
+    /// The name without the service.
     #[must_use]
     pub fn name(&self) -> &str {
         self.descriptor.name()
@@ -67,30 +67,30 @@ impl Method {
         self.descriptor.output()
     }
 
-    /// Encodes a message that a client sends, given as protobuf JSON.
+    /// Encodes a client message given as protobuf JSON.
     ///
     /// # Errors
-    /// When the text is no JSON, is nested more than 100 deep, or is not of the message's form; an
-    /// unknown field is named with the nearest that exists.
+    /// If the text is not JSON, is nested more than 100 deep, or does not have the message's form.
+    /// The message on an unknown field suggests the most similar one.
     pub fn encode_input(&self, text: &str) -> Result<Vec<u8>, DataError> {
         let mut out = Vec::new();
         json::encode(&self.input(), text, &mut out)?;
         Ok(out)
     }
 
-    /// A message that a server sent, as protobuf JSON.
+    /// A server message as protobuf JSON.
     ///
     /// # Errors
-    /// When the bytes are no such message, or are nested more than 100 deep.
+    /// If the bytes are not such a message, or are nested more than 100 deep.
     pub fn show_output(&self, message: &[u8]) -> Result<String, DataError> {
         json::show(&self.output(), message, json::Defaults::Skip, Names::Schema)
     }
 
-    /// The JSON path (RFC 9535) of a field of a reply, as [`crate::JsonReplies`] sees it: `order.id`,
+    /// The JSON path (RFC 9535) of a field of a reply, for [`crate::JsonReplies`]: `order.id`,
     /// `items[0].name`, by the names of the schema or of its JSON.
     ///
     /// # Errors
-    /// When a message has no such field; the nearest is named.
+    /// If a message lacks the field; the error suggests the most similar one.
     pub fn reply_path(&self, path: &str) -> Result<String, SchemaError> {
         let mut out = String::from("$");
         let mut message = Some(self.output());
@@ -114,7 +114,7 @@ impl Method {
             out.push('.');
             out.push_str(field.name());
             out.push_str(rest);
-            // What a map has under its keys is followed by its path alone.
+            // After a map, the path is not checked against the schema.
             message = match field.kind() {
                 Kind::Message(message) if !field.is_map() => Some(message),
                 _ => None,
@@ -123,10 +123,10 @@ impl Method {
         Ok(out)
     }
 
-    /// A message that a server sent, as protobuf JSON that has fields with default values, too.
+    /// A server message as protobuf JSON, including fields with default values.
     ///
     /// # Errors
-    /// As [`Self::show_output`].
+    /// See [`Self::show_output`].
     pub(crate) fn show_whole_output(
         &self,
         message: &[u8],
@@ -135,11 +135,11 @@ impl Method {
         json::show(&self.output(), message, json::Defaults::Show, names)
     }
 
-    /// Checks that a message from a server is one of its type.
+    /// Checks that a message from a server has its type.
     ///
     /// # Errors
-    /// When the bytes are no such message, lack a field that it requires, or are nested more than
-    /// 100 deep.
+    /// If the bytes are not such a message, lack a required field, or are nested more than 100
+    /// deep.
     pub fn check_output(&self, message: &[u8]) -> Result<(), DataError> {
         let output = self.output();
         let message = json::decode(&output, message)?;

@@ -1,14 +1,14 @@
-//! Reflection: a server's own description of its services, as a machine without I/O.
+//! Reflection: fetches a server's description of its services, as a machine without I/O.
 //!
 //! ```text
 //! Session::new ──► next_request ──bytes──► stream ──bytes──► handle_response ─┐
 //!                      ▲                                                      │
-//!                      └────────────────── until there is none ───────────────┘
+//!                      └───────────────── until it is complete ───────────────┘
 //!                                            finish ──► Schema
 //! ```
 //!
-//! One stream, one request at a time. A server without `v1` ends the stream with UNIMPLEMENTED;
-//! [`Session::handle_unimplemented`] then begins again with `v1alpha`.
+//! One stream, with one request at a time. A server without `v1` ends the stream with
+//! UNIMPLEMENTED; [`Session::handle_unimplemented`] then begins again with `v1alpha`.
 
 mod message;
 
@@ -21,26 +21,26 @@ use prost_reflect::prost_types::FileDescriptorProto;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Files that one schema may have.
+/// The maximum number of files in a schema.
 const FILES_MAX: usize = 5000;
-/// Bytes that all descriptors together may have.
+/// The maximum size of all descriptors together, in bytes.
 const BYTES_MAX: usize = 32 << 20;
-/// Services that a server may list.
+/// The maximum number of services that a server may list.
 const SERVICES_MAX: usize = 2000;
-/// gRPC's NOT_FOUND, in the answers of the service.
+/// gRPC's NOT_FOUND, in answers of the reflection service.
 const NOT_FOUND: i32 = 5;
 
-/// The versions of the service; their messages are the same.
+/// The versions of the reflection service; their messages are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
     /// `grpc.reflection.v1`.
     V1,
-    /// `grpc.reflection.v1alpha`, which older servers have.
+    /// `grpc.reflection.v1alpha`, which older servers implement.
     V1Alpha,
 }
 
 impl Version {
-    /// The path of the service's one method, a stream both ways.
+    /// The path of the service's only method, a bidirectional stream.
     #[must_use]
     pub const fn path(self) -> &'static str {
         match self {
@@ -50,10 +50,10 @@ impl Version {
     }
 }
 
-/// The request to a server.
+/// The information to fetch from a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// All services that it lists.
+    /// All listed services.
     Everything,
     /// A service, by its full name.
     Service(String),
@@ -62,35 +62,35 @@ pub enum Wanted {
 }
 
 impl Wanted {
-    /// The service of a call, as [`Schema::method`] takes it.
+    /// The service of a call, in the form that [`Schema::method`] accepts.
     ///
     /// # Errors
-    /// When the text is not of that form.
+    /// If the text does not have that form.
     pub fn call(call: &str) -> Result<Self, SchemaError> {
         crate::schema::service_of(call).map(Self::Service)
     }
 }
 
-/// A conversation with a server about its schema.
+/// A reflection session with a server.
 #[derive(Debug)]
 pub struct Session {
     wanted: Wanted,
     version: Version,
-    /// The next questions, and the one whose answer is awaited.
+    /// The next requests, and the one whose answer is pending.
     questions: VecDeque<Question>,
     asked: Option<Question>,
     files: BTreeMap<String, FileDescriptorProto>,
-    /// Files that have been asked for by name.
+    /// Files that were requested by name.
     sought: BTreeSet<String>,
     intake: Intake,
     bytes: usize,
-    /// The symbol that the server does not know, to be compared with the names of its list, or of
-    /// all that its services lead to.
+    /// A symbol that the server does not know. It is compared with the names of the server's list,
+    /// or of all files of its services.
     unknown: Option<String>,
 }
 
 impl Session {
-    /// A conversation that has not begun.
+    /// Creates a session that has not begun.
     #[must_use]
     pub fn new(wanted: Wanted) -> Self {
         let mut session = Self {
@@ -129,8 +129,8 @@ impl Session {
         self.version
     }
 
-    /// The next message for the server, without gRPC's prefix; `None` when an answer is awaited or
-    /// nothing is left to ask, and the stream may be ended.
+    /// The next message for the server, without gRPC's prefix; `None` if an answer is pending, or
+    /// if nothing is left to request and the stream may end.
     pub fn next_request(&mut self) -> Option<Vec<u8>> {
         if self.asked.is_some() {
             return None;
@@ -140,20 +140,20 @@ impl Session {
         Some(Request::of(question).encode_to_vec())
     }
 
-    /// Whether all has been asked and answered.
+    /// Whether all requests have been sent and answered.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.asked.is_none() && self.questions.is_empty()
     }
 
-    /// Whether no answer is outstanding, so that what is left to ask may go on another stream.
+    /// Whether no answer is pending, so that the remaining requests may use another stream.
     #[must_use]
     pub const fn is_answered(&self) -> bool {
         self.asked.is_none()
     }
 
-    /// The server has no such service. Whether there is an older version to begin again with, on
-    /// a new stream to [`Version::path`].
+    /// Handles a server without this version of the service. Returns whether there is an older
+    /// version to begin again with, on a new stream to [`Version::path`].
     pub fn handle_unimplemented(&mut self) -> bool {
         let older = self.version == Version::V1;
         if older {
@@ -163,10 +163,10 @@ impl Session {
         older
     }
 
-    /// Takes the server's answer, without gRPC's prefix.
+    /// Handles the server's answer, without gRPC's prefix.
     ///
     /// # Errors
-    /// When it is none, reports that there is no such symbol or file, or goes beyond the limits.
+    /// If it is malformed, reports an unknown symbol or file, or exceeds the limits.
     pub fn handle_response(&mut self, message: &[u8]) -> Result<(), SchemaError> {
         let Some(asked) = self.asked.take() else {
             return Err(lie("it sent an unexpected answer"));
@@ -183,11 +183,11 @@ impl Session {
         }
     }
 
-    /// The schema, when all has been asked and answered.
+    /// The schema, after all requests have been answered.
     ///
     /// # Errors
-    /// When something is missing: a file that is imported, or the symbol that was asked for; when
-    /// files import each other in a circle; or when descriptors contradict each other.
+    /// If an imported file or the requested symbol is missing, files import each other in a cycle,
+    /// or descriptors contradict each other.
     pub fn finish(self) -> Result<Schema, SchemaError> {
         if !self.is_complete() {
             return Err(lie("it ended the stream before it had sent everything"));
@@ -206,13 +206,13 @@ impl Session {
         Ok(schema)
     }
 
-    /// The server knows no answer.
+    /// Handles an error from the server.
     fn refused(&mut self, asked: &Question, error: &ErrorResponse) -> Result<(), SchemaError> {
         match asked {
-            // A service that is listed and not known is none that could be near.
+            // A listed but unknown service can't be similar to the symbol.
             Question::FileContainingSymbol(_) if self.unknown.is_some() => Ok(()),
             Question::FileContainingSymbol(name) if error.error_code == NOT_FOUND => {
-                // Asking for the list costs a round trip and gives a far better error.
+                // Requesting the list costs a round trip and gives a much better error.
                 self.unknown = Some(name.clone());
                 self.questions = VecDeque::from([Question::ListServices(String::from("*"))]);
                 Ok(())
@@ -261,7 +261,7 @@ impl Session {
                 )));
             }
             let file = self.intake.file(&bytes).map_err(|error| lie(&error))?;
-            // Servers repeat files that they have sent before.
+            // Servers may repeat files that they have already sent.
             if let Entry::Vacant(place) = self.files.entry(file.name().to_owned()) {
                 imports.extend_from_slice(&file.dependency);
                 place.insert(file);
@@ -278,7 +278,7 @@ impl Session {
         }
     }
 
-    /// Requests imported files that the server did not send along.
+    /// Requests imported files that the server has not sent.
     fn seek(&mut self, imports: Vec<String>) -> Result<(), SchemaError> {
         for name in imports {
             if self.files.contains_key(&name) || !self.sought.insert(name.clone()) {
@@ -297,7 +297,7 @@ impl Session {
     }
 }
 
-/// The server's reflection is at fault.
+/// The error for a faulty reflection service.
 fn lie(what: &str) -> SchemaError {
     SchemaError(format!("the server's reflection: {what}"))
 }
@@ -314,7 +314,7 @@ fn not_found(name: &str, services: Vec<String>) -> SchemaError {
     SchemaError(format!("Symbol not found: {name}{near}"))
 }
 
-/// A server's words, shortened.
+/// A server's message, shortened.
 fn shown(error: &ErrorResponse) -> String {
     const CHARACTERS: usize = 200;
     let text: String = error.error_message.chars().take(CHARACTERS).collect();

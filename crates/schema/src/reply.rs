@@ -1,7 +1,7 @@
-//! Checks that a reply's message is one of its type, by its bytes alone.
+//! Checks that a reply's message has its type, by its bytes alone.
 //!
-//! The descriptors become flat tables before the run. A message is then walked through once, in
-//! place, and nothing of it is kept.
+//! The descriptors become flat tables before the run. A message is then scanned once, in place, and
+//! nothing of it is kept.
 
 mod table;
 
@@ -15,20 +15,19 @@ use std::fmt;
 use std::str::from_utf8;
 use table::{Form, Table, UNKNOWN};
 
-/// How deep messages and groups may lie in each other; most implementations have it so.
+/// The maximum nesting depth of messages and groups, as in most implementations.
 const DEPTH_MAX: u32 = 100;
 
 /// The form of the messages in a method's replies.
 ///
-/// Fields that the schema does not have are fine, and so is a choice that is made twice: the last
-/// counts.
+/// Unknown fields are valid, and so is a oneof that is set twice: the last value counts.
 pub struct ReplyForm {
     input: MessageDescriptor,
     descriptor: MessageDescriptor,
     table: Table,
 }
 
-/// In short: descriptors of messages that contain themselves never end when they are shown.
+/// The output is short: descriptors of recursive messages would be printed without end.
 impl fmt::Debug for ReplyForm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "ReplyForm({})", self.descriptor.full_name())
@@ -49,14 +48,15 @@ impl ReplyForm {
         }
     }
 
-    /// A part of a message lacks a required field. That is no fault where another part of the same
-    /// message has it, for parts are merged, or where the last of several choices lacks nothing:
-    /// only the merged message shows it.
+    /// Checks a message of which a part lacks a required field. This is not a mistake if another
+    /// part of the message has the field, because parts are merged, or if the last value of a oneof
+    /// is complete. Only the merged message shows this.
     #[cold]
     fn look_closely(&self, message: &[u8]) -> Result<(), ReplyError> {
         let judged = match DynamicMessage::decode(self.descriptor.clone(), message) {
             Ok(message) => required::all_set(&message),
-            // Strings of proto2 that are no text can't be kept here, so the parts must do.
+            // The decoder refuses proto2 strings that are not UTF-8, so the parts are checked
+            // instead.
             Err(_) => self.walk(message, Lacking::Refused),
         };
         judged.map_err(|fault| self.tell(&fault))
@@ -67,7 +67,7 @@ impl ReplyForm {
         Walk { table, lacking }.fields(0, &mut Reader::new(message), DEPTH_MAX)
     }
 
-    /// The mistake in words, with the names of the fields that lead there.
+    /// The mistake as text, with the names of the fields on the path to it.
     #[cold]
     fn tell(&self, fault: &Fault) -> ReplyError {
         let mut names = Vec::new();
@@ -129,7 +129,7 @@ impl ReplyCheck for ReplyForm {
     }
 }
 
-/// The treatment of a part of a message that lacks a required field.
+/// What to do with a part of a message that lacks a required field.
 #[derive(Clone, Copy)]
 enum Lacking<'t> {
     Noted(&'t Cell<bool>),
@@ -143,7 +143,7 @@ struct Walk<'t> {
 }
 
 impl Walk<'_> {
-    /// The fields of a message, to the end of its bytes.
+    /// Checks the fields of a message, up to the end of its bytes.
     fn fields(self, message: u32, bytes: &mut Reader<'_>, depth: u32) -> Result<(), Box<Fault>> {
         let mut seen = 0;
         while !bytes.is_empty() {
@@ -155,7 +155,7 @@ impl Walk<'_> {
         self.end(message, seen)
     }
 
-    /// A message has ended in which these required fields were seen.
+    /// Checks at the end of a message that `seen` contains all its required fields.
     #[inline]
     fn end(self, message: u32, seen: u64) -> Result<(), Box<Fault>> {
         if seen == self.table.required(message) {
@@ -172,7 +172,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// The fields of a group, to the key that ends it.
+    /// Checks the fields of a group, up to the key that ends it.
     fn group(
         self,
         message: u32,
@@ -195,7 +195,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The value behind a key; the field's bit where it is a required one.
+    /// Checks the value after a key; returns the field's bit if it is required.
     #[inline]
     fn field(
         self,
@@ -228,14 +228,14 @@ impl Walk<'_> {
             (Form::Varint | Form::Fixed64 | Form::Fixed32, Wire::Delimited) if field.repeated => {
                 packed(field.form, bytes.delimited()?)?;
             }
-            // Written as another type is: protobuf's readers keep it as a field that they do not
-            // know, so that a schema may have changed.
+            // A value with another wire type: protobuf's parsers keep it as an unknown field, so
+            // that a schema may change.
             _ => return self.unknown(number, wire, bytes, depth).map(|()| 0),
         }
         Ok(field.bit())
     }
 
-    /// The value of a field that the schema does not have.
+    /// Checks the value of an unknown field.
     #[cold]
     fn unknown(
         self,
@@ -256,13 +256,13 @@ impl Walk<'_> {
     }
 }
 
-/// One level down, if there is one.
+/// One level deeper, within the limit.
 #[inline]
 fn deeper(depth: u32) -> Result<u32, Reason> {
     depth.checked_sub(1).ok_or(Reason::Depth)
 }
 
-/// Numbers one after the other without keys.
+/// Checks consecutive numbers without keys.
 fn packed(form: Form, bytes: &[u8]) -> Result<(), Reason> {
     let width = match form {
         Form::Varint => {

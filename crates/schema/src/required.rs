@@ -1,4 +1,4 @@
-//! Fields that proto2 requires, looked for in a message that was decoded.
+//! Checks the required fields of proto2 in a decoded message.
 
 use crate::fault::{Fault, within};
 use crate::wire::Reason;
@@ -7,11 +7,11 @@ use prost_reflect::{Cardinality, DynamicMessage, FieldDescriptor, ReflectMessage
 /// The number of the value in a map's entry.
 const ENTRY_VALUE: u32 = 2;
 
-/// Whether a message has all its required fields, and so has every message in it, which are
-/// nested no deeper than can be decoded.
+/// Checks that a message and all nested messages have their required fields. Decoding has bounded
+/// the nesting.
 ///
 /// # Errors
-/// With the first one that is missing.
+/// The first missing field.
 pub(crate) fn all_set(message: &DynamicMessage) -> Result<(), Box<Fault>> {
     let descriptor = message.descriptor();
     let is_missing = |field: &FieldDescriptor| {

@@ -13,7 +13,7 @@ pub struct Schema {
     pool: DescriptorPool,
 }
 
-/// In short: descriptors of messages that contain themselves never end when they are shown.
+/// The output is short: descriptors of recursive messages would be printed without end.
 impl fmt::Debug for Schema {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Schema").field(&self.services()).finish()
@@ -23,15 +23,15 @@ impl fmt::Debug for Schema {
 impl Schema {
     /// Compiles `.proto` files.
     ///
-    /// An import is looked for in the folder of each file (unless the file lies below one of
-    /// `import_paths` and so has its name from there), in the working directory, in
-    /// `import_paths` in turn, and then among protobuf's own files and `google/api`,
-    /// `google/rpc` and `google/type`. `read` gives the bytes of a file by its path, or
+    /// An import is searched in the folder of each file (unless the file is below one of
+    /// `import_paths` and is therefore named relative to it), in the working directory, in
+    /// `import_paths` in order, and then among protobuf's own files and `google/api`, `google/rpc`
+    /// and `google/type`. `read` returns the bytes of a file by its path, or
     /// [`io::ErrorKind::NotFound`].
     ///
     /// # Errors
-    /// A file that can't be read, a syntax error, a missing import, names that collide: with the
-    /// file, line and column.
+    /// An unreadable file, a syntax error, a missing import, or conflicting names, with the file,
+    /// line and column.
     pub fn from_proto(
         files: &[String],
         import_paths: &[String],
@@ -41,11 +41,11 @@ impl Schema {
         Ok(Self { pool })
     }
 
-    /// Takes a serialised `FileDescriptorSet`, as `protoc --descriptor_set_out` writes it with
+    /// Reads a serialized `FileDescriptorSet`, as `protoc --descriptor_set_out` writes it with
     /// `--include_imports`.
     ///
     /// # Errors
-    /// When the bytes are none, or a file that another imports is missing.
+    /// If the bytes are malformed, or an imported file is missing.
     pub fn from_protoset(bytes: &[u8]) -> Result<Self, SchemaError> {
         let files = Intake::default().set(bytes).map_err(SchemaError)?;
         let pool = assemble::assemble(files)?;
@@ -65,36 +65,36 @@ impl Schema {
         names
     }
 
-    /// Finds a method: `pkg.Service/Method` or `pkg.Service.Method`, with a dot before it perhaps.
+    /// Finds a method: `pkg.Service/Method` or `pkg.Service.Method`, optionally with a leading dot.
     ///
     /// # Errors
-    /// When the text is no such name, or there is no such service or method; the nearest name is
-    /// given.
+    /// If the text has another form, or the service or method is unknown; the error suggests the
+    /// most similar name.
     pub fn method(&self, call: &str) -> Result<Method, SchemaError> {
         lookup::method(&self.pool, call)
     }
 
-    /// Every service with its methods, one a line: `pkg.Service/Method(Input) returns (Output)`.
-    /// Names are as they came, and may hold anything.
+    /// Every service with its methods, one per line: `pkg.Service/Method(Input) returns (Output)`.
+    /// Names are unescaped, and may contain any characters.
     #[must_use]
     pub fn list(&self) -> Vec<String> {
         describe::list(&self.pool)
     }
 
-    /// A service, method, message or enum as a `.proto` file would have it, in lines. Names are as
-    /// they came, and may hold anything.
+    /// A service, method, message or enum in the form of a `.proto` file, line by line. Names are
+    /// unescaped, and may contain any characters.
     ///
     /// # Errors
-    /// When there is none of this name; the nearest is given.
+    /// If the symbol is unknown; the error suggests the most similar one.
     pub fn describe(&self, symbol: &str) -> Result<Vec<String>, SchemaError> {
         describe::describe(&self.pool, symbol)
     }
 }
 
-/// The service that a call names, which is what reflection is asked for.
+/// The service of a call, which reflection requests.
 ///
 /// # Errors
-/// When the text is not of the form that [`Schema::method`] takes.
+/// If the text does not have the form that [`Schema::method`] accepts.
 pub(crate) fn service_of(call: &str) -> Result<String, SchemaError> {
     lookup::parse(call).map(|(service, _)| service.to_owned())
 }

@@ -1,18 +1,18 @@
-//! The tokens of a `.proto` file, and what the compiler's parser does not know of them.
+//! The tokens of a `.proto` file, and syntax that the compiler's parser does not support.
 
 use protox::file::File;
 
-/// Parses a source, which is first written in words that the parser knows: since protobuf 26, a
+/// Parses a source after rewriting it in syntax that the parser supports: since protobuf 26, a
 /// single number of an extension range may have options, as in descriptor.proto itself; options may
 /// be `-inf`; and edition 2024 has `import option`.
 pub(crate) fn parsed(name: &str, source: &str) -> Result<File, protox::Error> {
     File::from_source(name, &in_known_words(source))
 }
 
-/// What stands before a token within a statement of extensions.
+/// The tokens before a token within a statement of extensions.
 #[derive(Clone, Copy)]
 enum Before<'s> {
-    /// No such statement.
+    /// Outside such a statement.
     Other,
     /// `extensions`, or a comma.
     Start,
@@ -22,13 +22,13 @@ enum Before<'s> {
     Range,
 }
 
-/// The source with `extensions 5 to 5 [` for `extensions 5 [`, and with `0` for `-inf` and `-nan` in
-/// options that are no defaults: no byte depends on them. A file that is imported for its options alone
-/// is imported.
+/// Rewrites the source: `extensions 5 [` becomes `extensions 5 to 5 [`, and `-inf` and `-nan`
+/// become `0` in options other than defaults, because no byte depends on them. A file that is
+/// imported only for its options is imported normally.
 fn in_known_words(source: &str) -> String {
     let mut out = String::with_capacity(source.len());
     let mut before = Before::Other;
-    // The last two tokens that are no blanks.
+    // The last two tokens that are not blank.
     let mut last = ["", ""];
     let mut rest = source;
     while !rest.is_empty() {
@@ -66,12 +66,12 @@ fn in_known_words(source: &str) -> String {
     out
 }
 
-/// Whether a text in quotes is next.
+/// Whether a quoted text is next.
 fn is_text(source: &str) -> bool {
     source.trim_start().starts_with(['"', '\''])
 }
 
-/// What follows an infinite number, or one that is none, at the begin of a text.
+/// The text after an infinity or a NaN at the start of a text.
 fn behind_not_finite(text: &str) -> Option<&str> {
     let text = text.trim_start();
     let (word, behind) = text.split_at(token_length(text));
@@ -83,8 +83,8 @@ pub(crate) fn is_blank(token: &str) -> bool {
     token.starts_with("//") || token.starts_with("/*") || token.trim().is_empty()
 }
 
-/// The length of the token that a text begins with: white space, a comment, a text in quotes, a
-/// word, or one character.
+/// The length of the token at the start of a text: white space, a comment, a quoted text, a word,
+/// or one character.
 pub(crate) fn token_length(text: &str) -> usize {
     let run = |is: fn(char) -> bool| text.find(|c| !is(c)).unwrap_or(text.len());
     let Some(first) = text.chars().next() else {

@@ -1,6 +1,7 @@
 //! Protobuf's wire format, read in place.
 
-/// Why bytes are no message. Small, so that the way without it costs nothing.
+/// The reason why bytes are not a message. The type is small, so that the success path has no extra
+/// cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reason {
     Truncated,
@@ -30,7 +31,7 @@ impl Reason {
     }
 }
 
-/// How a value is written, by the number in its key.
+/// The wire type of a value, by the number in its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wire {
     Varint,
@@ -51,7 +52,7 @@ impl<'a> Reader<'a> {
         Self(bytes)
     }
 
-    /// How many bytes are left.
+    /// The number of remaining bytes.
     pub(crate) const fn len(&self) -> usize {
         self.0.len()
     }
@@ -61,7 +62,7 @@ impl<'a> Reader<'a> {
         self.0.is_empty()
     }
 
-    /// A field's number, which is not 0, and how its value is written.
+    /// A field's number, which is not 0, and the wire type of its value.
     #[inline]
     pub(crate) fn key(&mut self) -> Result<(u32, Wire), Reason> {
         let key = u32::try_from(self.varint()?).map_err(|_| Reason::Key)?;
@@ -91,7 +92,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A varint of more than one byte: seven bits each, the lowest first.
+    /// A varint of more than one byte: seven bits each, lowest first.
     fn long_varint(&mut self) -> Result<u64, Reason> {
         let mut value = 0;
         for (n, &byte) in self.0.iter().take(10).enumerate() {
@@ -115,7 +116,7 @@ impl<'a> Reader<'a> {
         self.bytes(length)
     }
 
-    /// Goes past a value behind its key. Of a group it does not see whether the right key ends it.
+    /// Skips a value after its key. For a group, the number of the final key is not checked.
     pub(crate) fn skip(&mut self, wire: Wire) -> Result<(), Reason> {
         let mut open = 0usize;
         let mut wire = wire;

@@ -1,6 +1,6 @@
-//! The text of a file in an edition. The compiler's parser knows it as proto3, once the statement
-//! with the edition and what only editions have is written in proto3's words; the features are read
-//! from the options that it leaves uninterpreted.
+//! The text of a file in an edition. The compiler's parser accepts the text as proto3, after the
+//! edition statement and other edition-only syntax are rewritten. The features are read from the
+//! options that the parser leaves uninterpreted.
 
 use super::{EDITIONS, FeatureSet, FieldFeatures, FieldPart, File, FileFeatures, MessagePart};
 use crate::tokens::{is_blank, parsed, token_length};
@@ -10,10 +10,10 @@ use prost_reflect::prost_types::{
     UninterpretedOption,
 };
 
-/// The file of a source in an edition; `None` for another source.
+/// The file of a source in an edition; `None` for other sources.
 ///
 /// # Errors
-/// When the edition is not known, or the source is wrong.
+/// If the edition is unknown, or the source has a mistake.
 pub(crate) fn parse(
     name: &str,
     path: &str,
@@ -51,20 +51,20 @@ pub(crate) fn parse(
     Ok(Some(file))
 }
 
-/// The statement that names a source's edition.
+/// The edition statement of a source.
 #[derive(Debug, PartialEq, Eq)]
 struct Statement<'s> {
     edition: &'s str,
-    /// Where it is, from 1.
+    /// The line, from 1.
     line: usize,
     column: usize,
-    /// The bytes from `edition` to the end of its text.
+    /// The byte range from `edition` to the end of its text.
     start: usize,
     end: usize,
 }
 
 impl<'s> Statement<'s> {
-    /// The statement, which is the first of its source.
+    /// Finds the statement, which must be the first of its source.
     fn of(source: &'s str) -> Option<Self> {
         let statement = after_comments(source);
         let rest = after_comments(statement.strip_prefix("edition")?);
@@ -82,7 +82,7 @@ impl<'s> Statement<'s> {
         })
     }
 
-    /// The source in the words of proto3.
+    /// The source in the syntax of proto3.
     fn in_proto3(&self, source: &str) -> String {
         let mut out = source[..self.start].to_owned();
         out.push_str("syntax = \"proto3\"");
@@ -91,7 +91,7 @@ impl<'s> Statement<'s> {
         let mut before = Before::Other;
         let mut rest = &source[self.end..];
         while !rest.is_empty() {
-            // What other files may name changes no bytes.
+            // Visibility to other files changes no bytes.
             if before == Before::Statement
                 && let Some(behind) = behind_visibility(rest)
             {
@@ -102,11 +102,11 @@ impl<'s> Statement<'s> {
             rest = after;
             let is_name = token.starts_with(|c: char| c == '_' || c.is_ascii_alphabetic());
             match (before, token) {
-                // Reserved names are bare in an edition, and texts in proto3.
+                // Reserved names are bare in an edition, and quoted in proto3.
                 (Before::Reserved, name) if is_name && !matches!(name, "to" | "max") => {
                     out.push_str(&format!("\"{name}\""));
                 }
-                // Defaults are of no use on the wire, and unknown in proto3.
+                // Defaults have no effect on the wire, and do not exist in proto3.
                 (Before::Bracket, "default") => out.push_str("features.unused"),
                 (_, token) => out.push_str(token),
             }
@@ -125,22 +125,22 @@ impl<'s> Statement<'s> {
     }
 }
 
-/// What stands before a token.
+/// The context before a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Before {
     Other,
-    /// The end of a statement, or the begin of a block.
+    /// The end of a statement, or the beginning of a block.
     Statement,
-    /// `reserved`, whose statement is not over.
+    /// Within a `reserved` statement.
     Reserved,
-    /// The begin of an option in brackets.
+    /// The beginning of an option in brackets.
     Bracket,
     /// Another part of such options.
     Options,
 }
 
-/// What stands behind `export` or `local`, where a text begins with one of these before the definition
-/// of a message or an enum.
+/// The text after `export` or `local`, if a text begins with one of these before the definition of
+/// a message or an enum.
 fn behind_visibility(text: &str) -> Option<&str> {
     fn behind<'s>(text: &'s str, words: [&str; 2]) -> Option<&'s str> {
         let (token, rest) = text.split_at(token_length(text));
@@ -153,7 +153,7 @@ fn behind_visibility(text: &str) -> Option<&str> {
     (!name.starts_with('=')).then_some(definition)
 }
 
-/// The text behind blanks and comments.
+/// The text after blanks and comments.
 fn after_comments(mut text: &str) -> &str {
     loop {
         text = text.trim_start_matches('\u{feff}').trim_start();
@@ -168,11 +168,11 @@ fn after_comments(mut text: &str) -> &str {
     }
 }
 
-/// Takes the features out of a file's uninterpreted options.
+/// Removes the features from a file's uninterpreted options.
 struct Reading {
-    /// The names of the enums that the file has in its messages and beside them.
+    /// The names of the enums in the file and in its messages.
     enums: Vec<String>,
-    /// A field with a label that editions do not have.
+    /// A field with a label that does not exist in editions.
     labelled: Option<String>,
 }
 
@@ -245,7 +245,7 @@ impl Reading {
         }
     }
 
-    /// A field of a named type is of a message unless the file has an enum of this name.
+    /// A field of a named type contains a message, unless the file has an enum of this name.
     fn field(&mut self, field: &mut FieldDescriptorProto) -> FieldPart {
         if field.proto3_optional() {
             self.labelled = Some(field.name().to_owned());
@@ -264,7 +264,7 @@ impl Reading {
     }
 }
 
-/// Takes the features out of enums, where they change no bytes.
+/// Removes the features from enums, where they change no bytes.
 fn clean_enums(enums: &mut [EnumDescriptorProto]) {
     for of in enums {
         if let Some(options) = &mut of.options {
@@ -277,7 +277,7 @@ fn clean_enums(enums: &mut [EnumDescriptorProto]) {
     }
 }
 
-/// Takes the features out of a part's options: `features.x = Y`, or `features = { x: Y }`.
+/// Removes the features from the options of a part: `features.x = Y`, or `features = { x: Y }`.
 fn taken(options: &mut Vec<UninterpretedOption>) -> Option<FeatureSet> {
     let mut set = FeatureSet::default();
     options.retain(|option| {

@@ -1,11 +1,11 @@
-//! Data that is encoded already.
+//! Already encoded data.
 
 use crate::json;
 use drumfire_plan::DataError;
 use prost_reflect::MessageDescriptor;
 
-/// The messages in a sequence of bytes: delimited by their lengths if all of it can be read so,
-/// otherwise one.
+/// The messages in a sequence of bytes: delimited by their lengths if all bytes can be read in this
+/// form, otherwise a single message.
 pub(super) fn messages(
     descriptor: &MessageDescriptor,
     bytes: &[u8],
@@ -21,7 +21,7 @@ pub(super) fn messages(
     Ok(vec![bytes.to_vec()])
 }
 
-/// The pieces of bytes that are lengths and pieces; `None` when they are not, or are nothing.
+/// The pieces after their lengths; `None` if the bytes have another form or are empty.
 fn delimited(mut bytes: &[u8]) -> Option<Vec<&[u8]>> {
     let mut messages = Vec::new();
     while !bytes.is_empty() {

@@ -1,4 +1,4 @@
-//! The elements of an array, found without reading them, so that each may have expressions.
+//! Finds the elements of an array without parsing them, so that each may contain expressions.
 
 use super::program::Program;
 use crate::json;
@@ -8,16 +8,16 @@ use prost_reflect::MessageDescriptor;
 use std::cell::Cell;
 
 thread_local! {
-    /// The text of the message that is being made, kept so that it need not be allocated anew.
+    /// The text of the message being rendered, kept to reuse its allocation.
     static TEXT: Cell<String> = const { Cell::new(String::new()) };
 }
 
 /// The source of one message.
 #[derive(Debug)]
 pub(super) enum Element {
-    /// It does not vary.
+    /// A message that does not vary.
     Fixed(Vec<u8>),
-    /// Rendered straight into the message where that is possible, or else as text.
+    /// A message that is rendered directly if possible, or otherwise as text.
     Templated {
         template: Template,
         program: Option<Program>,
@@ -25,7 +25,7 @@ pub(super) enum Element {
 }
 
 impl Element {
-    /// An element; `first` is the first call, for which it must make a message.
+    /// An element; `first` is the first call, for which the element must give a message.
     fn new(
         descriptor: &MessageDescriptor,
         template: Template,
@@ -37,8 +37,8 @@ impl Element {
             json::encode(descriptor, text, &mut bytes)?;
             return Ok(Self::Fixed(bytes));
         }
-        // A text that its reader refuses with any values, such as one with two of a choice, needs
-        // no program.
+        // A text that is invalid for all values, such as one with two fields of a oneof, needs no
+        // program.
         let program = Program::compile(descriptor, pieces).filter(|_| {
             let mut context = RenderContext::new(first.clone(), 0, 0);
             as_text(
@@ -94,7 +94,7 @@ fn as_text(
     json::encode(descriptor, text, out)
 }
 
-/// The elements of a JSON array; `None` when the text is none.
+/// The elements of a JSON array; `None` if the text is not an array.
 pub(super) fn of_text(text: &str) -> Result<Option<Vec<&str>>, DataError> {
     let Some(cuts) = cuts(&[text]) else {
         return Ok(None);
@@ -112,8 +112,8 @@ pub(super) fn of_text(text: &str) -> Result<Option<Vec<&str>>, DataError> {
     Ok(Some(elements))
 }
 
-/// The elements of a template that makes one message or an array of them; `None` when their number
-/// is unknown before it is rendered.
+/// The elements of a template for one message or an array of messages; `None` if their number is
+/// unknown before rendering.
 pub(super) fn of_template(
     descriptor: &MessageDescriptor,
     template: &Template,
@@ -122,7 +122,7 @@ pub(super) fn of_template(
     let Some(pieces) = template.pieces() else {
         return Ok(None);
     };
-    // An expression stands for something that is neither white space nor a bracket.
+    // An expression represents text that is neither white space nor a bracket.
     let texts: Vec<&str> = pieces
         .iter()
         .map(|piece| match piece {
@@ -135,7 +135,7 @@ pub(super) fn of_template(
         .map(|text| text.trim_start())
         .find(|text| !text.is_empty());
     if !first.is_some_and(|text| text.starts_with('[')) {
-        // A value that begins with an expression may turn out to be an array.
+        // A value that begins with an expression may be an array after rendering.
         let object = first.is_some_and(|text| text.starts_with('{'));
         let single =
             || Element::new(descriptor, template.clone(), first_call).map(|element| vec![element]);
@@ -156,18 +156,18 @@ pub(super) fn of_template(
     elements.collect::<Result<_, _>>().map(Some)
 }
 
-/// The stand-in for an expression in the search for elements.
+/// The replacement of an expression in the search for elements.
 const EXPRESSION: &str = "x";
 
-/// A place in a list of texts.
+/// A position in a list of texts.
 #[derive(Clone, Copy, Debug)]
 struct Cut {
     text: usize,
     at: usize,
 }
 
-/// Where the bracket, the commas and the bracket of an outermost array are. `None` when there is
-/// no array, or something stands before or after it.
+/// The positions of the opening bracket, the commas and the closing bracket of an outermost array.
+/// `None` without an array, or if the text continues before or after it.
 fn cuts(texts: &[&str]) -> Option<Vec<Cut>> {
     let mut cuts = Vec::new();
     let mut place = JsonPlace::default();
@@ -193,7 +193,7 @@ fn cuts(texts: &[&str]) -> Option<Vec<Cut>> {
                 b']' | b'}' => depth -= 1,
                 _ => {}
             }
-            // White space behind the end does not undo it.
+            // White space after the end is allowed.
             ended |= depth == 0 && byte == b']';
             if cut {
                 cuts.push(Cut { text, at });
@@ -225,7 +225,7 @@ fn is_empty(list: &[Piece]) -> bool {
     list.iter().all(blank)
 }
 
-/// Refuses arrays without elements and elements without text.
+/// Refuses empty arrays and empty elements.
 fn check(empty: &[bool]) -> Result<(), DataError> {
     match (empty.len(), empty.iter().position(|&empty| empty)) {
         (1, Some(_)) => Err(DataError::new("the data is an empty array")),

@@ -1,4 +1,4 @@
-//! Metadata that varies between calls.
+//! Varying metadata of calls.
 
 use base64::Engine;
 use base64::alphabet::STANDARD;
@@ -8,31 +8,31 @@ use drumfire_plan::{DataError, Header, RenderedFields, RequestContext, VariableI
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// base64 as gRPC has it in metadata: padded or not.
+/// base64 in gRPC metadata: padded or not.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// Metadata that varies between calls.
+/// Varying metadata of calls.
 #[derive(Clone, Debug)]
 pub struct Metadata {
     form: Form,
-    /// For how many calls its feeds last.
+    /// The number of calls for which the feeds have rows.
     count: Option<u64>,
-    /// Whether it is left out of a call that has its key already.
+    /// Whether the metadata is omitted in a call that already has the key.
     is_beneath: bool,
 }
 
 #[derive(Clone, Debug)]
 enum Form {
-    /// A key and a value that does not vary.
+    /// A key and a constant value.
     Fixed(String, String),
-    /// The value of one key in the native language.
+    /// The value of one key, in the native language.
     Native(String, Box<Template>),
-    /// The value of one key in another.
+    /// The value of one key, in another language.
     Value(String, Arc<dyn TextTemplate>),
-    /// A JSON object whose values are texts.
+    /// A JSON object with text values.
     Object(Arc<dyn TextTemplate>),
 }
 
@@ -40,7 +40,7 @@ impl Metadata {
     /// A key and its value in the native template language. Values of `-bin` keys are base64.
     ///
     /// # Errors
-    /// When the template can't be compiled, or the key is none.
+    /// If the template can't be compiled, or the key is invalid.
     pub fn template(key: &str, value: &str, sources: &Arc<Sources>) -> Result<Self, DataError> {
         let key = key.to_ascii_lowercase();
         Header::new(&key, b"").map_err(|error| DataError::new(error.to_string()))?;
@@ -62,34 +62,33 @@ impl Metadata {
         }
     }
 
-    /// A key with a value that does not vary.
+    /// A key with a constant value.
     #[must_use]
     pub fn fixed(key: &str, value: &str) -> Self {
         Self::of(Form::Fixed(key.to_ascii_lowercase(), value.to_owned()))
     }
 
-    /// The same beneath that which came before it: a call whose metadata has its key already goes
-    /// without it.
+    /// Gives the metadata lower precedence: a call that already has the key omits it.
     #[must_use]
     pub const fn beneath(mut self) -> Self {
         self.is_beneath = true;
         self
     }
 
-    /// Any template language, for the value of one key.
+    /// The value of one key, in any template language.
     #[must_use]
     pub fn value(key: &str, template: Arc<dyn TextTemplate>) -> Self {
         Self::of(Form::Value(key.to_ascii_lowercase(), template))
     }
 
-    /// Any template language whose text is a JSON object of keys and texts. Values of `-bin` keys
-    /// are base64.
+    /// A JSON object of keys and texts, in any template language. Values of `-bin` keys are base64.
     #[must_use]
     pub const fn object(template: Arc<dyn TextTemplate>) -> Self {
         Self::of(Form::Object(template))
     }
 
-    /// The same as another part of its call: what it draws does not depend on what others draw.
+    /// Assigns the metadata to a part of its call, so that its random values are independent of
+    /// other parts.
     pub(super) fn in_part(self, part: u32) -> Self {
         let form = match self.form {
             Form::Native(key, template) => Form::Native(key, Box::new(template.in_part(part))),
@@ -98,7 +97,7 @@ impl Metadata {
         Self { form, ..self }
     }
 
-    /// The variables of the user that its template in the native language may read.
+    /// The variables of the user that a template in the native language may read.
     pub(super) fn variables(&self) -> &[VariableId] {
         match &self.form {
             Form::Native(_, template) => template.variables(),
@@ -106,7 +105,7 @@ impl Metadata {
         }
     }
 
-    /// Its key, where it has one.
+    /// The key, if there is a single one.
     fn key(&self) -> Option<&str> {
         match &self.form {
             Form::Fixed(key, _) | Form::Native(key, _) | Form::Value(key, _) => Some(key),
@@ -114,7 +113,7 @@ impl Metadata {
         }
     }
 
-    /// For how many calls there is data.
+    /// The number of calls for which there is data.
     pub(super) const fn count(&self) -> Option<u64> {
         self.count
     }
@@ -172,7 +171,7 @@ fn value(
     })
 }
 
-/// Whether a key may have this value, beyond what any field may have.
+/// Checks the additional rules of a key for its value.
 fn check(key: &str, value: &str) -> Result<(), DataError> {
     if key.ends_with("-bin") && BASE64.decode(value.trim()).is_err() {
         return Err(DataError::new(format!(

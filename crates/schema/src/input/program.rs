@@ -1,15 +1,15 @@
-//! A template compiled into a message's encoding: bytes that stand, and values between them.
+//! A template compiled into a message's encoding: constant bytes, and values between them.
 //!
-//! Where a template has expressions only inside the strings of its JSON, the shape of the message
-//! is known before the run. Then no text need be made, read and turned into a message per call:
+//! If a template has expressions only inside the strings of its JSON, the structure of the message
+//! is known before the run. Calls then need not render, parse and convert a text:
 //!
 //! ```text
 //! {"id": "{{ request_number }}", "who": {"name": "user {{ uuid }}"}, "n": 7}
 //!     ──►  value(tag 1) · nested(tag 2, value(tag 1)) · bytes
 //! ```
 //!
-//! Everything beyond this (a rendered value that its field can't take plainly, a field whose JSON
-//! form is its own) is left to the text, so that both ways give the same message or the same error.
+//! All other cases (a rendered value that is not plain for its field, a field with a special JSON
+//! form) fall back to the text, so both ways give the same message or the same error.
 
 mod compile;
 mod scalar;
@@ -21,7 +21,7 @@ use drumfire_plan::DataError;
 use prost_reflect::MessageDescriptor;
 use scalar::Scalar;
 
-/// How to make a message.
+/// The steps that build a message.
 #[derive(Debug)]
 pub(super) struct Program {
     steps: Vec<Step>,
@@ -29,11 +29,11 @@ pub(super) struct Program {
 
 #[derive(Debug)]
 enum Step {
-    /// Encoded fields that stand.
+    /// Encoded constant fields.
     Bytes(Vec<u8>),
-    /// A message inside: its tag, its length, its fields.
+    /// A nested message: its tag, its length, its fields.
     Nested { tag: Vec<u8>, steps: Vec<Self> },
-    /// A field whose value has expressions.
+    /// A field whose value contains expressions.
     Value(Value),
 }
 
@@ -41,9 +41,9 @@ enum Step {
 struct Value {
     tag: Vec<u8>,
     scalar: Scalar,
-    /// The treatment of the default value of an absent field.
+    /// What to do with the default value.
     zero: Zero,
-    /// The value's text.
+    /// The text of the value.
     fragments: Vec<Fragment>,
 }
 
@@ -60,14 +60,14 @@ enum Fragment {
 }
 
 impl Program {
-    /// The program of a template's pieces; `None` when it must be rendered as text.
+    /// Compiles a template's pieces; `None` if the template must be rendered as text.
     pub(super) fn compile(descriptor: &MessageDescriptor, pieces: &[Piece]) -> Option<Self> {
         let steps = compile::steps(descriptor, pieces)?;
         Some(Self { steps })
     }
 
-    /// Appends the message, using `text` as scratch space. `Ok(false)`, with nothing appended,
-    /// when this message must be rendered as text.
+    /// Appends the message, using `text` as scratch space. Returns `Ok(false)`, with nothing
+    /// appended, if this message must be rendered as text.
     pub(super) fn render(
         &self,
         template: &Template,
@@ -92,7 +92,7 @@ impl Program {
     }
 }
 
-/// A message that is being made.
+/// A message under construction.
 struct Making<'a> {
     template: &'a Template,
     context: &'a mut RenderContext,
@@ -101,8 +101,8 @@ struct Making<'a> {
 }
 
 impl Making<'_> {
-    /// Takes all steps; `Ok(false)` when one can't be taken. The compiler has bounded how deep
-    /// they are nested.
+    /// Executes all steps; returns `Ok(false)` if one is impossible. The compiler has bounded their
+    /// nesting depth.
     fn steps(&mut self, steps: &[Step]) -> Result<bool, DataError> {
         for step in steps {
             let taken = match step {
@@ -136,7 +136,8 @@ impl Making<'_> {
                     let escaping = self
                         .template
                         .evaluate(expression, self.context, self.text)?;
-                    // Escaped already: its value is known once it is read as JSON.
+                    // The text is already escaped, so its value is known only after parsing it as
+                    // JSON.
                     let special = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
                     if escaping == Escaping::Done && self.text[start..].bytes().any(special) {
                         return Ok(false);
@@ -157,13 +158,13 @@ impl Making<'_> {
     }
 }
 
-/// Makes room for a length of one byte, and returns where the counted bytes begin.
+/// Reserves one byte for a length, and returns the position of the counted bytes.
 fn open(out: &mut Vec<u8>) -> usize {
     out.push(0);
     out.len()
 }
 
-/// Writes the length of the bytes appended since; a long one moves them.
+/// Writes the length of the bytes appended since `start`; a long length moves them.
 fn close(out: &mut Vec<u8>, start: usize) {
     let mut length = out.len() - start;
     if length < 0x80 {

@@ -1,4 +1,4 @@
-//! Data of which nothing is known until its text is rendered.
+//! Data whose form is unknown until its text is rendered.
 
 use super::elements;
 use crate::json::{self, Reading};
@@ -7,20 +7,20 @@ use drumfire_plan::{DataError, RequestContext};
 use prost_reflect::MessageDescriptor;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Renderings that are kept: the messages of a stream are asked for one by one, and each call of a
-/// worker's many has its own.
+/// The number of cached renderings: the messages of a stream are requested one by one, and each of
+/// a worker's calls has a separate rendering.
 const KEPT: usize = 256;
 
 /// The encoded messages of one rendering.
 pub(super) type Messages = Arc<Vec<Vec<u8>>>;
 
-/// A text that is rendered and then read.
+/// A text that is rendered and then parsed.
 #[derive(Debug)]
 pub(super) struct Rendered {
     template: Arc<dyn TextTemplate>,
     reading: Reading,
-    /// The last renderings, by call number. Each has a lock of its own, for which two workers
-    /// compete only when their calls' numbers are a multiple of [`KEPT`] apart.
+    /// The last renderings, by call number. Each has a separate lock. Two workers contend for it
+    /// only if their calls' numbers differ by a multiple of [`KEPT`].
     kept: Vec<Mutex<Option<Kept>>>,
 }
 
@@ -49,7 +49,7 @@ impl Rendered {
         }
     }
 
-    /// The messages of a call's rendering number `pass`.
+    /// The messages of the rendering number `pass` of a call.
     pub(super) fn get(
         &self,
         descriptor: &MessageDescriptor,
@@ -57,7 +57,7 @@ impl Rendered {
         pass: u64,
     ) -> Result<Messages, DataError> {
         let slot = &self.kept[(call.number % KEPT as u64) as usize];
-        // A panic while one was held would have ended the program.
+        // A panic while holding the lock would have ended the program.
         let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(kept) = &*slot
             && (kept.number, kept.seed, kept.pass) == (call.number, call.seed, pass)

@@ -1,6 +1,6 @@
-//! Messages from JSON as Go's dynamic messages read it, which take more than protobuf's mapping
-//! has: a span as `500ms`, a field mask as an object, one value for a list, numbers and truth
-//! values as texts, null anywhere, both members of a oneof.
+//! Messages from JSON as Go's dynamic messages read it, which accept more than protobuf's mapping:
+//! a span such as `500ms`, a field mask as an object, a single value for a list, numbers and
+//! booleans as texts, null anywhere, and both members of a oneof.
 
 use super::field;
 use base64::Engine;
@@ -12,7 +12,7 @@ use std::collections::HashMap;
 
 const DURATION: &str = "google.protobuf.Duration";
 
-/// Messages whose JSON form is their own here too; a field mask is a plain message.
+/// Messages that keep their special JSON form in this reading; a field mask is a plain message.
 const OWN_FORM: [&str; 16] = [
     "google.protobuf.Any",
     "google.protobuf.Empty",
@@ -32,7 +32,7 @@ const OWN_FORM: [&str; 16] = [
     "google.protobuf.BytesValue",
 ];
 
-/// Units of Go's spans, in nanoseconds.
+/// The units of Go durations, in nanoseconds.
 const UNITS: [(&str, f64); 8] = [
     ("ns", 1.0),
     ("us", 1e3),
@@ -44,7 +44,7 @@ const UNITS: [(&str, f64); 8] = [
     ("h", 3600e9),
 ];
 
-/// The message that a JSON text stands for; `None` when it is none by this reading either.
+/// The message of a JSON text; `None` if it is invalid in this reading, too.
 pub(super) fn parse(descriptor: &MessageDescriptor, text: &str) -> Option<DynamicMessage> {
     let json = serde_json::from_str(&without_lone_surrogates(text)).ok()?;
     message(descriptor, &json)
@@ -80,7 +80,7 @@ fn message(descriptor: &MessageDescriptor, json: &Json) -> Option<DynamicMessage
     Some(made)
 }
 
-/// The value of a field; `Some(None)` where it has none.
+/// The value of a field; `Some(None)` without a value.
 #[expect(
     clippy::option_option,
     reason = "the outer one is a mistake, the inner one null"
@@ -117,7 +117,7 @@ fn value(field: &FieldDescriptor, json: &Json) -> Option<Option<Value>> {
             let parts = parts.iter().map(|part| element(&kind, part));
             Some(Some(Value::List(parts.collect::<Option<_>>()?)))
         }
-        // Of a list for a field that is none the last value counts, as on the wire.
+        // If a list is given for a single field, the last value counts, as on the wire.
         Json::Array(parts) if !takes_lists => {
             let parts = parts.iter().map(|part| element(&kind, part));
             Some(parts.collect::<Option<Vec<_>>>()?.pop())
@@ -150,7 +150,7 @@ fn element(kind: &Kind, json: &Json) -> Option<Value> {
             kind => Value::default_value(kind),
         });
     }
-    // A number as a text is a number, and the reverse is not.
+    // A text may be a number, but a number is not a text.
     let number = match json {
         Json::Number(number) => in_digits(number),
         Json::String(text) => text.clone(),
@@ -162,7 +162,7 @@ fn element(kind: &Kind, json: &Json) -> Option<Value> {
         Kind::Uint32 | Kind::Fixed32 => Value::U32(number.parse().ok()?),
         Kind::Uint64 | Kind::Fixed64 => Value::U64(number.parse().ok()?),
         Kind::Double => Value::F64(number.parse().ok()?),
-        // One that is too large for it is infinite.
+        // A number that is too large becomes infinity.
         Kind::Float => Value::F32(number.parse::<f64>().ok()? as f32),
         Kind::Bool => Value::Bool(match json {
             Json::Bool(on) => *on,
@@ -178,7 +178,7 @@ fn element(kind: &Kind, json: &Json) -> Option<Value> {
     })
 }
 
-/// A number as Go writes it once it is read: a whole one without a fraction, whatever its form.
+/// A number as Go prints it after parsing: a whole number without a fraction, in any written form.
 fn in_digits(number: &Number) -> String {
     match number.as_f64() {
         Some(value) if number.is_f64() && value.fract() == 0.0 && value.abs() < 1e21 => {
@@ -188,7 +188,7 @@ fn in_digits(number: &Number) -> String {
     }
 }
 
-/// A span as Go writes it: `500ms`, `1m30s`, `-1.5h`.
+/// A Go duration: `500ms`, `1m30s`, `-1.5h`.
 fn span(descriptor: &MessageDescriptor, text: &str) -> Option<DynamicMessage> {
     let (sign, mut rest) = match text.strip_prefix('-') {
         Some(rest) => (-1, rest),

@@ -1,4 +1,4 @@
-//! The messages of the reflection service, of both its versions; what we do not use is left out.
+//! The messages of the reflection service, for both of its versions, without unused parts.
 
 use prost::{Message, Oneof};
 
@@ -9,7 +9,7 @@ pub(crate) struct Request {
     pub(crate) question: Option<Question>,
 }
 
-/// The question.
+/// The question in a request.
 #[derive(Clone, PartialEq, Eq, Oneof)]
 pub(crate) enum Question {
     #[prost(string, tag = "3")]
@@ -28,7 +28,7 @@ impl Request {
     }
 }
 
-/// `ServerReflectionResponse`. Its fields are a choice of one; the last that came counts.
+/// `ServerReflectionResponse`. Its fields form a oneof; the last one in the message counts.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct Response {
     #[prost(message, optional, tag = "4")]

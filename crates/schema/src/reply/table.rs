@@ -5,20 +5,20 @@ use prost_reflect::{
 };
 use std::collections::HashMap;
 
-/// The index of a message of which nothing is known.
+/// The index of a message without a known descriptor.
 pub(super) const UNKNOWN: u32 = u32::MAX;
 
-/// How a field's values are written. Messages are named by their index.
+/// The wire form of a field's values. Messages are identified by their index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     Varint,
     Fixed64,
     Fixed32,
     Bytes,
-    /// Bytes that are UTF-8.
+    /// Bytes that must be UTF-8.
     Text,
     Message(u32),
-    /// A key and a value of a map, which is no level of its own.
+    /// A map's key and value, which do not count as a nesting level.
     Entry(u32),
     Group(u32),
 }
@@ -28,29 +28,29 @@ pub(super) struct Field {
     number: u32,
     pub(super) form: Form,
     pub(super) repeated: bool,
-    /// Which of its message's required fields it is; [`NOT_REQUIRED`] when it is none.
+    /// The index among the message's required fields, or [`NOT_REQUIRED`].
     required: u8,
 }
 
-/// As many required fields of one message have a bit.
+/// The maximum number of required fields of one message that have a bit.
 const NOT_REQUIRED: u8 = 64;
 
 impl Field {
-    /// Its bit, where it is required.
+    /// The bit of a required field.
     #[inline]
     pub(super) fn bit(self) -> u64 {
         1u64.checked_shl(u32::from(self.required)).unwrap_or(0)
     }
 }
 
-/// All messages that one can have in it; it has the index 0 itself.
+/// A message and all messages that it can contain; the message itself has the index 0.
 #[derive(Debug)]
 pub(super) struct Table {
-    /// Of each message, where its fields begin, and behind them the end of the last.
+    /// For each message, the start of its fields, followed by the end of the last message's.
     starts: Vec<u32>,
-    /// In each message by number.
+    /// The fields of each message, sorted by number.
     fields: Vec<Field>,
-    /// Of each message, the bits of its required fields.
+    /// For each message, the bits of its required fields.
     required: Vec<u64>,
 }
 
@@ -74,7 +74,7 @@ impl Table {
             table.fields[from..].sort_unstable_by_key(|field| field.number);
             let required = mark_required(&message, &mut table.fields[from..]);
             table.required.push(required);
-            // A schema has at most 32 MiB, and each of its fields takes some.
+            // A schema has at most 32 MiB, and each of its fields takes several bytes.
             table.starts.push(table.fields.len() as u32);
         }
         table
@@ -87,7 +87,7 @@ impl Table {
         required.copied().unwrap_or(0)
     }
 
-    /// The first required field of a message that is not among those seen, if it has a bit.
+    /// The first required field of a message that is missing in `seen`, if it has a bit.
     #[cold]
     pub(super) fn first_missing(&self, message: u32, seen: u64) -> Option<u32> {
         let from = *self.starts.get(message as usize)? as usize;
@@ -117,11 +117,11 @@ fn sought(fields: &[Field], number: u32) -> Option<Field> {
     found.ok().map(|at| fields[at])
 }
 
-/// Gives a message's required fields their bits, and all of them together.
+/// Assigns bits to a message's required fields, and returns all of them together.
 fn mark_required(message: &MessageDescriptor, fields: &mut [Field]) -> u64 {
     let numbers = required_numbers(message);
     if numbers.len() > usize::from(NOT_REQUIRED) {
-        // A bit that no field has: each message is looked at more closely.
+        // No field has this bit, so each message is checked by decoding.
         return 1;
     }
     let mut all = 0;
@@ -136,7 +136,7 @@ fn mark_required(message: &MessageDescriptor, fields: &mut [Field]) -> u64 {
 
 fn required_numbers(message: &MessageDescriptor) -> Vec<u32> {
     if message.is_map_entry() {
-        // A value that is not there is an empty one, and an empty message may lack something.
+        // An absent value is an empty message, which may lack required fields.
         let value = message.map_entry_value_field();
         let lacking = value.kind().as_message().is_some_and(|value| {
             let mut fields = value.fields();
@@ -149,7 +149,7 @@ fn required_numbers(message: &MessageDescriptor) -> Vec<u32> {
     required.map(|field| field.number()).collect()
 }
 
-/// The messages that have an index.
+/// The messages with an index.
 #[derive(Default)]
 struct Messages {
     list: Vec<MessageDescriptor>,
@@ -199,7 +199,7 @@ impl Messages {
             | Kind::Sint64
             | Kind::Bool
             | Kind::Enum(_) => Form::Varint,
-            // Strings of proto2 may be anything.
+            // Strings of proto2 may contain any bytes.
             Kind::String if strict => Form::Text,
             Kind::String | Kind::Bytes => Form::Bytes,
             Kind::Message(message) if message.is_map_entry() => Form::Entry(self.index(message)),

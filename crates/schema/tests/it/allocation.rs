@@ -1,4 +1,4 @@
-//! A reply that is as it must be is checked without an allocation, its required fields among it.
+//! A valid reply is checked without allocation, including its required fields.
 
 #![expect(
     unsafe_code,
@@ -41,7 +41,7 @@ fn a_right_reply_costs_no_allocation() {
     let old_proto = include_str!("fixture/old.proto");
     // A name, a child with a number, packed numbers.
     let plain = [0x2a, 1, b'a', 0x42, 2, 0x08, 7, 0x52, 3, 1, 2, 3];
-    // n, the part with its name, raw; and the same once more as a child.
+    // n, the part with its name, raw; then the same bytes again as a child.
     let need = [0x08, 1, 0x1b, 0x0a, 0, 0x1c, 0xe2, 0x2b, 0];
     let child = [&need[..], &[0x12, need.len() as u8], &need].concat();
     // The child in two parts: n, and the rest.

@@ -1,4 +1,4 @@
-//! Files in an edition of protobuf: their messages are encoded as their features ask.
+//! Files in an edition of protobuf: their messages are encoded according to their features.
 
 use crate::fixture::compile;
 use drumfire_plan::RequestContext;
@@ -11,7 +11,7 @@ use prost_reflect::prost_types::{
     FileDescriptorProto, MethodDescriptorProto, ServiceDescriptorProto,
 };
 
-/// The message that JSON stands for, encoded.
+/// The encoded message of a JSON text.
 fn encoded(method: &Method, json: &str) -> Result<Vec<u8>, String> {
     let call = RequestContext {
         number: 0,
@@ -32,10 +32,10 @@ fn encoded(method: &Method, json: &str) -> Result<Vec<u8>, String> {
     Ok(out)
 }
 
-/// JSON of the message below, and its bytes.
+/// JSON texts of the message below, and their bytes.
 const ENCODED: [(&str, &[u8]); 8] = [
     ("{\"text\":\"a\"}", b"\x0a\x01a"),
-    // Explicit presence is the default: a zero is sent.
+    // Explicit presence is the default, so a zero is sent.
     ("{\"explicit\":0}", b"\x10\x00"),
     ("{\"packed\":[1,2]}", b"\x1a\x02\x01\x02"),
     ("{\"expanded\":[1,2]}", b"\x20\x01\x20\x02"),
@@ -144,14 +144,15 @@ fn mistakes_in_an_edition_are_told() {
     }
 }
 
-/// A field of a message by its number, of which the bytes are these.
+/// A field of a message with this number and these bytes.
 fn part(number: u8, bytes: &[u8]) -> Vec<u8> {
     let length = u8::try_from(bytes.len()).expect("a short part");
     assert!(length < 128);
     [&[number << 3 | 2, length], bytes].concat()
 }
 
-/// A field with these bytes of features: its options are field 8, in which they are field 21.
+/// A field with these encoded features: its options are field 8, and the features are field 21 of
+/// the options.
 fn field(field: &FieldDescriptorProto, features: &[u8]) -> Vec<u8> {
     let mut bytes = field.encode_to_vec();
     if !features.is_empty() {
@@ -172,7 +173,7 @@ fn of(name: &str, number: i32, label: Label, kind: Type, type_name: &str) -> Fie
     }
 }
 
-/// The file of [`SOURCE`] as protobuf's compiler describes it, in this edition.
+/// The file of [`SOURCE`] in this edition, as protobuf's compiler describes it.
 pub(crate) fn described(edition: i32) -> Vec<u8> {
     let (one, many) = (Label::Optional, Label::Repeated);
     let message = [
@@ -190,7 +191,7 @@ pub(crate) fn described(edition: i32) -> Vec<u8> {
         field(&of("delimited", 7, one, Type::Message, ".e.A"), b"\x28\x02"),
         field(&of("map", 8, many, Type::Message, ".e.A.MapEntry"), b""),
         part(3, &{
-            // `MapEntry`, whose options say `map_entry`.
+            // `MapEntry`, whose options contain `map_entry`.
             let entry = DescriptorProto {
                 name: Some("MapEntry".to_owned()),
                 field: vec![

@@ -1,4 +1,4 @@
-//! Schemas from files and descriptor sets: which files are found, and the errors when they are not.
+//! Schemas from files and descriptor sets: the search for files, and the errors about missing ones.
 
 use crate::fixture::{ZOO, compile};
 use drumfire_plan::CallKind;
@@ -249,7 +249,7 @@ service S { rpc M(stream A) returns (A); rpc N(A) returns (stream A); }";
     assert_eq!(schema.services(), ["p.S"]);
 }
 
-/// The descriptors of a zoo, without those of its imports.
+/// The descriptor of the zoo, without its imports.
 fn zoo_set() -> Vec<FileDescriptorProto> {
     let method = crate::fixture::zoo("Show");
     let pool = method.input().parent_pool().clone();
@@ -349,7 +349,7 @@ fn a_byte_order_mark_is_no_part_of_a_file() {
     assert!(compile(&[("bom.proto", text)], &[]).is_ok());
 }
 
-/// A chain of files, each of which imports the next; the first imports `all` of them, if it does.
+/// A chain of files, each of which imports the next; with `all`, the first imports all of them.
 fn chain(length: usize, all: bool) -> Result<Schema, String> {
     let texts: Vec<(String, String)> = (0..length)
         .map(|n| {
@@ -377,7 +377,7 @@ fn files_import_each_other_to_a_bounded_depth() {
     for all in [false, true] {
         assert!(chain(500, all).is_ok());
         for length in [501, 20_000] {
-            // A file that names all of 20,000 is slow to write.
+            // A file that imports all 20,000 is slow to write.
             let length = if all { length.min(600) } else { length };
             let error = chain(length, all).unwrap_err();
             assert_eq!(
@@ -386,7 +386,7 @@ fn files_import_each_other_to_a_bounded_depth() {
             );
         }
     }
-    // Many files beside each other are not deep.
+    // Many sibling files are not deep.
     let imports: String = (0..2000)
         .map(|n| format!("import \"{n}.proto\";\n"))
         .collect();
@@ -401,7 +401,7 @@ fn files_import_each_other_to_a_bounded_depth() {
     assert!(compile(&files, &[]).is_ok());
 }
 
-/// Every part of a name is kept with all parts before it.
+/// Every part of a name is stored with all parts before it.
 #[test]
 fn names_in_files_have_a_bounded_length() {
     let package = vec!["p"; 100_000].join(".");
@@ -418,8 +418,8 @@ fn names_in_files_have_a_bounded_length() {
     }
 }
 
-/// Since protobuf 26, the descriptor.proto that is installed with protoc has syntax and options that
-/// are newer than the compiler.
+/// Since protobuf 26, the descriptor.proto that protoc installs has syntax and options that are
+/// newer than the compiler.
 #[test]
 fn installed_files_of_protobuf_may_be_newer_than_the_compiler() {
     let own = "syntax = \"proto3\"; package p; import \"google/protobuf/descriptor.proto\";
@@ -435,7 +435,7 @@ fn installed_files_of_protobuf_may_be_newer_than_the_compiler() {
     assert_eq!(compile(&files, &["include"]).err(), None);
 }
 
-/// Compiles a file of proto2, and the same of an edition.
+/// Compiles a file of proto2, and the same content in an edition.
 #[track_caller]
 fn compiles_in_both(text: &str) {
     assert_eq!(compile(&[("own.proto", text)], &[]).err(), None);

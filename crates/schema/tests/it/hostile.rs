@@ -1,5 +1,5 @@
-//! Descriptors that no compiler makes, but a server may send. Each is refused with its file's name,
-//! or does no harm.
+//! Descriptors that no compiler generates, but a server may send. Each is refused with its file's
+//! name, or is harmless.
 
 use drumfire_schema::Schema;
 use drumfire_schema::reflection::{Session, Wanted};
@@ -28,8 +28,7 @@ struct Files {
     files: Vec<Vec<u8>>,
 }
 
-/// The same files by both ways on which they come: a descriptor set, and reflection. The server is
-/// asked for the symbol.
+/// Loads files as a descriptor set, and by reflection, with a request for the symbol.
 fn load(symbol: &str, files: &[FileDescriptorProto]) -> [Result<Schema, String>; 2] {
     let set = FileDescriptorSet {
         file: files.to_vec(),
@@ -48,7 +47,7 @@ fn load(symbol: &str, files: &[FileDescriptorProto]) -> [Result<Schema, String>;
     [from_set, reflected]
 }
 
-/// Both ways refuse the files, with this reason.
+/// Checks that both ways refuse the files, with this reason.
 #[track_caller]
 fn check(files: &[FileDescriptorProto], reason: &str) {
     for loaded in load("t.M", files) {
@@ -57,7 +56,7 @@ fn check(files: &[FileDescriptorProto], reason: &str) {
     }
 }
 
-/// Both ways take the files; `symbol` then looks so.
+/// Checks that both ways accept the files, and the description of `symbol`.
 #[track_caller]
 fn check_fine(files: &[FileDescriptorProto], symbol: &str, look: &str) {
     for loaded in load(symbol, files) {
@@ -102,7 +101,7 @@ fn a_syntax_that_is_not_known_is_refused() {
         check(std::slice::from_ref(&file), "t.proto: the syntax ");
         check(&[file], "is not supported; use proto2 or proto3");
     }
-    // As protobuf's own compiler reads it.
+    // An empty syntax, as protobuf's own compiler reads it.
     let file = FileDescriptorProto {
         syntax: Some(String::new()),
         ..file(vec![message("M", Vec::new())])
@@ -140,7 +139,7 @@ fn defaults_of_bytes_that_are_not_escaped_are_refused() {
     check_fine(&[file(vec![message("M", vec![right])])], "t.M", look);
 }
 
-/// A file that redefines an options message of protobuf's.
+/// A file that redefines one of protobuf's options messages.
 fn redefined(name: &str, field: FieldDescriptorProto) -> FileDescriptorProto {
     FileDescriptorProto {
         name: Some("evil.proto".to_owned()),
@@ -213,8 +212,8 @@ fn options_that_are_defined_anew_are_refused() {
     }
 }
 
-/// Options are of no use here, so that what others make of them can't be a trouble: a message in
-/// text form, nested deeper than a stack is.
+/// Options are not used here, so their content can't do harm: a message in text form, nested deeper
+/// than the stack.
 #[test]
 fn options_are_not_interpreted() {
     let deep = "m{".repeat(200_000);
@@ -249,7 +248,7 @@ fn options_are_not_interpreted() {
     check_fine(&[file], "t.M", look);
 }
 
-/// Options for the encoding of messages hold in either form.
+/// Options for the encoding of messages apply in both forms.
 #[test]
 fn packed_holds_in_either_form() {
     let options = |interpreted| FieldOptions {
@@ -295,8 +294,8 @@ fn packed_holds_in_either_form() {
     }
 }
 
-/// Two files a level, of which each imports both of the next publicly: as many ways lead down as
-/// two to the power of the levels.
+/// Two files per level, each of which publicly imports both files of the next level: the number of
+/// paths is two to the power of the levels.
 #[test]
 fn public_imports_have_a_limit() {
     let levels = 40;
@@ -372,13 +371,13 @@ fn names_have_a_limit() {
     check(&[named], "name");
 }
 
-/// Two bytes a field on the wire, hundreds in memory.
+/// Two bytes per field on the wire, hundreds in memory.
 #[test]
 fn parts_have_a_limit() {
     let empty = FieldDescriptorProto::default();
     let many = || message("M", vec![empty.clone(); 1_100_000]);
     check(&[file(vec![many()])], "parts");
-    // Where things stood in a source is of no use, and is not counted.
+    // Source positions are unused, and not counted.
     let info = SourceCodeInfo {
         location: vec![Location::default(); 1_100_000],
     };

@@ -6,7 +6,7 @@ use drumfire_plan::{DataError, RenderedFields, RequestContext, RequestData};
 use drumfire_schema::{Input, Metadata, Method, Reading, Refresh};
 use std::sync::Arc;
 
-/// A call by its number.
+/// A call with this number.
 fn call(number: u64) -> RequestContext {
     RequestContext {
         number,
@@ -473,7 +473,7 @@ fn metadata_varies_and_is_checked() {
             .unwrap_err()
             .starts_with("the metadata is not a JSON object: ")
     );
-    // What an object names stands above what its pool gives each call.
+    // The keys of an object override the pool's metadata.
     let mut out = RenderedFields::default();
     let input = Input::empty(&zoo("Show"))
         .with_metadata(object(r#"{"A": "N"}"#))
@@ -521,7 +521,7 @@ fn binary_data_is_delimited_or_single() {
         (b"\x0a\x01a", &["a"]),
         (b"\x03\x0a\x01a\x03\x0a\x01b", &["a", "b"]),
         (b"\x00\x00", &["", ""]),
-        // A single message whose first byte is no length of what follows.
+        // A single message whose first byte is not a valid length.
         (b"\x0a\x03abc", &["abc"]),
     ] {
         let input = Input::binary(&method, bytes).unwrap();
@@ -539,7 +539,7 @@ fn binary_data_is_delimited_or_single() {
     );
 }
 
-/// Elements are packed where their file says so.
+/// Elements are packed if their file requires it.
 #[test]
 fn packing_is_what_the_schema_says() {
     for (syntax, option, bytes) in [
@@ -561,7 +561,7 @@ fn packing_is_what_the_schema_says() {
     }
 }
 
-/// protobuf's own messages are known to every schema.
+/// Every schema contains protobuf's own messages.
 #[test]
 fn an_any_holds_what_no_file_imports() {
     let text = "syntax = \"proto3\"; package g; import \"google/protobuf/any.proto\"; \
@@ -573,7 +573,7 @@ fn an_any_holds_what_no_file_imports() {
     assert_eq!(shown(&method, &input, &call(0), 0).as_deref(), Ok(json));
 }
 
-/// What Go's dynamic messages take beyond protobuf's JSON mapping, as ghz does.
+/// Forms that Go's dynamic messages accept beyond protobuf's JSON mapping, like ghz.
 #[test]
 fn a_lenient_reading_takes_what_go_takes() {
     let text = "syntax = \"proto3\"; package g; import \"google/protobuf/any.proto\"; import \"google/protobuf/timestamp.proto\"; \
@@ -641,7 +641,7 @@ fn a_message_without_a_required_field_is_refused() {
     for (text, error) in [
         ("{}", Some("some required fields missing: name")),
         (r#"{"name": "a"}"#, None),
-        // As in ghz, what lies in it is the server's business.
+        // As in ghz, the server checks the nested content.
         (r#"{"name": "a", "inner": {}}"#, None),
     ] {
         let made = Input::json(&method, text).map(drop);

@@ -1,4 +1,4 @@
-//! Conversations with servers that reflect, well and badly.
+//! Sessions with correct and faulty reflection servers.
 
 use drumfire_schema::Schema;
 use drumfire_schema::reflection::{Session, Version, Wanted};
@@ -6,7 +6,7 @@ use prost::Message;
 use prost_reflect::prost_types::{DescriptorProto, FileDescriptorProto};
 use std::collections::HashMap;
 
-/// A question to a server, as its side reads it.
+/// A request to a server, as the server decodes it.
 #[derive(Clone, PartialEq, Message)]
 struct Asked {
     #[prost(string, optional, tag = "3")]
@@ -82,7 +82,7 @@ fn refusal(code: i32) -> Answer {
     }
 }
 
-/// Has a conversation with a server. Also how many questions there were.
+/// Runs a session; also returns the number of requests.
 fn converse(
     wanted: Wanted,
     mut server: impl FnMut(Asked) -> Answer,
@@ -102,7 +102,7 @@ fn converse(
     )
 }
 
-/// The zoo's file and those that it imports, by name.
+/// The zoo's file and its imports, by name.
 fn zoo_files() -> HashMap<String, FileDescriptorProto> {
     let pool = crate::fixture::zoo("Show").input().parent_pool().clone();
     pool.file_descriptor_protos()
@@ -237,7 +237,7 @@ fn a_misspelt_symbol_gets_the_nearest_of_all_that_the_services_lead_to() {
             Some(_) => refusal(5),
         });
         let error = format!("Symbol not found: {symbol}; did you mean `{near}`?");
-        // The symbol, the list, and both services that stand there, of which one has no file.
+        // The symbol, the list, and both listed services, one of which has no file.
         assert_eq!((schema.map(drop), questions), (Err(error), 4));
     }
 }
@@ -315,7 +315,7 @@ fn lies_are_told() {
         "its descriptors have more than 33554432 bytes",
         &|_| files([large.clone()]),
     );
-    // A file without end, each importing the next.
+    // An endless chain of files, each importing the next.
     check("endless", "it has more than 5000 files", &|asked| {
         let name = asked.file.unwrap_or_else(|| "0".to_owned());
         let next = (name.parse::<u64>().unwrap() + 1).to_string();

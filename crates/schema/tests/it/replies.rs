@@ -1,4 +1,4 @@
-//! Which bytes are a reply's message, and which are not, compared with a decoder that others wrote.
+//! Which bytes are a valid reply, compared with an independent decoder.
 
 use crate::fixture::{compile, zoo};
 use drumfire_plan::ReplyCheck;
@@ -8,11 +8,11 @@ use prost::Message;
 use prost_reflect::DynamicMessage;
 use std::sync::LazyLock;
 
-/// Every form that a field can have but maps: of those the other decoder does not look at how they
-/// are written.
+/// Every kind of field except maps, because the other decoder does not check the wire types of
+/// maps.
 const PLAIN: &str = include_str!("fixture/plain.proto");
 
-/// The further features of proto2.
+/// The additional features of proto2.
 const OLD: &str = include_str!("fixture/old.proto");
 
 fn method(text: &str, name: &str) -> Method {
@@ -46,7 +46,7 @@ fn told(method: &Method, message: &[u8]) -> Option<String> {
     checked.err().map(|error| error.to_string())
 }
 
-/// Wraps bytes into `depth` messages under a key.
+/// Wraps bytes in `depth` nested messages with a key.
 fn nested(key: u8, depth: usize, inner: &[u8]) -> Vec<u8> {
     let mut bytes = inner.to_vec();
     for _ in 0..depth {
@@ -62,16 +62,16 @@ fn nested(key: u8, depth: usize, inner: &[u8]) -> Vec<u8> {
 fn what_is_no_message_is_told_with_the_field() {
     let ones = [0xff; 9];
     for (bytes, error) in [
-        // A varint without its end, and one of more than 64 bits.
+        // An incomplete varint, and one of more than 64 bits.
         (&[0x08, 0x80][..], "i32: ends too early"),
         (
             &[&[0x08][..], &ones, &[0x02]].concat(),
             "i32: a varint of more than 64 bits",
         ),
-        // Another form than the type's, which breaks off.
+        // A wire type other than the field's, truncated.
         (&[0x09, 0, 0, 0], "i32: ends too early"),
         (&[0x43, 0x08], "child.i32: ends too early"),
-        // Lengths beyond the message.
+        // Lengths beyond the end of the message.
         (&[0x2a, 0x02, b'a'], "name: ends too early"),
         (
             &[&[0x2a][..], &[0x80; 9], &[0x01]].concat(),
@@ -114,7 +114,7 @@ fn what_is_no_message_is_told_with_the_field() {
         let error = format!("not a valid plain.v1.Plain: {error}");
         assert_eq!(told.as_deref(), Some(&*error), "{bytes:x?}");
     }
-    // A map's entry is part of the way.
+    // A map's entry is part of the path.
     let young = [0xaa, 0x01, 0x05, 0x12, 0x03, 0x0a, 0x01, 0xff];
     assert_eq!(
         told(&animal(), &young).as_deref(),
@@ -126,8 +126,7 @@ fn what_is_no_message_is_told_with_the_field() {
     );
 }
 
-/// A field whose type has changed since is one that the schema does not know, as for every reader
-/// of protobuf.
+/// A field whose type has changed is an unknown field, as for every protobuf parser.
 #[test]
 fn a_field_of_another_wire_type_is_unknown() {
     for bytes in [
@@ -145,33 +144,33 @@ fn a_field_of_another_wire_type_is_unknown() {
 fn what_others_may_add_or_repeat_is_fine() {
     for bytes in [
         &[][..],
-        // Unknown fields of every form, a group in a group among them.
+        // Unknown fields of every wire type, including nested groups.
         &[
             0xa0, 0x06, 0x01, 0xa5, 0x06, 1, 2, 3, 4, 0xa2, 0x06, 0x01, 0xff,
         ],
         &[
             0xa3, 0x06, 0xab, 0x06, 0xa8, 0x06, 0x01, 0xac, 0x06, 0xa4, 0x06,
         ],
-        // A choice that is made twice, a field that comes twice, packed and not.
+        // A oneof that is set twice, a field that occurs twice, packed and not.
         &[
             0x72, 0x01, b'a', 0x78, 0x01, 0x72, 0x01, b'b', 0x08, 1, 0x08, 2,
         ],
         &[
             0x50, 0x01, 0x52, 0x02, 0x01, 0x02, 0x62, 0x01, 0x01, 0x60, 0x00,
         ],
-        // A number that its type has no room for, and an enum's that has no name.
+        // A number too large for its type, and an enum number without a name.
         &[
             0x08, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01, 0x38, 0x7f,
         ],
-        // Bytes that are no text, where bytes are due.
+        // Bytes that are not UTF-8, in a bytes field.
         &[0x32, 0x02, 0xff, 0xfe],
     ] {
         assert_eq!(told(&plain(), bytes), None, "{bytes:x?}");
     }
     for bytes in [
-        // Any bytes are a string of proto2.
+        // Any bytes are a valid string of proto2.
         &[0x0a, 0x01, 0xff][..],
-        // A group, and another in a message in it; numbers packed though they need not be.
+        // A group, and another one in a nested message; packed numbers where packing is optional.
         &[0x13, 0x18, 0x01, 0x22, 0x02, 0x13, 0x14, 0x14],
         &[0x2a, 0x02, 0x01, 0x02, 0x48, 0x01],
         &[0xa5, 0x06, 1, 2, 3, 4],
@@ -197,7 +196,7 @@ fn depth_is_bounded() {
     assert_eq!(told(&plain(), &groups(100)), None);
     assert_eq!(reason(told(&plain(), &groups(101))), deep);
     assert_eq!(reason(told(&plain(), &[0xa3, 0x06].repeat(100_000))), deep);
-    // Of a long way the end is shown.
+    // For a long path, the end is shown.
     let way = told(&plain(), &nested(0x42, 100, &[0x08])).unwrap();
     assert_eq!(way.matches("child").count(), 7, "{way}");
 }
@@ -205,7 +204,7 @@ fn depth_is_bounded() {
 /// The fields that a reply of `old.v1.Service/Need` lacks, or of the other method.
 #[test]
 fn required_fields_are_told_with_their_place() {
-    // In full: n, the part with its name, raw.
+    // The complete message: n, the part with its name, raw.
     let need = [0x08, 1, 0x1b, 0x0a, 0, 0x1c, 0xe2, 0x2b, 0];
     let (rest, n) = (&need[2..], &need[..2]);
     let part_without_name = [0x08, 1, 0x1b, 0x1c, 0xe2, 0x2b, 0];
@@ -224,7 +223,7 @@ fn required_fields_are_told_with_their_place() {
         (&need[..6], Some("raw")),
         (&need[..2], Some("part")),
         (&part_without_name, Some("part.name")),
-        // In messages in it: of any field, in a group, of an extension.
+        // In nested messages: of any field, in a group, of an extension.
         (
             &[&need[..], &nested(0x12, 1, rest)].concat(),
             Some("child.n"),
@@ -241,13 +240,13 @@ fn required_fields_are_told_with_their_place() {
             &[&need[..], &[0xa2, 0x06, 0]].concat(),
             Some("[old.v1.more].n"),
         ),
-        // Parts of one message are merged, so that each may lack what another has.
+        // Parts of one message are merged, so each may lack fields that another has.
         (&[rest, n].concat(), None),
         (
             &[&need[..], &nested(0x12, 1, rest), &nested(0x12, 1, n)].concat(),
             None,
         ),
-        // Of a choice the last counts.
+        // In a oneof, the last value counts.
         (
             &[&need[..], &nested(0x2a, 1, rest), &[0x30, 1]].concat(),
             None,
@@ -256,7 +255,7 @@ fn required_fields_are_told_with_their_place() {
             &[&need[..], &[0x30, 1], &nested(0x2a, 1, rest)].concat(),
             Some("left.n"),
         ),
-        // Messages of a list are never parts of each other.
+        // Messages of a list are separate messages, not parts of one.
         (
             &[&need[..], &nested(0x3a, 1, rest), &nested(0x3a, 1, n)].concat(),
             Some("many.n"),
@@ -270,7 +269,7 @@ fn required_fields_are_told_with_their_place() {
 #[test]
 fn required_fields_are_looked_for_wherever_they_may_lack() {
     let need = [0x08, 1, 0x1b, 0x0a, 0, 0x1c, 0xe2, 0x2b, 0];
-    // All 65 of its fields, or the first of them.
+    // All 65 fields, or the first ones.
     let crowd = |count: u32| {
         let mut out = Vec::new();
         for number in 1..=count {
@@ -282,17 +281,17 @@ fn required_fields_are_looked_for_wherever_they_may_lack() {
     let entry = |value: &[u8]| nested(0x0a, 1, &[&[0x08, 7][..], value].concat());
     for (bytes, place) in [
         (Vec::new(), None),
-        // The value of a map's entry, and one that is not there and so empty.
+        // The value of a map's entry, and an absent one, which is empty.
         (entry(&nested(0x12, 1, &need)), None),
         (entry(&nested(0x12, 1, &need[2..])), Some("by.value.n")),
         (entry(&[]), Some("by.value.n")),
-        // Of a key that comes twice the last counts.
+        // If a key occurs twice, the last value counts.
         ([entry(&[]), entry(&nested(0x12, 1, &need))].concat(), None),
-        // More required fields than there are bits.
+        // More required fields than bits.
         (crowd(65), None),
         (crowd(64), Some("crowd.n65")),
         (crowd(0), Some("crowd.n1")),
-        // Beside a string that is no text, which is fine in proto2.
+        // Together with a string that is not UTF-8, which is valid in proto2.
         (nested(0x12, 1, &[0x08, 1, 0x12, 1, 0xff]), None),
         (nested(0x12, 1, &[0x12, 1, 0xff]), Some("text.n")),
         (
@@ -309,7 +308,7 @@ fn required_fields_are_looked_for_wherever_they_may_lack() {
     }
 }
 
-/// Bytes that are mostly fields of `old.v1.Need`, some of them missing.
+/// Bytes that consist mostly of fields of `old.v1.Need`, some of them missing.
 fn needs() -> impl Strategy<Value = Vec<u8>> {
     let leaf = prop::collection::vec(0usize..5, 0..6).prop_map(|fields| {
         let forms: [&[u8]; 5] = [
@@ -336,7 +335,7 @@ fn needs() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// Bytes that are mostly fields of `PLAIN`.
+/// Bytes that consist mostly of fields of `PLAIN`.
 fn fields() -> impl Strategy<Value = Vec<u8>> {
     let field = (
         1u32..20,
@@ -378,7 +377,7 @@ fn fields() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// Damage to bytes on their way.
+/// Bytes with random damage.
 fn damaged(bytes: impl Strategy<Value = Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
     let damage = prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0u8..4), 0..4);
     (bytes, damage).prop_map(|(mut bytes, damage)| {
@@ -398,7 +397,7 @@ fn damaged(bytes: impl Strategy<Value = Vec<u8>>) -> impl Strategy<Value = Vec<u
     })
 }
 
-/// Whether the other decoder stopped at a field of another wire type, which it does not take for
+/// Whether the other decoder stopped at a field with another wire type, which it does not treat as
 /// unknown.
 fn of_another_type<T, E: std::fmt::Display>(decoded: &Result<T, E>) -> bool {
     let error = decoded.as_ref().err().map(ToString::to_string);

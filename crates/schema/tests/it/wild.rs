@@ -1,6 +1,5 @@
-//! Descriptors made from bytes: mostly of the right shape, with every number, name and option that
-//! may be wrong wrong at times. Driven by random numbers in a test and by the fuzz target
-//! `descriptors`.
+//! Random descriptors: mostly of the right structure, with occasional mistakes in every number,
+//! name and option that may be wrong. A test and the fuzz target `descriptors` drive them.
 
 use drumfire_plan::ReplyCheck;
 use drumfire_schema::reflection::{Session, Wanted};
@@ -24,13 +23,13 @@ const FILES: [&str; 6] = [
     "google/protobuf/any.proto",
     "google/protobuf/descriptor.proto",
 ];
-/// Files of protobuf's own.
+/// protobuf's own files.
 const OWN: [&str; 3] = [
     "google/protobuf/any.proto",
     "google/protobuf/struct.proto",
     "google/protobuf/timestamp.proto",
 ];
-/// Names that are wrong, or of protobuf's own.
+/// Invalid names, and names of protobuf.
 const NAMES: [&str; 14] = [
     "M0",
     "f0",
@@ -77,10 +76,10 @@ const TEXTS: [&str; 6] = [
     "{\"f0\": {\"@type\": \"x/t.M0\", \"f0\": 1}, \"f1\": {\"a\": [null, {}]}}",
     "\"x\"",
 ];
-/// How much of anything one thing has.
+/// The maximum number of items of each kind.
 const MANY: u8 = 5;
 
-/// Bytes that decide; behind their end there are zeros.
+/// Bytes that decide all choices; zeros follow after their end.
 struct Script<'a>(&'a [u8]);
 
 impl Script<'_> {
@@ -102,7 +101,7 @@ impl Script<'_> {
         of[usize::from(self.byte()) % of.len()]
     }
 
-    /// A name: mostly one that nothing beside it has.
+    /// A name, mostly unique among its siblings.
     fn name(&mut self, base: &str, n: u8) -> Option<String> {
         Some(match self.odd() {
             true => self.one(&NAMES).to_owned(),
@@ -121,7 +120,7 @@ impl Script<'_> {
         (0..self.below(MANY)).map(|n| make(self, n)).collect()
     }
 
-    /// Whether something is to be out of order, as it is now and then.
+    /// Whether to make a mistake, which happens rarely.
     fn odd(&mut self) -> bool {
         self.byte() > 253
     }
@@ -139,10 +138,10 @@ impl Script<'_> {
         self.odd().then(|| make(self))
     }
 
-    /// A file that may import those before it.
+    /// A file that may import earlier ones.
     fn file(&mut self, n: u8) -> FileDescriptorProto {
         let n = usize::from(n) % FILES.len();
-        // Files of protobuf's own import nothing.
+        // protobuf's own files import nothing.
         let (own, before) = match n {
             0..4 => (&OWN[..], &FILES[..n]),
             _ => (&[][..], &[][..]),
@@ -219,7 +218,7 @@ impl Script<'_> {
         message
     }
 
-    /// Adds a map, and the entry that it needs.
+    /// Adds a map and its entry.
     fn map(&mut self, message: &mut DescriptorProto) {
         let mut fields = [self.field(0), self.field(1)];
         for (field, (name, number)) in fields.iter_mut().zip([("key", 1), ("value", 2)]) {
@@ -339,8 +338,8 @@ impl Script<'_> {
     }
 }
 
-/// Makes descriptors of the bytes, or takes these for descriptors, and does everything with them
-/// that the program does with a server's.
+/// Generates descriptors from the bytes, or uses the bytes as descriptors, and does everything with
+/// them that the program does with a server's descriptors.
 pub(crate) fn run(bytes: &[u8]) {
     let mut script = Script(bytes);
     let files = match script.byte() {
@@ -360,7 +359,7 @@ pub(crate) fn run(bytes: &[u8]) {
     reflect(&set.file, &mut script);
 }
 
-/// Takes the bytes for one answer after the other of a server's reflection.
+/// Uses the bytes as consecutive answers of a reflection server.
 fn answer(bytes: &[u8]) {
     let mut session = Session::new(Wanted::Everything);
     for part in bytes.split(|&byte| byte == 0xfe) {
@@ -384,7 +383,7 @@ struct Files {
     files: Vec<Vec<u8>>,
 }
 
-/// A server that answers every question with some of the files.
+/// A server that answers every request with some of the files.
 fn reflect(files: &[FileDescriptorProto], script: &mut Script<'_>) {
     let wanted = match script.below(3) {
         0 => Wanted::Everything,

@@ -1,4 +1,4 @@
-//! The program of a template: its JSON is read with marks in the place of expressions.
+//! Compiles a template: its JSON is parsed with marks instead of expressions.
 
 use super::scalar::Scalar;
 use super::{Fragment, Step, Value, Zero};
@@ -8,13 +8,13 @@ use prost::encoding::{WireType, encode_key};
 use prost_reflect::{FieldDescriptor, Kind, MessageDescriptor};
 use serde_json::{Map, Value as Json};
 
-/// The beginning and the end of a mark: characters for private use, which a text that has them
-/// itself keeps from being compiled. Between them stands the expression's number.
+/// The beginning and the end of a mark: characters for private use. A text that already contains
+/// them is not compiled. Between them is the expression's number.
 const MARK: (char, char) = ('\u{e000}', '\u{e001}');
-/// How an escape of such a character begins, in lower case.
+/// The beginning of an escape of such a character, in lower case.
 const MARK_ESCAPE: &str = "\\ue00";
 
-/// The steps of a template's pieces; `None` when it must be rendered as text.
+/// The steps for a template's pieces; `None` if the template must be rendered as text.
 pub(super) fn steps(descriptor: &MessageDescriptor, pieces: &[Piece]) -> Option<Vec<Step>> {
     let (text, expressions) = marked(pieces)?;
     let Json::Object(object) = serde_json::from_str(&text).ok()? else {
@@ -25,12 +25,12 @@ pub(super) fn steps(descriptor: &MessageDescriptor, pieces: &[Piece]) -> Option<
         used: 0,
     };
     let steps = compiler.message(descriptor, &object)?;
-    // A name that stands twice in an object hides its first value.
+    // In an object, a repeated name hides its first value.
     (compiler.used == compiler.expressions.len()).then_some(steps)
 }
 
-/// The template's text with marks, and the expressions by number; `None` when one stands outside
-/// strings.
+/// The template's text with marks, and the expressions by number; `None` if an expression is
+/// outside a string.
 fn marked(pieces: &[Piece]) -> Option<(String, Vec<Expression>)> {
     let mut text = String::new();
     let mut expressions = Vec::new();
@@ -55,13 +55,13 @@ fn marked(pieces: &[Piece]) -> Option<(String, Vec<Expression>)> {
 
 struct Compiler {
     expressions: Vec<Expression>,
-    /// How many of them have found their place.
+    /// The number of expressions with a known position.
     used: usize,
 }
 
 impl Compiler {
-    /// The fields of a message, in the order of their numbers, which is how encoders write them.
-    /// The reader of JSON has bounded how deep it is.
+    /// The fields of a message, in the order of their numbers, as encoders write them. The JSON
+    /// parser has bounded the depth.
     fn message(
         &mut self,
         descriptor: &MessageDescriptor,
@@ -86,7 +86,7 @@ impl Compiler {
         Some(steps)
     }
 
-    /// A field with a mark somewhere in its value.
+    /// A field whose value contains a mark.
     fn field(
         &mut self,
         field: &FieldDescriptor,
@@ -129,8 +129,8 @@ impl Compiler {
         Some(())
     }
 
-    /// One value with a mark, of a field or of a list. Numbers of a list are written one by one,
-    /// which every reader takes, packed or not.
+    /// A value with a mark, of a field or of a list. The numbers of a list are written
+    /// individually, which every parser accepts, packed or not.
     fn element(
         &mut self,
         field: &FieldDescriptor,
@@ -159,7 +159,7 @@ impl Compiler {
         Some(())
     }
 
-    /// A string's text, with expressions where its marks are.
+    /// A string's text, with expressions instead of its marks.
     fn fragments(&mut self, text: &str) -> Option<Vec<Fragment>> {
         let mut fragments = Vec::new();
         let mut rest = text;
@@ -180,7 +180,7 @@ impl Compiler {
     }
 }
 
-/// A field that has no mark, encoded.
+/// An encoded field without marks.
 fn standing(
     descriptor: &MessageDescriptor,
     name: &str,
@@ -208,7 +208,7 @@ fn tag(number: u32, wire_type: WireType) -> Vec<u8> {
     tag
 }
 
-/// Whether there is a mark in a value or in a name inside it.
+/// Whether a value, or a name inside it, contains a mark.
 fn has_mark(value: &Json) -> bool {
     match value {
         Json::String(text) => text.contains(MARK.0),

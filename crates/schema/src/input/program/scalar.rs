@@ -1,9 +1,9 @@
-//! Text to the encoded value of a field, as protobuf's JSON mapping reads strings.
+//! Encodes a text as the value of a field, like strings in protobuf's JSON mapping.
 
 use prost::encoding::{WireType, encode_varint};
 use prost_reflect::{EnumDescriptor, Kind};
 
-/// A field's type, of those that read strings without more ado.
+/// The type of a field that accepts plain strings.
 #[derive(Clone, Debug)]
 pub(super) enum Scalar {
     Text,
@@ -22,16 +22,16 @@ pub(super) enum Scalar {
     Enum(EnumDescriptor),
 }
 
-/// The kind of value that was written.
+/// The kind of the written value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Written {
-    /// The value that an absent field has.
+    /// The default value of the field.
     Zero,
     Other,
 }
 
 impl Scalar {
-    /// Of a field's kind; `None` for those left to the text.
+    /// The scalar for a field's kind; `None` for kinds that fall back to the text.
     pub(super) fn of(kind: &Kind) -> Option<Self> {
         Some(match kind {
             Kind::String => Self::Text,
@@ -54,7 +54,7 @@ impl Scalar {
         })
     }
 
-    /// How its values lie on the wire.
+    /// The wire type of its values.
     pub(super) const fn wire_type(&self) -> WireType {
         match self {
             Self::Text => WireType::LengthDelimited,
@@ -64,7 +64,7 @@ impl Scalar {
         }
     }
 
-    /// Appends the value of a text; `None`, when it is not plainly one.
+    /// Appends the value of a text; `None` if the text is not plain.
     pub(super) fn write(&self, text: &str, out: &mut Vec<u8>) -> Option<Written> {
         let zero = match self {
             Self::Text => {
@@ -73,7 +73,7 @@ impl Scalar {
                 super::close(out, start);
                 text.is_empty()
             }
-            // Negative numbers are encoded as if they had 64 bits.
+            // Negative numbers are encoded with 64 bits.
             Self::Int32 => varint(i64::from(text.parse::<i32>().ok()?) as u64, out),
             Self::Int64 => varint(text.parse::<i64>().ok()? as u64, out),
             Self::Uint32 => varint(text.parse::<u32>().ok()?.into(), out),
@@ -96,7 +96,8 @@ impl Scalar {
     }
 }
 
-/// Whether a number has digits and no words such as `inf`, of which JSON has its own.
+/// Whether a number consists of digits and not of a word such as `inf`, for which JSON has
+/// different words.
 fn is_decimal(text: &str) -> bool {
     text.bytes()
         .all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'-' | b'e' | b'E'))
@@ -112,7 +113,7 @@ fn fixed<const N: usize>(bytes: [u8; N], out: &mut Vec<u8>) -> bool {
     bytes == [0; N]
 }
 
-/// Small numbers of either sign as small numbers.
+/// Maps small numbers of either sign to small numbers.
 const fn zigzag(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)) as u64
 }

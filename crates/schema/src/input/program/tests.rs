@@ -1,4 +1,4 @@
-//! The program and the text give the same message, or the program steps back.
+//! The program and the text give the same message, or the program falls back.
 
 use super::Program;
 use crate::json::Names;
@@ -61,13 +61,13 @@ fn context(number: u64) -> RenderContext {
     RenderContext::new(call, 0, 0)
 }
 
-/// An encoded message's fields; those that have presence also when they have their default.
+/// An encoded message's fields; fields with presence are included even with their default.
 fn fields(bytes: &[u8]) -> serde_json::Value {
     serde_json::from_str(&json::show(&MESSAGE, bytes, json::Defaults::Skip, Names::Schema).unwrap())
         .unwrap()
 }
 
-/// The message by the text.
+/// The message rendered as text.
 fn by_text(template: &Template, number: u64) -> Result<serde_json::Value, String> {
     let mut text = String::new();
     let mut bytes = Vec::new();
@@ -78,7 +78,7 @@ fn by_text(template: &Template, number: u64) -> Result<serde_json::Value, String
     Ok(fields(&bytes))
 }
 
-/// The message by the program; `None` when there is none or it steps back.
+/// The message built by the program; `None` without a program, or if the program falls back.
 fn by_program(template: &Template, number: u64) -> Option<Result<serde_json::Value, String>> {
     let program = Program::compile(&MESSAGE, template.pieces()?)?;
     let mut bytes = b"x".to_vec();
@@ -97,10 +97,10 @@ fn by_program(template: &Template, number: u64) -> Option<Result<serde_json::Val
     }
 }
 
-/// Compares both ways for some calls. How many the program made.
+/// Compares both ways for some calls; returns the number of messages that the program built.
 fn check(text: &str) -> usize {
     let template = template(text);
-    // A program is only used where the text makes a message for the first call.
+    // A program is used only if the text gives a message for the first call.
     if by_text(&template, 0).is_err() {
         return 0;
     }
@@ -144,7 +144,7 @@ fn the_usual_templates_are_programs() {
         ),
         (r#"{"s": "\u0041\"{{ f.a }}"}"#, 10),
         (r#"{"s": "{{ f.a|upper }}"}"#, 10),
-        // The text is needed here.
+        // These cases need the text.
         (r#"{"s": "{{ '\\u0041'|safe }}"}"#, 0),
         (r#"{"s": {{ request_number }}}"#, 0),
         (r#"{"{{ 's' }}": "x"}"#, 0),
@@ -189,7 +189,7 @@ fn every_kind_of_field_reads_strings_as_json_does() {
     assert!(made > 1000, "{made}");
 }
 
-/// A JSON value for a field, with expressions here and there.
+/// A JSON value for a field, with some expressions.
 fn object(depth: u32) -> BoxedStrategy<String> {
     let expression = prop::sample::select(vec![
         "request_number",
