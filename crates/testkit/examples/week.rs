@@ -1,12 +1,14 @@
-//! A week in virtual time at 10,240 requests a second: is its memory flat, are its edges exact?
+//! A week in virtual time at 10,240 requests per second: checks that memory stays constant and that
+//! the edges of intervals are exact.
 //!
-//! The engine runs ten requests a second for seven days, in intervals of nearly a second: 604,800
-//! of them, each closed, collected and merged as in any run. Each is then doubled ten times, which
-//! is the interval of a run at 1,024 times the rate: counters are 64 bits wide whatever they count,
-//! and memory is taken by buckets, not by what is in them. A second summary, windows of thresholds
-//! and the rows of all outputs see that. In virtual time a worker is faster than the
-//! collector, as it never is in a real run: each interval it waits until that has the one before
-//! the last. Every eight hours of the run a line says what is resident.
+//! The engine runs ten requests per second for seven days, in intervals of nearly a second: 604,800
+//! intervals, each closed, collected and merged as in any run. Each interval is then doubled ten
+//! times, which gives the interval of a run at 1,024 times the rate: counters have 64 bits for any
+//! count, and memory depends on the number of buckets, not on their content. A second summary,
+//! threshold windows and the rows of all outputs receive these intervals. In virtual time a worker
+//! is faster than the collector, which never happens in a real run. At each interval, the worker
+//! therefore waits until the collector has the one before the last. Every eight hours of the run, a
+//! line shows the resident memory.
 
 #![expect(clippy::print_stdout, reason = "it prints a table")]
 
@@ -22,17 +24,17 @@ use std::thread;
 
 const HOUR: u64 = 3_600_000_000_000;
 const WEEK: u64 = 168 * HOUR;
-/// By how much an interval is shorter than whole seconds, so that edges which were added up would
-/// show.
+/// The time by which an interval is shorter than whole seconds, so that an error from adding up
+/// edges would show.
 const ODD: u64 = 63;
 const DOUBLINGS: u32 = 10;
 const LINE_EACH: u64 = 8 * HOUR;
 const RESIDENT_MAX: u64 = 64 << 20;
-/// By how much more it may be than after the first hour: cells of a timeline are at most 300, but
-/// the longer they are, the more different times they have, and there are two timelines here.
+/// The maximum growth after the first hour: a timeline has at most 300 cells, but longer cells
+/// contain more different times, and there are two timelines here.
 const GROWTH_MAX: u64 = 8 << 20;
 
-/// What sees the run at its full rate.
+/// The consumers of the run at its full rate.
 struct Watched {
     reading: Reading,
     rows: Rows,
@@ -83,7 +85,7 @@ impl Watched {
         }
     }
 
-    /// Makes the interval of a run at the full rate, in memory that is used again.
+    /// Builds the interval of a run at the full rate, in reused memory.
     fn double(&mut self, interval: &Interval) {
         let Self { scaled, half, .. } = self;
         scaled.reset(interval.index, interval.start);
@@ -112,7 +114,7 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     };
     let thresholds = [threshold];
-    // `week 10` has intervals of ten seconds and takes a tenth of the time.
+    // `week 10` uses intervals of ten seconds and takes a tenth of the time.
     let seconds = std::env::args().nth(1).and_then(|text| text.parse().ok());
     let length = Nanos(seconds.unwrap_or(1).clamp(1, 600) * 1_000_000_000 - ODD);
     let server = Server::new().takes(Law::Lognormal {

@@ -3,41 +3,41 @@
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
-/// An answer: bytes, how they come, and what happens to the connection then.
+/// An answer: bytes, their timing, and what happens to the connection afterwards.
 #[derive(Clone, Debug)]
 pub struct Answer {
     pub(crate) bytes: Arc<[u8]>,
     pub(crate) pace: Pace,
     pub(crate) then: Then,
-    /// The service time, in place of the server's law; [`Nanos::MAX`] is never.
+    /// The service time, which replaces the server's law; [`Nanos::MAX`] means never.
     pub(crate) time: Option<Nanos>,
-    /// Whether no further request may come on the connection.
+    /// Whether the connection accepts another request.
     pub(crate) last: Last,
 }
 
-/// How an answer's bytes come.
+/// The timing of an answer's bytes.
 #[derive(Clone, Debug)]
 pub(crate) enum Pace {
-    /// At once.
+    /// All at once.
     Whole,
-    /// In pieces cut at these places, this long apart.
+    /// In pieces cut at these positions, at this distance in time.
     Cut(Arc<[usize]>, Nanos),
-    /// In pieces of this size, this long apart.
+    /// In pieces of this size, at this distance in time.
     Drip(usize, Nanos),
 }
 
-/// The server's treatment of the connection after the last byte.
+/// What the server does with the connection after the last byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Then {
-    /// It keeps it open.
+    /// The server keeps the connection open.
     Keep,
-    /// It closes it this long after.
+    /// The server closes the connection after this time.
     Close(Nanos),
-    /// It resets it this long after.
+    /// The server resets the connection after this time.
     Reset(Nanos),
 }
 
-/// Whether an answer makes its connection unfit for another request.
+/// Whether the connection can't be used for another request after the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Last {
     No,
@@ -45,7 +45,7 @@ pub(crate) enum Last {
 }
 
 impl Answer {
-    /// These bytes, right or wrong.
+    /// These literal bytes, valid or not.
     #[must_use]
     pub fn raw(bytes: &[u8]) -> Self {
         Self {
@@ -57,7 +57,7 @@ impl Answer {
         }
     }
 
-    /// A well-formed response with further header lines, each ended by CR LF, and a body.
+    /// A well-formed response with additional header lines, each ended by CR LF, and a body.
     #[must_use]
     pub fn with(status: u16, lines: &str, body: &[u8]) -> Self {
         let head = format!(
@@ -73,7 +73,7 @@ impl Answer {
         Self::with(status, "", b"hello")
     }
 
-    /// 200 with a short body.
+    /// A 200 response with a short body.
     #[must_use]
     pub fn ok() -> Self {
         Self::status(200)
@@ -85,27 +85,27 @@ impl Answer {
         Self::with(status, &format!("Location: {location}\r\n"), b"moved")
     }
 
-    /// Nothing, for ever; the connection stays open.
+    /// No bytes; the connection stays open.
     #[must_use]
     pub fn never() -> Self {
         Self::raw(b"").after(Nanos::MAX)
     }
 
-    /// Served in this time, in place of the server's law.
+    /// Sets the service time, which replaces the server's law.
     #[must_use]
     pub fn after(mut self, time: Nanos) -> Self {
         self.time = Some(time);
         self
     }
 
-    /// Comes in pieces cut at these places, `apart` from each other.
+    /// Sends the answer in pieces cut at these positions, `apart` from each other.
     #[must_use]
     pub fn cut_at(mut self, places: &[usize], apart: Nanos) -> Self {
         self.pace = Pace::Cut(places.into(), apart);
         self
     }
 
-    /// Comes in pieces of this size, `apart` from each other.
+    /// Sends the answer in pieces of this size, `apart` from each other.
     #[must_use]
     pub fn dripping(mut self, size: usize, apart: Nanos) -> Self {
         self.pace = Pace::Drip(size, apart);
@@ -126,8 +126,8 @@ impl Answer {
         self
     }
 
-    /// Announces that the connection carries no further request; one that comes is counted in
-    /// [`crate::Log::after_last`].
+    /// Announces that the connection carries no further request. Requests that still come are
+    /// counted in [`crate::Log::after_last`].
     #[must_use]
     pub fn is_last(mut self) -> Self {
         self.last = Last::Yes;

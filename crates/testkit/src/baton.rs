@@ -1,14 +1,15 @@
 //! The common virtual time of a run's workers, each of which has a thread and a driver.
 //!
-//! From [`Runner::enter`], the start of the run, one thread runs at a time: the one whose time is
-//! least, and of equal times the one with the lowest number. A driver calls [`Runner::sleep`] for
-//! every step of its time; a thread that runs may shorten another's sleep by [`Runner::wake`]. So
-//! whatever workers exchange happens in the order of virtual time, and is the same in every run.
+//! From [`Runner::enter`], the start of the run, one thread runs at a time: the one with the
+//! earliest time, and among equal times the one with the lowest number. A driver calls
+//! [`Runner::sleep`] for every step of its time; a running thread may shorten another's sleep with
+//! [`Runner::wake`]. Workers therefore interact in the order of virtual time, and in the same order
+//! in every run.
 
 use drumfire_units::Nanos;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// The right to run, which the threads of a run pass on.
+/// The right to run, which the threads of a run pass to each other.
 pub(crate) struct Baton {
     state: Mutex<State>,
     passed: Condvar,
@@ -16,31 +17,31 @@ pub(crate) struct Baton {
 
 struct State {
     members: Vec<Member>,
-    /// The member that runs; none before all have entered.
+    /// The running member; `None` before all members have entered.
     running: Option<usize>,
-    /// When it began to run.
+    /// The time at which it began to run.
     now: Nanos,
 }
 
-/// One worker's driver; times count from the run's start.
+/// The state of one worker's driver; times count from the start of the run.
 #[derive(Clone, Copy)]
 struct Member {
     phase: Phase,
-    /// When another's wake reaches it; [`Nanos::MAX`] without one.
+    /// The time at which another thread's wake takes effect; [`Nanos::MAX`] without a wake.
     woken_at: Nanos,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// It opens connections, in a time of its own.
+    /// The driver opens connections, in its own time.
     Outside,
-    /// It sleeps until then, or runs.
+    /// The driver sleeps until then, or runs.
     Inside(Nanos),
     Gone,
 }
 
 impl Baton {
-    /// For this many drivers, all of which will enter or leave.
+    /// Creates a baton for this many drivers, each of which must enter or leave.
     pub(crate) fn new(count: usize) -> Self {
         let outside = Member {
             phase: Phase::Outside,
@@ -56,7 +57,8 @@ impl Baton {
         }
     }
 
-    /// Lets a driver's time pass until `until`, or until a wake reaches it; gives the time then.
+    /// Lets a driver's time pass until `until`, or until a wake takes effect; returns the time
+    /// then.
     fn sleep(&self, member: usize, until: Nanos) -> Nanos {
         let mut state = self.lock();
         state.members[member].phase = Phase::Inside(until);
@@ -73,7 +75,7 @@ impl Baton {
         state.now
     }
 
-    /// Ends a driver's sleep a `way` from now, or keeps its next from lasting longer.
+    /// Ends a driver's sleep after `way`, or limits its next sleep to that time.
     fn wake(&self, member: usize, way: Nanos) {
         let mut state = self.lock();
         let at = state.now + way;
@@ -81,7 +83,7 @@ impl Baton {
         woken.woken_at = woken.woken_at.min(at);
     }
 
-    /// A driver is gone: the others go on without it.
+    /// Removes a driver; the others continue without it.
     fn leave(&self, member: usize) {
         let mut state = self.lock();
         state.members[member].phase = Phase::Gone;
@@ -90,12 +92,12 @@ impl Baton {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // A test that has failed in one thread must not keep the others waiting.
+        // If a test has failed in one thread, the others must not wait forever.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// One worker's driver and the baton that it shares.
+/// One worker's driver and the shared baton.
 #[derive(Clone)]
 pub(crate) struct Runner {
     baton: Arc<Baton>,
@@ -103,35 +105,36 @@ pub(crate) struct Runner {
 }
 
 impl Runner {
-    /// The driver with this number.
+    /// Creates the runner of the driver with this number.
     pub(crate) fn new(baton: &Arc<Baton>, member: usize) -> Self {
         let baton = Arc::clone(baton);
         Self { baton, member }
     }
 
-    /// Starts the driver's run: returns when all have started and it is this one's turn.
+    /// Starts the driver's run: returns after all have started, when it is this driver's turn.
     pub(crate) fn enter(&self) {
         self.sleep(Nanos::ZERO);
     }
 
-    /// Lets the driver's time pass until `until`, or until a wake reaches it; gives the time then.
+    /// Lets the driver's time pass until `until`, or until a wake takes effect; returns the time
+    /// then.
     pub(crate) fn sleep(&self, until: Nanos) -> Nanos {
         self.baton.sleep(self.member, until)
     }
 
-    /// Ends the driver's sleep a `way` from now, or keeps its next from lasting longer.
+    /// Ends the driver's sleep after `way`, or limits its next sleep to that time.
     pub(crate) fn wake(&self, way: Nanos) {
         self.baton.wake(self.member, way);
     }
 
-    /// The driver is gone: the others go on without it.
+    /// Removes the driver; the others continue without it.
     pub(crate) fn leave(&self) {
         self.baton.leave(self.member);
     }
 }
 
 impl State {
-    /// Lets the member run whose time is least, once all have entered.
+    /// Passes the right to run to the member with the earliest time, after all have entered.
     fn pass(&mut self) {
         let mut next: Option<(Nanos, usize)> = None;
         for (index, member) in self.members.iter().enumerate() {

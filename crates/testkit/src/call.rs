@@ -6,7 +6,7 @@ use drumfire_plan::{
 };
 use std::sync::Arc;
 
-/// Messages of five bytes, the same for every call by default.
+/// Messages of five bytes, by default the same for every call.
 #[derive(Clone, Copy, Debug)]
 pub struct Said {
     messages: u64,
@@ -31,14 +31,14 @@ impl Said {
         }
     }
 
-    /// Each is made as it is sent, and each call has its number as metadata `n`.
+    /// Renders each message when it is sent, and sets the call's number as metadata `n`.
     #[must_use]
     pub const fn varying(mut self) -> Self {
         self.varies = true;
         self
     }
 
-    /// The message with this number, from 0, can't be made.
+    /// Makes the message with this number, from 0, fail to render.
     #[must_use]
     pub const fn failing_at(mut self, message: u64) -> Self {
         self.fails_at = Some(message);

@@ -1,10 +1,10 @@
-//! The properties of every stored form.
+//! Checks the properties of every stored form.
 
 use drumfire_measure::form::{self, Form};
 use std::fmt;
 
-/// Checks the form of a value: it comes back; no part of its bytes decodes; and after a flip of any
-/// bit, the bytes are refused or are the only encoding of another value.
+/// Checks the form of a value: decoding gives the value back; no prefix of its bytes decodes; and
+/// after flipping any bit, the bytes are refused or are the canonical encoding of another value.
 ///
 /// # Panics
 /// If a property does not hold.

@@ -1,8 +1,8 @@
-//! The client's own machine, and its trouble.
+//! The client's machine, and its problems.
 
 use drumfire_units::Nanos;
 
-/// How the machine that the engine runs on behaves. By default it is infinitely fast.
+/// The behaviour of the engine's machine. By default it is infinitely fast.
 #[derive(Clone, Debug)]
 pub struct Client {
     pub(crate) pauses: Vec<Pause>,
@@ -16,16 +16,16 @@ pub struct Client {
     pub(crate) stamps: Option<KernelStamps>,
 }
 
-/// The kernel's stamps of what arrives.
+/// The kernel's timestamps of received data.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct KernelStamps {
-    /// The time of the run before which there are none.
+    /// The time of the run from which there are timestamps.
     pub(crate) from: Nanos,
-    /// By how much they are too early.
+    /// The time by which the timestamps are too early.
     pub(crate) back: Nanos,
-    /// Whether what leaves is stamped too.
+    /// Whether sent data is also stamped.
     pub(crate) departures: bool,
-    /// By how much the stamps of departures are too late.
+    /// The time by which the timestamps of sent data are too late.
     pub(crate) ahead: Nanos,
 }
 
@@ -37,12 +37,12 @@ pub(crate) struct Pause {
     pub(crate) cause: Cause,
 }
 
-/// Why a client does not run.
+/// The reason why a client does not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cause {
-    /// A signal stopped it: the system does not count that time.
+    /// A signal stopped it: the system does not count this time.
     Stopped,
-    /// Others had the CPU: it stood in the run queue.
+    /// Other processes had the CPU: the client was in the run queue.
     Starved,
 }
 
@@ -53,7 +53,7 @@ impl Default for Client {
 }
 
 impl Client {
-    /// A machine that takes no time for anything and has everything.
+    /// A machine that takes no time for anything and has unlimited resources.
     #[must_use]
     pub fn ideal() -> Self {
         Self {
@@ -69,13 +69,13 @@ impl Client {
         }
     }
 
-    /// Stopped (as by SIGSTOP) at a time of the run, for `time`.
+    /// Stops the client (as with SIGSTOP) at a time of the run, for `time`.
     #[must_use]
     pub fn stopped(self, at: Nanos, time: Nanos) -> Self {
         self.pause(at, time, Cause::Stopped)
     }
 
-    /// Without a CPU at a time of the run, for `time`.
+    /// Takes the CPU from the client at a time of the run, for `time`.
     #[must_use]
     pub fn starved(self, at: Nanos, time: Nanos) -> Self {
         self.pause(at, time, Cause::Starved)
@@ -87,35 +87,35 @@ impl Client {
         self
     }
 
-    /// Each call to the driver takes this CPU time, which passes.
+    /// Makes each call to the driver take this CPU time.
     #[must_use]
     pub fn call_takes(mut self, time: Nanos) -> Self {
         self.call = time;
         self
     }
 
-    /// Waits for a point in time end this much later.
+    /// Makes waits for a point in time end this much later.
     #[must_use]
     pub fn wakes_late(mut self, time: Nanos) -> Self {
         self.late = time;
         self
     }
 
-    /// A thread that another one wakes runs this much later.
+    /// Makes a thread run this much later after another thread wakes it.
     #[must_use]
     pub fn wakes_threads_in(mut self, time: Nanos) -> Self {
         self.wake = time;
         self
     }
 
-    /// The kernel stamps what arrives: pauses hold the program back, and its stamps go on.
+    /// Lets the kernel stamp received data: pauses delay the program, but not its timestamps.
     #[must_use]
     pub fn stamps(mut self) -> Self {
         self.stamps = Some(KernelStamps::default());
         self
     }
 
-    /// The kernel stamps what leaves too.
+    /// Lets the kernel also stamp sent data.
     #[must_use]
     pub fn departs(mut self) -> Self {
         let stamps = self.stamps.unwrap_or_default();
@@ -126,7 +126,7 @@ impl Client {
         self
     }
 
-    /// The same with stamps of departures that are too late.
+    /// Lets the kernel stamp sent data too late.
     #[must_use]
     pub fn departs_late(mut self, by: Nanos) -> Self {
         self = self.departs();
@@ -136,7 +136,8 @@ impl Client {
         self
     }
 
-    /// The same from a time of the run on; bytes that come before have no stamps.
+    /// Lets the kernel stamp received data from a time of the run on; earlier bytes have no
+    /// timestamps.
     #[must_use]
     pub fn stamps_from(mut self, from: Nanos) -> Self {
         self.stamps = Some(KernelStamps {
@@ -146,7 +147,7 @@ impl Client {
         self
     }
 
-    /// The same with stamps that are too early, as those of a clock that was set back.
+    /// Lets the kernel stamp received data too early, like a clock that was set back.
     #[must_use]
     pub fn stamps_early(mut self, back: Nanos) -> Self {
         self.stamps = Some(KernelStamps {
@@ -156,14 +157,15 @@ impl Client {
         self
     }
 
-    /// At most `count` connections at a time.
+    /// Limits the client to `count` concurrent connections.
     #[must_use]
     pub fn descriptors(mut self, count: usize) -> Self {
         self.descriptors = count;
         self
     }
 
-    /// `count` local ports, each of which rests for a while after its connection.
+    /// Limits the client to `count` local ports, each of which is unavailable for a while after its
+    /// connection.
     #[must_use]
     pub fn ports(mut self, count: usize, rest: Nanos) -> Self {
         self.ports = count;
@@ -171,7 +173,7 @@ impl Client {
         self
     }
 
-    /// The first `count` waits succeed; all that follow fail.
+    /// Makes the first `count` waits succeed, and all later ones fail.
     #[must_use]
     pub fn waits(mut self, count: u64) -> Self {
         self.waits = count;

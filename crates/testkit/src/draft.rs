@@ -1,4 +1,4 @@
-//! Plans, written briefly.
+//! Short notation for plans.
 
 use crate::Said;
 use drumfire_plan::{
@@ -12,13 +12,13 @@ use drumfire_units::Nanos;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-/// A plan in the making: GET `http://sut/` on one connection and one thread by default. All fields
-/// of its pool can be changed directly; further pools stand beside it.
+/// A plan under construction: by default GET `http://sut/` on one connection and one thread. All
+/// fields of its pool can be changed directly; further pools can be added.
 #[derive(Clone, Debug)]
 pub struct Draft {
     pool: Pool,
     others: Vec<Pool>,
-    /// The program that sends.
+    /// The settings of the generator.
     pub generator: Generator,
     /// The rules that the result must satisfy.
     pub thresholds: Vec<Threshold>,
@@ -41,7 +41,7 @@ impl DerefMut for Draft {
 /// An open-model plan with a rate law such as `const(500,10s)`.
 ///
 /// # Panics
-/// When the text is not a rate law.
+/// If the text is not a rate law.
 #[must_use]
 pub fn open(law: &str) -> Draft {
     draft(Load::Open {
@@ -51,11 +51,11 @@ pub fn open(law: &str) -> Draft {
     })
 }
 
-/// A plan with `users` users, each on a connection of its own and with a rate law of its own such
-/// as `const(5,10s)`.
+/// A plan with `users` users, each with a separate connection and a separate rate law such as
+/// `const(5,10s)`.
 ///
 /// # Panics
-/// When the text is not a rate law.
+/// If the text is not a rate law.
 #[must_use]
 pub fn per_user(law: &str, users: u32) -> Draft {
     let load = Load::PerUser {
@@ -74,7 +74,7 @@ fn sequence(law: &str) -> Sequence {
     }
 }
 
-/// A closed-model plan with `users` users, each on a connection of its own.
+/// A closed-model plan with `users` users, each with a separate connection.
 #[must_use]
 pub fn closed(users: u32) -> Draft {
     let load = Load::Closed {
@@ -132,7 +132,7 @@ fn draft(load: Load) -> Draft {
     }
 }
 
-/// GET of a URL, in a step of its own name.
+/// GET of a URL, in a step with its own name.
 #[expect(clippy::panic, reason = "a script with a wrong URL is a wrong test")]
 fn get(url: &str) -> HttpRequest {
     let parsed = match Url::parse(url) {
@@ -154,21 +154,21 @@ fn get(url: &str) -> HttpRequest {
 }
 
 impl Draft {
-    /// Responses are timed by this clock.
+    /// Times responses with this clock.
     #[must_use]
     pub fn clock(mut self, clock: ClockChoice) -> Self {
         self.generator.clock = clock;
         self
     }
 
-    /// GETs of these URLs in turn, each in a step of its own.
+    /// GETs of these URLs in turn, each in a separate step.
     #[must_use]
     pub fn to(mut self, urls: &[&str]) -> Self {
         self.pool.requests = urls.iter().map(|url| get(url)).collect();
         self
     }
 
-    /// Every request is a POST with this body.
+    /// Makes every request a POST with this body.
     ///
     /// # Panics
     /// Never: POST is a method.
@@ -182,14 +182,14 @@ impl Draft {
         self
     }
 
-    /// This number of connections to each target.
+    /// Sets the number of connections to each target.
     #[must_use]
     pub fn connections(mut self, count: u32) -> Self {
         self.pool.connections.count = count;
         self
     }
 
-    /// Over HTTP/2, with this number of exchanges at a time on each connection.
+    /// Uses HTTP/2, with this number of concurrent exchanges on each connection.
     #[must_use]
     pub fn http2(mut self, streams: u32) -> Self {
         self.pool.http.version = HttpVersion::Http2;
@@ -197,7 +197,7 @@ impl Draft {
         self
     }
 
-    /// Every request makes a gRPC call of this kind, over HTTP/2.
+    /// Makes every request a gRPC call of this kind, over HTTP/2.
     ///
     /// # Panics
     /// Never: POST is a method.
@@ -206,7 +206,7 @@ impl Draft {
         self.calls_with(kind, said, |_| {})
     }
 
-    /// The same with changes to the call.
+    /// Makes every request a gRPC call of this kind, with changes to the call.
     ///
     /// # Panics
     /// Never: POST is a method.
@@ -226,7 +226,7 @@ impl Draft {
         draft
     }
 
-    /// A number of users that changes over time; a closed load has the largest number.
+    /// Sets a number of users that changes over time; a closed load gets the maximum.
     #[must_use]
     pub fn users(mut self, changes: Users) -> Self {
         if let Load::Closed { users, .. } | Load::PerUser { users, .. } = &mut self.pool.load {
@@ -236,42 +236,42 @@ impl Draft {
         self
     }
 
-    /// This number of workers.
+    /// Sets the number of workers.
     #[must_use]
     pub fn threads(mut self, count: u32) -> Self {
         self.generator.threads = Threads::Exactly(count);
         self
     }
 
-    /// No request starts after this span.
+    /// Starts no requests after this time.
     #[must_use]
     pub fn lasts(mut self, duration: Nanos) -> Self {
         self.pool.stop.duration = Some(duration);
         self
     }
 
-    /// Exactly `count` requests.
+    /// Sends exactly `count` requests.
     #[must_use]
     pub fn requests(mut self, count: u64) -> Self {
         self.pool.stop.requests = Some(count);
         self
     }
 
-    /// The list exactly `count` times.
+    /// Sends the list exactly `count` times.
     #[must_use]
     pub fn iterations(mut self, count: u64) -> Self {
         self.pool.stop.iterations = Some(count);
         self
     }
 
-    /// This span at the start is not measured.
+    /// Does not measure this span at the start.
     #[must_use]
     pub fn warmup(mut self, span: Nanos) -> Self {
         self.generator.warmup = Warmup::Span(span);
         self
     }
 
-    /// Arrivals at random, of the same rate.
+    /// Makes arrivals random, at the same rate.
     #[must_use]
     pub fn poisson(mut self) -> Self {
         if let Load::Open { arrivals, .. } = &mut self.pool.load {
@@ -280,7 +280,7 @@ impl Draft {
         self
     }
 
-    /// The treatment of arrivals that find no connection.
+    /// Sets what happens to arrivals without a free connection.
     #[must_use]
     pub fn late(mut self, policy: LatePolicy) -> Self {
         if let Load::Open { late, .. } | Load::PerUser { late, .. } = &mut self.pool.load {
@@ -289,7 +289,7 @@ impl Draft {
         self
     }
 
-    /// A pause between a user's requests.
+    /// Sets the pause between a user's requests.
     #[must_use]
     pub fn thinks(mut self, time: Nanos) -> Self {
         if let Load::Closed { think, .. } = &mut self.pool.load {
@@ -298,36 +298,36 @@ impl Draft {
         self
     }
 
-    /// Where the plan's random numbers come from.
+    /// Sets the seed of the plan's random numbers.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.generator.seed = seed;
         self
     }
 
-    /// Any other change of the pool.
+    /// Changes the pool in any other way.
     #[must_use]
     pub fn with(mut self, change: impl FnOnce(&mut Pool)) -> Self {
         change(&mut self.pool);
         self
     }
 
-    /// The length of an interval.
+    /// Sets the length of an interval.
     #[must_use]
     pub fn interval(mut self, interval: Nanos) -> Self {
         self.generator.interval = interval;
         self
     }
 
-    /// The pool under a name of its own.
+    /// Sets the name of the pool.
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
         name.clone_into(&mut self.pool.name);
         self
     }
 
-    /// Another draft's pools in the same run, under names of their own; of the generator this
-    /// draft's settings hold.
+    /// Adds another draft's pools to the run, under separate names. The generator keeps this
+    /// draft's settings.
     #[must_use]
     pub fn beside(mut self, other: Self) -> Self {
         self.others.push(other.pool);
@@ -335,10 +335,10 @@ impl Draft {
         self
     }
 
-    /// The plan.
+    /// Builds the plan.
     ///
     /// # Errors
-    /// The flaws that keep it from being run.
+    /// The flaws that prevent it from running.
     pub fn plan(&self) -> Result<Plan, Vec<Flaw>> {
         let first = std::iter::once(self.pool.clone());
         Plan::new(PlanParts {

@@ -1,4 +1,4 @@
-//! The simulated driver: the client's end of everything.
+//! The simulated driver: the client's side of the world.
 
 mod far;
 mod io;
@@ -18,19 +18,19 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// As many as the native driver reports at a time.
+/// The maximum number of reported events, as in the native driver.
 const BATCH: usize = 128;
 
-/// One worker's driver under virtual time.
+/// One worker's driver in virtual time.
 ///
-/// Times within are absolute; the run's start is at `epoch`, and the script counts from it.
+/// Times in this type are absolute; the run starts at `epoch`, from which the script counts.
 pub struct SimIo {
     pub(crate) now: Nanos,
     pub(crate) epoch: Nanos,
     pub(crate) begun: bool,
     pub(crate) queue: Queue,
     pub(crate) links: Vec<Link>,
-    /// Slots with news for the engine, in the order of its arrival.
+    /// Slots with news for the engine, in the order of arrival.
     pub(crate) news: VecDeque<u32>,
     pub(crate) hosts: Vec<Host>,
     pub(crate) addresses: Vec<(SocketAddr, usize)>,
@@ -44,23 +44,23 @@ pub struct SimIo {
     times: ThreadTimes,
     sockets: Sockets,
     spins: u32,
-    /// The run's common time, from its start on.
+    /// The run's common time, after its start.
     pub(crate) runner: Runner,
-    /// Whether a signal has stopped the client since the last wait: the system ends that with
-    /// nothing, whatever is ready.
+    /// Whether a signal has stopped the client since the last wait. The system then ends that wait
+    /// without events, even if some are ready.
     interrupted: bool,
 }
 
-/// The descriptors and ports that the client's machine has in use.
+/// The descriptors and ports in use on the client's machine.
 #[derive(Default)]
 struct Sockets {
     open: usize,
-    /// Until when the ports of closed connections can't be used again, the earliest first.
+    /// The times until which the ports of closed connections are unavailable, the earliest first.
     resting: VecDeque<Nanos>,
 }
 
 impl Sockets {
-    /// How many ports of closed connections can't be used at a time.
+    /// The number of ports of closed connections that are unavailable.
     fn resting_ports(&mut self, now: Nanos) -> usize {
         while self.resting.front().is_some_and(|until| *until <= now) {
             self.resting.pop_front();
@@ -108,7 +108,7 @@ impl SimIo {
         }
     }
 
-    /// The stamp of what arrived at a time, by the kernel's clock.
+    /// The timestamp of data received at a time, by the kernel's clock.
     fn stamp(&mut self, at: Nanos) -> Option<Nanos> {
         let kernel = self.client.stamps?;
         let stamps = &mut self.times.stamps;
@@ -120,7 +120,7 @@ impl SimIo {
         Some(at - self.epoch - kernel.back)
     }
 
-    /// The stamp of what leaves now, by the kernel's clock.
+    /// The timestamp of data sent now, by the kernel's clock.
     fn departs(&mut self) -> Option<Nanos> {
         let kernel = self.client.stamps.filter(|kernel| kernel.departures)?;
         let departures = &mut self.times.departures;
@@ -128,7 +128,7 @@ impl SimIo {
             departures.missing += 1;
             return None;
         }
-        // A driver refuses what was stamped before the hand-over.
+        // A driver refuses timestamps from before the hand-over.
         if kernel.back > Nanos::ZERO {
             departures.refused += 1;
             return None;
@@ -137,7 +137,7 @@ impl SimIo {
         Some(self.now - self.epoch + kernel.ahead)
     }
 
-    /// A call by the engine takes its time.
+    /// Lets the time of an engine call pass.
     fn spend(&mut self) {
         let call = self.client.call;
         self.times.cpu += call;
@@ -145,7 +145,7 @@ impl SimIo {
         self.advance(then);
     }
 
-    /// Lets time pass for the client, which stands still in its pauses.
+    /// Lets time pass for the client, which stands still during its pauses.
     fn advance(&mut self, to: Nanos) {
         self.now = self.now.max(to);
         if !self.begun {
@@ -163,8 +163,8 @@ impl SimIo {
         }
     }
 
-    /// Lets time pass in a wait, which another thread may end before; `true` where one has. A client
-    /// that stands still then lets the others catch up.
+    /// Lets time pass in a wait; returns `true` if another thread ended it early. If the client
+    /// then stands still, the other threads catch up first.
     fn sleep(&mut self, until: Nanos) -> bool {
         if !self.begun {
             self.advance(until);
@@ -184,7 +184,7 @@ impl SimIo {
         }
     }
 
-    /// Which host an address leads to: the one that has it, or the first.
+    /// The host at an address, or the first host.
     fn host(&self, address: &Address) -> usize {
         let Address::Tcp { peer, .. } = address else {
             return 0;
@@ -193,7 +193,7 @@ impl SimIo {
         known.map_or(0, |(_, host)| *host)
     }
 
-    /// The resource that the machine lacks for one more connection.
+    /// The resource that the machine lacks for another connection.
     fn lack(&mut self) -> Option<IoError> {
         if self.sockets.open >= self.client.descriptors {
             return Some(IoError::NoDescriptors);
@@ -202,7 +202,7 @@ impl SimIo {
         (ports >= self.client.ports).then_some(IoError::NoPorts)
     }
 
-    /// Lets everything happen that is due, in its order.
+    /// Processes all due events, in order.
     fn happen(&mut self) {
         while let Some((at, event)) = self.queue.take(self.now) {
             self.handle(at, event);
@@ -242,18 +242,18 @@ impl SimIo {
             }
             Event::End(wire, ending) if self.is_current(wire) => self.end(wire.slot, ending, at),
             Event::Idle(wire, taken) if self.is_current(wire) => self.idle(wire.slot, taken, at),
-            // Of a connection that the client has closed.
+            // The event belongs to a connection that the client has closed.
             _ => {}
         }
     }
 
-    /// Whether the client still holds this very connection.
+    /// Whether the client still has this connection open.
     fn is_current(&self, wire: Wire) -> bool {
         let link = &self.links[wire.slot as usize];
         link.generation == wire.generation && link.phase != Phase::None
     }
 
-    /// Notes news of a slot for the engine.
+    /// Records news of a slot for the engine.
     fn tell(&mut self, slot: u32, note: impl FnOnce(&mut Edge)) {
         let edge = &mut self.links[slot as usize].edge;
         if *edge == Edge::default() {
@@ -262,7 +262,7 @@ impl SimIo {
         note(edge);
     }
 
-    /// An attempt to connect has been answered.
+    /// Processes the answer to an attempt to connect.
     fn dialed(&mut self, wire: Wire, at: Nanos) {
         let link = &mut self.links[wire.slot as usize];
         let host = &self.hosts[link.host];
@@ -311,7 +311,7 @@ impl SimIo {
             ready.push(Readiness {
                 slot: Slot(slot),
                 readable: edge.readable,
-                // An edge of one kind reports the other as it stands (epoll(7)).
+                // An edge of one kind reports the current state of the other (epoll(7)).
                 writable: edge.writable || !link.blocked,
                 peer_closed: edge.closed,
             });
@@ -321,7 +321,7 @@ impl SimIo {
 }
 
 impl Drop for SimIo {
-    /// Hands over the log, once the engine is done with the world.
+    /// Returns the log when the engine drops the driver.
     fn drop(&mut self) {
         let log = std::mem::take(&mut self.log);
         *self.handed.lock().unwrap_or_else(PoisonError::into_inner) = log;

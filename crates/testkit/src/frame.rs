@@ -1,4 +1,4 @@
-//! Frames as a server writes and reads them (RFC 9113 section 4.1).
+//! Frames in the form in which a server writes and reads them (RFC 9113 section 4.1).
 
 /// DATA.
 pub(crate) const DATA: u8 = 0;
@@ -32,7 +32,7 @@ pub(crate) const REFUSED_STREAM: u32 = 7;
 /// The client's connection preface (section 3.4).
 pub(crate) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// The largest payload that needs no setting.
+/// The largest payload that is allowed without a setting.
 pub(crate) const PAYLOAD_MAX: usize = 16_384;
 
 const HEADER: usize = 9;
@@ -46,7 +46,7 @@ pub(crate) struct Frame<'a> {
     pub(crate) payload: &'a [u8],
 }
 
-/// The frame at the front of `bytes`, and its length; `None` until it is whole.
+/// The frame at the start of `bytes`, and its length; `None` if it is incomplete.
 pub(crate) fn read(bytes: &[u8]) -> Option<(Frame<'_>, usize)> {
     let head = bytes.get(..HEADER)?;
     let length = usize::from(head[0]) << 16 | usize::from(head[1]) << 8 | usize::from(head[2]);
@@ -60,7 +60,7 @@ pub(crate) fn read(bytes: &[u8]) -> Option<(Frame<'_>, usize)> {
     Some((frame, HEADER + length))
 }
 
-/// The first four bytes as a number; 0 where there are fewer.
+/// The first four bytes as a number; 0 if there are fewer.
 pub(crate) fn number(bytes: &[u8]) -> u32 {
     bytes
         .first_chunk()
@@ -88,7 +88,7 @@ pub(crate) fn write(out: &mut Vec<u8>, kind: u8, flags: u8, stream: u32, payload
     out.extend_from_slice(payload);
 }
 
-/// Appends a field to a header block: a literal that is never indexed, without Huffman coding.
+/// Appends a field to a header block: a never-indexed literal without Huffman coding.
 pub(crate) fn write_field(block: &mut Vec<u8>, name: &str, value: &str) {
     block.push(0);
     for text in [name, value] {

@@ -1,4 +1,4 @@
-//! A server that speaks HTTP/2, as a script beside [`crate::Server`]'s own.
+//! A server that uses HTTP/2, as a script in addition to [`crate::Server`]'s.
 
 pub(crate) mod session;
 
@@ -11,48 +11,48 @@ use std::sync::Arc;
 /// A server's reply to a request.
 type Replying = dyn Fn(&Request<'_>) -> Reply + Send + Sync;
 
-/// How a server speaks HTTP/2. By default it allows any number of streams, and replies 200 with a
-/// short body to each when it has come whole.
+/// The HTTP/2 behaviour of a server. By default it allows any number of streams, and replies 200
+/// with a short body to each complete request.
 #[derive(Clone)]
 pub struct Http2 {
     pub(crate) settings: Vec<(u16, u32)>,
     pub(crate) hello: Hello,
     pub(crate) events: Vec<(Nanos, Announcement)>,
     pub(crate) going: Vec<Going>,
-    /// The debug data of its GOAWAYs.
+    /// The debug data of its GOAWAY frames.
     pub(crate) reason: &'static str,
-    /// Whether it answers PINGs.
+    /// Whether the server answers PINGs.
     pub(crate) pongs: bool,
     /// Whether a client's GOAWAY ends streams without an answer.
     pub(crate) hasty: bool,
     pub(crate) refuse_share: f64,
-    /// Whether it refuses streams after its first GOAWAY.
+    /// Whether the server refuses streams after its first GOAWAY.
     pub(crate) refuses_late: bool,
     pub(crate) replies_at: RepliesAt,
-    /// Its output comes in pieces of this size, this long apart.
+    /// The size of the pieces in which output is sent, and the time between two pieces.
     pub(crate) drip: (usize, Nanos),
     pub(crate) replying: Arc<Replying>,
 }
 
-/// Whether a server begins as it has to.
+/// Whether a server begins as the protocol requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hello {
     /// With SETTINGS.
     Settings,
-    /// It never sends a byte.
+    /// Never sends a byte.
     Silent,
 }
 
-/// When a request is replied to.
+/// When the server replies to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RepliesAt {
-    /// When its head has come.
+    /// After the head has arrived.
     Head,
-    /// When it has come whole.
+    /// After the complete request has arrived.
     End,
 }
 
-/// Frames that a server sends on a connection, at a time.
+/// Frames that a server sends on a connection at a given time.
 #[derive(Clone, Debug)]
 pub(crate) enum Announcement {
     /// SETTINGS.
@@ -61,10 +61,10 @@ pub(crate) enum Announcement {
     GoAway(LastId, u32, Farewell),
 }
 
-/// A GOAWAY that comes when this many streams were opened.
+/// A GOAWAY that is sent after this many streams were opened.
 #[derive(Clone, Debug)]
 pub(crate) struct Going {
-    /// On which connections, by their numbers from 0.
+    /// The connections that get it, by their numbers from 0.
     pub(crate) on: Range<u64>,
     pub(crate) streams: u64,
     pub(crate) last: LastId,
@@ -72,25 +72,25 @@ pub(crate) struct Going {
     pub(crate) farewell: Farewell,
 }
 
-/// Which stream a GOAWAY names as the last that is served.
+/// The last stream ID in a GOAWAY.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LastId {
     /// This one.
     Of(u32),
-    /// The last that has come.
+    /// The last stream that has arrived.
     Come,
-    /// None is excluded yet: a warning.
+    /// The maximum ID, which excludes no stream yet: a warning.
     Max,
 }
 
-/// A server's treatment of a connection after a GOAWAY.
+/// What a server does with a connection after a GOAWAY.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Farewell {
-    /// It keeps it open, and answers the streams that it announced.
+    /// The server keeps the connection open, and answers the streams that it announced.
     Stays,
-    /// It closes it when all streams have ended that it serves.
+    /// The server closes the connection after all streams that it serves have ended.
     WhenDone,
-    /// It closes it at once.
+    /// The server closes the connection immediately.
     AtOnce,
 }
 
@@ -133,13 +133,13 @@ impl Http2 {
         }
     }
 
-    /// Replies to every request in the same way.
+    /// Sends the same reply to every request.
     #[must_use]
     pub fn says(self, reply: Reply) -> Self {
         self.answers(move |_| reply.clone())
     }
 
-    /// Replies by the request.
+    /// Sends a reply that depends on the request.
     #[must_use]
     pub fn answers(
         mut self,
@@ -149,15 +149,14 @@ impl Http2 {
         self
     }
 
-    /// When requests are replied to: when they are complete, by default.
+    /// Sets when the server replies; the default is after the complete request.
     #[must_use]
     pub fn replies_at(mut self, at: RepliesAt) -> Self {
         self.replies_at = at;
         self
     }
 
-    /// Its output comes in pieces of this size, `apart` from each other, wherever that cuts a
-    /// frame.
+    /// Sends the output in pieces of this size, `apart` from each other, which may split frames.
     #[must_use]
     pub fn dripping(mut self, size: usize, apart: Nanos) -> Self {
         self.drip = (size, apart);
@@ -171,7 +170,7 @@ impl Http2 {
         self
     }
 
-    /// Allows another number, `after` a connection's preface.
+    /// Changes this number, `after` a connection's preface.
     #[must_use]
     pub fn then_allows(self, after: Nanos, streams: u32) -> Self {
         self.event(
@@ -180,21 +179,21 @@ impl Http2 {
         )
     }
 
-    /// Announces to accept this size of a request's head (SETTINGS_MAX_HEADER_LIST_SIZE).
+    /// Announces this maximum size of a request's head (SETTINGS_MAX_HEADER_LIST_SIZE).
     #[must_use]
     pub fn accepts_heads(mut self, bytes: u32) -> Self {
         self.settings.push((MAX_HEADER_LIST_SIZE, bytes));
         self
     }
 
-    /// Takes `bytes` of a body before it has given back their room (SETTINGS_INITIAL_WINDOW_SIZE).
+    /// Accepts `bytes` of a body before it grants more (SETTINGS_INITIAL_WINDOW_SIZE).
     #[must_use]
     pub fn stream_window(mut self, bytes: u32) -> Self {
         self.settings.push((INITIAL_WINDOW_SIZE, bytes));
         self
     }
 
-    /// Takes another number, `after` a connection's preface.
+    /// Changes this number, `after` a connection's preface.
     #[must_use]
     pub fn then_stream_window(self, after: Nanos, bytes: u32) -> Self {
         self.event(after, Announcement::Settings(INITIAL_WINDOW_SIZE, bytes))
@@ -207,7 +206,7 @@ impl Http2 {
         self
     }
 
-    /// Goes away when this many streams of a connection have come; with 0, at once.
+    /// Sends GOAWAY after this many streams of a connection; with 0, immediately.
     #[must_use]
     pub fn goes_away(mut self, streams: u64, last: LastId, code: u32, farewell: Farewell) -> Self {
         self.going.push(Going {
@@ -220,7 +219,7 @@ impl Http2 {
         self
     }
 
-    /// The last [`Self::goes_away`] holds for these connections alone, by their numbers from 0.
+    /// Limits the last [`Self::goes_away`] to these connections, by their numbers from 0.
     #[must_use]
     pub fn on(mut self, connections: Range<u64>) -> Self {
         if let Some(going) = self.going.last_mut() {
@@ -229,7 +228,7 @@ impl Http2 {
         self
     }
 
-    /// Goes away `after` a connection's preface.
+    /// Sends GOAWAY `after` a connection's preface.
     #[must_use]
     pub fn goes_away_after(
         self,
@@ -241,7 +240,7 @@ impl Http2 {
         self.event(after, Announcement::GoAway(last, code, farewell))
     }
 
-    /// Adds a text to its GOAWAYs.
+    /// Adds a text to the GOAWAY frames.
     #[must_use]
     pub fn says_why(mut self, reason: &'static str) -> Self {
         self.reason = reason;
@@ -255,8 +254,8 @@ impl Http2 {
         self
     }
 
-    /// Takes a client's GOAWAY for the end of the connection, and streams without an answer for not
-    /// processed, as Apache httpd does.
+    /// Treats a client's GOAWAY as the end of the connection, and unanswered streams as not
+    /// processed, like Apache httpd.
     #[must_use]
     pub fn leaves_when_told(mut self) -> Self {
         self.hasty = true;
@@ -270,7 +269,8 @@ impl Http2 {
         self
     }
 
-    /// Refuses streams that come after a GOAWAY, whatever its last id was, as gRPC's C core does.
+    /// Refuses streams that arrive after a GOAWAY, regardless of its last stream ID, like gRPC's C
+    /// core.
     #[must_use]
     pub fn refuses_when_going(mut self) -> Self {
         self.refuses_late = true;

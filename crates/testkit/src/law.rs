@@ -1,8 +1,8 @@
-//! Laws that times follow.
+//! Distributions of times.
 
 use drumfire_units::{Nanos, Random};
 
-/// A law of times: of service, of a way through the network.
+/// A distribution of times, for services and for network paths.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Law {
     /// Always this long.
@@ -11,7 +11,7 @@ pub enum Law {
     Exponential(Nanos),
     /// Lognormal: median · e^(sigma · N(0, 1)).
     Lognormal {
-        /// Half of the times are at most this.
+        /// Half of the times are at most this value.
         median: Nanos,
         /// The standard deviation of the logarithm.
         sigma: f64,
@@ -19,7 +19,7 @@ pub enum Law {
 }
 
 impl Law {
-    /// No time at all.
+    /// Always zero.
     pub const NONE: Self = Self::Const(Nanos::ZERO);
 
     /// The next time.

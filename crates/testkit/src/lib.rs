@@ -1,11 +1,11 @@
 //! Virtual clock, simulated network and server: the engine end to end, with exact results.
 //!
-//! Knows how a network, a server and a client's machine may behave, and plays them from a script
-//! and a seed. Must not know real sockets or real time. Start reading at [`Simulation`], then
-//! [`World`]; [`SimIo`] is the driver that the engine runs on.
+//! Knows how a network, a server and a client's machine may behave, and simulates them from a
+//! script and a seed. Must not know real sockets or real time. Start reading at [`Simulation`],
+//! then [`World`]; [`SimIo`] is the engine's driver.
 //!
-//! A plan, a model of a server and a seed give exact numbers. An hour's run takes a moment, and no
-//! test sleeps.
+//! A plan, a model of a server and a seed give exact numbers. An hour's run takes a moment, and
+//! tests never sleep.
 
 mod answer;
 mod baton;

@@ -1,4 +1,4 @@
-//! One slot's connection, both ends of it.
+//! One slot's connection, with both of its ends.
 
 use crate::http2::session::Session;
 use crate::queue::{Ending, Wire};
@@ -6,14 +6,14 @@ use drumfire_net::IoError;
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
 
-/// How far the client's end is.
+/// The state of the client's end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// The slot is empty.
     None,
-    /// Asked for.
+    /// The connection is being opened.
     Dialing,
-    /// Could not be opened.
+    /// The connection could not be opened.
     Failed(IoError),
     /// Open.
     Open,
@@ -32,31 +32,31 @@ pub(crate) struct Edge {
 pub(crate) struct Link {
     pub(crate) generation: u32,
     pub(crate) phase: Phase,
-    /// Which host it leads to.
+    /// The host of the connection.
     pub(crate) host: usize,
     pub(crate) edge: Edge,
 
-    /// Bytes on their way to the client, and how many of them are there.
+    /// Bytes for the client, and the number of those that have arrived.
     pub(crate) down: VecDeque<u8>,
     pub(crate) arrived: usize,
-    /// The segments in which those came that were not taken: their lengths and times.
+    /// The lengths and times of the segments with arrived bytes that were not taken.
     pub(crate) segments: VecDeque<(usize, Nanos)>,
     pub(crate) ended: Option<Ending>,
-    /// When the last byte arrives: later ones do not overtake it.
+    /// The arrival time of the last byte: later bytes do not overtake it.
     pub(crate) down_last: Nanos,
 
-    /// Sends since the client's last wait before one.
+    /// The number of sends since a wait of the client.
     pub(crate) sends: u64,
     /// The number of that wait.
     pub(crate) sends_wait: u64,
-    /// Bytes on their way to the server.
+    /// Bytes in transit to the server.
     pub(crate) up: VecDeque<u8>,
-    /// Bytes that take room at the server.
+    /// The number of bytes that occupy the server's window.
     pub(crate) held: usize,
-    /// Whether a send has taken less than it was given.
+    /// Whether the last send was partial.
     pub(crate) blocked: bool,
     pub(crate) up_last: Nanos,
-    /// When the last request left, by the kernel's stamp, until that is taken.
+    /// The time at which the last request left, by the kernel's timestamp, until it is taken.
     pub(crate) left: Option<Nanos>,
 
     /// The server's end.
@@ -66,33 +66,33 @@ pub(crate) struct Link {
 /// The server's end of a connection.
 #[derive(Debug, Default)]
 pub(crate) struct Far {
-    /// Its number among all connections.
+    /// The number of the connection among all connections.
     pub(crate) number: u64,
-    /// Received bytes without an answer.
+    /// Received bytes that are not answered.
     pub(crate) received: Vec<u8>,
-    /// Requests taken.
+    /// The number of requests taken.
     pub(crate) taken: u64,
-    /// Answers sent.
+    /// The number of answers sent.
     pub(crate) answered: u64,
-    /// Whether a request is being served.
+    /// Whether the server is serving a request.
     pub(crate) state: FarState,
-    /// Whether the head at the front has been answered by 100.
+    /// Whether the first head has been answered with 100.
     pub(crate) continued: bool,
-    /// Whether an answer announced that it is the last.
+    /// Whether an answer announced the end of the connection.
     pub(crate) last: bool,
-    /// The session of the connection, where it speaks HTTP/2.
+    /// The HTTP/2 session, if the connection uses HTTP/2.
     pub(crate) session: Option<Box<Session>>,
 }
 
-/// The server's state of a connection.
+/// The state of a connection at the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum FarState {
-    /// It waits for a request.
+    /// The server waits for a request.
     #[default]
     Waiting,
-    /// It serves one.
+    /// The server is serving a request.
     Serving,
-    /// It has closed it.
+    /// The server has closed the connection.
     Gone,
 }
 
@@ -119,7 +119,7 @@ impl Link {
         }
     }
 
-    /// Begins a new connection and keeps the memory of the last.
+    /// Begins a new connection, and reuses the memory of the last one.
     pub(crate) fn begin(&mut self, host: usize) {
         self.generation = self.generation.wrapping_add(1);
         self.phase = Phase::Dialing;
@@ -151,7 +151,7 @@ impl Link {
         }
     }
 
-    /// Counts a send after this wait; gives how many there were since.
+    /// Counts a send after this wait; returns the number of sends since the wait.
     pub(crate) fn count_send(&mut self, wait: u64) -> u64 {
         if self.sends_wait != wait {
             (self.sends, self.sends_wait) = (0, wait);
@@ -160,13 +160,13 @@ impl Link {
         self.sends
     }
 
-    /// Notes that bytes have arrived.
+    /// Records the arrival of bytes.
     pub(crate) fn arrive(&mut self, count: usize, at: Nanos) {
         self.arrived += count;
         self.segments.push_back((count, at));
     }
 
-    /// The time of the last segment of which the next `length` bytes are.
+    /// The time of the last segment of the next `length` bytes.
     fn pass_segments(&mut self, mut length: usize) -> Nanos {
         let mut last = Nanos::ZERO;
         while length > 0
@@ -183,7 +183,7 @@ impl Link {
         last
     }
 
-    /// Takes bytes that have arrived, with the time of the last of them; copies them where a buffer is given.
+    /// Takes arrived bytes, and returns the time of the last one; copies them if a buffer is given.
     pub(crate) fn take(&mut self, length: usize, buffer: Option<&mut [u8]>) -> (usize, Nanos) {
         let length = length.min(self.arrived);
         if let Some(buffer) = buffer {

@@ -2,77 +2,78 @@
 
 use drumfire_units::Nanos;
 
-/// One request that a server saw whole.
+/// One complete request that a server received.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// When its last byte came, from the run's start.
+    /// The arrival time of its last byte, from the start of the run.
     pub at: Nanos,
-    /// Its connection's number, from 0.
+    /// The number of the connection, from 0.
     pub connection: u64,
-    /// Its head.
+    /// The head.
     pub head: String,
-    /// Its body's length.
+    /// The length of the body.
     pub body: usize,
 }
 
 /// Counts of sends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sends {
-    /// Those that took less than they were given.
+    /// Partial sends.
     pub partial: u64,
-    /// The most on one connection between two waits of the engine, within the run.
+    /// The maximum on one connection between two waits of the engine, within the run.
     pub most: u64,
 }
 
 /// Counts of one worker's world.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Log {
-    /// Attempts to connect, in any way they ended.
+    /// Attempts to connect, with any result.
     pub dials: u64,
-    /// Connections that came about.
+    /// Established connections.
     pub connections: u64,
-    /// The most that were open at a time.
+    /// The maximum number of open connections.
     pub connections_most: u64,
-    /// Whole requests that arrived.
+    /// Complete requests that arrived.
     pub requests: u64,
-    /// Requests that came before the answer to the one before.
+    /// Requests that arrived before the answer to the previous one.
     pub pipelined: u64,
     /// Requests on a connection after an answer that announced its end.
     pub after_last: u64,
-    /// Bytes that came to a connection which the server had closed.
+    /// Bytes that arrived on a connection which the server had closed.
     pub after_close: u64,
-    /// How often the engine waited.
+    /// Waits of the engine.
     pub waits: u64,
     /// Sends on connections.
     pub sends: Sends,
-    /// The most streams that were open at a time on one connection of HTTP/2.
+    /// The maximum number of open streams on one HTTP/2 connection.
     pub streams_most: u64,
-    /// Streams beyond those that the server announced to serve.
+    /// Streams after the last one that the server announced to serve.
     pub unserved: u64,
-    /// Streams opened beyond the limit that the server had announced and the client acknowledged.
+    /// Streams opened above the limit that the server had announced and the client had
+    /// acknowledged.
     pub over_allowed: u64,
-    /// Bytes of DATA beyond the server's window.
+    /// Bytes of DATA above the server's window.
     pub over_granted: u64,
     /// Streams that the client reset.
     pub resets: u64,
     /// Streams that the client reset with CANCEL.
     pub cancelled: u64,
-    /// When each CANCEL came, from the run's start, where the world keeps requests.
+    /// The time of each CANCEL, from the start of the run, if the world keeps requests.
     pub cancelled_at: Vec<Nanos>,
-    /// PINGs of the client.
+    /// PINGs from the client.
     pub pings: u64,
-    /// Whole messages of gRPC calls that arrived.
+    /// Complete messages of gRPC calls that arrived.
     pub messages: u64,
-    /// When each came, from the run's start, where the world keeps requests.
+    /// The arrival time of each message, from the start of the run, if the world keeps requests.
     pub messages_at: Vec<Nanos>,
-    /// Every request, where the world keeps them.
+    /// Every request, if the world keeps requests.
     pub seen: Vec<Seen>,
-    /// The head of every stream of HTTP/2 that came, served or not, where the world keeps requests.
+    /// The head of every HTTP/2 stream that arrived, served or not, if the world keeps requests.
     pub heads: Vec<String>,
 }
 
 impl Log {
-    /// Adds another worker's world.
+    /// Adds the log of another worker's world.
     pub fn merge(&mut self, other: &Self) {
         self.dials += other.dials;
         self.connections += other.connections;

@@ -1,9 +1,9 @@
-//! The way between client and server.
+//! The network between client and server.
 
 use crate::Law;
 use drumfire_units::Nanos;
 
-/// How long bytes are under way, in each direction. Order is kept.
+/// The transit time of bytes in each direction. Bytes stay in order.
 #[derive(Clone, Debug)]
 pub struct Network {
     pub(crate) up: Law,
@@ -20,7 +20,7 @@ impl Network {
         }
     }
 
-    /// This long in each direction.
+    /// A network with this transit time in each direction.
     #[must_use]
     pub fn each_way(time: Nanos) -> Self {
         Self {
@@ -29,7 +29,7 @@ impl Network {
         }
     }
 
-    /// Different laws to the server and from it.
+    /// A network with separate laws for the two directions.
     #[must_use]
     pub fn ways(up: Law, down: Law) -> Self {
         Self { up, down }

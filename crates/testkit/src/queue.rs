@@ -1,11 +1,11 @@
-//! The events to come, in order.
+//! The future events, in order.
 
 use crate::Answer;
 use drumfire_units::Nanos;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// One connection: its slot, and which of the slot's connections it is.
+/// One connection: its slot, and its generation in the slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Wire {
     pub(crate) slot: u32,
@@ -21,36 +21,36 @@ pub(crate) enum Ending {
     Reset,
 }
 
-/// Something that happens.
+/// A future event.
 #[derive(Debug)]
 pub(crate) enum Event {
-    /// An attempt to connect has been answered.
+    /// The answer to an attempt to connect.
     Dialed(Wire),
     /// Bytes reach the server.
     Up(Wire, usize),
-    /// The server has room for more.
+    /// The server has room for more bytes.
     Room(Wire, usize),
     /// Bytes reach the client.
     Down(Wire, usize),
-    /// The connection's end reaches the client.
+    /// The end of the connection reaches the client.
     Ended(Wire, Ending),
-    /// The server asks for a body.
+    /// The server sends 100 (Continue).
     Continue(Wire),
-    /// The server sends an answer's bytes from a place on.
+    /// The server sends an answer's bytes from a position on.
     Send(Wire, Answer, usize),
-    /// The server goes on with a stream's reply, from a step on.
+    /// The server continues a stream's reply from a step on.
     Step(Wire, u32, usize),
-    /// The server sends the frames on a connection that its script has at this place.
+    /// The server sends the frames of its script with this index on a connection.
     Announce(Wire, usize),
     /// The server ends the connection.
     End(Wire, Ending),
-    /// The connection has been idle since it had carried this many requests.
+    /// The connection has been idle since it carried this many requests.
     Idle(Wire, u64),
     /// A host dies.
     Death(usize),
-    /// A host is back.
+    /// A host is restarted.
     Birth(usize),
-    /// Something from the world's script.
+    /// An action of the world's script.
     Hook(usize),
 }
 
@@ -81,7 +81,7 @@ impl PartialEq for Entry {
 
 impl Eq for Entry {}
 
-/// Events by time, and by their order of arrival where the time is the same.
+/// Events ordered by time, and by insertion if the times are equal.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     heap: BinaryHeap<Entry>,
@@ -99,12 +99,12 @@ impl Queue {
         });
     }
 
-    /// When the next event is; [`Nanos::MAX`] when there is none.
+    /// The time of the next event; [`Nanos::MAX`] for an empty queue.
     pub(crate) fn next(&self) -> Nanos {
         self.heap.peek().map_or(Nanos::MAX, |entry| entry.at)
     }
 
-    /// Takes the next event that is not after `until`.
+    /// Takes the next event, if it is not later than `until`.
     pub(crate) fn take(&mut self, until: Nanos) -> Option<(Nanos, Event)> {
         if self.next() > until {
             return None;

@@ -1,4 +1,4 @@
-//! The reply of a simulated server on a stream of HTTP/2.
+//! The reply of a simulated server on an HTTP/2 stream.
 
 use crate::frame;
 use crate::queue::Ending;
@@ -9,11 +9,11 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Reply {
     pub(crate) steps: Arc<[Step]>,
-    /// The service time, in place of the server's law; [`Nanos::MAX`] is never.
+    /// The service time, which replaces the server's law; [`Nanos::MAX`] means never.
     pub(crate) time: Option<Nanos>,
 }
 
-/// One thing that a server does on a stream.
+/// One action of a server on a stream.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     /// HEADERS with this block.
@@ -24,7 +24,7 @@ pub(crate) enum Step {
     Reset(u32),
     /// A pause.
     Pause(Nanos),
-    /// Goes on from a step.
+    /// Continues from this step.
     Again(usize),
     /// Any frame.
     Frame(AnyFrame),
@@ -32,10 +32,10 @@ pub(crate) enum Step {
     End(Ending),
 }
 
-/// A frame as scripted, right or wrong.
+/// A scripted frame, valid or not.
 #[derive(Clone, Debug)]
 pub(crate) struct AnyFrame {
-    /// Whether it concerns the whole connection, in place of the reply's own stream.
+    /// Whether the frame is sent on stream 0 instead of the reply's stream.
     pub(crate) whole: bool,
     pub(crate) kind: u8,
     pub(crate) flags: u8,
@@ -50,19 +50,19 @@ pub(crate) enum Ends {
 }
 
 impl Reply {
-    /// Never sends a frame.
+    /// A reply without any frame.
     #[must_use]
     pub fn never() -> Self {
         Self::of(&[]).after(Nanos::MAX)
     }
 
-    /// Nothing so far.
+    /// An empty reply.
     #[must_use]
     pub fn nothing() -> Self {
         Self::of(&[])
     }
 
-    /// 200 with a short body.
+    /// A 200 response with a short body.
     #[must_use]
     pub fn ok() -> Self {
         Self::status(200)
@@ -74,7 +74,7 @@ impl Reply {
         Self::head(status, &[]).data(b"hello").ends()
     }
 
-    /// A response's head; it ends the stream if [`Reply::ends`] follows.
+    /// The head of a response; add [`Reply::ends`] to end the stream.
     #[must_use]
     pub fn head(status: u16, fields: &[(&str, &str)]) -> Self {
         let status = status.to_string();
@@ -89,7 +89,7 @@ impl Reply {
         Self::head(200, &[("content-type", "application/grpc")])
     }
 
-    /// A gRPC reply without messages: one HEADERS with a status.
+    /// A gRPC reply without messages: one HEADERS frame with a status.
     #[must_use]
     pub fn trailers_only(status: &str, message: &str) -> Self {
         let mut fields = vec![
@@ -108,20 +108,20 @@ impl Reply {
         Self::call().message(message).trailers("0", "")
     }
 
-    /// Bytes of a body.
+    /// Adds bytes of a body.
     #[must_use]
     pub fn data(self, bytes: &[u8]) -> Self {
         self.then(Step::Data(bytes.into(), Ends::No))
     }
 
-    /// A gRPC message.
+    /// Adds a gRPC message.
     #[must_use]
     pub fn message(self, message: &[u8]) -> Self {
         let length = (message.len() as u32).to_be_bytes();
         self.data(&[&[0][..], &length, message].concat())
     }
 
-    /// `count` gRPC messages, with a pause between them.
+    /// Adds `count` gRPC messages, with a pause between them.
     #[must_use]
     pub fn messages(mut self, count: usize, message: &[u8], gap: Nanos) -> Self {
         for n in 0..count {
@@ -133,14 +133,14 @@ impl Reply {
         self
     }
 
-    /// A gRPC message, and again after each pause, for ever.
+    /// Adds a gRPC message that is repeated after each pause, forever.
     #[must_use]
     pub fn for_ever(self, message: &[u8], gap: Nanos) -> Self {
         let from = self.steps.len();
         self.message(message).pause(gap).then(Step::Again(from))
     }
 
-    /// The trailers of a gRPC reply, which end the stream.
+    /// Adds the trailers of a gRPC reply, which end the stream.
     #[must_use]
     pub fn trailers(self, status: &str, message: &str) -> Self {
         let mut fields = vec![("grpc-status", status)];
@@ -150,13 +150,13 @@ impl Reply {
         self.fields(&fields)
     }
 
-    /// Trailers, which end the stream.
+    /// Adds trailers, which end the stream.
     #[must_use]
     pub fn fields(self, fields: &[(&str, &str)]) -> Self {
         self.then(Step::Head(block(fields), Ends::Yes))
     }
 
-    /// The last frame ends the stream.
+    /// Ends the stream with the last frame.
     #[must_use]
     pub fn ends(self) -> Self {
         let mut steps = self.steps.to_vec();
@@ -187,19 +187,19 @@ impl Reply {
         self.then(Step::End(Ending::Reset))
     }
 
-    /// Closes the connection without a word.
+    /// Closes the connection without further frames.
     #[must_use]
     pub fn closes(self) -> Self {
         self.then(Step::End(Ending::Finished))
     }
 
-    /// A frame of any kind on its own stream, right or wrong (RFC 9113 section 4.1).
+    /// Adds a frame of any kind on the reply's stream, valid or not (RFC 9113 section 4.1).
     #[must_use]
     pub fn frame(self, kind: u8, flags: u8, payload: &[u8]) -> Self {
         self.any_frame(false, kind, flags, payload)
     }
 
-    /// The same on stream 0.
+    /// Adds a frame of any kind on stream 0, valid or not.
     #[must_use]
     pub fn connection_frame(self, kind: u8, flags: u8, payload: &[u8]) -> Self {
         self.any_frame(true, kind, flags, payload)
@@ -214,7 +214,7 @@ impl Reply {
         }))
     }
 
-    /// The last step, `count` times.
+    /// Repeats the last step `count` times.
     #[must_use]
     pub fn times(self, count: usize) -> Self {
         let mut steps = self.steps.to_vec();
@@ -228,13 +228,13 @@ impl Reply {
         }
     }
 
-    /// A pause before what follows.
+    /// Adds a pause before the next step.
     #[must_use]
     pub fn pause(self, time: Nanos) -> Self {
         self.then(Step::Pause(time))
     }
 
-    /// Served in this time, in place of the server's law.
+    /// Sets the service time, which replaces the server's law.
     #[must_use]
     pub fn after(mut self, time: Nanos) -> Self {
         self.time = Some(time);

@@ -8,12 +8,12 @@ use std::sync::Arc;
 /// A server's answer to a request.
 pub(crate) type Answering = dyn Fn(&Request<'_>) -> Answer + Send + Sync;
 
-/// A model of a server. Times count from the run's start.
+/// A model of a server. Times count from the start of the run.
 #[derive(Clone)]
 pub struct Server {
     pub(crate) accepts: Accepts,
     pub(crate) service: Law,
-    /// How many requests are served at a time; 0 is any number.
+    /// The number of requests served concurrently; 0 means unlimited.
     pub(crate) places: usize,
     pub(crate) stall: Option<Stall>,
     pub(crate) outages: Vec<Outage>,
@@ -24,15 +24,15 @@ pub struct Server {
     pub(crate) reset_share: f64,
     pub(crate) window: usize,
     pub(crate) expecting: Expecting,
-    /// Whether it speaks TLS, and which protocol it agrees to.
+    /// The protocol that the server agrees to over TLS; `None` without TLS.
     pub(crate) tls: Option<Agreed>,
-    /// Whether its handshake asks for a client's certificate, which no client here has.
+    /// Whether its handshake requests a client certificate, which no simulated client has.
     pub(crate) asks_certificate: bool,
-    /// How it speaks HTTP/2; HTTP/1 when `None`.
+    /// The HTTP/2 script; HTTP/1 if `None`.
     pub(crate) http2: Option<Arc<Http2>>,
 }
 
-/// The treatment of attempts to connect.
+/// What happens to attempts to connect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Accepts {
     Yes,
@@ -41,17 +41,17 @@ pub(crate) enum Accepts {
     Unreachable,
 }
 
-/// The protocol that a server agrees to in a TLS handshake; none when empty.
+/// The protocol that a server agrees to in a TLS handshake; empty means none.
 pub(crate) type Agreed = &'static [u8];
 
-/// Nothing is served in the last `length` of each `period`.
+/// The server does not work in the last `length` of each `period`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stall {
     length: Nanos,
     period: Nanos,
 }
 
-/// The server is dead from one time to another.
+/// The server is down from one time to another.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outage {
     pub(crate) from: Nanos,
@@ -61,11 +61,11 @@ pub(crate) struct Outage {
 /// A server's reaction to `Expect: 100-continue`.
 #[derive(Clone, Debug)]
 pub enum Expecting {
-    /// It asks for the body this long after the head.
+    /// The server requests the body after this time.
     Continues(Nanos),
-    /// It waits for the body and sends nothing.
+    /// The server waits for the body and sends nothing.
     Silent,
-    /// It answers at once, without the body.
+    /// The server answers immediately, without the body.
     Answers(Answer),
 }
 
@@ -85,7 +85,7 @@ impl Default for Server {
 }
 
 impl Server {
-    /// A server that answers 200 at once, to any number at a time.
+    /// A server that answers 200 immediately, to any number of concurrent requests.
     #[must_use]
     pub fn new() -> Self {
         let answer = Answer::ok();
@@ -108,7 +108,7 @@ impl Server {
         }
     }
 
-    /// A server that speaks HTTP/2, by prior knowledge. Its replies are in `script`.
+    /// A server that uses HTTP/2 with prior knowledge. `script` has its replies.
     #[must_use]
     pub fn http2(script: Http2) -> Self {
         Self {
@@ -117,15 +117,15 @@ impl Server {
         }
     }
 
-    /// Speaks TLS, whose handshake takes no time and whose records are left out, and agrees to
-    /// this protocol, or to none when it is empty.
+    /// Uses TLS, with a handshake that takes no time and without records, and agrees to this
+    /// protocol; an empty text means no protocol.
     #[must_use]
     pub fn agrees_to(mut self, protocol: &'static [u8]) -> Self {
         self.tls = Some(protocol);
         self
     }
 
-    /// Asks for a client's certificate in the handshake.
+    /// Requests a client certificate in the handshake.
     #[must_use]
     pub fn asks_for_certificate(mut self) -> Self {
         self.asks_certificate = true;
@@ -144,7 +144,7 @@ impl Server {
         Self::accepting(Accepts::Swallows)
     }
 
-    /// An address to which there is no way.
+    /// An unreachable address.
     #[must_use]
     pub fn unreachable() -> Self {
         Self::accepting(Accepts::Unreachable)
@@ -157,22 +157,22 @@ impl Server {
         }
     }
 
-    /// A request takes a time of this law.
+    /// Sets the law of the service time.
     #[must_use]
     pub fn takes(mut self, law: Law) -> Self {
         self.service = law;
         self
     }
 
-    /// At most this many requests are served at a time, the others wait in the order of their
-    /// arrival; one makes an M/M/1 queue of exponential times.
+    /// Serves at most this many requests concurrently; the others wait in the order of arrival.
+    /// With 1 and exponential times, the server is an M/M/1 queue.
     #[must_use]
     pub fn serves_at_a_time(mut self, count: usize) -> Self {
         self.places = count;
         self
     }
 
-    /// Nothing is served in the last `length` of each `period`.
+    /// Stops serving in the last `length` of each `period`.
     #[must_use]
     pub fn stalls(mut self, length: Nanos, period: Nanos) -> Self {
         assert!(length < period, "it must serve at some time");
@@ -180,21 +180,21 @@ impl Server {
         self
     }
 
-    /// Is killed at one time and restarted at another: open connections are reset, and new ones
-    /// refused. From zero on, it is dead before the run, too.
+    /// Kills the server at one time and restarts it at another: open connections are reset, and new
+    /// ones are refused. With `from` 0, the server is also down before the run.
     #[must_use]
     pub fn is_dead(mut self, from: Nanos, until: Nanos) -> Self {
         self.outages.push(Outage { from, until });
         self
     }
 
-    /// Answers every request in the same way.
+    /// Sends the same answer to every request.
     #[must_use]
     pub fn says(self, answer: Answer) -> Self {
         self.answers(move |_| answer.clone())
     }
 
-    /// Answers by the request.
+    /// Sends an answer that depends on the request.
     #[must_use]
     pub fn answers(
         mut self,
@@ -204,21 +204,21 @@ impl Server {
         self
     }
 
-    /// Speaks first on every connection, before anything was asked.
+    /// Sends a greeting on every connection, before any request.
     #[must_use]
     pub fn greets(mut self, greeting: Answer) -> Self {
         self.greeting = Some(greeting);
         self
     }
 
-    /// Closes a connection without notice after this many answers on it.
+    /// Closes a connection without notice after this many answers.
     #[must_use]
     pub fn closes_after(mut self, answers: u64) -> Self {
         self.closes_after = answers;
         self
     }
 
-    /// Closes a connection that has been idle for this long.
+    /// Closes a connection that has been idle for this time.
     #[must_use]
     pub fn closes_idle(mut self, after: Nanos) -> Self {
         self.idle = after;
@@ -232,14 +232,14 @@ impl Server {
         self
     }
 
-    /// Takes at most this many unread bytes.
+    /// Accepts at most this many unread bytes.
     #[must_use]
     pub fn window(mut self, bytes: usize) -> Self {
         self.window = bytes;
         self
     }
 
-    /// Its reaction to `Expect: 100-continue`.
+    /// Sets the reaction to `Expect: 100-continue`.
     #[must_use]
     pub fn on_expect(mut self, expecting: Expecting) -> Self {
         self.expecting = expecting;
@@ -247,13 +247,13 @@ impl Server {
     }
 }
 
-/// A server while it runs.
+/// The state of a server during a run.
 #[derive(Debug)]
 pub(crate) struct Host {
     pub(crate) server: Server,
     pub(crate) alive: bool,
     pub(crate) requests: u64,
-    /// When each place becomes free.
+    /// The time at which each place becomes free.
     free: Vec<Nanos>,
 }
 
@@ -272,7 +272,7 @@ impl Host {
         }
     }
 
-    /// When work that came at `at` is done; the run's start is at `epoch`.
+    /// The completion time of work that arrived at `at`; the run starts at `epoch`.
     pub(crate) fn done(&mut self, at: Nanos, work: Nanos, epoch: Nanos) -> Nanos {
         let stall = self.server.stall;
         let finish = |start: Nanos| match stall {
@@ -288,7 +288,7 @@ impl Host {
         }
     }
 
-    /// A killed server has lost its state.
+    /// Discards the state of a killed server.
     pub(crate) fn forget(&mut self) {
         self.free.fill(Nanos::ZERO);
     }
@@ -299,7 +299,7 @@ impl Host {
 }
 
 impl Stall {
-    /// When work begun at `start` is done. While the server stalls, no work is done.
+    /// The completion time of work that begins at `start`. During a stall, no work is done.
     fn finish(self, start: Nanos, work: Nanos) -> Nanos {
         let serving = self.period.0 - self.length.0;
         let (mut period, within) = (start.0 / self.period.0, start.0 % self.period.0);
@@ -308,7 +308,7 @@ impl Stall {
             (period, done) = (period + 1, 0);
         }
         let total = done + work.0;
-        // Work that ends with the last serving instant ends before the stall.
+        // Work that ends exactly at the start of a stall ends before the stall.
         let (full, rest) = (total / serving, total % serving);
         if rest == 0 && full > 0 && work.0 > 0 {
             return Nanos((period + full - 1) * self.period.0 + serving);

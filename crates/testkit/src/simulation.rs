@@ -25,18 +25,18 @@ pub struct Simulation {
 /// The result of a simulation.
 #[derive(Clone, Debug)]
 pub struct Simulated {
-    /// The engine's account.
+    /// The engine's results.
     pub summary: Arc<Summary>,
-    /// The world's account, of all workers.
+    /// The world's counts, over all workers.
     pub log: Log,
-    /// Every interval, where they are kept.
+    /// Every interval, if intervals are kept.
     pub intervals: Vec<Arc<Interval>>,
-    /// All other events, in their order.
+    /// All other events, in order.
     pub events: Vec<RunEvent>,
 }
 
 impl Simulation {
-    /// Runs `plan` in `world`.
+    /// Creates the simulation of `plan` in `world`.
     #[must_use]
     pub fn of(plan: Draft, world: World) -> Self {
         Self {
@@ -49,14 +49,14 @@ impl Simulation {
         }
     }
 
-    /// Begins the load at a time of the run, as that of shares which others had before.
+    /// Begins the load at a time of the run, for shares whose earlier part ran elsewhere.
     #[must_use]
     pub fn begins_from(mut self, from: Nanos) -> Self {
         self.from = from;
         self
     }
 
-    /// Changes the run from a time on. All commands are given before the start, in this order.
+    /// Adds a change of the run at a time. All commands are sent before the start, in this order.
     #[must_use]
     pub fn command(mut self, at: Nanos, change: Change) -> Self {
         let pool = None;
@@ -64,7 +64,7 @@ impl Simulation {
         self
     }
 
-    /// Changes one of several pools, by its number from 0.
+    /// Adds a change of one of several pools, by its number from 0.
     #[must_use]
     pub fn command_to(mut self, pool: u16, at: Nanos, change: Change) -> Self {
         let pool = Some(pool);
@@ -72,10 +72,10 @@ impl Simulation {
         self
     }
 
-    /// Whether each command is taken, for a run that is not begun.
+    /// Returns whether each command is accepted, for a run that has not begun.
     ///
     /// # Panics
-    /// When the plan can't run.
+    /// If the plan can't run.
     #[must_use]
     pub fn give_commands(&self) -> Vec<Result<Nanos, ControlError>> {
         let control = control(&self.checked_plan());
@@ -90,7 +90,8 @@ impl Simulation {
         self
     }
 
-    /// The id of the first stream of each connection of HTTP/2, odd: ids end at 2³¹ − 1.
+    /// Sets the id of the first stream of each HTTP/2 connection, which must be odd: ids end at 2³¹
+    /// − 1.
     #[must_use]
     pub fn first_stream_id(mut self, id: u32) -> Self {
         self.first_stream_id = id;
@@ -100,8 +101,8 @@ impl Simulation {
     /// Runs to the end.
     ///
     /// # Panics
-    /// When the plan can't run, when the counts do not add up, or when the engine breaks the
-    /// driver's contract or sends a request before the answer to the one before.
+    /// If the plan can't run, the counts do not add up, or the engine violates the driver's
+    /// contract or sends a request before the answer to the previous one.
     #[must_use]
     #[expect(clippy::panic, reason = "a plan that can't run is a wrong test")]
     pub fn run(&self) -> Simulated {
@@ -114,21 +115,22 @@ impl Simulation {
     /// Runs to the end, or until a driver fails.
     ///
     /// # Errors
-    /// When a driver fails.
+    /// If a driver fails.
     ///
     /// # Panics
-    /// As [`Self::run`].
+    /// See [`Self::run`].
     pub fn try_run(&self) -> Result<Simulated, RunError> {
         self.try_run_watched(&mut |_| {})
     }
 
-    /// The same, with every event shown as it comes: for runs whose intervals are too many to keep.
+    /// Runs to the end, and passes every event to `watch` as it comes: for runs with too many
+    /// intervals to keep.
     ///
     /// # Errors
-    /// When a driver fails.
+    /// If a driver fails.
     ///
     /// # Panics
-    /// As [`Self::run`].
+    /// See [`Self::run`].
     #[expect(clippy::panic, reason = "a plan that can't run is a wrong test")]
     pub fn try_run_watched(&self, watch: &mut dyn FnMut(&RunEvent)) -> Result<Simulated, RunError> {
         let plan = self.checked_plan();
@@ -144,7 +146,7 @@ impl Simulation {
         let mut drivers = Vec::new();
         let mut logs = Vec::new();
         for worker in 0..of {
-            // Each worker has a time of its own, and a control of its own.
+            // Each worker has a separate clock and a separate control.
             let control = control(&prepared.plan);
             for command in &self.commands {
                 if let Err(error) = control.send(command.clone()) {
@@ -204,7 +206,7 @@ impl Simulation {
     }
 }
 
-/// The way to change and to stop a run of a plan.
+/// The control that changes and stops a run of a plan.
 #[expect(clippy::panic, reason = "a plan that can't run is a wrong test")]
 fn control(plan: &Plan) -> Control {
     match Control::new(plan) {
@@ -213,7 +215,7 @@ fn control(plan: &Plan) -> Control {
     }
 }
 
-/// What a machine without bounds makes of a plan.
+/// The placement of a plan on a machine without limits.
 #[expect(clippy::panic, reason = "a plan that can't run is a wrong test")]
 fn placed(plan: &Plan) -> Placement {
     match fit(plan, &Machine::SIMULATED) {
@@ -222,7 +224,7 @@ fn placed(plan: &Plan) -> Placement {
     }
 }
 
-/// The facts of a run that are known before it starts.
+/// The facts about a run that are known before it starts.
 fn info(prepared: &Prepared) -> RunInfo {
     let plan = &prepared.plan;
     let generator = plan.generator();
@@ -257,8 +259,8 @@ fn info(prepared: &Prepared) -> RunInfo {
     }
 }
 
-/// An exchange without a connection has no HTTP status. (A call without one gets a gRPC status from
-/// the engine.)
+/// Checks that an exchange without a connection has no HTTP status. (A call without a connection
+/// gets a gRPC status from the engine.)
 fn check_statuses(summary: &Summary) {
     let total = &summary.total;
     let http = total.status().filter(|(status, _)| *status < GRPC_STATUS);

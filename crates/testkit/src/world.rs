@@ -14,17 +14,17 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The time to live of the world's names.
+/// The time to live of the world's DNS records.
 const TTL: Nanos = Nanos::from_secs(10);
 
-/// Servers, network, the client's machine, and what happens when. Each worker has servers and a
-/// network of its own; time they have in common.
+/// Servers, network, the client's machine, and the schedule of events. Each worker has separate
+/// servers and a separate network; all share the time.
 #[derive(Clone)]
 pub struct World {
     servers: Vec<Server>,
     addresses: Vec<(SocketAddr, usize)>,
     names: HashMap<String, Vec<SocketAddr>>,
-    /// Those that have moved.
+    /// The names that have moved.
     moved: Arc<Mutex<HashMap<String, Vec<SocketAddr>>>>,
     network: Network,
     client: Client,
@@ -35,7 +35,7 @@ pub struct World {
 }
 
 impl World {
-    /// A world in which one server is at every address and the network takes no time.
+    /// A world with one server at every address, and a network without delay.
     #[must_use]
     pub fn of(server: Server) -> Self {
         Self {
@@ -52,10 +52,10 @@ impl World {
         }
     }
 
-    /// Another server, at this address.
+    /// Adds a server at this address.
     ///
     /// # Panics
-    /// When the text is not an address with a port.
+    /// If the text is not an address with a port.
     #[must_use]
     pub fn host(mut self, address: &str, server: Server) -> Self {
         let address = parsed(address);
@@ -64,10 +64,10 @@ impl World {
         self
     }
 
-    /// A name with these addresses; any other name has an address of the first server.
+    /// Sets the addresses of a name; any other name has an address of the first server.
     ///
     /// # Panics
-    /// When a text is not an address with a port.
+    /// If a text is not an address with a port.
     #[must_use]
     pub fn name(mut self, name: &str, addresses: &[&str]) -> Self {
         let addresses = addresses.iter().map(|text| parsed(text)).collect();
@@ -75,11 +75,11 @@ impl World {
         self
     }
 
-    /// A name leads to these addresses from a time of the run on; those of before stay reachable.
-    /// For runs on one thread: each worker's world would move it once more.
+    /// Changes the addresses of a name from a time of the run on; the earlier ones stay reachable.
+    /// Only for runs on one thread: each worker's world would move the name again.
     ///
     /// # Panics
-    /// When a text is not an address with a port.
+    /// If a text is not an address with a port.
     #[must_use]
     pub fn moves(self, at: Nanos, name: &str, addresses: &[&str]) -> Self {
         let addresses: Vec<SocketAddr> = addresses.iter().map(|text| parsed(text)).collect();
@@ -90,14 +90,14 @@ impl World {
         })
     }
 
-    /// The way between client and servers.
+    /// Sets the network between client and servers.
     #[must_use]
     pub fn network(mut self, network: Network) -> Self {
         self.network = network;
         self
     }
 
-    /// The machine that the engine runs on.
+    /// Sets the engine's machine.
     #[must_use]
     pub fn client(mut self, client: Client) -> Self {
         self.client = client;
@@ -115,7 +115,7 @@ impl World {
         self
     }
 
-    /// Calls `action` each time that `time` of the run has passed, in each worker's world.
+    /// Calls `action` after every `time` of the run, in each worker's world.
     #[must_use]
     pub fn every(mut self, time: Nanos, action: impl Fn() + Send + Sync + 'static) -> Self {
         self.hooks.push(Hook {
@@ -126,21 +126,21 @@ impl World {
         self
     }
 
-    /// The run is stopped at this time.
+    /// Stops the run at this time.
     #[must_use]
     pub fn stopped_at(mut self, time: Nanos) -> Self {
         self.stop = Some(time);
         self
     }
 
-    /// Where the world's random numbers come from.
+    /// Sets the seed of the world's random numbers.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
 
-    /// Keeps every request that a server saw.
+    /// Keeps every request that a server receives.
     #[must_use]
     pub fn keeps_requests(mut self) -> Self {
         self.keeps = true;
@@ -161,7 +161,7 @@ impl World {
         })
     }
 
-    /// One worker's driver, whose run the control stops, and where its log will be.
+    /// One worker's driver; the control can stop its run, and the log is stored at the end.
     pub(crate) fn driver(
         &self,
         worker: u32,

@@ -1,4 +1,4 @@
-//! The servers' end of everything.
+//! The servers' side of the world.
 
 use super::SimIo;
 use crate::answer::{Answer, Last, Then};
@@ -9,18 +9,18 @@ use crate::request::{Request, body_length, head_end, header};
 use crate::server::Expecting;
 use drumfire_units::Nanos;
 
-/// The unit at the front of the received bytes.
+/// The first unit in the received bytes.
 enum Front {
-    /// A whole request: its head's length and its own.
+    /// A complete request: the length of its head, and its total length.
     Whole(usize, usize),
-    /// A head whose body waits for a 100 (Continue).
+    /// A head whose body waits for 100 (Continue).
     Expects,
-    /// Not enough yet.
+    /// An incomplete unit.
     Part,
 }
 
 impl SimIo {
-    /// Bytes reach a server.
+    /// Processes bytes that reach a server.
     pub(super) fn reach(&mut self, wire: Wire, count: usize, at: Nanos) {
         let way = self.network.down.draw(&mut self.random);
         let link = &mut self.links[wire.slot as usize];
@@ -39,7 +39,7 @@ impl SimIo {
         }
     }
 
-    /// Takes a request from the bytes that a connection has received, if one is whole.
+    /// Takes a request from the received bytes of a connection, if it is complete.
     fn look(&mut self, wire: Wire, at: Nanos) {
         let far = &mut self.links[wire.slot as usize].far;
         if far.received.is_empty() || far.state == FarState::Gone {
@@ -59,7 +59,7 @@ impl SimIo {
         }
     }
 
-    /// A head has come whose body waits for a 100 (Continue).
+    /// Processes a head whose body waits for 100 (Continue).
     fn expected(&mut self, wire: Wire, at: Nanos) {
         let host = self.links[wire.slot as usize].host;
         match self.hosts[host].server.expecting.clone() {
@@ -77,7 +77,7 @@ impl SimIo {
         self.emit(wire, b"HTTP/1.1 100 Continue\r\n\r\n", at);
     }
 
-    /// A whole request has come.
+    /// Processes a complete request.
     fn take_request(&mut self, wire: Wire, head: usize, length: usize, at: Nanos) {
         let link = &mut self.links[wire.slot as usize];
         let host = &mut self.hosts[link.host];
@@ -106,7 +106,7 @@ impl SimIo {
         self.serve(wire, answer, at);
     }
 
-    /// Begins to serve: the answer goes out when the work is done.
+    /// Begins to serve; the answer is sent when the work is done.
     fn serve(&mut self, wire: Wire, answer: Answer, at: Nanos) {
         let link = &mut self.links[wire.slot as usize];
         link.far.state = FarState::Serving;
@@ -120,7 +120,7 @@ impl SimIo {
             Some(time) => time,
             None => host.server.service.draw(&mut self.random),
         };
-        // Before the run there is no time to count stalls by.
+        // Before the run, stalls have no reference time.
         let epoch = if self.begun { self.epoch } else { Nanos::MAX };
         let done = host.done(at, work, epoch);
         let event = if host.is_reset(&mut self.random) {
@@ -131,7 +131,7 @@ impl SimIo {
         self.queue.add(done, event);
     }
 
-    /// Sends an answer's next piece.
+    /// Sends the next piece of an answer.
     pub(super) fn answer(&mut self, wire: Wire, answer: Answer, from: usize, at: Nanos) {
         if self.links[wire.slot as usize].far.state == FarState::Gone {
             return;
@@ -171,7 +171,7 @@ impl SimIo {
         }
     }
 
-    /// A server ends a connection.
+    /// Ends a connection from the server's side.
     pub(super) fn end(&mut self, slot: u32, ending: Ending, at: Nanos) {
         let way = self.network.down.draw(&mut self.random);
         let link = &mut self.links[slot as usize];
@@ -184,7 +184,7 @@ impl SimIo {
         self.queue.add(at, Event::Ended(wire, ending));
     }
 
-    /// A connection has been idle for long, unless something came.
+    /// Closes a connection that has been idle, unless a request has arrived since.
     pub(super) fn idle(&mut self, slot: u32, taken: u64, at: Nanos) {
         let far = &self.links[slot as usize].far;
         if far.taken == taken && far.received.is_empty() {
@@ -192,7 +192,7 @@ impl SimIo {
         }
     }
 
-    /// A host is killed: all its connections are reset.
+    /// Kills a host: all its connections are reset.
     pub(super) fn die(&mut self, host: usize, at: Nanos) {
         self.hosts[host].alive = false;
         self.hosts[host].forget();
@@ -203,7 +203,7 @@ impl SimIo {
         }
     }
 
-    /// Sends bytes to the client, behind those sent before.
+    /// Sends bytes to the client, after the bytes sent before.
     pub(super) fn emit(&mut self, wire: Wire, bytes: &[u8], at: Nanos) {
         if bytes.is_empty() {
             return;
@@ -217,7 +217,7 @@ impl SimIo {
     }
 }
 
-/// The unit at the front of the received bytes.
+/// The first unit in the received bytes.
 fn front(received: &[u8]) -> Front {
     let Some(head) = head_end(received) else {
         return Front::Part;

@@ -9,7 +9,8 @@ use drumfire_net::{
 };
 use drumfire_units::Nanos;
 
-/// An engine that waits this often in a row, in vain and at the same time, spins.
+/// The maximum number of consecutive waits without events at one time; a larger number means that
+/// the engine spins.
 const SPINS_MAX: u32 = 100_000;
 
 impl Io for SimIo {
@@ -108,7 +109,7 @@ impl Io for SimIo {
 
     fn send(&mut self, slot: Slot, bytes: &[u8]) -> Result<usize, IoError> {
         self.spend();
-        // Bytes that came while the client was busy have reached the socket, delivered or not.
+        // Bytes that arrived while the client was busy are in the socket, reported or not.
         self.happen();
         let link = &mut self.links[slot.0 as usize];
         assert_eq!(
@@ -198,7 +199,7 @@ impl Io for SimIo {
         while self.now < limit {
             let next = self.queue.next();
             assert!(next.min(limit) < Nanos::MAX, "nothing would ever happen");
-            // A timer fires late, the network does not.
+            // A timer fires late, but the network does not.
             let late = if limit < next {
                 self.client.late
             } else {
@@ -244,7 +245,7 @@ impl SimIo {
         let before = self.now;
         self.spend();
         if self.now > before {
-            // As in a send.
+            // See `send`: bytes that arrived meanwhile are in the socket.
             self.happen();
         }
         let link = &mut self.links[slot.0 as usize];

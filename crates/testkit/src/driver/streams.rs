@@ -1,4 +1,4 @@
-//! The servers' end of connections of HTTP/2.
+//! The servers' side of HTTP/2 connections.
 
 use super::SimIo;
 use crate::frame;
@@ -13,7 +13,7 @@ use drumfire_units::Nanos;
 use std::sync::Arc;
 
 impl SimIo {
-    /// Takes the bytes that a connection has received.
+    /// Processes the received bytes of a connection.
     pub(super) fn receive(&mut self, wire: Wire, at: Nanos) {
         let link = &mut self.links[wire.slot as usize];
         let Some(script) = self.hosts[link.host].server.http2.clone() else {
@@ -46,7 +46,7 @@ impl SimIo {
         self.speak(wire, at);
     }
 
-    /// A stream's request is to be replied to.
+    /// Begins the reply to a stream's request.
     fn take_stream(&mut self, wire: Wire, id: u32, script: &Arc<Http2>, at: Nanos) {
         let link = &mut self.links[wire.slot as usize];
         let (host, number) = (&mut self.hosts[link.host], link.far.number);
@@ -89,7 +89,7 @@ impl SimIo {
             None => host.server.service.draw(&mut self.random),
         };
         stream.reply = Some(reply);
-        // Before the run there is no time to count stalls by.
+        // Before the run, stalls have no reference time.
         let epoch = if self.begun { self.epoch } else { Nanos::MAX };
         let done = host.done(at, work, epoch);
         let event = if host.is_reset(&mut self.random) {
@@ -100,14 +100,14 @@ impl SimIo {
         self.queue.add(done, event);
     }
 
-    /// Goes on with a stream's reply, up to the next pause.
+    /// Continues a stream's reply, up to the next pause.
     pub(super) fn step(&mut self, wire: Wire, id: u32, from: usize, at: Nanos) {
         let far = &mut self.links[wire.slot as usize].far;
         let (FarState::Waiting, Some(session)) = (far.state, &mut far.session) else {
             return;
         };
         let Some(reply) = session.stream(id).and_then(|stream| stream.reply.clone()) else {
-            // The client has reset it.
+            // The client has reset the stream.
             return;
         };
         let mut next = from;
@@ -146,7 +146,7 @@ impl SimIo {
         }
     }
 
-    /// Sends the frames on a connection that its script has at this place.
+    /// Sends the frames of the script with this index on a connection.
     pub(super) fn announce(&mut self, wire: Wire, index: usize, at: Nanos) {
         let link = &mut self.links[wire.slot as usize];
         let Some(script) = &self.hosts[link.host].server.http2 else {
@@ -162,7 +162,7 @@ impl SimIo {
         self.speak(wire, at);
     }
 
-    /// Sends a server's output on a connection, and closes it at its end.
+    /// Sends a server's output on a connection, and closes the connection at the end.
     fn speak(&mut self, wire: Wire, at: Nanos) {
         let link = &mut self.links[wire.slot as usize];
         let script = &self.hosts[link.host].server.http2;

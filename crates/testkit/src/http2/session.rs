@@ -1,4 +1,4 @@
-//! The server's end of one connection of HTTP/2.
+//! The server's end of one HTTP/2 connection.
 
 use super::{Farewell, Hello, Http2, LastId, RepliesAt};
 use crate::frame::{self, Frame};
@@ -10,62 +10,62 @@ use std::fmt::Write as _;
 const DEFAULT_WINDOW: i64 = 65_535;
 const CANCEL: u32 = 8;
 
-/// A server's state of a connection.
+/// The state of a connection at the server.
 #[derive(Debug)]
 pub(crate) struct Session {
-    /// The connection's number, from 0.
+    /// The number of the connection, from 0.
     number: u64,
     prefaced: bool,
     decoder: Decoder,
-    /// A header block, its stream, and the flags that it came with.
+    /// A header block, its stream, and its flags.
     block: (Vec<u8>, u32, u8),
     pub(crate) streams: Vec<Stream>,
-    /// Memory of streams that have ended.
+    /// Memory of ended streams, for reuse.
     spare: Vec<Stream>,
     /// The client's last stream.
     pub(crate) last: u32,
-    /// How many streams have come.
+    /// The number of opened streams.
     pub(crate) opened: u64,
-    /// Bytes that may be sent on the connection, and on a new stream.
+    /// The number of bytes that may be sent on the connection, and on a new stream.
     window: i64,
     initial_window: i64,
     /// The client's window on a new stream.
     granted: i64,
-    /// Received bytes that were not given back yet.
+    /// Received bytes for which no window was returned yet.
     owed: u32,
-    /// Streams allowed: as announced last, and as the client has acknowledged.
+    /// The allowed streams: as last announced, and as acknowledged by the client.
     allowed: (u32, u32),
-    /// How many of the script's GOAWAYs were sent.
+    /// The number of the script's GOAWAY frames sent so far.
     gone: usize,
     /// The debug data of a GOAWAY.
     reason: &'static str,
-    /// Streams beyond it are not served.
+    /// The last stream that is served.
     pub(crate) going: Option<u32>,
     pub(crate) farewell: Farewell,
-    /// Bytes to be sent.
+    /// Bytes to send.
     pub(crate) out: Vec<u8>,
-    /// Streams whose request is due for a reply.
+    /// Streams whose request is ready for a reply.
     pub(crate) ready: Vec<u32>,
     /// Whether the connection has just begun.
     pub(crate) begun: bool,
 }
 
-/// One of its streams.
+/// One stream of the connection.
 #[derive(Debug)]
 pub(crate) struct Stream {
     pub(crate) id: u32,
-    /// The request's head as text, as HTTP/1 would have it.
+    /// The request's head as text, in the form of HTTP/1.
     pub(crate) head: String,
     pub(crate) body: Vec<u8>,
-    /// How much of the body has been counted as messages.
+    /// The number of bytes of the body that were counted as messages.
     counted: usize,
     is_call: bool,
-    /// Received bytes that were not given back yet.
+    /// Received bytes for which no window was returned yet.
     owed: u32,
-    /// Bytes that may be sent, and bytes that may come.
+    /// The number of bytes that may be sent, and that may be received.
     window: i64,
     granted: i64,
-    /// Whether the request has ended, and the reply.
+    /// Whether the request has ended, and whether the reply has.
     pub(crate) received_all: bool,
     pub(crate) said_all: bool,
     pub(crate) reply: Option<Reply>,
@@ -88,7 +88,7 @@ impl Stream {
         }
     }
 
-    /// Counts the messages of a call that have come whole.
+    /// Counts the complete messages of a call.
     fn count_messages(&mut self, ledger: &mut Ledger<'_>) {
         while self.is_call
             && let Some(head) = self.body.get(self.counted + 1..self.counted + 5)
@@ -106,12 +106,12 @@ impl Stream {
     }
 }
 
-/// The record of a session's observations.
+/// Records a session's observations.
 pub(crate) struct Ledger<'a> {
     pub(crate) log: &'a mut Log,
-    /// When, from the run's start.
+    /// The time, from the start of the run.
     pub(crate) at: Nanos,
-    /// Whether it writes down every message.
+    /// Whether every message is recorded.
     pub(crate) keeps: bool,
 }
 
@@ -141,7 +141,7 @@ impl Session {
         }
     }
 
-    /// Takes received bytes; returns how many of them were used.
+    /// Processes received bytes; returns the number of bytes used.
     pub(crate) fn receive(
         &mut self,
         bytes: &[u8],
@@ -256,7 +256,7 @@ impl Session {
         frame::write(&mut self.out, frame::SETTINGS, 1, 0, &[]);
     }
 
-    /// A request's head is whole.
+    /// Processes a complete head of a request.
     fn take_head(&mut self, script: &Http2, ledger: &mut Ledger<'_>) {
         let log = &mut *ledger.log;
         let mut stream = self.spare.pop().unwrap_or(const { Stream::new() });
@@ -264,9 +264,9 @@ impl Session {
         let mut head = std::mem::take(&mut stream.head);
         head.clear();
         let decoded = self.decoder.decode(block, |name, value| {
-            // Writing to a string can't fail.
+            // Writing to a String can't fail.
             let _written = match name {
-                // Pseudo-fields come in any order.
+                // Pseudo-header fields may come in any order.
                 b":method" => {
                     head.insert(0, ' ');
                     head.insert_str(0, text(value));
@@ -325,7 +325,7 @@ impl Session {
         }
     }
 
-    /// Gives back the room that bodies have taken.
+    /// Returns the window that bodies have used.
     fn give_back(&mut self) {
         if self.owed > 0 {
             let more = std::mem::take(&mut self.owed).to_be_bytes();
@@ -345,7 +345,7 @@ impl Session {
         self.streams.iter_mut().find(|stream| stream.id == id)
     }
 
-    /// A stream is over.
+    /// Removes an ended stream.
     pub(crate) fn forget(&mut self, id: u32) {
         if let Some(at) = self.streams.iter().position(|stream| stream.id == id) {
             let stream = self.streams.swap_remove(at);
@@ -403,7 +403,7 @@ impl Session {
         frame::write(&mut self.out, frame::DATA, end, id, rest);
     }
 
-    /// Sends the GOAWAYs that are due.
+    /// Sends the due GOAWAY frames.
     fn go_if_due(&mut self, script: &Http2) {
         while let Some(going) = script.going.get(self.gone) {
             let concerns = going.on.contains(&self.number);
@@ -417,7 +417,7 @@ impl Session {
         }
     }
 
-    /// Sends GOAWAY; streams beyond `last` are dropped unseen.
+    /// Sends GOAWAY; streams after `last` are ignored.
     pub(crate) fn go_away(&mut self, last: LastId, code: u32, farewell: Farewell) {
         let last = match last {
             LastId::Of(id) => id,
