@@ -1,13 +1,13 @@
-//! Access logs: the paths that were asked for, and how often.
+//! Access logs: the requested paths, and their frequencies.
 
 use crate::exchange::{Exchange, Exchanges, Words, origin};
 use drumfire_data::{LogLine, LogReader, LogRequest};
 use drumfire_plan::{Method, percent};
 use std::collections::{BTreeSet, HashMap};
 
-/// As many different requests are taken, those that came most often.
+/// The maximum number of different requests; the most frequent are used.
 const REQUESTS_MAX: usize = 1_000;
-/// As many hosts are named.
+/// The maximum number of hosts that a note lists.
 const HOSTS_MAX: usize = 3;
 
 /// Reads the lines of a log.
@@ -29,24 +29,24 @@ pub(crate) fn read(text: &str) -> Result<Exchanges, String> {
     log.exchanges()
 }
 
-/// A log as far as it was read.
+/// The lines read so far.
 #[derive(Default)]
 struct Log {
-    /// How often each method and target came.
+    /// The number of occurrences of each method and target.
     counts: HashMap<(String, String), u64>,
     hosts: BTreeSet<String>,
     unread: Left,
     broken: Left,
     with_body: Left,
-    /// What is wrong with the first line that is of no log.
+    /// The mistake in the first line that does not belong to a log.
     wrong: Option<String>,
 }
 
-/// Lines that are left out for one reason.
+/// Lines that are left out for the same reason.
 #[derive(Default)]
 struct Left {
     count: u64,
-    /// The first of them, from 1.
+    /// The number of the first such line, from 1.
     line: u64,
 }
 
@@ -99,7 +99,7 @@ impl Log {
         Ok(all)
     }
 
-    /// Notes what is left out.
+    /// Notes the lines that are left out.
     fn note(&self, rare: u64, all: &mut Exchanges) {
         for (left, what) in [
             (

@@ -1,4 +1,4 @@
-//! Command lines of curl.
+//! curl command lines.
 
 mod glob;
 mod options;
@@ -11,10 +11,10 @@ use drumfire_document::Document;
 use drumfire_plan::percent;
 use std::collections::BTreeSet;
 
-/// How many redirects `-L` follows.
+/// The maximum number of redirects with `-L`.
 const REDIRECTS: &str = "50";
 
-/// Flags that say how curl shows its result.
+/// Flags about the output of results.
 const OF_RESULTS: [&str; 10] = [
     "--dump-header",
     "--fail",
@@ -28,7 +28,7 @@ const OF_RESULTS: [&str; 10] = [
     "--write-out",
 ];
 
-/// Reads one or several command lines.
+/// Reads one or more command lines.
 pub(crate) fn read(text: &str) -> Result<Exchanges, String> {
     let mut all = Exchanges::default();
     if text.contains("^\"") || text.contains("^\n") || text.contains("^\r\n") {
@@ -48,7 +48,7 @@ pub(crate) fn read(text: &str) -> Result<Exchanges, String> {
             name == "curl" || name == "curl.exe"
         };
         match words.iter().position(is_curl) {
-            // What stands before `--next` holds for the URLs before it.
+            // Options before `--next` apply to the URLs before it.
             Some(at) => {
                 for words in words[at + 1..].split(|word| ["--next", "-:"].contains(&&**word)) {
                     settings.push(Command::default().read(words, &mut all)?);
@@ -66,7 +66,8 @@ pub(crate) fn read(text: &str) -> Result<Exchanges, String> {
     Ok(all)
 }
 
-/// Notes the settings that some of several command lines have: a plan has them for all requests.
+/// Notes settings that only some of several command lines have: a plan applies them to all
+/// requests.
 fn note_shared(settings: &[BTreeSet<String>], all: &mut Exchanges) {
     let names: BTreeSet<&String> = settings.iter().flatten().collect();
     for name in names {
@@ -95,7 +96,7 @@ struct Command {
     parts: Option<Vec<FormPart>>,
     /// The flags that are settings of the whole plan.
     settings: BTreeSet<String>,
-    /// The user and the password, which a field of the same name takes the place of.
+    /// The user and the password, which an `Authorization` field overrides.
     user: Option<String>,
     is_head: bool,
     data_in_query: bool,
@@ -109,18 +110,18 @@ enum UrlForm {
     /// Sets and ranges.
     #[default]
     Globs,
-    /// Their own (`--globoff`).
+    /// Literal characters (`--globoff`).
     Plain,
 }
 
-/// A piece of a body.
+/// A part of a body.
 enum Data {
     Text(String),
     File(String),
 }
 
 impl Command {
-    /// Adds the requests of a command line; gives its flags that are settings of the whole plan.
+    /// Adds the requests of a command line; returns its flags that are settings of the whole plan.
     fn read(mut self, words: &[String], all: &mut Exchanges) -> Result<BTreeSet<String>, String> {
         let mut words = words.iter();
         while let Some(word) = words.next() {
@@ -172,7 +173,7 @@ impl Command {
         Ok(settings)
     }
 
-    /// One flag.
+    /// Processes one flag.
     fn flag(&mut self, name: &str, value: &str, all: &mut Exchanges) {
         if OF_RESULTS.contains(&name) || self.body_flag(name, value, all) {
             return;
@@ -200,7 +201,7 @@ impl Command {
         }
     }
 
-    /// A flag of the body; whether it was one.
+    /// Processes a flag about the body; returns whether it was one.
     fn body_flag(&mut self, name: &str, value: &str, all: &mut Exchanges) -> bool {
         match name {
             "--data-raw" => self.data.push(Data::Text(value.to_owned())),
@@ -248,7 +249,7 @@ impl Command {
         self.headers.push((name.to_owned(), Words::plain(value)));
     }
 
-    /// Cookies, behind those that were given before.
+    /// Adds cookies after the earlier ones.
     fn cookie(&mut self, value: &str) {
         let mut headers = self.headers.iter_mut();
         match headers.find(|(name, _)| name == "Cookie") {
@@ -258,7 +259,8 @@ impl Command {
     }
 
     fn header(&mut self, line: &str, all: &mut Exchanges) {
-        // A name alone with `;` is a field without a value, one with `:` takes a field away.
+        // A name followed by `;` is a field without a value; a name followed by `:` removes a
+        // field.
         match line.split_once(':') {
             Some((name, value)) if !value.trim().is_empty() => {
                 self.push(name.trim(), value.trim());
@@ -271,7 +273,7 @@ impl Command {
         }
     }
 
-    /// The body, or its pairs in the query.
+    /// The body, or its pairs for the query.
     fn body(&mut self, query: &mut Vec<String>) -> Result<Option<Body>, String> {
         let (mut texts, mut files) = (Vec::new(), Vec::new());
         for data in std::mem::take(&mut self.data) {
@@ -295,7 +297,8 @@ impl Command {
         })
     }
 
-    /// The body of a form of several parts. A type that was given lacks their boundary.
+    /// The body of a multipart form. A written media type is dropped, because it lacks the
+    /// boundary.
     fn form(&mut self) -> Option<Body> {
         let parts = self.parts.take()?;
         let is_type = |name: &str| name.eq_ignore_ascii_case("content-type");
@@ -351,7 +354,7 @@ impl Command {
             for url in urls {
                 let url = self.whole_url(&url, &query);
                 let mut exchange = Exchange::new(method, Words::Plain(url));
-                // curl sends it as it is written.
+                // curl sends the method as written.
                 method.clone_into(&mut exchange.method);
                 exchange.headers.clone_from(&self.headers);
                 exchange.body = match &self.upload {
@@ -369,12 +372,13 @@ impl Command {
 }
 
 impl Command {
-    /// A URL with its scheme, the name of the file that is sent to a folder, and the query.
+    /// A complete URL: with its scheme, the name of the file for an upload to a folder, and the
+    /// query.
     fn whole_url(&self, url: &str, query: &[String]) -> String {
         let scheme = if url.contains("://") { "" } else { "http://" };
         let mut url = format!("{scheme}{url}");
         if let (Some(file), true) = (&self.upload, url.ends_with('/')) {
-            // The file's name is that of the resource.
+            // The file's name becomes the name of the resource.
             url.push_str(&encoded(file.rsplit('/').next().unwrap_or_default()));
         }
         for query in query {
@@ -385,7 +389,7 @@ impl Command {
     }
 }
 
-/// A pair of which the value is encoded, or a value alone; none where a file has it.
+/// A pair with an encoded value, or a value alone; `None` if a file contains the value.
 fn url_encoded(value: &str) -> Option<String> {
     match value.split_once('=') {
         Some(("", value)) => Some(encoded(value)),
@@ -395,7 +399,7 @@ fn url_encoded(value: &str) -> Option<String> {
     }
 }
 
-/// A part of a form: a text, or a file behind `@`. `;type=` and `;filename=` behind it are its own.
+/// A part of a form: a text, or a file after `@`, followed by the part's `;type=` and `;filename=`.
 fn part(name: &str, value: &str) -> FormPart {
     let mut pieces = value.split(';');
     let mut content = pieces.next().unwrap_or_default().to_owned();
@@ -404,7 +408,7 @@ fn part(name: &str, value: &str) -> FormPart {
         match piece.trim_start().split_once('=') {
             Some(("type", given)) => media_type = Some(given.to_owned()),
             Some(("filename", given)) => file_name = Some(given.trim_matches('"').to_owned()),
-            // Of the media type before it, or of the text.
+            // A further parameter of the media type, or of the text.
             _ => match &mut media_type {
                 Some(media_type) => media_type.extend([";", piece]),
                 None => content.extend([";", piece]),
@@ -425,7 +429,7 @@ fn part(name: &str, value: &str) -> FormPart {
     }
 }
 
-/// The media type that curl gives a file by the end of its name, if it knows that.
+/// The media type that curl assigns to a file by its extension, if it knows the extension.
 fn of_file(name: &str) -> Option<&'static str> {
     let types = [
         (".gif", "image/gif"),
@@ -444,7 +448,7 @@ fn of_file(name: &str) -> Option<&'static str> {
     types.find_map(|(end, media_type)| name.ends_with(end).then_some(*media_type))
 }
 
-/// A flag that is a setting of the plan; whether it was one.
+/// Processes a flag that is a setting of the plan; returns whether it was one.
 fn setting(name: &str, value: &str, document: &mut Document) -> bool {
     let text = || Some(placed(value.to_owned()));
     let seconds = || Some(placed(format!("{value}s")));
@@ -471,7 +475,7 @@ fn setting(name: &str, value: &str, document: &mut Document) -> bool {
     true
 }
 
-/// Percent-encodes what is not unreserved.
+/// Percent-encodes all characters except the unreserved ones.
 fn encoded(text: &str) -> String {
     percent::encoded(text).into_owned()
 }

@@ -1,4 +1,4 @@
-//! Requests as every form has them, and the document that they make.
+//! Requests independent of the form, and the resulting document.
 
 use crate::notes::Notes;
 use crate::{Imported, Wishes};
@@ -10,23 +10,24 @@ use drumfire_plan::{Header, Method, Url};
 use drumfire_units::Nanos;
 use std::collections::BTreeMap;
 
-/// The target where nothing names one: that of `drumfire serve`.
+/// The default target, which is the address of `drumfire serve`.
 pub(crate) const TARGET_DEFAULT: &str = "http://127.0.0.1:8080";
 /// The beginnings of templates.
 const TAGS: [&str; 3] = ["{{", "{%", "{#"];
-/// Stands in examples for an id that each request makes anew. It has characters that no text has.
+/// The placeholder in examples for an id that each request generates. It contains characters that
+/// do not occur in texts.
 pub(crate) const MADE_UUID: &str = "\u{10fffe}uuid\u{10fffe}";
-/// Variables in variables.
+/// The maximum nesting depth of variables.
 const DEPTH_MAX: usize = 8;
-/// The name of the one pool.
+/// The name of the only pool.
 const POOL: &str = "main";
 
-/// A text of a document: as it stands, or with references and templates of a plan.
+/// A text of a document: literal, or with references and templates of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Words {
-    /// The text itself.
+    /// Literal text.
     Plain(String),
-    /// References stand for parts of it, and templates are meant.
+    /// Text with references and templates.
     Plan(String),
 }
 
@@ -35,9 +36,9 @@ impl Words {
         Self::Plain(text.to_owned())
     }
 
-    /// A text of an imported description, in which nothing is a reference or a template but the
-    /// values that [`MADE_UUID`] stands for: a description names no file and no variable of the
-    /// machine that reads it, and its examples are what they look like.
+    /// A text of an imported description, in which only [`MADE_UUID`] is a placeholder: the
+    /// description can't refer to files and variables of the machine that reads it, and its
+    /// examples are literal.
     pub(crate) fn of_document(text: &str) -> Self {
         let plan = literal(text);
         Self::Plan(plan.replace(MADE_UUID, "{{ uuid }}"))
@@ -48,7 +49,7 @@ impl Words {
         text
     }
 
-    /// As it stands beside words with references.
+    /// The text in a form that can be combined with references.
     pub(crate) fn in_plan(&self) -> String {
         match self {
             Self::Plain(text) => text.replace("${", "$${"),
@@ -56,13 +57,13 @@ impl Words {
         }
     }
 
-    /// Whether it would be taken for a template, and is none.
+    /// Whether literal text looks like a template.
     fn looks_like_template(&self) -> bool {
         let has_tag = |text: &str| TAGS.iter().any(|tag| text.contains(tag));
         matches!(self, Self::Plain(text) if has_tag(text))
     }
 
-    /// As a value of a document.
+    /// The text as a value of a document.
     pub(crate) fn text(&self) -> Text {
         let mut text = placed(self.as_str().to_owned());
         if let Self::Plan(written) = self
@@ -74,13 +75,13 @@ impl Words {
     }
 }
 
-/// A text in the words of a plan: nothing of it is a reference or a template.
+/// Escapes a text for a plan: nothing in it is a reference or a template.
 pub(crate) fn literal(text: &str) -> String {
     let plan = text.replace("${", "$${");
     if !TAGS.iter().any(|tag| plan.contains(tag)) {
         return plan;
     }
-    // Each opening tag on its own, as a template's own text.
+    // Each opening tag is quoted separately, as a template's own text.
     plan.split_inclusive('{')
         .fold(String::new(), |mut out, part| {
             if out.ends_with('{') && part.starts_with(['{', '%', '#']) {
@@ -102,7 +103,7 @@ pub(crate) enum Body {
     /// JSON, as a tree.
     Json(Words),
     Form(Vec<(String, Words)>),
-    /// Several parts, with files perhaps.
+    /// Several parts, possibly with files.
     Parts(Vec<FormPart>),
 }
 
@@ -111,9 +112,9 @@ pub(crate) enum Body {
 pub(crate) struct FormPart {
     pub(crate) name: String,
     pub(crate) content: PartContent,
-    /// The name of the file that the server is given, where that is not the file's own.
+    /// The file name for the server, if it differs from the file's.
     pub(crate) file_name: Option<String>,
-    /// Its media type, where it has one.
+    /// The media type, if there is one.
     pub(crate) media_type: Option<String>,
 }
 
@@ -126,7 +127,7 @@ pub(crate) enum PartContent {
 }
 
 impl FormPart {
-    /// A part that is a text.
+    /// A text part.
     pub(crate) const fn text(name: String, words: Words) -> Self {
         Self {
             name,
@@ -141,13 +142,13 @@ impl FormPart {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Exchange {
     pub(crate) method: String,
-    /// A whole URL, or a path at the target.
+    /// A complete URL, or a path at the target.
     pub(crate) url: Words,
     pub(crate) name: Option<String>,
     pub(crate) headers: Vec<(String, Words)>,
     pub(crate) body: Option<Body>,
     pub(crate) weight: Option<u64>,
-    /// The pause before it.
+    /// The pause before the request.
     pub(crate) pause: Option<Nanos>,
 }
 
@@ -170,14 +171,14 @@ impl Exchange {
         headers.any(|(own, _)| own.eq_ignore_ascii_case(name))
     }
 
-    /// Takes parts for its body. A type that was given lacks their boundary.
+    /// Uses parts as the body. A written media type is dropped, because it lacks the boundary.
     pub(crate) fn take_parts(&mut self, parts: Vec<FormPart>) -> Body {
         self.headers
             .retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
         Body::Parts(parts)
     }
 
-    /// The request of a document, without the fields that all have.
+    /// The request of a document, without the fields that all requests share.
     fn request(self, common: &[(String, Words)]) -> Request {
         let own = self.headers.iter().filter(|field| !common.contains(field));
         let fields: Vec<Field> = own.map(|(name, value)| field(name, value)).collect();
@@ -222,7 +223,7 @@ impl Body {
     }
 }
 
-/// A part of a document's body.
+/// A part of a body in the document.
 fn part(part: FormPart) -> Part {
     Part {
         name: placed(part.name),
@@ -235,25 +236,25 @@ fn part(part: FormPart) -> Part {
     }
 }
 
-/// Requests, what holds for all of them, and what is not in them.
+/// Requests, their common settings, and notes on omitted parts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Exchanges {
     pub(crate) requests: Vec<Exchange>,
-    /// Where requests with a path go.
+    /// The target of requests with only a path.
     pub(crate) target: Option<Words>,
     pub(crate) vars: Vec<(String, Words)>,
-    /// Settings that hold for all: of the connection, of TLS.
+    /// Settings for all requests: of the connection, of TLS.
     pub(crate) document: Document,
     pub(crate) notes: Notes,
 }
 
 impl Exchanges {
-    /// Notes something, once.
+    /// Adds a note, unless it already exists.
     pub(crate) fn note(&mut self, note: String) {
         self.notes.add(note);
     }
 
-    /// Leaves out the requests to other hosts than the first one's.
+    /// Removes the requests to hosts other than the first one's.
     pub(crate) fn keep_one_host(&mut self) {
         let host = |request: &Exchange| {
             origin(request.url.as_str()).map(|(origin, _)| host_of(origin).to_ascii_lowercase())
@@ -282,7 +283,7 @@ impl Exchanges {
         }
     }
 
-    /// The document; a target that was wished for takes the place of every other.
+    /// Builds the document; a requested target replaces all others.
     pub(crate) fn into_document(mut self, wishes: &Wishes) -> Result<Imported, String> {
         self.drop_impossible();
         if self.requests.is_empty() {
@@ -337,7 +338,8 @@ impl Exchanges {
         })
     }
 
-    /// Takes requests and fields away that can't be sent, of which one would spoil the whole plan.
+    /// Removes requests and fields that can't be sent, because one of them would invalidate the
+    /// whole plan.
     fn drop_impossible(&mut self) {
         let mut notes = std::mem::take(&mut self.notes);
         self.requests.retain_mut(|request| {
@@ -359,7 +361,7 @@ impl Exchanges {
                     Words::Plan(_) => b"",
                 };
                 let error = match field.strip_prefix(':') {
-                    // HTTP/2's own fields, which go without a word.
+                    // HTTP/2's pseudo-header fields, which are removed without a note.
                     Some(_) => None,
                     None => Header::new(field, value).err(),
                 };
@@ -374,7 +376,7 @@ impl Exchanges {
         self.notes = notes;
     }
 
-    /// Takes fields away that the program writes itself. A `Host` that is not the URL's stays.
+    /// Removes fields that the program writes itself. A `Host` that differs from the URL's is kept.
     fn drop_own_fields(&mut self) {
         let mut notes = Vec::new();
         for request in &mut self.requests {
@@ -401,7 +403,7 @@ impl Exchanges {
         }
     }
 
-    /// The target that most requests have, whose URLs become paths.
+    /// The target of most requests; the URLs of these requests become paths.
     fn common_target(&mut self, wishes: &Wishes) -> Option<Words> {
         let wished = wishes
             .target
@@ -442,7 +444,7 @@ impl Exchanges {
         has_paths.then_some(target)
     }
 
-    /// The fields that every request has, in the order of the first one.
+    /// The fields that all requests share, in the order of the first request.
     fn common_fields(&self) -> Vec<(String, Words)> {
         let [first, others @ ..] = self.requests.as_slice() else {
             return Vec::new();
@@ -470,8 +472,8 @@ impl Exchanges {
     }
 }
 
-/// Why a request can't have a URL once its references are filled, of the environment with what they
-/// are without it.
+/// The reason why a request's URL is invalid after its references are replaced; environment
+/// variables are replaced by their defaults.
 fn wrong_url(url: &Words, vars: &[(String, Words)]) -> Option<String> {
     let text = match url {
         Words::Plain(text) => text.clone(),
@@ -483,7 +485,7 @@ fn wrong_url(url: &Words, vars: &[(String, Words)]) -> Option<String> {
     Some(error.to_string())
 }
 
-/// A text of a plan with its references filled, and a letter for each template.
+/// A text of a plan with its references replaced, and a letter instead of each template.
 fn filled(text: &str, vars: &[(String, Words)], depth: usize) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -518,7 +520,7 @@ fn filled(text: &str, vars: &[(String, Words)], depth: usize) -> String {
     out + rest
 }
 
-/// A load to begin with, and its end.
+/// An initial load, and its end.
 fn load(is_scenario: bool) -> (Load, Stop) {
     let some = |text: &str| Some(placed(text.to_owned()));
     let stop = Stop {
@@ -550,7 +552,7 @@ fn field(name: &str, value: &Words) -> Field {
     }
 }
 
-/// A value that was written nowhere.
+/// A value without a place.
 pub(crate) const fn placed<T>(value: T) -> Placed<T> {
     Placed::new(value, Place::Nowhere)
 }
@@ -566,7 +568,7 @@ pub(crate) fn origin(url: &str) -> Option<(&str, String)> {
     Some((&url[..end], format!("{slash}{path}")))
 }
 
-/// The path of a URL, which may begin with a reference to where it leads.
+/// The path of a URL, which may begin with a reference to the target.
 fn path_at(url: &str, vars: &[(String, Words)]) -> Option<String> {
     let Some((name, rest)) = url.strip_prefix("${").and_then(|url| url.split_once('}')) else {
         return origin(url).map(|(_, path)| path);
@@ -578,7 +580,7 @@ fn path_at(url: &str, vars: &[(String, Words)]) -> Option<String> {
     path.starts_with('/').then_some(path)
 }
 
-/// The host and port of an origin, without its user.
+/// The host and port of an origin, without the user.
 fn host_of(origin: &str) -> &str {
     let authority = origin.split_once("://").map_or(origin, |(_, rest)| rest);
     authority

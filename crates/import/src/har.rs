@@ -1,4 +1,4 @@
-//! Recordings of browsers: HTTP Archive 1.2.
+//! Browser recordings in the format HTTP Archive 1.2.
 
 mod keys;
 
@@ -13,12 +13,13 @@ use drumfire_units::Nanos;
 use serde::Deserialize as _;
 use serde_json::Value;
 
-/// A shorter pause is none.
+/// The minimum length of a pause; shorter ones are dropped.
 const PAUSE_MIN: Nanos = Nanos::from_millis(1);
-/// A longer one is cut.
+/// The maximum length of a pause; longer ones are cut.
 const PAUSE_MAX: Nanos = Nanos::from_secs(86_400);
 
-/// Reads a recording; its pauses are those between the end of a request and the start of the next.
+/// Reads a recording. Its pauses are the times between the end of a request and the start of the
+/// next.
 pub(crate) fn read(text: &str, wishes: &Wishes) -> Result<Exchanges, String> {
     let keeps_pauses = wishes.keeps_pauses;
     let wrong = |error| format!("not a HAR file: {error}");
@@ -58,7 +59,7 @@ pub(crate) fn read(text: &str, wishes: &Wishes) -> Result<Exchanges, String> {
     Ok(all)
 }
 
-/// One request.
+/// Converts one request.
 fn exchange(request: &HarRequest, all: &mut Exchanges) -> Exchange {
     let mut exchange = Exchange::new(&request.method, Words::Plain(request.url()));
     exchange.name = origin(exchange.url.as_str()).map(|(_, path)| {
@@ -67,7 +68,7 @@ fn exchange(request: &HarRequest, all: &mut Exchanges) -> Exchange {
     });
     for (name, value) in request.fields() {
         if name.eq_ignore_ascii_case("accept-encoding") {
-            // Beside the field itself: bodies are decoded as the browser did.
+            // Also decode bodies, as the browser did.
             all.document.defaults.http.compressed = Some(placed("true".to_owned()));
         }
         let is_secret = ["cookie", "authorization"]

@@ -1,21 +1,21 @@
-//! Tests that every key of a form's specification is used, noted, or idle by the form's own table.
+//! Tests that every key of a form's specification is used, noted, or listed as idle in the form's
+//! table.
 
 use crate::shape::Shape;
 use crate::{Form, Source, Wishes, import};
 use drumfire_document::form;
 use serde_json::Value;
 
-/// The keys of one kind of object, as its specification has them.
+/// The keys of one kind of object, according to its specification.
 pub(crate) struct Keys<'a> {
     pub(crate) shape: &'a Shape,
-    /// The object's place in the document.
+    /// The pointer to the object in the document.
     pub(crate) pointer: &'a str,
-    /// A key with a value that matters, in the object itself or in one that takes its place.
+    /// A key with a significant value, in the object itself or in one that replaces it.
     pub(crate) rows: Vec<(&'a str, Value, Option<Value>)>,
 }
 
-/// The plans and the notes that a document comes to, or why it comes to none: with all requests,
-/// and with those that are usual.
+/// The plans and notes for a document, or the error: with all requests, and with the default ones.
 fn outcome(form: Form, document: &Value) -> String {
     let of = |keeps_all| {
         let wishes = Wishes {
@@ -33,8 +33,8 @@ fn outcome(form: Form, document: &Value) -> String {
     of(true) + &of(false)
 }
 
-/// Checks that each key changes the plan or its notes, unless it is idle: then it changes nothing.
-/// Every key of the table must be among them.
+/// Checks that each key changes the plan or its notes, unless the key is idle: then it must change
+/// nothing. The rows must include every key of the table.
 #[track_caller]
 pub(crate) fn check(form: Form, document: &Value, keys: &Keys<'_>) {
     let of = keys.shape.of;
@@ -71,7 +71,7 @@ pub(crate) fn row(key: &str, value: Value) -> (&str, Value, Option<Value>) {
     (key, value, None)
 }
 
-/// A key with a value in another object.
+/// A key with a value in an object that replaces the original.
 pub(crate) fn row_in(key: &str, value: Value, object: Value) -> (&str, Value, Option<Value>) {
     (key, value, Some(object))
 }

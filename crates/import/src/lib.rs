@@ -1,11 +1,11 @@
-//! What others wrote or recorded, as a document: command lines of curl, HAR files, descriptions in
-//! OpenAPI, collections of Postman, access logs.
+//! Converts other formats to documents: curl command lines, HAR files, OpenAPI descriptions,
+//! Postman collections, access logs.
 //!
-//! Knows those forms and how a plan says the same. Must not know I/O, or what a document means:
-//! what can't be carried over is a note to the reader, and nothing is left out without one. Start
-//! reading at [`import`].
+//! Knows these formats and their equivalents in a plan. Must not know I/O, or the meaning of a
+//! document. Information that can't be converted is reported as a note, and nothing is omitted
+//! without a note. Start reading at [`import`].
 //!
-//! Each form is one file and gives the same list of requests, from which one function makes the
+//! Each format is one file and gives the same list of requests, from which one function builds the
 //! document.
 
 mod access_log;
@@ -30,35 +30,35 @@ use drumfire_document::Document;
 use std::fmt;
 use std::io;
 
-/// The form of a text that is imported.
+/// The format of an imported text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Command lines of curl, as browsers copy them.
+    /// curl command lines, as browsers copy them.
     Curl,
     /// A recording of a browser (HTTP Archive 1.2).
     Har,
-    /// A description of a service, OpenAPI 3, in JSON or YAML, with the files to which it refers.
+    /// A service description in OpenAPI 3, in JSON or YAML, with the files to which it refers.
     OpenApi,
-    /// A collection of Postman, version 2.1.
+    /// A Postman collection, version 2.1.
     Postman,
     /// An access log of a server or proxy.
     AccessLog,
 }
 
-/// A text that is imported.
+/// A text to import.
 #[derive(Clone, Copy)]
 pub struct Source<'a> {
-    /// The text itself.
+    /// The text.
     pub text: &'a str,
-    /// The name of its file, without its folder; empty if it is in none.
+    /// The name of the file, without its folder; empty without a file.
     pub name: &'a str,
-    /// Reads a file to which it refers, by the path from its folder. The path never leads out of
-    /// the folder; links may.
+    /// Reads a file to which the text refers, by the path relative to its folder. The path never
+    /// leads out of the folder, but links may.
     pub read: &'a dyn Fn(&str) -> io::Result<Vec<u8>>,
 }
 
 impl<'a> Source<'a> {
-    /// A text without files beside it.
+    /// A text without other files.
     #[must_use]
     pub fn alone(text: &'a str) -> Self {
         Self {
@@ -77,31 +77,31 @@ impl fmt::Debug for Source<'_> {
     }
 }
 
-/// What the reader of a text is told beside it.
+/// The options of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wishes {
-    /// The target, where the text has none, or in place of its own.
+    /// The target, which replaces the text's own.
     pub target: Option<String>,
     /// Whether the pauses of a recording are kept.
     pub keeps_pauses: bool,
-    /// Whether requests of a recording to other hosts are kept, and operations of a description
-    /// that change something or are deprecated.
+    /// Whether to keep requests of a recording to other hosts, and operations of a description that
+    /// change state or are deprecated.
     pub keeps_all: bool,
 }
 
-/// A document, and what of the text is not in it.
+/// A document, and notes on omitted parts of the text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Imported {
     /// The document.
     pub document: Document,
-    /// What was left out or changed, a sentence each.
+    /// Notes about omissions and changes, one sentence each.
     pub notes: Vec<String>,
 }
 
-/// Reads a text of a form.
+/// Imports a text in a format.
 ///
 /// # Errors
-/// What is wrong with the text, in words.
+/// A message on the mistake in the text.
 pub fn import(form: Form, source: &Source<'_>, wishes: &Wishes) -> Result<Imported, String> {
     let text = source.text;
     let made = match form {

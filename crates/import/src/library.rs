@@ -1,7 +1,7 @@
-//! Documents of JSON and YAML with what they refer to: parts of themselves, and files beside them.
+//! JSON and YAML documents with their references to other parts and other files.
 //!
-//! All files are read before anything is looked at. A reference that can't be followed is an error
-//! only where it is followed.
+//! All files are read before anything is evaluated. A reference that can't be resolved is an error
+//! only where it is used.
 
 use crate::Source;
 use drumfire_plan::percent;
@@ -10,11 +10,11 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::ptr;
 
-/// References are followed this deep, one after the other.
+/// The maximum length of a chain of references.
 const DEPTH_MAX: usize = 32;
-/// Files that a document may refer to.
+/// The maximum number of files to which a document may refer.
 const FILES_MAX: usize = 10_000;
-/// The keys by which a schema names itself, and how others refer to such a name.
+/// The keys by which a schema defines its name, and the prefix of references to such a name.
 const NAMES: [(&str, &str); 4] = [
     ("$id", ""),
     ("$self", ""),
@@ -30,13 +30,13 @@ static NOTHING: Value = Value::Null;
 #[derive(Debug)]
 pub(crate) struct Library {
     files: Vec<File>,
-    /// Why a file is not there, by its name.
+    /// The reason why each missing file can't be read, by name.
     missing: HashMap<String, String>,
-    /// Whether keys beside `$ref` count (JSON Schema 2020-12).
+    /// Whether keys next to `$ref` apply (JSON Schema 2020-12).
     pub(crate) siblings: Siblings,
 }
 
-/// The keys beside a `$ref`.
+/// The keys next to a `$ref`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Siblings {
     Ignored,
@@ -45,10 +45,10 @@ pub(crate) enum Siblings {
 
 #[derive(Debug)]
 struct File {
-    /// Its path from the folder of the first one.
+    /// The path relative to the folder of the first file.
     name: String,
     value: Value,
-    /// Pointers to the parts that name themselves.
+    /// Pointers to the named parts.
     names: HashMap<String, String>,
 }
 
@@ -60,7 +60,7 @@ pub(crate) struct Node<'a> {
     value: &'a Value,
 }
 
-/// Reads JSON, or YAML.
+/// Parses JSON or YAML.
 ///
 /// # Errors
 /// The first mistake of the text.
@@ -70,7 +70,7 @@ fn parsed(text: &str) -> Result<Value, String> {
     if let Some(Ok(value)) = json {
         return Ok(value);
     }
-    // YAML has such mappings, too.
+    // YAML also has mappings that begin with a brace.
     serde_saphyr::from_str(text).map_err(|error| match json {
         Some(Err(error)) => format!("invalid JSON: {error}"),
         _ => {
@@ -81,7 +81,7 @@ fn parsed(text: &str) -> Result<Value, String> {
 }
 
 impl Library {
-    /// A document alone.
+    /// A document without other files.
     pub(crate) fn of(value: Value) -> Self {
         Self {
             files: vec![File::new(String::new(), value)],
@@ -93,7 +93,7 @@ impl Library {
     /// Reads a document with all files to which it refers.
     ///
     /// # Errors
-    /// When the document itself can't be read.
+    /// If the document itself can't be read.
     pub(crate) fn read(source: &Source<'_>) -> Result<Self, String> {
         let mut library = Self::of(parsed(source.text)?);
         library.files[0].name = source.name.to_owned();
@@ -113,7 +113,7 @@ impl Library {
         Ok(library)
     }
 
-    /// Reads a file, once.
+    /// Reads a file, unless it was already read.
     fn add(&mut self, name: String, source: &Source<'_>) {
         if self.file(&name).is_some() || self.missing.contains_key(&name) {
             return;
@@ -139,7 +139,7 @@ impl Library {
         self.files.iter().position(|file| file.name == name)
     }
 
-    /// The document itself.
+    /// The root of the document.
     pub(crate) fn root(&self) -> Node<'_> {
         Node {
             library: self,
@@ -148,7 +148,7 @@ impl Library {
         }
     }
 
-    /// The part to which a reference in a file leads.
+    /// The target of a reference in a file.
     fn follow(&self, file: usize, reference: &str) -> Result<Node<'_>, String> {
         let named = self.files.iter().enumerate().find_map(|(at, file)| {
             let pointer = file.names.get(reference)?;
@@ -199,7 +199,7 @@ impl File {
     }
 }
 
-/// Finds the parts that name themselves.
+/// Finds the named parts.
 fn find_names(value: &Value, pointer: &mut String, names: &mut HashMap<String, String>) {
     let length = pointer.len();
     match value {
@@ -234,7 +234,7 @@ fn step(pointer: &mut String, key: &str) {
     pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
 }
 
-/// Gives every reference of a document.
+/// Passes every reference of a document to `give`.
 fn each_reference(value: &Value, give: &mut impl FnMut(&str)) {
     match value {
         Value::Object(map) => {
@@ -250,12 +250,11 @@ fn each_reference(value: &Value, give: &mut impl FnMut(&str)) {
     }
 }
 
-/// The name of the file to which a reference in another file leads; `None` if that is the file
-/// itself.
+/// The name of the file of a reference in another file; `None` if it is the same file.
 ///
 /// # Errors
-/// When it leads to no file that is read: only those below the folder of the first document are,
-/// since a document of a stranger must not bring other files of this machine into requests.
+/// If the file may not be read: only files below the folder of the first document are allowed,
+/// because an untrusted document must not include other files of this machine in requests.
 fn file_of(from: &str, reference: &str) -> Result<Option<String>, String> {
     let path = reference.split('#').next().unwrap_or_default();
     if path.is_empty() {
@@ -286,7 +285,7 @@ fn file_of(from: &str, reference: &str) -> Result<Option<String>, String> {
 }
 
 impl<'a> Node<'a> {
-    /// The value of a key; nothing if it has none.
+    /// The value of a key; null if the key is absent.
     pub(crate) fn get(self, key: &str) -> Self {
         self.with(self.value.get(key).unwrap_or(&NOTHING))
     }
@@ -295,27 +294,27 @@ impl<'a> Node<'a> {
         Self { value, ..self }
     }
 
-    /// The values of a list, or of the list to which it refers; none of another value.
+    /// The values of a list, or of the list to which it refers; empty for other values.
     pub(crate) fn list(self) -> impl Iterator<Item = Self> {
         let whole = self.whole();
         let items = whole.value.as_array().into_iter().flatten();
         items.map(move |value| whole.with(value))
     }
 
-    /// The keys of a mapping with their values, or of the one to which it refers; none of another
-    /// value.
+    /// The keys of a mapping with their values, or of the mapping to which it refers; empty for
+    /// other values.
     pub(crate) fn entries(self) -> impl Iterator<Item = (&'a str, Self)> {
         self.whole().own_entries()
     }
 
-    /// The keys of a mapping itself.
+    /// The keys of the mapping itself.
     pub(crate) fn own_entries(self) -> impl Iterator<Item = (&'a str, Self)> {
         let entries = self.value.as_object().into_iter().flatten();
         entries.map(move |(key, value)| (key.as_str(), self.with(value)))
     }
 
-    /// The part that its `$ref` names, or the value itself if it has none; nothing if it can't be
-    /// followed.
+    /// The target of its `$ref`, or the value itself without a `$ref`; null if the reference can't
+    /// be resolved.
     pub(crate) fn whole(self) -> Self {
         self.resolved().unwrap_or_else(|_| self.with(&NOTHING))
     }
@@ -329,7 +328,7 @@ impl<'a> Node<'a> {
         self.value.is_null()
     }
 
-    /// Whether it is `true`.
+    /// Whether the value is `true`.
     pub(crate) fn is_true(self) -> bool {
         self.value.as_bool() == Some(true)
     }
@@ -338,22 +337,22 @@ impl<'a> Node<'a> {
         self.value.as_str()
     }
 
-    /// A single value as a text; none for a list, a mapping or nothing.
+    /// A scalar as text; `None` for a list, a mapping or null.
     pub(crate) fn text(self) -> Option<String> {
         text(self.value)
     }
 
-    /// Whether two are the same part of the same file.
+    /// Whether both are the same part of the same file.
     pub(crate) fn is(self, other: Self) -> bool {
         ptr::eq(self.value, other.value)
     }
 
-    /// What tells it from every other part.
+    /// A unique id of this part.
     pub(crate) fn address(self) -> usize {
         ptr::from_ref(self.value).addr()
     }
 
-    /// The part that its `$ref` names, if it has one.
+    /// The target of its `$ref`, if it has one.
     pub(crate) fn referred(self) -> Option<Result<Self, String>> {
         let mut references = REFERENCES.iter().filter_map(|key| self.get(key).str());
         let reference = references.next()?;
@@ -363,10 +362,10 @@ impl<'a> Node<'a> {
         )
     }
 
-    /// The value itself, or the part that its `$ref` names.
+    /// The value itself, or the target of its `$ref`.
     ///
     /// # Errors
-    /// When that can't be followed.
+    /// If the reference can't be resolved.
     pub(crate) fn resolved(self) -> Result<Self, String> {
         let mut node = self;
         for _ in 0..DEPTH_MAX {
@@ -378,12 +377,12 @@ impl<'a> Node<'a> {
         Err("a reference leads to itself, or there are too many in a row".to_owned())
     }
 
-    /// Whether keys beside a `$ref` count in it.
+    /// Whether keys next to a `$ref` apply.
     pub(crate) fn has_siblings(self) -> bool {
         self.library.siblings == Siblings::Read
     }
 
-    /// Its place: the file, unless that is the first, and a JSON pointer.
+    /// The place: the file, unless it is the first, and a JSON pointer.
     pub(crate) fn place(self) -> String {
         let file = &self.library.files[self.file];
         let mut pointer = String::new();
@@ -396,7 +395,7 @@ impl<'a> Node<'a> {
     }
 }
 
-/// Finds a part by its address; whether it is there.
+/// Finds a part by its address; returns whether it was found.
 fn find(within: &Value, wanted: &Value, pointer: &mut String) -> bool {
     if ptr::eq(within, wanted) {
         return true;
@@ -420,7 +419,7 @@ fn find(within: &Value, wanted: &Value, pointer: &mut String) -> bool {
     }
 }
 
-/// A single value as a text; none for a list, a mapping or nothing.
+/// A scalar as text; `None` for a list, a mapping or null.
 pub(crate) fn text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),

@@ -1,16 +1,16 @@
-//! What a text has that its plan has not, a sentence each. Equal findings at several places are one
-//! sentence.
+//! Notes on parts of a text that are not in its plan, one sentence each. The same finding at
+//! several places is one sentence.
 
 use std::collections::HashMap;
 
-/// As many places are named of one finding.
+/// The maximum number of places listed for a finding.
 const PLACES_MAX: usize = 3;
 
-/// Findings in the order in which they came.
+/// Findings in the order of their discovery.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Notes {
     groups: Vec<Group>,
-    /// The groups by their finding.
+    /// The index of the group of each finding.
     known: HashMap<String, usize>,
 }
 
@@ -19,17 +19,17 @@ struct Group {
     finding: String,
     /// The first places.
     places: Vec<String>,
-    /// How many more there are.
+    /// The number of further places.
     others: usize,
 }
 
 impl Notes {
-    /// Notes something that has no place, once.
+    /// Adds a finding without a place, once.
     pub(crate) fn add(&mut self, finding: String) {
         self.group(finding);
     }
 
-    /// Notes something at a place, which is only made if it will be named.
+    /// Adds a finding at a place, which is computed only if it will be listed.
     pub(crate) fn at(&mut self, finding: String, place: impl FnOnce() -> String) {
         let group = self.group(finding);
         if group.places.len() == PLACES_MAX {
@@ -53,7 +53,7 @@ impl Notes {
         &mut self.groups[at]
     }
 
-    /// Whether there are none.
+    /// Whether there are no notes.
     pub(crate) const fn is_empty(&self) -> bool {
         self.groups.is_empty()
     }

@@ -1,4 +1,4 @@
-//! Descriptions of services: OpenAPI 3.0 to 3.2.
+//! Service descriptions in OpenAPI 3.0 to 3.2.
 
 mod body;
 mod keys;
@@ -18,22 +18,22 @@ use serde_json::Value;
 use server::Server;
 use style::{Encoding, Style, written};
 
-/// The methods that an item of `paths` may have.
+/// The possible methods of an item of `paths`.
 const METHODS: [&str; 9] = [
     "get", "put", "post", "delete", "options", "head", "patch", "trace", "query",
 ];
 
-/// The methods that change nothing at the service (RFC 9110 section 9.2.1).
+/// The safe methods, which do not change state (RFC 9110 section 9.2.1).
 const SAFE: [&str; 5] = ["get", "options", "head", "trace", "query"];
 
-/// Headers for which a parameter has no effect (OpenAPI, "Parameter Object").
+/// Headers that parameters can't set (OpenAPI, "Parameter Object").
 const IGNORED: [&str; 3] = ["accept", "content-type", "authorization"];
 
-/// A value of a parameter of which nothing is known: a text, and a number.
+/// The value of a parameter without a known type: valid as a text and as a number.
 const UNKNOWN: &str = "1";
 
-/// Reads a description: one request for each operation, with the examples that it has. Unless all
-/// are to be kept, those that change something and those that are deprecated are left out.
+/// Reads a description: one request for each operation, with its examples. Unless `keeps_all` is
+/// set, operations that change state and deprecated ones are left out.
 pub(crate) fn read(source: &Source<'_>, keeps_all: bool) -> Result<Exchanges, String> {
     let mut library = Library::read(source)?;
     let root = library.root();
@@ -54,7 +54,7 @@ pub(crate) fn read(source: &Source<'_>, keeps_all: bool) -> Result<Exchanges, St
     Ok(reader.all)
 }
 
-/// A description as far as it was read.
+/// The state of reading a description.
 struct Reader<'a> {
     root: Node<'a>,
     keeps_all: bool,
@@ -73,16 +73,16 @@ struct Operation<'a> {
 }
 
 impl Operation<'_> {
-    /// `GET /a`, as notes name it.
+    /// `GET /a`, the name in notes.
     fn shown(&self) -> String {
         format!("{} {}", self.method.to_uppercase(), self.path)
     }
 }
 
-/// The parameters of a request, written.
+/// The serialized parameters of a request.
 #[derive(Default)]
 struct Written {
-    /// Those of the path, by their names.
+    /// The path parameters, by name.
     path: Vec<(String, String)>,
     query: Vec<String>,
     headers: Vec<(String, Words)>,
@@ -128,7 +128,7 @@ impl<'a> Reader<'a> {
 
     fn path(&mut self, path: &'a str, given: Node<'a>, item: Node<'a>) {
         self.seen.check(given, &keys::PATH, &mut self.all.notes);
-        // Keys beside its reference are its own in every version.
+        // Keys next to the reference override the keys of the target in every version.
         let own = |key: &str| Some(given.get(key)).filter(|it| !it.is_null());
         let find = |key: &str| own(key).unwrap_or_else(|| item.get(key));
         let usual = METHODS.map(|method| (method, find(method)));
@@ -168,7 +168,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Why an operation is left out, if it is.
+    /// The reason why an operation is left out, if it is.
     fn left_out(&self, operation: &Operation<'_>) -> Option<&'static str> {
         let is_deprecated = operation.node.get("deprecated").is_true();
         match self.keeps_all {
@@ -196,7 +196,7 @@ impl<'a> Reader<'a> {
             self.parameter(parameter, operation, &mut made);
         }
         let path = self.filled(operation, &made.path);
-        // Another server than the target's needs a whole URL.
+        // A server other than the target requires a complete URL.
         let origin = server
             .origin
             .filter(|own| Some(own) != self.server.origin.as_ref());
@@ -228,7 +228,7 @@ impl<'a> Reader<'a> {
         exchange
     }
 
-    /// Its parameters, and those of its path that it does not name.
+    /// The parameters of the operation, and the path's parameters with other names.
     fn parameters(&mut self, operation: &Operation<'a>) -> Vec<Node<'a>> {
         let mut all: Vec<Node<'a>> = Vec::new();
         for of in [operation.node, operation.item] {
@@ -297,7 +297,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A parameter with its value, written.
+    /// A parameter with its serialized value.
     fn value_of(
         &mut self,
         parameter: Node<'_>,
@@ -356,7 +356,7 @@ impl<'a> Reader<'a> {
         pairs
     }
 
-    /// A parameter that has a media type instead of a style.
+    /// A parameter with a media type instead of a style.
     fn content_of(
         &mut self,
         parameter: Node<'_>,
@@ -387,7 +387,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A value by the media type of a parameter's content.
+    /// A value serialized by the media type of a parameter's content.
     fn query_text(
         &mut self,
         place: &str,
@@ -409,8 +409,8 @@ impl<'a> Reader<'a> {
         value.to_string()
     }
 
-    /// The path of an operation with the values of its parameters. One that is described nowhere has
-    /// a value all the same.
+    /// The path of an operation with the values of its parameters. A parameter without a
+    /// description also gets a value.
     fn filled(&mut self, operation: &Operation<'_>, values: &[(String, String)]) -> String {
         let given = operation.path;
         let (path, fragment) = given.split_once('#').unwrap_or((given, ""));
@@ -426,7 +426,7 @@ impl<'a> Reader<'a> {
             out.push_str(&escaped(before));
             let end = inner.find('}');
             let name = end.map(|end| &inner[..end]);
-            // `{{x}}` and `${x}` are no parameters.
+            // `{{x}}` and `${x}` are not parameters.
             let is_tag = before.ends_with('$') || out.ends_with('{');
             let Some(name) = name.filter(|name| !is_tag && !name.contains(['{', '/'])) else {
                 out.push('{');
@@ -434,7 +434,7 @@ impl<'a> Reader<'a> {
                 continue;
             };
             rest = &inner[name.len() + 1..];
-            // `{+name}` and `{name*}`, which OpenAPI does not have.
+            // `{+name}` and `{name*}`, which do not exist in OpenAPI.
             let plain = name.trim_matches(['+', '#', '.', '/', ';', '?', '&', '*']);
             let known = |own: &str| own == name || own == plain;
             match values.iter().find(|(own, _)| known(own)) {
@@ -466,7 +466,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The example of a parameter, of a media type, or one that its schema gives.
+/// The example of a parameter or a media type, or one generated from its schema.
 fn example(of: Node<'_>, notes: &mut Notes) -> Option<Value> {
     let mut given = Some(of.get("example")).filter(|it| !it.is_null());
     for (name, example) in of.get("examples").entries() {
@@ -489,7 +489,7 @@ fn example(of: Node<'_>, notes: &mut Notes) -> Option<Value> {
     }
 }
 
-/// A text of a description within a path: what no request can have is encoded.
+/// A text of a description for a path, with characters encoded that a request can't contain.
 fn escaped(text: &str) -> String {
     percent::encoded_for_target(text).into_owned()
 }

@@ -1,4 +1,4 @@
-//! Collections of Postman, versions 2.0 and 2.1.
+//! Postman collections, versions 2.0 and 2.1.
 
 mod body;
 mod keys;
@@ -13,10 +13,10 @@ use drumfire_plan::{Header, percent};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Folders in folders, and variables in variables.
+/// The maximum nesting depth of folders and of variables.
 const DEPTH_MAX: usize = 64;
 
-/// Values that Postman makes, and what a plan has for them.
+/// Postman's dynamic values, and their equivalents in a plan.
 const DYNAMIC: [(&str, &str); 7] = [
     ("$guid", "{{ uuid }}"),
     ("$isoTimestamp", "{{ time }}"),
@@ -27,7 +27,7 @@ const DYNAMIC: [(&str, &str); 7] = [
     ("$timestamp", "{{ unix }}"),
 ];
 
-/// A pair that is not switched off: of a header, a query, a form, an authentication.
+/// An enabled pair: of a header, a query, a form, an authentication.
 struct Pair<'a> {
     key: String,
     node: Node<'a>,
@@ -39,7 +39,7 @@ impl Pair<'_> {
         !self.value.is_null()
     }
 
-    /// The value as a text; JSON of a list or an object.
+    /// The value as text; a list or an object as JSON.
     fn text(&self) -> String {
         match self.value.value() {
             Value::Null => String::new(),
@@ -48,7 +48,7 @@ impl Pair<'_> {
     }
 }
 
-/// The pairs of a list, or of a mapping as version 2.0 has them.
+/// The pairs of a list, or of a mapping in version 2.0.
 fn pairs(list: Node<'_>) -> Vec<Pair<'_>> {
     let of_list = list.list().filter(|node| {
         let is_off =
@@ -73,18 +73,18 @@ fn pairs(list: Node<'_>) -> Vec<Pair<'_>> {
     pairs
 }
 
-/// What proves who asks: a field of a header or of the query.
+/// A credential of the client: a field of the header or the query.
 struct Proof {
     place: &'static str,
     field: String,
     value: Words,
 }
 
-/// What the words of a text are for.
+/// The use of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Use {
     Text,
-    /// What no URL can have is encoded.
+    /// For a URL: invalid characters are encoded.
     Url,
 }
 
@@ -92,7 +92,7 @@ enum Use {
 pub(crate) fn read(content: &str) -> Result<Exchanges, String> {
     let given: Value = serde_json::from_str(content)
         .map_err(|error| format!("not a Postman collection: {error}"))?;
-    // The API of Postman wraps it.
+    // Postman's API wraps the collection.
     let is_wrapped = given["item"].is_null() && given["collection"].is_object();
     let given = if is_wrapped {
         given["collection"].clone()
@@ -133,15 +133,15 @@ pub(crate) fn read(content: &str) -> Result<Exchanges, String> {
     Ok(reader.all)
 }
 
-/// What the items of a folder have of it.
+/// The settings that items inherit from their folder.
 #[derive(Clone, Copy)]
 struct Inherited<'a> {
     auth: Node<'a>,
-    /// Whether methods that have no body lose theirs.
+    /// Whether methods without a body lose theirs.
     prunes: bool,
 }
 
-/// A collection as far as it was read.
+/// The state of reading a collection.
 #[derive(Default)]
 struct Reader {
     all: Exchanges,
@@ -260,7 +260,7 @@ impl Reader {
         }
     }
 
-    /// A text whose variables have known values; a note if they have not.
+    /// A text whose variables are replaced by known values; adds a note if some are unknown.
     fn fixed_or_note(&mut self, given: &str, what: &str, name: &str) -> Option<String> {
         let fixed = self.fixed(given);
         if fixed.is_none() {
@@ -272,7 +272,7 @@ impl Reader {
         fixed
     }
 
-    /// Adds what proves who asks.
+    /// Adds the client's credentials.
     fn auth(&mut self, exchange: &mut Exchange, auth: Node<'_>) {
         let Some(kind) = auth.get("type").str() else {
             return;
@@ -307,7 +307,7 @@ impl Reader {
         }
     }
 
-    /// What an authentication sends.
+    /// The credential that an authentication sends.
     fn proof(&mut self, kind: &str, own: &[Pair<'_>]) -> Option<Proof> {
         let value = |key: &str| {
             let found = own.iter().find(|pair| pair.key == key);
@@ -376,7 +376,8 @@ impl Reader {
         })
     }
 
-    /// A text whose `{{name}}` have the values of the collection; none if it has others.
+    /// A text with each `{{name}}` replaced by the collection's value; `None` if a value is
+    /// unknown.
     fn fixed(&self, given: &str) -> Option<String> {
         let mut text = given.to_owned();
         for _ in 0..DEPTH_MAX {
@@ -390,7 +391,7 @@ impl Reader {
         None
     }
 
-    /// A text whose `{{name}}` are variables, as a plan has it.
+    /// A text with each `{{name}}` as a variable of the plan.
     fn words(&mut self, given: &str) -> Words {
         match ["{{", "{%", "{#"].iter().any(|tag| given.contains(tag)) {
             true => Words::Plan(self.plan_words(given, Use::Text)),
@@ -425,7 +426,7 @@ impl Reader {
                 .fixed(&format!("{{{{{name}}}}}"))
                 .filter(|value| purpose == Use::Url && percent::escaped(value) != value.as_str());
             if let Some(value) = inline {
-                // What the variable has can't stand in a URL.
+                // A template of the variable can't be part of a URL, so its value is inserted.
                 out.push_str(&text(&value));
             } else if self.values.contains_key(name) {
                 out.extend(["${", &name_of(name), "}"]);
@@ -438,7 +439,7 @@ impl Reader {
         out
     }
 
-    /// The reference that stands for a variable that the collection lacks.
+    /// The reference for a variable that the collection lacks.
     fn of_environment(&mut self, name: &str, usual: &str) -> String {
         let variable = name_of(name).to_uppercase();
         self.all.note(format!(
@@ -450,7 +451,7 @@ impl Reader {
     }
 }
 
-/// A variable's name as a plan may have it.
+/// A variable's name in a plan.
 fn name_of(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     let name: String = name.chars().map(plain).collect();

@@ -1,11 +1,12 @@
-//! Tests that no text of a document refers to a file or a variable of the machine that reads its plan.
+//! Tests that no text of a document refers to a file or a variable of the machine that reads its
+//! plan.
 
 use drumfire_document::Environment;
 use drumfire_document::form::{self, Source, Syntax};
 use std::io;
 use std::sync::Mutex;
 
-/// A machine that notes every file and variable that it is asked for.
+/// A machine that records every file and variable it is asked for.
 #[derive(Debug, Default)]
 struct Asked(Mutex<Vec<String>>);
 
@@ -21,7 +22,7 @@ impl Environment for Asked {
     }
 }
 
-/// Checks that a printed plan reads back and asks for no file and no variable.
+/// Checks that a printed plan can be read back and uses no files and no variables.
 #[track_caller]
 pub(crate) fn check_none(plan: &str) {
     let machine = Asked::default();

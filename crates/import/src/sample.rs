@@ -1,4 +1,4 @@
-//! Values that a schema allows: its own examples, or values made within its bounds.
+//! Sample values for a schema: its own examples, or values generated within its bounds.
 
 mod pattern;
 
@@ -10,16 +10,16 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Number, Value};
 
-/// Schemas are followed this deep.
+/// The maximum depth of schemas.
 const DEPTH_MAX: usize = 32;
-/// Values of one sample.
+/// The maximum number of values in one sample.
 const VALUES_MAX: usize = 10_000;
-/// Characters of a text that is made.
+/// The maximum length of a generated text, in characters.
 const TEXT_MAX: usize = 64 << 10;
-/// A text where nothing says which.
+/// The default text.
 const TEXT: &str = "text";
 
-/// Texts of a format.
+/// The texts of formats.
 const FORMATS: [(&str, &str); 21] = [
     ("date", "2024-01-31"),
     ("date-time", "2024-01-31T12:00:00Z"),
@@ -44,9 +44,9 @@ const FORMATS: [(&str, &str); 21] = [
     ("uuid", MADE_UUID),
 ];
 
-/// A value that a schema allows: its example, its default, the first of its values, or one made by
-/// its type and within its bounds. What holds itself ends where it would begin again: there, a
-/// property is left out, and a list ends. What can't be kept to is noted.
+/// A valid value for a schema: its example, its default, the first of its values, or one generated
+/// from its type and bounds. Recursion ends at the first repetition: there, a property is left out,
+/// and a list ends. Rules that can't be satisfied are noted.
 pub(crate) fn sample(schema: Node<'_>, notes: &mut Notes) -> Option<Value> {
     let mut samples = Samples {
         within: Vec::new(),
@@ -56,7 +56,7 @@ pub(crate) fn sample(schema: Node<'_>, notes: &mut Notes) -> Option<Value> {
     samples.of(schema, 0)
 }
 
-/// The schema of a property, if an object has it.
+/// The schema of a property of an object, if it exists.
 pub(crate) fn property<'a>(schema: Node<'a>, name: &str, notes: &mut Notes) -> Option<Node<'a>> {
     let merged = Merged::of(schema, notes);
     let mut properties = merged
@@ -66,12 +66,12 @@ pub(crate) fn property<'a>(schema: Node<'a>, name: &str, notes: &mut Notes) -> O
     properties.find(|property| !property.is_null())
 }
 
-/// The first value that a schema has for a key.
+/// The first value of a key in a schema.
 pub(crate) fn key<'a>(schema: Node<'a>, key: &str, notes: &mut Notes) -> Option<Node<'a>> {
     Merged::of(schema, notes).first(key)
 }
 
-/// Whether a schema is of bytes, such as a file, or of a list of them.
+/// Whether a schema describes bytes, such as a file, or a list of them.
 pub(crate) fn is_binary(schema: Node<'_>, notes: &mut Notes) -> bool {
     let mut merged = Merged::of(schema, notes);
     if let Some(items) = merged.first("items") {
@@ -85,13 +85,13 @@ pub(crate) fn is_binary(schema: Node<'_>, notes: &mut Notes) -> bool {
             && media_type.is_some_and(|kind| !kind.starts_with("text/") && !kind.contains("json"))
 }
 
-/// The schemas that hold for one value together: its own, those of `allOf`, and the first choices
-/// of `oneOf` and `anyOf`.
+/// The schemas that apply to one value together: the schema itself, the parts of `allOf`, and the
+/// first choices of `oneOf` and `anyOf`.
 struct Merged<'a> {
     parts: Vec<Node<'a>>,
-    /// How many of them are the schema itself, with what its references lead to.
+    /// The number of parts that are the schema itself and the targets of its references.
     own: usize,
-    /// The properties that tell which choice it is.
+    /// The discriminating properties, with their values.
     fixed: Vec<(&'a str, String)>,
 }
 
@@ -110,7 +110,7 @@ impl<'a> Merged<'a> {
         merged
     }
 
-    /// Adds a schema and what its references lead to; those that were not there already.
+    /// Adds a schema and the targets of its references; returns those that were new.
     fn add_own(&mut self, schema: Node<'a>, notes: &mut Notes) -> Vec<Node<'a>> {
         let mut added = Vec::new();
         let mut node = schema;
@@ -169,23 +169,23 @@ impl<'a> Merged<'a> {
         values.find(|value| !value.is_null())
     }
 
-    /// The numbers that a key has.
+    /// The numbers of a key in all parts.
     fn numbers(&self, key: &str) -> impl Iterator<Item = f64> {
         let values = self.parts.iter().map(move |part| part.get(key));
         values.filter_map(|value| value.value().as_f64())
     }
 
-    /// The greatest number that a key has, as a count.
+    /// The maximum number of a key, as a count.
     fn at_least(&self, key: &str) -> Option<usize> {
         self.numbers(key).map(|number| number as usize).max()
     }
 
-    /// The least number that a key has, as a count.
+    /// The minimum number of a key, as a count.
     fn at_most(&self, key: &str) -> Option<usize> {
         self.numbers(key).map(|number| number as usize).min()
     }
 
-    /// An example that some of the parts have; the nth, if there are as many.
+    /// An example in one of the parts; the nth, modulo their number.
     fn given(&self, parts: &[Node<'a>], nth: usize) -> Option<Value> {
         let nth_of = |list: Node<'a>| {
             let values: Vec<&Value> = list.list().map(Node::value).collect();
@@ -207,7 +207,7 @@ impl<'a> Merged<'a> {
             .or_else(|| key("enum").and_then(nth_of))
     }
 
-    /// Its type, or what its other keys say of it.
+    /// The type of the value, explicit or implied by other keys.
     fn kind(&self) -> Option<&'a str> {
         let types = self.parts.iter().map(|part| part.get("type"));
         let named = types.filter_map(|kind| {
@@ -236,7 +236,7 @@ impl<'a> Merged<'a> {
     }
 }
 
-/// The property by which a choice of a schema is told from the others, with its value.
+/// The property that discriminates a choice of a schema from the others, with its value.
 fn discriminator<'a>(schema: Node<'a>, choice: Node<'a>) -> Option<(&'a str, String)> {
     let discriminator = schema.get("discriminator");
     let property = discriminator.get("propertyName").str()?;
@@ -247,17 +247,17 @@ fn discriminator<'a>(schema: Node<'a>, choice: Node<'a>) -> Option<(&'a str, Str
     Some((property, mapped.map_or(name, |(key, _)| key).to_owned()))
 }
 
-/// Samples in the making.
+/// The state of generating samples.
 struct Samples<'a, 'n> {
-    /// The schemas whose samples are being made, the outermost first.
+    /// The schemas whose samples are being generated, the outermost first.
     within: Vec<Node<'a>>,
-    /// How many values may still be made.
+    /// The number of values that may still be generated.
     left: usize,
     notes: &'n mut Notes,
 }
 
 impl<'a> Samples<'a, '_> {
-    /// The nth value of a schema; none within its own, or where there are too many already.
+    /// The nth value of a schema; `None` within the schema itself, or after too many values.
     fn of(&mut self, schema: Node<'a>, nth: usize) -> Option<Value> {
         self.left = self.left.checked_sub(1)?;
         let merged = Merged::of(schema, self.notes);
@@ -297,7 +297,7 @@ impl<'a> Samples<'a, '_> {
         }
     }
 
-    /// Notes something about a schema at its place.
+    /// Adds a note about a schema with its place.
     fn note(&mut self, merged: &Merged<'a>, finding: String) {
         let place = merged.parts.last().copied();
         self.notes
@@ -332,8 +332,8 @@ impl<'a> Samples<'a, '_> {
         all
     }
 
-    /// Adds properties that must be there and are described nowhere, and takes out some where there
-    /// are too many.
+    /// Adds required properties without a description, and removes properties if there are too
+    /// many.
     fn fill(&mut self, merged: &Merged<'a>, all: &mut Map<String, Value>, nth: usize) {
         let required: Vec<&str> = {
             let lists = merged.parts.iter().map(|part| part.get("required"));
@@ -409,7 +409,7 @@ impl<'a> Samples<'a, '_> {
         all
     }
 
-    /// A number within its bounds: 1 if that is one.
+    /// A number within the bounds: 1 if that is allowed.
     fn number(&mut self, merged: &Merged<'a>, nth: usize) -> Value {
         let is_whole = merged.kind() == Some("integer");
         match Range::of(merged).nth(nth, is_whole) {
@@ -481,7 +481,7 @@ impl<'a> Samples<'a, '_> {
     }
 }
 
-/// The nth text of a format, different where that is known.
+/// The nth text of a format, if the format has several.
 fn varied(text: &str, format: &str, nth: usize) -> String {
     match (nth, format) {
         (0, _) => text.to_owned(),
@@ -500,7 +500,7 @@ fn varied(text: &str, format: &str, nth: usize) -> String {
 struct Range {
     least: Option<f64>,
     most: Option<f64>,
-    /// Whether the bounds themselves are out.
+    /// Whether the bounds themselves are excluded.
     is_open: (bool, bool),
     step: Option<f64>,
 }
@@ -511,7 +511,7 @@ impl Range {
             let mut bound: Option<(f64, bool)> = None;
             for part in &merged.parts {
                 let value = part.get(key).value().as_f64();
-                // A switch in OpenAPI 3.0, and a bound of its own in 3.1.
+                // A boolean in OpenAPI 3.0, and a separate bound in 3.1.
                 let outer = part.get(exclusive).value().as_f64().map(|at| (at, true));
                 let inner = value.map(|at| (at, part.get(exclusive).is_true()));
                 for (at, is_open) in inner.into_iter().chain(outer) {
@@ -545,7 +545,7 @@ impl Range {
         self.least.is_none_or(above) && self.most.is_none_or(below)
     }
 
-    /// The nth number, from 1 on if that is one; none if there is none.
+    /// The nth number, from 1 on if 1 is allowed; `None` if no number is.
     fn nth(&self, nth: usize, is_whole: bool) -> Option<Number> {
         let step = match self.step {
             Some(step) if is_whole && step.fract() != 0.0 => whole_multiple(step)?,
@@ -586,14 +586,14 @@ impl Range {
     }
 }
 
-/// A multiple of a step, of which decimal fractions are exact.
+/// A multiple of a step; decimal fractions are computed exactly.
 fn multiple(n: f64, step: f64) -> f64 {
     let parts = (1.0 / step).round();
     let is_fraction = step < 1.0 && (parts * step - 1.0).abs() < 1e-12;
     if is_fraction { n / parts } else { n * step }
 }
 
-/// The least whole multiple of a step.
+/// The smallest whole multiple of a step.
 fn whole_multiple(step: f64) -> Option<f64> {
     (1..=1_000)
         .map(|n| multiple(f64::from(n), step))
@@ -615,7 +615,7 @@ mod tests {
         (value.unwrap_or_default(), notes.sentences())
     }
 
-    /// Checks the value that a schema comes to, without a note.
+    /// Checks the values of schemas, without notes.
     #[track_caller]
     fn check(rows: &[(Value, Value)]) {
         for (schema, value) in rows {

@@ -1,5 +1,5 @@
-//! The objects of a form and their keys: those that a reader uses, and those that mean nothing for
-//! a load. Every other key is noted.
+//! The objects of a format and their keys: the keys that a reader uses, and those without meaning
+//! for a load. Every other key is noted.
 
 use crate::library::Node;
 use crate::notes::Notes;
@@ -9,40 +9,40 @@ use std::collections::HashSet;
 /// The keys of one kind of object.
 #[derive(Debug)]
 pub(crate) struct Shape {
-    /// The noun for such objects, in plural.
+    /// The plural noun for such objects.
     pub(crate) of: &'static str,
-    /// The keys that are used, with what they have.
+    /// The used keys, with the kinds of their values.
     pub(crate) used: &'static [(&'static str, Inner)],
-    /// The keys that mean nothing for a load.
+    /// The keys without meaning for a load.
     pub(crate) idle: &'static [&'static str],
 }
 
 /// The value of a key.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Inner {
-    /// A value that is looked at no further.
+    /// A value that is not examined further.
     Value,
     /// An object.
     One(&'static Shape),
     /// A list of objects.
     List(&'static Shape),
-    /// Objects by names.
+    /// Objects by name.
     Map(&'static Shape),
 }
 
-/// The objects that have been looked at.
+/// The objects examined so far.
 #[derive(Debug, Default)]
 pub(crate) struct Seen(HashSet<usize>);
 
 impl Seen {
-    /// Notes the keys of an object, and of all within it, that are neither used nor idle. An object
-    /// is looked at once.
+    /// Notes the keys of an object and of all nested objects that are neither used nor idle. An
+    /// object is examined once.
     pub(crate) fn check(&mut self, node: Node<'_>, shape: &Shape, notes: &mut Notes) {
         if !self.0.insert(node.address()) {
             return;
         }
         if let Some(referred) = node.referred() {
-            // One that can't be followed is noted by whoever wants to use it.
+            // An unresolvable reference is noted where it is used.
             if let Ok(referred) = referred {
                 self.check(referred, shape, notes);
             }
@@ -77,7 +77,7 @@ impl Seen {
 
     fn inner(&mut self, value: Node<'_>, inner: Inner, key: &str, notes: &mut Notes) {
         let is_one = matches!(inner, Inner::One(_) | Inner::Value);
-        // Some write a whole map or list in another place.
+        // Some documents have a reference to a whole map or list.
         if let Some(Err(why)) = value.referred().filter(|_| !is_one) {
             return notes.at(why, || value.place());
         }
@@ -102,7 +102,7 @@ impl Seen {
     }
 }
 
-/// A word of a document for a note, bounded.
+/// A word of a document for a note, with a maximum length.
 pub(crate) fn shown(word: &str) -> String {
     word.chars().take(60).collect()
 }

@@ -1,19 +1,20 @@
-//! A shell's command line in words: quotes, escapes and `$'…'` as bash has them.
+//! Splits a shell's command line into words: quotes, escapes and `$'…'` as in bash.
 
 /// The commands of a text.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Commands {
-    /// The words of each.
+    /// The words of each command.
     pub(crate) words: Vec<Vec<String>>,
-    /// What a shell would replace by a value, such as `$TOKEN`, and is in the words as it is: each once.
+    /// The expansions that a shell would perform, such as `$TOKEN`. They are left in the words
+    /// unchanged; each is listed once.
     pub(crate) expansions: Vec<String>,
 }
 
-/// Splits a text into commands of words; a line end, `;`, `&&` and `|` end a command. Redirections are
-/// left out.
+/// Splits a text into commands of words; a line end, `;`, `&&` and `|` end a command. Redirections
+/// are removed.
 ///
 /// # Errors
-/// For a quote without an end.
+/// If a quote is not closed.
 pub(crate) fn commands(text: &str) -> Result<Commands, String> {
     let splitter = split(text, Operators::End)?;
     Ok(Commands {
@@ -22,11 +23,11 @@ pub(crate) fn commands(text: &str) -> Result<Commands, String> {
     })
 }
 
-/// Splits the line of one command, in which a shell's operators are letters: a URL's `&` needs no
-/// quotes, since the line is in some already.
+/// Splits the line of one command, in which a shell's operators are ordinary characters: a URL's
+/// `&` needs no quotes, because the line is already quoted.
 ///
 /// # Errors
-/// For a quote without an end, and a backslash at the line's end.
+/// If a quote is not closed, or the line ends with a backslash.
 pub fn shell_words(line: &str) -> Result<Vec<String>, String> {
     let mut commands = split(line, Operators::Letters)?.commands;
     Ok(commands.pop().unwrap_or_default())
@@ -37,7 +38,7 @@ pub fn shell_words(line: &str) -> Result<Vec<String>, String> {
 enum Operators {
     /// They end a command, and `#` begins a comment.
     End,
-    /// They are letters, and a line end is a blank.
+    /// They are ordinary characters, and a line end is a blank.
     Letters,
 }
 
@@ -89,27 +90,27 @@ fn split(text: &str, operators: Operators) -> Result<Splitter, String> {
 
 type Chars<'a> = std::iter::Peekable<std::str::Chars<'a>>;
 
-/// What was split so far.
+/// The state of splitting a text.
 #[derive(Default)]
 struct Splitter {
     commands: Vec<Vec<String>>,
     words: Vec<String>,
     current: Option<String>,
-    /// Whether the next word is where a redirection leads.
+    /// Whether the next word is the target of a redirection.
     is_redirected: bool,
     expansions: Expansions,
 }
 
-/// What a shell would replace by a value.
+/// The expansions of a shell.
 #[derive(Default)]
 struct Expansions {
     found: Vec<String>,
-    /// Whether a backtick has no second one yet.
+    /// Whether a backtick is unclosed.
     is_open: bool,
 }
 
 impl Expansions {
-    /// Notes one at its sign, with what follows.
+    /// Records an expansion at its sign, with the following text.
     fn note(&mut self, sign: char, rest: &Chars<'_>) {
         let mut rest = rest.clone();
         let end = match (sign, rest.peek()) {
@@ -162,7 +163,7 @@ impl Splitter {
         }
     }
 
-    /// Ends the word before a redirection; a number there is its descriptor.
+    /// Ends the word before a redirection; a number there is the redirection's descriptor.
     fn end_redirected(&mut self) {
         let is_digits = |word: &mut String| word.chars().all(|c| c.is_ascii_digit());
         self.current.take_if(is_digits);
@@ -262,7 +263,7 @@ fn escape(chars: &mut Chars<'_>, bytes: &mut Vec<u8>) -> Result<(), String> {
     Ok(())
 }
 
-/// A character; browsers write those beyond the basic plane as two halves.
+/// A character; browsers write characters outside the basic plane as two halves.
 fn unicode(code: u32, chars: &mut Chars<'_>) -> Option<char> {
     if !(0xd800..0xdc00).contains(&code) {
         return char::from_u32(code);
@@ -277,7 +278,7 @@ fn unicode(code: u32, chars: &mut Chars<'_>) -> Option<char> {
     char::from_u32(0x10000 + ((code - 0xd800) << 10) + low)
 }
 
-/// Up to `most` digits, behind those that `start` has.
+/// Up to `most` digits, continuing the number `start`.
 fn number(chars: &mut Chars<'_>, radix: u32, most: usize, start: u32) -> u32 {
     let mut value = start;
     for _ in 0..most {

@@ -1,12 +1,12 @@
 //! URLs of curl with sets and ranges: `{a,b}`, `[1-9]`, `[001-100:10]`, `[a-z]`.
 
-/// URLs that one text may come to.
+/// The maximum number of URLs that one text expands to.
 const URLS_MAX: usize = 1_000;
 
-/// The URLs that a text stands for.
+/// The URLs that a text expands to.
 ///
 /// # Errors
-/// What is wrong with it, in words.
+/// A message on the mistake.
 pub(super) fn expanded(text: &str) -> Result<Vec<String>, String> {
     let mut urls = vec![String::new()];
     let mut rest = text;
@@ -14,7 +14,7 @@ pub(super) fn expanded(text: &str) -> Result<Vec<String>, String> {
         let (before, from) = rest.split_at(at);
         urls.iter_mut().for_each(|url| url.push_str(before));
         let (values, length) = match from.as_bytes()[0] {
-            // An escaped sign stands for itself.
+            // An escaped sign is literal.
             b'\\' => {
                 let next = from[1..].chars().next().filter(|c| "{}[]".contains(*c));
                 match next {
@@ -29,7 +29,7 @@ pub(super) fn expanded(text: &str) -> Result<Vec<String>, String> {
             }
             b'[' => {
                 let (inner, _) = from[1..].split_once(']').ok_or("`[` has no `]`")?;
-                // An address of version 6, or nothing.
+                // An IPv6 address, or empty brackets.
                 let is_literal = inner.is_empty() || inner.contains(':') && is_address(inner);
                 let values = match is_literal {
                     true => vec![format!("[{inner}]")],

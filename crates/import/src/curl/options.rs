@@ -1,9 +1,9 @@
-//! The options of curl, up to 8.16: which of them take a value.
+//! The options of curl, up to 8.16, and whether they take a value.
 //!
-//! Whether a word is an option's value or a URL depends on this alone, so all options are here, also those
-//! that are not imported; a word that is none of them is refused.
+//! Whether a word is an option's value or a URL depends on this table alone, so it contains all
+//! options, including those that are not imported; an unknown option is refused.
 
-/// The options, their letter before them, and a colon behind those that take a value.
+/// The options, with their letter before them, and a colon after those that take a value.
 const OPTIONS: &str = "\
     abstract-unix-socket: alpn alt-svc: anyauth a/append aws-sigv4: basic ca-native cacert: \
     capath: cert-status cert-type: E/cert: ciphers: clobber compressed compressed-ssh K/config: \
@@ -48,7 +48,7 @@ const OPTIONS: &str = "\
 /// An option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CurlOption {
-    /// Its long name, without hyphens.
+    /// The long name, without hyphens.
     pub(super) name: &'static str,
     pub(super) takes_value: bool,
 }
@@ -67,13 +67,13 @@ fn all() -> impl Iterator<Item = (Option<char>, CurlOption)> {
     })
 }
 
-/// The option of a letter.
+/// The option with this letter.
 pub(super) fn by_letter(letter: char) -> Option<CurlOption> {
     all().find_map(|(own, option)| (own == Some(letter)).then_some(option))
 }
 
-/// The option of a long name, or of a beginning that only one has; `None` of no option, and of a
-/// beginning that several have.
+/// The option with this long name, or with this unambiguous prefix; `None` for an unknown or an
+/// ambiguous name.
 pub(super) fn by_name(name: &str) -> Option<CurlOption> {
     if let Some((_, exact)) = all().find(|(_, option)| option.name == name) {
         return Some(exact);
@@ -85,7 +85,7 @@ pub(super) fn by_name(name: &str) -> Option<CurlOption> {
     }
 }
 
-/// Whether a long name takes a switch back, such as `no-location`.
+/// Whether a long name negates a switch, such as `no-location`.
 pub(super) fn is_negated(name: &str) -> bool {
     let switch = name.strip_prefix("no-").and_then(by_name);
     switch.is_some_and(|switch| !switch.takes_value)
@@ -115,7 +115,7 @@ mod tests {
         assert!(!is_negated("no-data") && !is_negated("location"));
     }
 
-    /// As curl itself tells them, where a version is installed that the table was made for.
+    /// Compares the table with an installed curl of a version that the table covers.
     #[test]
     fn all_options_of_an_installed_curl_are_known() {
         let Ok(help) = Command::new("curl").args(["--help", "all"]).output() else {

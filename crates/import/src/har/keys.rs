@@ -42,14 +42,14 @@ pub(super) static REQUEST: Shape = Shape {
         ("queryString", Inner::List(&PAIR)),
         ("url", Inner::Value),
     ],
-    // The version is agreed with the server again, and sizes follow from the rest.
+    // The version is negotiated with the server again, and sizes follow from the rest.
     idle: &["bodySize", "comment", "headersSize", "httpVersion"],
 };
 
 pub(super) static COOKIE: Shape = Shape {
     of: "cookies",
     used: &[("name", Inner::Value), ("value", Inner::Value)],
-    // A request has names and values alone.
+    // Cookies in a request have only names and values.
     idle: &[
         "comment", "domain", "expires", "httpOnly", "path", "sameSite", "secure",
     ],

@@ -1,4 +1,4 @@
-//! Bodies of operations: JSON, web forms, forms of several parts, texts.
+//! Bodies of operations: JSON, web forms, multipart forms, texts.
 
 use super::style::{Encoding, Style, written};
 use super::{Reader, example};
@@ -8,7 +8,7 @@ use crate::sample;
 use crate::shape::shown;
 use serde_json::Value;
 
-/// The media types that can be made, the preferred first.
+/// The supported media types, in order of preference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Json,
@@ -83,7 +83,7 @@ impl Reader<'_> {
         self.media_type(media_type, exchange, shown_as);
     }
 
-    /// The example of a media type; one of its items makes a list.
+    /// The example of a media type; an example of its items becomes a list.
     fn media_example(&mut self, media: Node<'_>) -> Option<Value> {
         let items = media.get("itemSchema");
         let notes = &mut self.all.notes;
@@ -93,12 +93,12 @@ impl Reader<'_> {
         }
     }
 
-    /// The field for the media type, unless the body makes it of itself.
+    /// Adds the Content-Type field, unless it follows from the body.
     fn media_type(&mut self, media_type: &str, exchange: &mut Exchange, shown_as: &str) {
         let own = match &exchange.body {
             Some(Body::Json(_)) => "application/json",
             Some(Body::Form(_)) => "application/x-www-form-urlencoded",
-            // The type needs the boundary, which the plan makes.
+            // The type needs the boundary, which the plan generates.
             Some(Body::Parts(_)) => return,
             _ => "",
         };
@@ -183,7 +183,7 @@ impl Reader<'_> {
             let is_json = given.is_some_and(|kind| kind.contains("json"));
             let pairs = match value {
                 Value::Null => continue,
-                // Without a style, an object is written as JSON.
+                // Without a style, an object is serialized as JSON.
                 value if !is_styled && (value.is_object() || is_json) => {
                     vec![(name.clone(), value.to_string())]
                 }
@@ -224,7 +224,7 @@ impl Reader<'_> {
         self.all.notes.at(finding.to_owned(), place);
     }
 
-    /// The parts of a form of several parts.
+    /// The parts of a multipart form.
     fn parts(&mut self, media: Node<'_>, value: &Value) -> Vec<FormPart> {
         let schema = media.get("schema");
         let mut parts = Vec::new();
@@ -272,15 +272,15 @@ impl Reader<'_> {
     }
 }
 
-/// The place of a property of a form.
+/// The place of the encoding of a form's property.
 fn encoding_place<'a>(media: Node<'a>, name: &'a str) -> impl FnOnce() -> String + 'a {
     move || format!("`{}` of {}", shown(name), media.place())
 }
 
-/// A body of JSON.
+/// A JSON body.
 fn json(value: &Value) -> Body {
     let words = Words::of_document(&value.to_string());
-    // A plan takes such a string for JSON in quotes.
+    // A plan would parse such a string as JSON in quotes.
     let is_taken_for_tree =
         |value: &str| value.trim_start().starts_with(['{', '[']) || value.starts_with(MADE_UUID);
     match value.as_str().is_some_and(is_taken_for_tree) {

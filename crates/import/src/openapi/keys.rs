@@ -87,7 +87,7 @@ pub(super) static PARAMETER: Shape = Shape {
 pub(super) static BODY: Shape = Shape {
     of: "request bodies",
     used: &[("$ref", Inner::Value), ("content", Inner::Value)],
-    // A body is sent whether or not it must be.
+    // A body is sent whether or not it is required.
     idle: &["description", "required"],
 };
 
@@ -111,7 +111,7 @@ pub(super) static ENCODING: Shape = Shape {
         ("explode", Inner::Value),
         ("style", Inner::Value),
     ],
-    // A plan encodes the fields of forms; the server reads the same value.
+    // A plan encodes the fields of forms, and the server decodes the same value.
     idle: &["allowReserved"],
 };
 
@@ -164,8 +164,8 @@ pub(super) static SCHEMA: Shape = Shape {
         ("type", Inner::Value),
         ("uniqueItems", Inner::Value),
     ],
-    // Names, words for people, and what concerns only values that are not made: properties and items
-    // that nothing describes, and nulls.
+    // Names, descriptions, and rules about values that are not generated: undescribed properties
+    // and items, and nulls.
     idle: &[
         "$anchor",
         "$comment",
@@ -185,7 +185,7 @@ pub(super) static SCHEMA: Shape = Shape {
         "unevaluatedItems",
         "unevaluatedProperties",
         "writeOnly",
-        // Of bodies in XML, which look at it.
+        // Only the reader of XML bodies uses it.
         "xml",
     ],
 };
@@ -217,7 +217,7 @@ pub(super) static SECURITY: Shape = Shape {
         ("scheme", Inner::Value),
         ("type", Inner::Value),
     ],
-    // How a secret is obtained: the plan takes it from the environment.
+    // How a secret is obtained is irrelevant: the plan takes it from the environment.
     idle: &[
         "bearerFormat",
         "deprecated",

@@ -1,4 +1,4 @@
-//! What proves who asks: the security schemes of a description, with secrets from the environment.
+//! Client credentials: the security schemes of a description, with secrets from the environment.
 
 use super::style::Encoding;
 use super::{Reader, keys};
@@ -10,8 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use drumfire_plan::Header;
 
 impl<'a> Reader<'a> {
-    /// The fields by which the first way to prove who asks is followed; what they hold comes from
-    /// the environment.
+    /// Adds the fields of the first way to authenticate; their values come from the environment.
     pub(super) fn secure(&mut self, operation: Node<'a>, exchange: &mut Exchange) {
         let own = operation.get("security");
         let security = if own.is_null() {
@@ -42,7 +41,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Adds the proof of who asks to a request.
+    /// Adds a credential to a request.
     fn prove(&mut self, scheme: &str, proof: Proof<'_>, exchange: &mut Exchange) {
         let Proof { place, name, value } = proof;
         let is_header = place == "header";
@@ -85,14 +84,14 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What proves who asks: a field of a header, a query or the cookies.
+/// A credential: a field of the header, the query or the cookies.
 struct Proof<'a> {
     place: &'a str,
     name: &'a str,
     value: String,
 }
 
-/// The proof of a security scheme.
+/// The credential of a security scheme.
 fn proof(scheme: Node<'_>) -> Result<Proof<'_>, String> {
     let bearer = || Proof {
         place: "header",

@@ -6,16 +6,16 @@ use crate::notes::Notes;
 use crate::shape::shown;
 use drumfire_plan::Url;
 
-/// Where requests go.
+/// The target of requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Server {
-    /// Scheme, host and port; none of a URL that is relative to the document's.
+    /// Scheme, host and port; `None` for a URL that is relative to the document's.
     pub(super) origin: Option<String>,
-    /// The path before the paths of the document, without a slash at its end.
+    /// The path before the document's paths, without a trailing slash.
     pub(super) path: String,
 }
 
-/// The first of some servers, with its variables' defaults; none where there are none.
+/// The first server, with its variables' defaults; `None` without servers.
 pub(super) fn first(servers: Node<'_>, notes: &mut Notes) -> Option<Server> {
     let server = servers.list().next()?;
     let count = servers.list().count();
@@ -50,7 +50,7 @@ pub(super) fn first(servers: Node<'_>, notes: &mut Notes) -> Option<Server> {
         .next()
         .unwrap_or_default()
         .trim_end_matches('/');
-    // Relative to the scheme of the document's own URL.
+    // The URL is relative to the scheme of the document's URL.
     let whole = match url.strip_prefix("//") {
         Some(rest) => format!("http://{rest}"),
         None => url.to_owned(),
@@ -85,11 +85,11 @@ pub(super) fn first(servers: Node<'_>, notes: &mut Notes) -> Option<Server> {
     })
 }
 
-/// The text before `{name}`, the name, and the text behind; `${name}` is none.
+/// The text before `{name}`, the name, and the text after; `${name}` does not count.
 fn variable(text: &str) -> Option<(&str, &str, &str)> {
     let mut braces = text.match_indices('{').map(|(at, _)| at);
     let at = braces.find(|at| !text[..*at].ends_with('$'))?;
-    // Some write two braces, as for a variable of Postman.
+    // Some documents have two braces, as for a Postman variable.
     let (name, behind) = text[at..].trim_start_matches('{').split_once('}')?;
     Some((
         &text[..at],

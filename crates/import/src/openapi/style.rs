@@ -1,11 +1,11 @@
-//! Values of parameters as texts, by the styles of OpenAPI 3, which are those of RFC 6570.
+//! Serializes the values of parameters by the styles of OpenAPI 3, which come from RFC 6570.
 
 use crate::exchange::MADE_UUID;
 use crate::library::text;
 use drumfire_plan::percent;
 use serde_json::Value;
 
-/// How a parameter writes its value.
+/// How a parameter's value is serialized.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
     Matrix,
@@ -17,14 +17,14 @@ pub(super) enum Style {
     DeepObject,
 }
 
-/// The parameters of a URL keep some characters that others encode.
+/// Which characters of a value are percent-encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Encoding {
-    /// All that has a meaning in a URL.
+    /// All characters with a meaning in a URL.
     All,
-    /// Only what can't stand in a URL (`allowReserved`).
+    /// Only characters that are invalid in a URL (`allowReserved`).
     Reserved,
-    /// Nothing: a field of a header, or a form that is encoded later.
+    /// No characters: for a header field, or a form that is encoded later.
     Nothing,
 }
 
@@ -34,7 +34,7 @@ impl Style {
             "matrix" => Self::Matrix,
             "label" => Self::Label,
             "simple" => Self::Simple,
-            // OpenAPI 3.2 calls the pairs of cookies so.
+            // OpenAPI 3.2 uses this name for the pairs of cookies.
             "form" | "cookie" => Self::Form,
             "spaceDelimited" => Self::SpaceDelimited,
             "pipeDelimited" => Self::PipeDelimited,
@@ -55,7 +55,7 @@ impl Style {
 }
 
 impl Encoding {
-    /// A text in this encoding; values that are made stay.
+    /// A text in this encoding; generated values are kept.
     pub(super) fn encoded(self, text: &str) -> String {
         let parts = text.split(MADE_UUID).map(|part| match self {
             Self::All => percent::encoded(part).into_owned(),
@@ -66,17 +66,17 @@ impl Encoding {
     }
 }
 
-/// A written value.
+/// A serialized value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Written {
-    /// The pairs; one alone without a name in a path or a header.
+    /// The pairs; a single one without a name in a path or a header.
     pub(super) pairs: Vec<(String, String)>,
-    /// Whether it has lists or objects for which OpenAPI has no form.
+    /// Whether the value contains lists or objects for which OpenAPI defines no form.
     pub(super) is_nested: bool,
 }
 
 impl Written {
-    /// `a=1&b=2`, or a value alone.
+    /// `a=1&b=2`, or only a value.
     pub(super) fn joined(&self, separator: &str) -> String {
         let pairs = self.pairs.iter().map(|(name, value)| match name.as_str() {
             "" => value.clone(),
@@ -86,7 +86,7 @@ impl Written {
     }
 }
 
-/// The texts of a value, encoded.
+/// The encoded texts of a value.
 enum Parts {
     Single(String),
     List(Vec<String>),
@@ -107,7 +107,7 @@ impl Parts {
         }
     }
 
-    /// All texts in a row; the members of an object as pairs if it explodes.
+    /// All texts joined; the members of an object become pairs with `explode`.
     fn joined(&self, separator: &str, explodes: bool) -> String {
         let sign = if explodes { "=" } else { separator };
         match self {
@@ -122,7 +122,7 @@ impl Parts {
         }
     }
 
-    /// `;a=1`, with a pair for each item or member if it explodes.
+    /// `;a=1`, with a pair for each item or member with `explode`.
     fn matrix(&self, name: &str, explodes: bool) -> String {
         match self {
             Self::List(items) if explodes => {
@@ -135,7 +135,8 @@ impl Parts {
     }
 }
 
-/// A value within a list or an object as a text. OpenAPI has none for lists and objects.
+/// A value within a list or an object as text. OpenAPI defines no form for nested lists and
+/// objects.
 fn single(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -143,7 +144,7 @@ fn single(value: &Value) -> String {
     }
 }
 
-/// Writes the value of a parameter.
+/// Serializes the value of a parameter.
 pub(super) fn written(
     name: &str,
     value: &Value,
@@ -188,8 +189,8 @@ pub(super) fn written(
     Written { pairs, is_nested }
 }
 
-/// The pairs of an object, with its keys in brackets. Deeper ones are written as most servers read
-/// them.
+/// The pairs of an object, with its keys in brackets. Deeper objects have the form that most
+/// servers accept.
 fn deep(
     name: &str,
     value: &Value,

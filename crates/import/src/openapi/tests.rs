@@ -1,4 +1,4 @@
-//! Descriptions of strangers, and every key of the specification.
+//! Untrusted descriptions, and every key of the specification.
 
 use super::keys;
 use crate::keyed::{self, Keys, row, row_in};
@@ -54,7 +54,7 @@ fn names_that_no_header_can_have_are_left_out_with_a_note() {
     }
 }
 
-/// A description that has an object of each kind.
+/// A description with an object of each kind.
 fn description() -> Value {
     json!({
         "openapi": "3.1.0",
@@ -281,7 +281,7 @@ fn keys_of_bodies() {
     );
 }
 
-/// The keys of schemas that are used.
+/// The used keys of schemas.
 fn used_in_schemas() -> Vec<(&'static str, Value, Option<Value>)> {
     let of = |kind: &str| json!({"type": kind});
     let empty = || json!({});
@@ -346,7 +346,7 @@ fn used_in_schemas() -> Vec<(&'static str, Value, Option<Value>)> {
 fn keys_of_schemas() {
     let mut rows = used_in_schemas();
     rows.extend([
-        // What is not kept to.
+        // Rules that are not followed.
         row("not", json!({"type": "string"})),
         row("if", json!({})),
         row("then", json!({})),
@@ -359,7 +359,7 @@ fn keys_of_schemas() {
         row("maxContains", json!(1)),
         row("unknown", json!(1)),
         row("x-own", json!(1)),
-        // What means nothing for a load.
+        // Keys without meaning for a load.
         row("title", json!("t")),
         row("description", json!("d")),
         row("externalDocs", json!({})),
@@ -446,7 +446,7 @@ fn keys_of_discriminators_examples_and_security_schemes() {
     );
 }
 
-/// The plan and the notes of a description with files beside it.
+/// The plan and the notes for a description with other files.
 fn with_files(files: &[(&str, &str)]) -> (String, Vec<String>) {
     let source = Source {
         text: files[0].1,
@@ -552,7 +552,7 @@ paths:
     }
 }
 
-/// Parameters and bodies as they are sent.
+/// Parameters and bodies, as they are sent.
 #[test]
 fn parameters_and_bodies_are_written_by_their_styles() {
     let root = "

@@ -5,13 +5,13 @@ use crate::library::{Node, text};
 use crate::sample;
 use serde_json::Value;
 
-/// Elements in elements.
+/// The maximum nesting depth of elements.
 const DEPTH_MAX: usize = 64;
-/// The name of an element that nothing names.
+/// The default name of an element.
 const ROOT: &str = "root";
 
 impl Reader<'_> {
-    /// The document of a value: its outermost element has the name of the schema.
+    /// The document of a value; the name of the schema is the name of its outermost element.
     pub(super) fn xml(&mut self, schema: Node<'_>, value: &Value) -> String {
         let reference = schema.get("$ref").str().unwrap_or(ROOT);
         let name = reference.rsplit('/').next().unwrap_or(ROOT);
@@ -27,7 +27,7 @@ impl Reader<'_> {
         Some(form)
     }
 
-    /// Appends the element of a value, or those of a list's items.
+    /// Appends the element of a value, or the elements of a list's items.
     fn element(
         &mut self,
         schema: Option<Node<'_>>,
@@ -45,7 +45,7 @@ impl Reader<'_> {
             format!(" xmlns{sign}=\"{}\"", escaped(namespace))
         });
         let (tag, items) = match value {
-            // Without an element around them, the items have the list's name.
+            // Without a wrapping element, the items have the list's name.
             Value::Array(items) if !has("wrapped") && depth > 0 => {
                 let of = self.items(schema);
                 for item in items {

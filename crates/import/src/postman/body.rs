@@ -6,7 +6,7 @@ use crate::library::Node;
 use crate::shape::shown;
 use serde_json::{Value, json};
 
-/// The methods whose bodies Postman does not send, unless it is told to.
+/// The methods whose bodies Postman does not send by default.
 const WITHOUT_BODY: [&str; 5] = ["GET", "HEAD", "COPY", "PURGE", "UNLOCK"];
 
 impl Reader {
@@ -35,7 +35,7 @@ impl Reader {
         }
     }
 
-    /// The body, and the media type that Postman gives it.
+    /// The body, and the media type that Postman sets.
     fn made(
         &mut self,
         exchange: &mut Exchange,
@@ -101,7 +101,7 @@ impl Reader {
         }
     }
 
-    /// The key of a pair; one with an unknown variable stays, which is noted.
+    /// The key of a pair; an unknown variable is left in the key and noted.
     fn key(&mut self, pair: &Pair<'_>, name: &str) -> String {
         self.fixed(&pair.key).unwrap_or_else(|| {
             let finding = "the name of a field has a variable without a value and stays as it is";
@@ -149,7 +149,7 @@ impl Reader {
         parts
     }
 
-    /// Notes a file of this machine that a request sends: the collection may be a stranger's.
+    /// Notes a file of this machine that a request sends, because the collection may be untrusted.
     fn note_file(&mut self, path: &str) {
         let finding = "the plan sends files that the collection names".to_owned();
         self.all.notes.at(finding, || format!("`{}`", shown(path)));
@@ -176,7 +176,7 @@ impl Reader {
             (_, "") => {}
             (_, text) => match serde_json::from_str::<Value>(text) {
                 Ok(tree) => json["variables"] = tree,
-                // `{"id": {{id}}}` is JSON only once it is filled.
+                // `{"id": {{id}}}` becomes valid JSON only after the variable is replaced.
                 Err(_) => {
                     let fixed = self
                         .fixed(text)

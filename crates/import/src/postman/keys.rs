@@ -1,4 +1,4 @@
-//! The objects of Postman's collections, versions 2.0 and 2.1, with their keys.
+//! The objects of Postman collections, versions 2.0 and 2.1, with their keys.
 
 use crate::shape::{Inner, Shape};
 
@@ -56,7 +56,7 @@ pub(super) static URL: Shape = Shape {
         ("raw", Inner::Value),
         ("variable", Inner::List(&VARIABLE)),
     ],
-    // No server sees it.
+    // A fragment is not sent to the server.
     idle: &["hash"],
 };
 
@@ -120,7 +120,7 @@ pub(super) static GRAPHQL: Shape = Shape {
 pub(super) static OPTIONS: Shape = Shape {
     of: "body options",
     used: &[("raw", Inner::One(&RAW))],
-    // Of the editor: the kinds of the other bodies are their own.
+    // Only the editor uses them: the other kinds of bodies have separate keys.
     idle: &["file", "formdata", "graphql", "urlencoded"],
 };
 

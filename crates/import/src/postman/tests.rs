@@ -288,7 +288,7 @@ fn keys_of_options_of_bodies() {
     );
 }
 
-/// The plan and the notes of a request.
+/// The plan and the notes for a request.
 fn imported(request: &Value, variables: &Value) -> (String, Vec<String>) {
     let document = json!({"item": [{"name": "r", "request": request}], "variable": variables});
     let text = document.to_string();
@@ -297,7 +297,7 @@ fn imported(request: &Value, variables: &Value) -> (String, Vec<String>) {
     (form::print(&imported.document), imported.notes)
 }
 
-/// Checks the URLs that requests come to.
+/// Checks the URLs of requests.
 #[track_caller]
 fn check_urls(rows: &[(Value, &str)]) {
     let variables = json!([{"key": "host", "value": "h.test:8"}, {"key": "base", "value": "http://h.test/v1"},

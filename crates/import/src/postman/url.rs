@@ -6,7 +6,7 @@ use crate::library::Node;
 use crate::shape::shown;
 
 impl Reader {
-    /// The URL of a request; none if it has none.
+    /// The URL of a request; `None` if it is missing.
     pub(super) fn url(&mut self, given: Node<'_>, name: &str) -> Option<Words> {
         if given.value().is_object() {
             self.seen
@@ -31,7 +31,7 @@ impl Reader {
         Some(Words::Plan(url))
     }
 
-    /// The URL up to its path. A variable may have the scheme, too.
+    /// The URL up to its path. The scheme may also be in a variable.
     fn begin(&mut self, start: &str, protocol: Option<&str>) -> String {
         if let Some(protocol) = protocol.filter(|_| !start.contains("://")) {
             let scheme = protocol.trim_end_matches("://").trim_end_matches(':');
@@ -91,7 +91,7 @@ impl Reader {
         }
     }
 
-    /// `:id` in a path, with its value.
+    /// Replaces `:id` in a path by its value.
     fn with_path_variables(&mut self, path: &str, variables: Node<'_>, name: &str) -> String {
         let values = pairs(variables);
         let segments = path.split('/').map(|segment| {
@@ -106,13 +106,13 @@ impl Reader {
                 self.all.notes.at(finding, place);
                 return "1".to_owned();
             }
-            // A value is one segment.
+            // A value is a single segment.
             value.replace('/', "%2F").replace('?', "%3F")
         });
         segments.collect::<Vec<_>>().join("/")
     }
 
-    /// A part of a URL in the words of a plan, with what no URL can have encoded.
+    /// A part of a URL in the form of a plan, with invalid characters encoded.
     fn encoded(&mut self, given: &str) -> String {
         self.plan_words(given, super::Use::Url)
     }
@@ -121,7 +121,7 @@ impl Reader {
 /// The pairs of a query; a pair without a value has no `=`.
 type Query = Vec<(String, Option<String>)>;
 
-/// The pairs of a query that are not switched off, encoded so that each stays one pair.
+/// The enabled pairs of a query, encoded so that each stays a single pair.
 fn query_pairs(query: Node<'_>) -> Query {
     if let Some(text) = query.str() {
         return vec![(text.to_owned(), None)];
@@ -134,7 +134,7 @@ fn query_pairs(query: Node<'_>) -> Query {
     pairs.collect()
 }
 
-/// The parts of a URL that has a host or a path of its own.
+/// The parts of a URL with a separate host or path.
 fn parts(given: Node<'_>) -> Option<(String, String, Query)> {
     let joined = |node: Node<'_>, separator: &str| {
         let item = |item: Node<'_>| item.text().or_else(|| item.get("value").text());
@@ -161,7 +161,7 @@ fn parts(given: Node<'_>) -> Option<(String, String, Query)> {
     ))
 }
 
-/// The parts of a URL that is a text: the text before the path, the path, and the query.
+/// The parts of a URL given as text: the text before the path, the path, and the query.
 fn raw(given: Node<'_>) -> Option<(String, String, Query)> {
     let raw = given.text().or_else(|| given.get("raw").text())?;
     let raw = raw.trim();
@@ -180,7 +180,7 @@ fn raw(given: Node<'_>) -> Option<(String, String, Query)> {
     let (start, path) = before.split_at(end);
     let listed = given.get("query");
     let Some(query) = query else {
-        // The list stands beside a text that lacks it.
+        // The list of pairs accompanies a text without a query.
         return Some((start.to_owned(), path.to_owned(), query_pairs(listed)));
     };
     let pairs = query.split('&').map(|pair| match pair.split_once('=') {

@@ -3,16 +3,16 @@
 use regex_syntax::Parser;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-/// As many repetitions are tried alone.
+/// The maximum number of repetitions that are tried individually.
 const PLACES_MAX: usize = 32;
 
-/// Characters that are taken of a class, if it has them.
+/// The preferred characters of a class.
 const USUAL: [char; 6] = ['a', '0', 'A', '-', '_', ' '];
 
-/// A text that matches a pattern, of a length between two bounds; the nth, if several are known.
+/// A text that matches a pattern, with a length between two bounds; the nth, if several are known.
 ///
 /// # Errors
-/// Why there is none.
+/// The reason why no text was found.
 pub(super) fn matching(
     pattern: &str,
     (least, most): (usize, usize),
@@ -32,14 +32,14 @@ pub(super) fn matching(
         };
         made.add(&pattern).then_some(made)
     };
-    // An empty text is of little use, even where it matches.
+    // An empty text is of little use, even if it matches.
     let wanted = least.max(1);
     let fits = |made: &Made| made.length >= wanted && made.length <= most;
     let first = text(0, None).ok_or("its texts are too long")?;
     if fits(&first) {
         return Ok(first.text);
     }
-    // With more of each repetition, or of one alone: as few as suffice.
+    // Try more of each repetition, or of a single one: as few as suffice.
     let places = std::iter::once(None).chain((0..first.repetitions).map(Some));
     for at in places.take(if first.repetitions > 0 { PLACES_MAX } else { 0 }) {
         let suffices = |more: usize| text(more, at).is_none_or(|made| made.length >= wanted);
@@ -61,22 +61,22 @@ pub(super) fn matching(
     }
 }
 
-/// A text in the making.
+/// A text under construction.
 struct Made {
     text: String,
     length: usize,
     most: usize,
-    /// How many times more than it must a repetition is repeated.
+    /// The number of additional repetitions.
     more: usize,
-    /// The only repetition that is; all, where it is `None`.
+    /// The only repetition that is extended; all if `None`.
     at: Option<usize>,
-    /// How many repetitions there were.
+    /// The number of repetitions in the pattern.
     repetitions: usize,
     nth: usize,
 }
 
 impl Made {
-    /// Appends a part; whether it still fits.
+    /// Appends a part; returns whether it fits.
     fn add(&mut self, part: &Hir) -> bool {
         match part.kind() {
             HirKind::Empty | HirKind::Look(_) => true,
@@ -115,7 +115,7 @@ impl Made {
         self.length += 1;
     }
 
-    /// A character of a class: the usual one, or the nth after it.
+    /// A character of a class: a preferred one, or the nth after it.
     fn member(&self, class: &Class) -> Option<char> {
         let ranges: Vec<(char, char)> = match class {
             Class::Unicode(class) => class.iter().map(|it| (it.start(), it.end())).collect(),
