@@ -1,5 +1,6 @@
 //! Service times that drumfire reports with each of its clocks, compared with a capture of the same
 //! run.
+//!
 //! Server, client and capture are in a separate network namespace. The load is open, at a constant
 //! rate. Client and server have a core each, and in half of the runs a busy loop shares the
 //! client's core. Prints a table, or a JSON object for each run, and draws the last runs with the

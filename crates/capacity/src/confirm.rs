@@ -1,4 +1,5 @@
 //! A confirmation: a constant rate, held long enough that a miss would show.
+//!
 //! The objectives are proven if the upper bound of the share beyond, computed from the number of
 //! independent bursts, is within the allowed share. If no request is beyond, the proof takes as
 //! many requests as a quantile needs. A confirmation that falls between two bursts proves nothing.
