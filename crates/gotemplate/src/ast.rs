@@ -1,14 +1,14 @@
-//! A parsed template: names of functions, variables and templates are numbers already.
+//! A parsed template: functions, variables and templates are resolved to numbers.
 //!
-//! Nodes keep where they stand and print as Go prints them, for error messages.
+//! Each node stores its position and prints as in Go, for error messages.
 
 use crate::number::Number;
 use std::fmt;
 
-/// A list of nodes, executed in turn.
+/// A list of nodes, executed in order.
 pub(crate) type Block = Vec<Node>;
 
-/// Something at the top level of a template.
+/// A top-level element of a template.
 #[derive(Clone, Debug)]
 pub(crate) enum Node {
     Text(Box<str>),
@@ -35,11 +35,11 @@ pub(crate) struct Invocation {
     pub(crate) at: usize,
     pub(crate) name: Box<str>,
     pub(crate) pipe: Option<Pipe>,
-    /// Which of the program's templates it is, when there is one.
+    /// The index of the called template in the program; `None` if it is undefined.
     pub(crate) index: Option<usize>,
 }
 
-/// Commands, each taking the value of the one before as its last argument.
+/// Commands. Each receives the value of the previous command as its last argument.
 #[derive(Clone, Debug)]
 pub(crate) struct Pipe {
     pub(crate) at: usize,
@@ -48,7 +48,7 @@ pub(crate) struct Pipe {
     pub(crate) commands: Vec<Command>,
 }
 
-/// How a pipe gives its value to variables.
+/// The assignment of a pipe's value to variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Assigns {
     /// `:=`
@@ -57,15 +57,15 @@ pub(crate) enum Assigns {
     Old,
 }
 
-/// A variable that gets a pipe's value.
+/// A variable that receives the value of a pipe.
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
     pub(crate) name: Box<str>,
-    /// Its place among the template's variables; `None` when it is out of scope.
+    /// The variable's slot in the template; `None` if the variable is out of scope.
     pub(crate) slot: Option<usize>,
 }
 
-/// A function or value, and its arguments.
+/// A function or value with its arguments.
 #[derive(Clone, Debug)]
 pub(crate) struct Command {
     pub(crate) at: usize,
@@ -73,7 +73,7 @@ pub(crate) struct Command {
     pub(crate) terms: Vec<Term>,
 }
 
-/// An operand and where it stands.
+/// An operand and its position.
 #[derive(Clone, Debug)]
 pub(crate) struct Term {
     pub(crate) at: usize,
@@ -106,7 +106,7 @@ pub(crate) enum TermKind {
 }
 
 impl Node {
-    /// Whether it prints nothing but space, so that a template of such nodes may be defined anew.
+    /// Whether the node prints only white space. A template of blank nodes may be redefined.
     pub(crate) fn is_blank(&self) -> bool {
         match self {
             Self::Text(text) => text.trim().is_empty(),
@@ -178,7 +178,7 @@ fn print_fields(f: &mut fmt::Formatter<'_>, fields: &[Box<str>]) -> fmt::Result 
     fields.iter().try_for_each(|field| write!(f, ".{field}"))
 }
 
-/// The node that an error message names.
+/// The node in an error message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Place<'t> {
     Action(&'t Pipe),
@@ -186,12 +186,12 @@ pub(crate) enum Place<'t> {
     Command(&'t Command),
     Term(&'t Term),
     Template(&'t Invocation),
-    /// An `if`, `with` or `range` as a whole.
+    /// A whole `if`, `with` or `range`.
     Branch(&'t Branch),
 }
 
 impl Place<'_> {
-    /// Where it begins, in bytes.
+    /// The byte offset of the node's start.
     pub(crate) const fn at(&self) -> usize {
         match self {
             Self::Action(pipe) | Self::Pipe(pipe) => pipe.at,

@@ -1,4 +1,4 @@
-//! The functions that Go's `text/template` always has.
+//! The built-in functions of Go's `text/template`.
 
 mod compare;
 mod escape;
@@ -12,7 +12,7 @@ use crate::format;
 use crate::function::Row;
 use crate::value::Value;
 
-/// All but `and`, `or` and `call`, which are evaluated differently.
+/// All built-in functions except `and`, `or` and `call`, which are evaluated differently.
 pub(crate) const FUNCTIONS: &[Row] = &[
     ("eq", "vv*", compare::eq),
     ("ge", "vv", compare::ge),

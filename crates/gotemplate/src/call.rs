@@ -1,29 +1,28 @@
-//! The call of a function: its access to the world, and the limits of an execution.
+//! The context of a function call: access to the outside world, and the limits of an execution.
 
 use crate::env::Env;
 use crate::fault::Fault;
 use crate::sink::Sink;
 use crate::value::Value;
 
-/// How much one execution may do. Reaching a limit is an error of the template.
+/// The limits of one execution. Exceeding a limit is an error of the template.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// The longest text that it may make.
+    /// The maximum length of the output.
     pub output_bytes: usize,
-    /// The bytes of all values that it makes on the way; nothing is given back.
+    /// The maximum total bytes of all intermediate values; freed values count as well.
     pub value_bytes: usize,
-    /// How many steps it may take: actions, calls, rounds of loops, and what functions go
-    /// through.
+    /// The maximum number of steps: actions, calls, loop iterations, and the work of functions.
     pub steps: u64,
 }
 
-/// The longest text that one execution may make.
+/// The maximum output of one execution, in bytes.
 pub const OUTPUT_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// The largest number of bytes of all values that one execution makes.
+/// The maximum bytes of all values that one execution creates.
 pub const VALUE_BYTES_MAX: usize = 256 * 1024 * 1024;
 
-/// How many steps one execution may take: at tens of nanoseconds each, well under a second.
+/// The maximum number of steps of one execution: at tens of nanoseconds each, well under a second.
 pub const STEPS_MAX: u64 = 5_000_000;
 
 impl Default for Limits {
@@ -51,7 +50,7 @@ impl Budget {
         }
     }
 
-    /// Takes some steps.
+    /// Subtracts `count` steps.
     #[inline]
     pub(crate) fn step(&mut self, count: u64) -> Result<(), Fault> {
         match self.steps.checked_sub(count) {
@@ -74,49 +73,50 @@ impl Budget {
     }
 }
 
-/// The context of a function's call, beside its arguments.
+/// The context of a function call, without the arguments.
 pub struct Call<'a> {
-    /// Time, randomness and the like.
+    /// Time, randomness and other access to the outside world.
     pub env: &'a mut dyn Env,
     pub(crate) budget: &'a mut Budget,
 }
 
 impl Call<'_> {
-    /// Counts work that is in proportion to the arguments: one step for each item or 16 bytes.
+    /// Counts work that grows with the arguments: one step for each item or for 16 bytes.
     ///
     /// # Errors
-    /// When the template has done too much.
+    /// If the template has used all of its steps.
     pub fn work(&mut self, count: usize) -> Result<(), Fault> {
         self.budget.step(count as u64)
     }
 
-    /// Counts `count` values that are about to be made.
+    /// Counts `count` values before they are created.
     ///
     /// # Errors
-    /// When the template has made too many.
+    /// If the template has created too many values.
     pub fn values(&mut self, count: usize) -> Result<(), Fault> {
         self.budget.step(count as u64)?;
         self.budget
             .allocate(count.saturating_mul(size_of::<Value>()))
     }
 
-    /// Counts bytes that are about to be made.
+    /// Counts bytes before they are created.
     ///
     /// # Errors
-    /// When the template has made too many.
+    /// If the template has created too many bytes.
     pub fn bytes(&mut self, count: usize) -> Result<(), Fault> {
         self.budget.step(count as u64 / 16)?;
         self.budget.allocate(count)
     }
 
-    /// A random number below `end`, all of them equally likely; 0 when that is 0.
+    /// A uniform random number below `end`; 0 if `end` is 0.
     ///
-    /// The upper half of a product of 128 bits is the number; the few lower halves that would favour
-    /// some numbers are refused.
+    /// The number is the upper half of a 128-bit product. The few lower halves that would favour
+    /// some
+    /// numbers are rejected.
     #[must_use]
     pub fn random_below(&mut self, end: u64) -> u64 {
         let refused = end.wrapping_neg().checked_rem(end).unwrap_or(0);
-        // A stream that only ever gives refused bits must not hold us for ever.
+        // A source that always returns rejected bits must not block forever.
         for _ in 0..64 {
             let product = u128::from(self.env.random()) * u128::from(end);
             if product as u64 >= refused {
@@ -129,7 +129,7 @@ impl Call<'_> {
     /// A random UUID (RFC 9562 section 5.4).
     ///
     /// # Errors
-    /// When the template has made too many values.
+    /// If the template has created too many values.
     pub fn random_uuid(&mut self) -> Result<Value, Fault> {
         let bits = u128::from(self.env.random()) << 64 | u128::from(self.env.random());
         let mut out = [0; 36];
@@ -137,16 +137,16 @@ impl Call<'_> {
         Ok(Value::from(uuid_text(bits, &mut out)))
     }
 
-    /// A text, counted.
+    /// Counts a text and returns it as a value.
     ///
     /// # Errors
-    /// When the template has made too many.
+    /// If the template has created too many bytes.
     pub fn text(&mut self, text: impl Into<String> + AsRef<str>) -> Result<Value, Fault> {
         self.bytes(text.as_ref().len())?;
         Ok(Value::Str(text.as_ref().into()))
     }
 
-    /// A text that is written piece by piece, bounded and counted.
+    /// A text that `write` appends piece by piece, limited and counted.
     pub(crate) fn write(
         &mut self,
         write: impl FnOnce(&mut Sink<'_>) -> Result<(), Fault>,
@@ -159,7 +159,7 @@ impl Call<'_> {
     }
 }
 
-/// Writes random bits as a UUID of version 4.
+/// Writes random bits as a version 4 UUID.
 fn uuid_text(bits: u128, out: &mut [u8; 36]) -> &str {
     const HEX: &[u8; 16] = b"0123456789abcdef";
     let bits = bits & !(0xF << 76) & !(0x3 << 62) | 0x4 << 76 | 0x2 << 62;
@@ -172,6 +172,6 @@ fn uuid_text(bits: u128, out: &mut [u8; 36]) -> &str {
         out[at] = HEX[(bits >> (124 - 4 * n)) as usize & 15];
         at += 1;
     }
-    // Nothing but ASCII was written.
+    // Only ASCII was written.
     std::str::from_utf8(out).unwrap_or_default()
 }

@@ -2,7 +2,7 @@
 
 use crate::fault::Fault;
 
-/// The world as a template sees it. This crate has no clock, no randomness and no environment.
+/// The outside world of a template. This crate has no clock, no randomness and no environment.
 pub trait Env {
     /// Nanoseconds since the Unix epoch.
     fn unix_time_ns(&mut self) -> i64;
@@ -10,18 +10,18 @@ pub trait Env {
     /// 64 random bits.
     fn random(&mut self) -> u64;
 
-    /// The local time in a place (`Local`, or a name of the zone database such as `Europe/Berlin`)
-    /// at a time, in seconds since the Unix epoch. `None` when the place is not known; then Go's
-    /// functions use UTC. `UTC` is never asked for.
+    /// The local time at a place and a time in seconds since the Unix epoch. The place is `Local`
+    /// or a name of the zone database such as `Europe/Berlin`, never `UTC`. `None` if the place is
+    /// unknown; Go's functions then use UTC.
     fn zone(&self, place: &str, unix_seconds: i64) -> Option<ZoneTime> {
         let _ = (place, unix_seconds);
         None
     }
 
-    /// A variable of the environment; empty when it is not set.
+    /// An environment variable; empty if it is not set.
     ///
     /// # Errors
-    /// When templates may not read the environment here.
+    /// If templates may not read the environment.
     fn variable(&self, name: &str) -> Result<String, Fault> {
         Err(format!("the environment is not available here: {name:?}").into())
     }
@@ -29,17 +29,17 @@ pub trait Env {
     /// An address of a host.
     ///
     /// # Errors
-    /// When templates may not look names up here.
+    /// If templates may not resolve names.
     fn host_address(&self, name: &str) -> Result<String, Fault> {
         Err(format!("names can't be looked up here: {name:?}").into())
     }
 }
 
-/// The local time in a place.
+/// The local time at a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ZoneTime {
     /// Seconds east of UTC.
     pub offset_seconds: i32,
-    /// The zone's name then: `CEST`.
+    /// The zone's abbreviation at that time: `CEST`.
     pub abbreviation: String,
 }

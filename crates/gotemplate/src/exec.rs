@@ -1,6 +1,6 @@
-//! Walks a program and writes its text.
+//! Executes a program and writes its text.
 //!
-//! Like Go's executor it keeps the node that it is at, and errors name that one.
+//! As in Go's executor, the state contains the current node, and errors print that node.
 
 mod argument;
 mod field;
@@ -21,21 +21,21 @@ use crate::sink::Sink;
 use crate::value::{IntKind, Value};
 use std::fmt;
 
-/// How deep branches, loops, parentheses and templates may be nested while they are executed.
-/// Each level takes less than 1 KiB of stack.
+/// The maximum nesting of branches, loops, parentheses and templates during execution. Each level
+/// takes less than 1 KiB of stack.
 pub const DEPTH_MAX: usize = 500;
 
-/// The treatment of values where they are printed.
+/// The escaping of printed values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Escape {
-    /// Nothing.
+    /// No escaping.
     #[default]
     None,
-    /// They are escaped as text of HTML, wherever they stand.
+    /// HTML text escaping, regardless of the position.
     Html,
 }
 
-/// Why a template could not be executed, in Go's words.
+/// An execution error, with Go's message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExecError {
     text: Box<str>,
@@ -51,7 +51,7 @@ impl std::error::Error for ExecError {}
 
 pub(crate) type Executed<T> = Result<T, ExecError>;
 
-/// How a node ended.
+/// The way in which a node ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Flow {
     Next,
@@ -59,7 +59,7 @@ enum Flow {
     Continue,
 }
 
-/// An execution under way.
+/// A running execution.
 pub(crate) struct State<'t, 'e> {
     name: &'t str,
     text: &'t str,
@@ -71,10 +71,10 @@ pub(crate) struct State<'t, 'e> {
     output_max: usize,
     env: &'e mut dyn Env,
     budget: Budget,
-    /// The variables of all templates under way; those of the current one begin at `slots_from`.
+    /// The variables of all active templates; the current template's start at `slots_from`.
     slots: Vec<Value>,
     slots_from: usize,
-    /// The arguments of all calls under way.
+    /// The arguments of all active calls.
     arguments: Vec<Value>,
     depth: usize,
 }
@@ -209,7 +209,7 @@ impl<'t> State<'t, '_> {
         self.check(written)
     }
 
-    /// Runs a part one level deeper.
+    /// Runs `run` one nesting level deeper.
     fn deeper<T>(&mut self, run: impl FnOnce(&mut Self) -> Executed<T>) -> Executed<T> {
         if self.depth >= DEPTH_MAX {
             return Err(self.error(format!("exceeded maximum template depth ({DEPTH_MAX})")));

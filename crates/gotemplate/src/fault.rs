@@ -1,14 +1,14 @@
-//! Why a function could not give a value.
+//! The error of a function.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// A function's error, in words that end up after `error calling NAME: `.
+/// A function's error; the message is printed after `error calling NAME: `.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault(Cow<'static, str>);
 
 impl Fault {
-    /// The words.
+    /// The message.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.0

@@ -14,7 +14,7 @@ use crate::time;
 use crate::value::{IntKind, NESTING_MAX, Value};
 use integer::Number;
 
-/// How a value is asked for: a verb and its flags.
+/// A verb with its flags.
 #[derive(Clone, Copy, Debug)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -46,7 +46,7 @@ impl Verb {
         }
     }
 
-    /// Whether a plus stands before numbers; that of `%+v` asks for the names of fields.
+    /// Whether numbers have a plus sign. In `%+v` the flag prints field names instead.
     const fn shows_plus(&self) -> bool {
         self.plus && self.letter != 'v'
     }
@@ -65,7 +65,7 @@ pub(crate) fn plain(sink: &mut Sink<'_>, value: &Value) -> Result<(), Fault> {
     }
 }
 
-/// `%v` of a value for an error message, cut at 1 KiB.
+/// `%v` of a value for an error message, truncated to 1 KiB.
 pub(crate) fn print_or_note(value: &Value) -> String {
     let mut out = String::new();
     match plain(&mut Sink::new(&mut out, 1024), value) {
@@ -74,7 +74,7 @@ pub(crate) fn print_or_note(value: &Value) -> String {
     }
 }
 
-/// `Sprint`: spaces between operands when neither is a string.
+/// `Sprint`: puts a space between two operands if neither is a string.
 pub(crate) fn print(sink: &mut Sink<'_>, values: &[Value]) -> Result<(), Fault> {
     let mut string_before = true;
     for (n, value) in values.iter().enumerate() {
@@ -88,7 +88,7 @@ pub(crate) fn print(sink: &mut Sink<'_>, values: &[Value]) -> Result<(), Fault> 
     Ok(())
 }
 
-/// `Sprintln`: spaces between all operands, and a line's end.
+/// `Sprintln`: puts spaces between all operands and adds a line feed.
 pub(crate) fn println(sink: &mut Sink<'_>, values: &[Value]) -> Result<(), Fault> {
     for (n, value) in values.iter().enumerate() {
         if n > 0 {
@@ -99,7 +99,7 @@ pub(crate) fn println(sink: &mut Sink<'_>, values: &[Value]) -> Result<(), Fault
     sink.text("\n")
 }
 
-/// A value by a verb.
+/// Prints a value with a verb.
 pub(crate) fn verb(sink: &mut Sink<'_>, value: &Value, by: &Verb, depth: u32) -> Result<(), Fault> {
     if depth > NESTING_MAX {
         return Err("a value is nested too deeply to be printed".into());
@@ -180,7 +180,8 @@ fn separate(sink: &mut Sink<'_>, n: usize, by: &Verb) -> Result<(), Fault> {
     }
 }
 
-/// A whole number of JSON: a float that keeps its digits, and an integer where Go refuses a float.
+/// Prints a whole number from JSON: as a float with all digits, or as an integer if the verb does
+/// not accept floats in Go.
 fn whole(sink: &mut Sink<'_>, number: i64, by: &Verb) -> Result<(), Fault> {
     let is_digits = match by.letter {
         'v' => by.precision.is_none(),
@@ -257,7 +258,7 @@ fn string(sink: &mut Sink<'_>, text: &str, value: &Value, by: &Verb) -> Result<(
     }
 }
 
-/// The first characters.
+/// The first `count` characters.
 fn cut(text: &str, count: Option<usize>) -> &str {
     let end = count.and_then(|count| text.char_indices().nth(count));
     end.map_or(text, |(end, _)| &text[..end])
@@ -287,7 +288,7 @@ fn hex(bytes: &[u8], by: &Verb) -> String {
     out
 }
 
-/// A text in its width, which counts characters.
+/// Pads a text to its width, counted in characters.
 pub(crate) fn pad(sink: &mut Sink<'_>, text: &str, by: &Verb) -> Result<(), Fault> {
     let missing = match by.width {
         Some(width) => width.saturating_sub(text.chars().count()),
@@ -301,7 +302,7 @@ pub(crate) fn pad(sink: &mut Sink<'_>, text: &str, by: &Verb) -> Result<(), Faul
     sink.text(text)
 }
 
-/// `%!d(string=hi)`: the verb does not suit the value.
+/// `%!d(string=hi)`: the verb does not accept the value.
 pub(crate) fn bad_verb(sink: &mut Sink<'_>, value: &Value, by: &Verb) -> Result<(), Fault> {
     sink.text("%!")?;
     sink.char(by.letter)?;

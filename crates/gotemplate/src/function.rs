@@ -1,4 +1,4 @@
-//! A function that templates can name, and its parameters.
+//! A function of templates, and its parameters.
 
 use crate::call::Call;
 use crate::fault::Fault;
@@ -6,12 +6,12 @@ use crate::value::Value;
 use std::fmt;
 use std::sync::Arc;
 
-/// The type of a parameter. Go's templates convert nothing but constants: an `int64` is no `int`.
+/// The type of a parameter. Go's templates convert only constants: an `int64` is not an `int`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parameter {
-    /// `interface {}`: everything.
+    /// `interface {}`: any value.
     Any,
-    /// A value as it is, none at all included: the built-in functions' parameter.
+    /// Any value or no value, unconverted: the parameter of built-in functions.
     Reflected,
     /// `bool`
     Bool,
@@ -69,19 +69,19 @@ impl Parameter {
     }
 }
 
-/// How many arguments of which types a function takes.
+/// The number and types of a function's arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signature {
-    /// The parameters that must be there.
+    /// The required parameters.
     pub fixed: Vec<Parameter>,
-    /// The type of further arguments, any number of them.
+    /// The type of any number of further arguments.
     pub variadic: Option<Parameter>,
 }
 
 impl Signature {
-    /// A signature from letters: `a` interface, `b` bool, `f` float64, `i` int, `I` int64,
-    /// `m` map, `s` string, `t` time, `d` duration, `V` version, `v` any value or none. A star
-    /// at the end lets the last one be there any number of times. Other letters mean nothing.
+    /// A signature from letters: `a` interface, `b` bool, `f` float64, `i` int, `I` int64, `m` map,
+    /// `s` string, `t` time, `d` duration, `V` version, `v` any value or none. With a star at the
+    /// end, the last parameter is variadic. Other letters are ignored.
     #[must_use]
     pub fn of(letters: &str) -> Self {
         let starred = letters.ends_with('*');
@@ -96,10 +96,10 @@ impl Signature {
     }
 }
 
-/// A function of this crate.
+/// A function from this crate.
 pub(crate) type Native = fn(&mut Call<'_>, &[Value]) -> Result<Value, Fault>;
 
-/// A function of a caller's.
+/// A function from the caller.
 pub(crate) type Custom = dyn Fn(&mut Call<'_>, &[Value]) -> Result<Value, Fault> + Send + Sync;
 
 /// A function's body.
@@ -107,15 +107,15 @@ pub(crate) type Custom = dyn Fn(&mut Call<'_>, &[Value]) -> Result<Value, Fault>
 pub(crate) enum Body {
     Native(Native),
     Custom(Arc<Custom>),
-    /// Stops at the first argument that is false; the rest is not evaluated.
+    /// Stops at the first false argument; the rest is not evaluated.
     And,
-    /// Stops at the first argument that is true.
+    /// Stops at the first true argument; the rest is not evaluated.
     Or,
-    /// Calls its first argument, which is never a function here.
+    /// Calls its first argument, which is never a function in this crate.
     CallValue,
 }
 
-/// A function that templates can name.
+/// A function of templates.
 #[derive(Clone)]
 pub(crate) struct Function {
     pub(crate) signature: Arc<Signature>,
@@ -123,7 +123,7 @@ pub(crate) struct Function {
 }
 
 impl Function {
-    /// A function with this body; [`Signature::of`] explains the letters.
+    /// A function with this body. See [`Signature::of`] for the letters.
     pub(crate) fn new(signature: &str, body: Body) -> Self {
         Self {
             signature: Arc::new(Signature::of(signature)),
@@ -140,5 +140,5 @@ impl fmt::Debug for Function {
     }
 }
 
-/// A row of the tables of functions: name, signature, body.
+/// A row of a function table: name, signature, body.
 pub(crate) type Row = (&'static str, &'static str, Native);

@@ -11,12 +11,12 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Functions {
     by_name: HashMap<String, Function>,
-    /// Go looks these up only when no function has the name.
+    /// Used only if `by_name` does not contain the name, as in Go.
     builtin: HashMap<&'static str, Function>,
 }
 
 impl Functions {
-    /// Those of Go's `text/template` alone, which are always there.
+    /// The built-in functions of Go's `text/template`, which are always available.
     #[must_use]
     pub fn builtin() -> Self {
         let mut builtin: HashMap<&'static str, Function> = HashMap::new();
@@ -36,7 +36,7 @@ impl Functions {
         }
     }
 
-    /// Those of Go and those of sprig.
+    /// The built-in functions and the functions of sprig.
     #[must_use]
     pub fn sprig() -> Self {
         let mut functions = Self::builtin();
@@ -47,8 +47,8 @@ impl Functions {
         functions
     }
 
-    /// Adds a function; one of the same name is replaced. [`Signature::of`] explains the letters.
-    /// The arguments have been checked when it is called.
+    /// Adds a function, or replaces the function with this name. See [`Signature::of`] for the
+    /// letters. The arguments are checked before each call.
     #[must_use]
     pub fn with(
         mut self,
@@ -61,14 +61,14 @@ impl Functions {
         self
     }
 
-    /// Removes a function; those of Go itself stay.
+    /// Removes a function; built-in functions stay.
     #[must_use]
     pub fn without(mut self, name: &str) -> Self {
         self.by_name.remove(name);
         self
     }
 
-    /// Whether there is a function of this name.
+    /// Whether a function with this name exists.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.find(name).is_some()

@@ -1,17 +1,19 @@
-//! Go's template language and the functions that its users know, for the dialects of Go tools.
+//! Go's template language with its common functions, for the dialects of Go tools.
 //!
-//! A [`Template`] is parsed once with a set of [`Functions`] (Go's own and those of sprig v3), and
-//! executed with a [`Value`] as its data and an [`Env`] as its world. Its output and its error
-//! messages are Go's.
+//! A [`Template`] is parsed once with a set of [`Functions`] (Go's built-in functions and sprig
+//! v3).
+//! Each execution has a [`Value`] as its data and an [`Env`] as its outside world. Output and error
+//! messages are the same as in Go.
 //!
-//! Templates come from users, so that they may be hostile: how deep they nest, how much they
-//! write, how many values they make and how many steps they take is bounded ([`Limits`]).
+//! Templates come from users and may be hostile. [`Limits`] bounds their nesting, output, values
+//! and
+//! steps.
 //!
-//! Must not know I/O, clocks or plans: time, randomness and variables are given.
+//! Must not know I/O, clocks or plans: the caller passes time, randomness and variables.
 //! Start reading at `template.rs`; `parse.rs` and `exec.rs` are its two halves, and `sprig.rs`
 //! lists the functions by group.
 //!
-//! `data` also offers Go templates, as a filter of native templates.
+//! `data` also offers Go templates as a filter in native templates.
 
 mod ast;
 mod builtin;

@@ -1,4 +1,4 @@
-//! The methods of Go's types that templates call.
+//! The methods of Go types that templates may call.
 
 mod times;
 mod versions;
@@ -6,7 +6,7 @@ mod versions;
 use crate::function::Row;
 use crate::value::Value;
 
-/// The methods of a value's type; the letters of their signatures leave the receiver out.
+/// The methods of a value's type; their signatures omit the receiver.
 pub(crate) const fn methods(value: &Value) -> &'static [Row] {
     match value {
         Value::Time(_) => times::METHODS,

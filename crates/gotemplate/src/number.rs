@@ -1,8 +1,8 @@
-//! Number constants, with all the types that they could have.
+//! Numeric constants, with all types that each could have.
 
 use crate::quote::{self, Unit};
 
-/// A constant: a number is of whichever type the place asks for, if it is one of these.
+/// A constant. A number takes the type of its context, if the number fits.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Number {
     pub(crate) int: Option<i64>,
@@ -11,7 +11,7 @@ pub(crate) struct Number {
     pub(crate) text: String,
 }
 
-/// One more than the largest `int64`; exact, as powers of two are.
+/// 2^63, one more than the largest `int64`; exact as a float.
 pub(crate) const TWO_TO_63: f64 = (1u64 << 63) as f64;
 
 impl Number {
@@ -28,7 +28,7 @@ impl Number {
             text: text.to_owned(),
         };
         if number.int == Some(0) {
-            number.uint = Some(0); // Also for -0.
+            number.uint = Some(0); // Also applies to -0.
         }
         if let Some(int) = number.int {
             number.float = Some(int as f64);
@@ -57,7 +57,7 @@ impl Number {
         Ok(())
     }
 
-    /// A character such as `'x'`, which is its code.
+    /// A character constant such as `'x'`; its value is the code point.
     pub(crate) fn parse_char(text: &str) -> Result<Self, String> {
         let Some((unit, tail)) = quote::unquote_unit(&text[1..], '\'') else {
             return Err("invalid syntax".to_owned());
@@ -77,7 +77,7 @@ impl Number {
         })
     }
 
-    /// Whether it is a float where nothing else is asked for.
+    /// Whether the constant is a float if its context requires no type.
     pub(crate) fn is_float_by_itself(&self) -> bool {
         let text = &self.text;
         let hex = text.len() > 2
@@ -90,7 +90,7 @@ impl Number {
     }
 }
 
-/// An integer as Go's `ParseInt` reads it with base 0.
+/// Parses an integer as Go's `ParseInt` does with base 0.
 pub(crate) fn int(text: &str) -> Option<i64> {
     let (negative, digits) = match text.as_bytes().first()? {
         b'-' => (true, &text[1..]),
@@ -104,8 +104,8 @@ pub(crate) fn int(text: &str) -> Option<i64> {
     }
 }
 
-/// An integer as Go's `ParseUint` reads it with base 0: prefixes, octal after a zero, and
-/// underscores between digits.
+/// Parses an integer as Go's `ParseUint` does with base 0: prefixes, octal after a leading zero,
+/// and underscores between digits.
 fn uint(text: &str) -> Option<u64> {
     let lower = text.get(..2).map(str::to_ascii_lowercase);
     let (radix, digits, prefixed) = match lower.as_deref() {
@@ -119,14 +119,14 @@ fn uint(text: &str) -> Option<u64> {
         return None;
     }
     let digits = digits.replace('_', "");
-    // The standard library would take a sign.
+    // The standard library would accept a sign.
     if !digits.chars().all(|c| c.is_digit(radix)) {
         return None;
     }
     u64::from_str_radix(&digits, radix).ok()
 }
 
-/// Underscores stand between digits, or between a prefix and a digit.
+/// Whether every underscore is between two digits, or between a prefix and a digit.
 fn underscores_are_right(digits: &str, prefixed: bool) -> bool {
     let mut before_is_digit = prefixed;
     for c in digits.chars() {
@@ -138,7 +138,7 @@ fn underscores_are_right(digits: &str, prefixed: bool) -> bool {
     before_is_digit || (digits.is_empty() && prefixed)
 }
 
-/// A float as Go's `ParseFloat` reads it.
+/// Parses a float as Go's `ParseFloat` does.
 pub(crate) fn float(text: &str) -> Option<f64> {
     let unsigned = text.trim_start_matches(['+', '-']);
     if unsigned.len() + 1 < text.len() {
@@ -155,13 +155,13 @@ pub(crate) fn float(text: &str) -> Option<f64> {
     Some(if text.starts_with('-') { -value } else { value })
 }
 
-/// `1.8p3`, without its prefix: hexadecimal digits, times two to the exponent.
+/// Parses `1.8p3`, without a prefix: hexadecimal digits, times two to the exponent.
 fn hex_float(text: &str) -> Option<f64> {
     let (mantissa, exponent) = text.split_once('p')?;
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let digits = format!("{whole}{fraction}").replace('_', "");
     if digits.is_empty() || digits.len() > 13 {
-        return None; // More digits would need rounding.
+        return None; // More digits would require rounding.
     }
     let value = u64::from_str_radix(&digits, 16).ok()?;
     let exponent: i32 = exponent.parse().ok()?;

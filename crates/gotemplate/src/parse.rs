@@ -1,7 +1,7 @@
-//! Tokens to a program, with Go's error messages.
+//! Parses tokens to a program, with Go's error messages.
 //!
-//! Go's parser knows which variables stand in scope as text, its executor as a stack; the two
-//! differ, and both are kept here so that slots are right and errors come when Go has them.
+//! Go's parser tracks the variables in scope by name, Go's executor as a stack. The two differ, and
+//! this parser tracks both, so that slots are right and errors occur at the same time as in Go.
 
 pub(crate) mod control;
 pub(crate) mod lex;
@@ -15,13 +15,13 @@ use lex::{Keyword, Kind, Lexer, LoopWords, Token};
 use std::collections::HashMap;
 use std::fmt;
 
-/// How deep actions and parentheses may be nested.
+/// The maximum nesting of actions and parentheses.
 pub const NESTING_MAX: usize = 100;
 
-/// How many variables a template may have in scope at once.
+/// The maximum number of variables in a template's scope.
 pub const VARIABLES_MAX: usize = 1000;
 
-/// Why a text is no template, in Go's words.
+/// A parse error, with Go's message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
     text: String,
@@ -35,22 +35,22 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
-/// One of the templates of a program: the whole text, or what `define` and `block` name.
+/// A template of the program: the whole text, or the body of a `define` or `block`.
 #[derive(Clone, Debug)]
 pub(crate) struct Definition {
     pub(crate) name: Box<str>,
     pub(crate) body: Block,
-    /// How many variables it needs at once, `$` included.
+    /// The maximum number of variables in scope at a time, `$` included.
     pub(crate) slots: usize,
 }
 
-/// All that parsing gives.
+/// The result of parsing.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
     pub(crate) definitions: Vec<Definition>,
-    /// Which definition is executed.
+    /// The index of the definition to execute.
     pub(crate) root: usize,
-    /// The functions that it uses.
+    /// The functions that the program uses.
     pub(crate) functions: Vec<Function>,
 }
 
@@ -62,15 +62,15 @@ enum Ending {
     Else,
 }
 
-/// A template being parsed; `define` and `block` begin another within it.
+/// A template that is being parsed; `define` and `block` start a nested template.
 #[derive(Default)]
 struct Scope {
     name: String,
     tokens: [Option<Token>; 3],
     peeked: usize,
-    /// The variables that Go's parser sees.
+    /// The variables in scope for Go's parser.
     visible: Vec<String>,
-    /// The variables that Go's executor has on its stack here, each in the slot of its position.
+    /// The variables on the stack of Go's executor; the index is the slot.
     stacked: Vec<String>,
     slots: usize,
     ranges: usize,
@@ -85,7 +85,7 @@ pub(crate) struct Parser<'t> {
     scope: Scope,
     depth: usize,
     program: Program,
-    /// The number of each template that has a name so far.
+    /// The numbers of the templates named so far.
     names: HashMap<String, usize>,
     function_numbers: HashMap<String, usize>,
 }
@@ -155,7 +155,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The nodes up to an `end` or `else`.
+    /// Parses the nodes up to an `end` or `else`.
     fn list(&mut self) -> Parsed<(Block, Ending)> {
         let mut body = Block::new();
         while self.peek_solid().kind != Kind::End {
@@ -167,7 +167,7 @@ impl<'t> Parser<'t> {
         Err(self.error("unexpected EOF"))
     }
 
-    /// A text or an action; inside `Ok`, `end` and `else` are errors.
+    /// Parses a text or an action; the inner error is an `end` or `else`.
     fn node(&mut self) -> Parsed<Result<Node, Ending>> {
         let token = self.next_solid();
         match token.kind {
@@ -182,7 +182,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Takes a finished template into the program.
+    /// Adds a finished template to the program.
     fn define(&mut self, body: Block) -> Parsed<usize> {
         let definition = Definition {
             name: self.scope.name.as_str().into(),
@@ -210,14 +210,14 @@ impl<'t> Parser<'t> {
         Ok(index)
     }
 
-    /// Gives every `template` action the number of its template.
+    /// Sets the template number of every `template` action.
     fn link(&mut self) {
         for definition in &mut self.program.definitions {
             link_block(&mut definition.body, &self.names);
         }
     }
 
-    /// The number of a function among those that the program uses.
+    /// The number of a function in the program; adds the function at its first use.
     fn function(&mut self, name: &str) -> Parsed<usize> {
         if let Some(number) = self.function_numbers.get(name) {
             return Ok(*number);
@@ -255,13 +255,13 @@ impl<'t> Parser<'t> {
         self.scope.peeked += 1;
     }
 
-    /// Gives back the last token and this one, which came before it.
+    /// Returns the last token and `before`, the token before it, to the token queue.
     fn back_up_with(&mut self, before: Token) {
         self.scope.tokens[1] = Some(before);
         self.scope.peeked = 2;
     }
 
-    /// Gives back the last token and these two, which came before it.
+    /// Returns the last token and the two tokens before it to the token queue.
     fn back_up_with_two(&mut self, first: Token, second: Token) {
         self.scope.tokens[1] = Some(second);
         self.scope.tokens[2] = Some(first);
@@ -291,7 +291,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// An error at the last token that was read.
+    /// An error at the last token.
     fn error(&self, message: impl fmt::Display) -> ParseError {
         let line = self.scope.tokens[0].as_ref().map_or(0, |token| token.line);
         ParseError {
@@ -314,7 +314,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Runs a part of the parser one level deeper.
+    /// Runs `parse` one nesting level deeper.
     fn deeper<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth >= NESTING_MAX {
             return Err(self.error("max expression depth exceeded"));
@@ -335,7 +335,7 @@ impl Ending {
     }
 }
 
-/// A token in an error message.
+/// A token as printed in an error message.
 fn print(token: &Token) -> String {
     match token.kind {
         Kind::End => "EOF".to_owned(),

@@ -1,4 +1,4 @@
-//! Go's quoted strings, both ways.
+//! Go's string literals: quoting and unquoting.
 
 use crate::raw_bytes;
 use std::fmt::Write as _;
@@ -14,7 +14,7 @@ pub(crate) fn quoted(text: &str) -> String {
     out
 }
 
-/// The same in ASCII alone, as `%+q` prints it.
+/// A string in double quotes and in ASCII, as `%+q` prints it.
 pub(crate) fn quoted_ascii(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
@@ -89,14 +89,13 @@ fn push_code(out: &mut String, c: char) {
     };
 }
 
-/// Whether Go prints the character as it is: letters, marks, numbers, punctuation, symbols and
-/// the ASCII space.
+/// Whether Go prints the character without an escape: letters, marks, numbers, punctuation, symbols
+/// and the ASCII space.
 pub(crate) fn is_printable(c: char) -> bool {
     if c.is_ascii() {
         return c == ' ' || c.is_ascii_graphic();
     }
-    // Behind another character, the standard library escapes only characters that are not
-    // printable.
+    // After another character, the standard library escapes only characters that are not printable.
     let mut pair = String::from("a");
     pair.push(c);
     let mut escaped = String::new();
@@ -104,7 +103,7 @@ pub(crate) fn is_printable(c: char) -> bool {
     !escaped.contains('\\')
 }
 
-/// The string that a literal in double quotes or backquotes stands for.
+/// The string value of a literal in double quotes or backquotes.
 pub(crate) fn unquote(literal: &str) -> Option<String> {
     if let Some(raw) = literal.strip_prefix('`') {
         return Some(raw.strip_suffix('`')?.replace('\r', ""));
@@ -122,14 +121,14 @@ pub(crate) fn unquote(literal: &str) -> Option<String> {
     Some(raw_bytes::to_text(&bytes))
 }
 
-/// The value of an escape: a byte may be a part of a character only.
+/// The value of an escape; a byte may be only a part of a character.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Unit {
     Byte(u8),
     Char(char),
 }
 
-/// The first unit of a literal's inside, and what follows.
+/// The first unit of a literal's content, and the rest.
 pub(crate) fn unquote_unit(text: &str, quote: char) -> Option<(Unit, &str)> {
     let mut chars = text.chars();
     let first = chars.next()?;
@@ -160,7 +159,7 @@ pub(crate) fn unquote_unit(text: &str, quote: char) -> Option<(Unit, &str)> {
     Some((Unit::Char(simple), rest))
 }
 
-/// A number of `digits` digits: two or three make a byte, more a character.
+/// A number of `digits` digits: with two or three digits a byte, with more a character.
 fn coded(text: &str, digits: usize, radix: u32) -> Option<(Unit, &str)> {
     let number = text.get(..digits)?;
     if !number.chars().all(|c| c.is_digit(radix)) {

@@ -1,10 +1,10 @@
-//! Go's strings that are no UTF-8: half a character, or what was decoded from base 64.
+//! Go strings that are not valid UTF-8: a partial character, or decoded base64.
 //!
-//! A string of Go is bytes. Here it is a `str`, in which each byte that is no part of a character
-//! is one of 128 characters: the last of plane 16, which are for private use, so that no text has
-//! them. Functions that look at bytes go through [`of_text`] and [`to_text`]; all others take and
-//! keep the characters like any other. Where a template's output ends, [`end`] makes of each byte
-//! what Go's JSON makes of it.
+//! A Go string consists of bytes. This crate uses `str` and encodes each byte outside a valid
+//! character as one of 128 characters: the last of plane 16, which are for private use and do not
+//! occur in texts. Functions on bytes convert with [`of_text`] and [`to_text`]; all other functions
+//! treat these characters like any other. At the end of a template's output, [`end`] replaces each
+//! byte as Go's JSON encoder does.
 
 use std::borrow::Cow;
 
@@ -12,22 +12,22 @@ use std::borrow::Cow;
 const FIRST: char = '\u{10FF80}';
 const _: () = assert!(FIRST as u32 + 0x7f == char::MAX as u32);
 
-/// The byte with which these characters, and few others, begin.
+/// The first UTF-8 byte of these characters, and of few others.
 const LEAD: u8 = 0xf4;
 
-/// The character of a byte that is no part of another.
+/// The character that encodes a byte outside a valid character.
 fn char_of(byte: u8) -> char {
     let code = u32::from(FIRST) + u32::from(byte & 0x7f);
     char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
-/// The byte that a character stands for.
+/// The byte that a character encodes; `None` for all other characters.
 pub(crate) fn byte_of(c: char) -> Option<u8> {
     let byte = u32::from(c).checked_sub(u32::from(FIRST))?;
     Some(0x80 | byte as u8)
 }
 
-/// The bytes of a string.
+/// The bytes of a string, with encoded bytes decoded.
 pub(crate) fn of_text(text: &str) -> Cow<'_, [u8]> {
     if !text.as_bytes().contains(&LEAD) {
         return Cow::Borrowed(text.as_bytes());
@@ -52,7 +52,7 @@ pub(crate) fn to_text(bytes: &[u8]) -> String {
     text
 }
 
-/// Appends characters; one that stands for a byte is written as its own four.
+/// Appends characters. A character that would encode a byte is written as its own four bytes.
 fn push_valid(text: &mut String, valid: &str) {
     if !valid.as_bytes().contains(&LEAD) {
         text.push_str(valid);
@@ -66,8 +66,8 @@ fn push_valid(text: &mut String, valid: &str) {
     }
 }
 
-/// Ends an output that begins at `start`: bytes that have become characters are these, and each
-/// other is U+FFFD.
+/// Ends an output that begins at `start`: encoded bytes that form characters become these
+/// characters, and each other becomes U+FFFD.
 pub(crate) fn end(out: &mut String, start: usize) {
     if !out.as_bytes()[start..].contains(&LEAD) {
         return;

@@ -1,16 +1,16 @@
-//! Where text goes, with a bound.
+//! A text output with a maximum length.
 
 use crate::fault::Fault;
 use std::fmt::Write as _;
 
-/// A text that may grow only so far.
+/// A text with a maximum length.
 pub(crate) struct Sink<'a> {
     out: &'a mut String,
     length_max: usize,
 }
 
 impl<'a> Sink<'a> {
-    /// Appends to `out` until it is `length_max` bytes long.
+    /// Appends to `out` until it has `length_max` bytes.
     pub(crate) const fn new(out: &'a mut String, length_max: usize) -> Self {
         Self { out, length_max }
     }

@@ -25,7 +25,7 @@ mod wrap;
 
 use crate::function::Row;
 
-/// All of them.
+/// The rows of all groups.
 pub(crate) fn rows() -> impl Iterator<Item = &'static Row> {
     [
         absent::FUNCTIONS,
@@ -54,7 +54,7 @@ pub(crate) fn rows() -> impl Iterator<Item = &'static Row> {
     .flatten()
 }
 
-/// Arguments whose types the signature has checked.
+/// Access to arguments. The signature has already checked their types.
 mod arguments {
     use crate::value::Map;
     use crate::value::Value;
@@ -72,7 +72,7 @@ mod arguments {
         }
     }
 
-    /// A `map[string]interface {}`; `None` when it is nil.
+    /// A `map[string]interface {}`; `None` if it is nil.
     pub(super) fn map(args: &[Value], n: usize) -> Option<&Map> {
         match args.get(n) {
             Some(Value::Map(map)) => Some(map),

@@ -1,4 +1,4 @@
-//! A template: parsed once, executed for every request.
+//! A template: parsed once, executed for each request.
 
 use crate::ast::Node;
 use crate::call::Limits;
@@ -9,7 +9,7 @@ use crate::parse::{self, ParseError, Program};
 use crate::value::Value;
 use std::sync::Arc;
 
-/// A parsed template. Executing it changes nothing in it, so that threads may share it.
+/// A parsed template. Execution does not change it, so threads can share it.
 #[derive(Clone, Debug)]
 pub struct Template {
     name: Arc<str>,
@@ -21,10 +21,10 @@ pub struct Template {
 }
 
 impl Template {
-    /// Parses a text; the name stands in error messages.
+    /// Parses a text. `name` is printed in error messages.
     ///
     /// # Errors
-    /// When the text is no template, or names a function that is not among `functions`.
+    /// If the text is not a valid template, or uses a function that is not in `functions`.
     pub fn parse(name: &str, text: &str, functions: &Functions) -> Result<Self, ParseError> {
         Ok(Self {
             name: name.into(),
@@ -32,42 +32,43 @@ impl Template {
             program: Arc::new(parse::parse(name, text, functions)?),
             limits: Limits::default(),
             escape: Escape::None,
-            // Comments and trim markers change the text as well.
+            // Comments and trim markers change the text too.
             has_actions: text.contains("{{"),
         })
     }
 
-    /// With other limits.
+    /// Replaces the limits.
     #[must_use]
     pub const fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// With values that are escaped where they are printed.
+    /// Sets the escaping of printed values.
     #[must_use]
     pub const fn escaping(mut self, escape: Escape) -> Self {
         self.escape = escape;
         self
     }
 
-    /// Whether it is its own output: there is no action in it, of any kind.
+    /// Whether the output equals the text: the text has no actions.
     #[must_use]
     pub const fn is_static(&self) -> bool {
         !self.has_actions
     }
 
-    /// Whether it prints its text without looking at anything: nothing but text and definitions.
+    /// Whether the output is independent of data and environment: the template has only text and
+    /// definitions.
     #[must_use]
     pub fn is_constant(&self) -> bool {
         let root = &self.program.definitions[self.program.root];
         root.body.iter().all(|node| matches!(node, Node::Text(_)))
     }
 
-    /// Appends its output for these data. Output that was written before an error stays.
+    /// Appends the output for `data`. After an error, the output written so far stays.
     ///
     /// # Errors
-    /// Those of Go's `Execute`, and when a limit is reached.
+    /// The errors of Go's `Execute`, and exceeded limits.
     pub fn execute(
         &self,
         data: &Value,

@@ -1,4 +1,4 @@
-//! Go's `time`: moments, their layouts, and durations.
+//! Go's `time`: moments, layouts and durations.
 
 pub(crate) mod civil;
 pub(crate) mod duration;
@@ -9,7 +9,7 @@ use crate::env::{Env, ZoneTime};
 use civil::Civil;
 use std::rc::Rc;
 
-/// A moment as clocks show it somewhere.
+/// A point in time as a clock at a place shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moment {
     /// Seconds since the Unix epoch.
@@ -18,20 +18,20 @@ pub struct Moment {
     pub(crate) nanos: u32,
     /// `Local`, `UTC` or a name of the zone database.
     pub(crate) place: Rc<str>,
-    /// Seconds east of UTC there, then.
+    /// Seconds east of UTC at this place and time.
     pub(crate) offset_seconds: i32,
-    /// The zone's name there, then.
+    /// The zone's name at this place and time.
     pub(crate) abbreviation: Rc<str>,
 }
 
 /// The seconds of Go's zero time, the first moment of the year 1.
 const ZERO_SECONDS: i64 = -62_135_596_800;
 
-/// Moments are kept within these seconds, 290 years beyond the years 0 and 9999.
+/// The limit of moments in seconds, 290 years beyond the years 0 and 9999.
 const SECONDS_MAX: i64 = 253_402_300_799 + (i64::MAX / 1_000_000_000);
 
 impl Moment {
-    /// A moment in a place; UTC when the place is not known.
+    /// A moment at a place; in UTC if the place is unknown.
     pub(crate) fn at(env: &dyn Env, unix_seconds: i64, nanos: u32, place: &str) -> Self {
         let unix_seconds = unix_seconds.clamp(-SECONDS_MAX, SECONDS_MAX);
         let zone = match place {
@@ -52,7 +52,7 @@ impl Moment {
         }
     }
 
-    /// A moment given by an offset from UTC alone, whose zone has this name.
+    /// A moment with a fixed offset from UTC, and a name for its zone.
     pub(crate) fn at_offset(
         unix_seconds: i64,
         nanos: u32,
@@ -68,7 +68,7 @@ impl Moment {
         }
     }
 
-    /// A moment as clocks show it in a zone; in UTC when there is none.
+    /// A moment as a clock in `zone` shows it; in UTC without a zone.
     #[must_use]
     pub fn shown(unix_seconds: i64, nanos: u32, zone: Option<ZoneTime>) -> Self {
         let (offset, name) = match &zone {
@@ -78,7 +78,7 @@ impl Moment {
         Self::at_offset(unix_seconds, nanos, offset, name)
     }
 
-    /// Its text by one of Go's layouts: `2006-01-02T15:04:05Z07:00`.
+    /// The moment's text in a Go layout such as `2006-01-02T15:04:05Z07:00`.
     #[must_use]
     pub fn format(&self, layout: &str) -> String {
         layout::format(self, layout)
@@ -89,11 +89,11 @@ impl Moment {
         Self::at_offset(ZERO_SECONDS, 0, 0, "UTC")
     }
 
-    /// Now, where the caller is.
+    /// The current time at the caller's place.
     pub(crate) fn now(env: &mut dyn Env) -> Self {
         let now = env.unix_time_ns();
         let seconds = now.div_euclid(1_000_000_000);
-        // The remainder lies between 0 and a second.
+        // The remainder is from 0 to below a second.
         let nanos = u32::try_from(now.rem_euclid(1_000_000_000)).unwrap_or(0);
         Self::at(env, seconds, nanos, "Local")
     }
@@ -102,7 +102,7 @@ impl Moment {
         self.unix_seconds == ZERO_SECONDS && self.nanos == 0
     }
 
-    /// Later by some nanoseconds, in the same place.
+    /// The moment `nanos` nanoseconds later, at the same place.
     pub(crate) fn plus(&self, env: &dyn Env, nanos: i64) -> Self {
         let total = i64::from(self.nanos) + nanos.rem_euclid(1_000_000_000);
         let seconds = self
@@ -113,7 +113,7 @@ impl Moment {
         self.moved(env, seconds, nanos)
     }
 
-    /// Another moment in the same place.
+    /// Another moment at the same place.
     pub(crate) fn moved(&self, env: &dyn Env, unix_seconds: i64, nanos: u32) -> Self {
         let place = env.zone(&self.place, unix_seconds);
         if place.is_none() && &*self.place != "Local" {
@@ -123,7 +123,7 @@ impl Moment {
         Self::at(env, unix_seconds, nanos, &self.place)
     }
 
-    /// Nanoseconds since another moment, within the range of a duration.
+    /// The nanoseconds since `other`, clamped to the range of a duration.
     pub(crate) fn since(&self, other: &Self) -> i64 {
         let seconds = i128::from(self.unix_seconds) - i128::from(other.unix_seconds);
         let nanos = seconds * 1_000_000_000 + i128::from(self.nanos) - i128::from(other.nanos);
@@ -132,7 +132,7 @@ impl Moment {
         i64::try_from(nanos).unwrap_or(0)
     }
 
-    /// The date and time that clocks show.
+    /// The date and time of the local clock.
     pub(crate) const fn civil(&self) -> Civil {
         Civil::of(self.unix_seconds + self.offset_seconds as i64)
     }

@@ -1,5 +1,4 @@
-//! Values of templates, each with the Go type that decides how it prints and which functions take
-//! it.
+//! Template values. Each has a Go type, which decides how it prints and which functions accept it.
 
 mod collection;
 
@@ -11,38 +10,37 @@ use crate::version::Version;
 use std::fmt;
 use std::rc::Rc;
 
-/// A value of a template. Cheap to clone; dictionaries are shared by their clones, as Go's maps
-/// are.
+/// A template value. Cheap to clone; clones share their dictionaries, as in Go.
 #[derive(Clone, Debug)]
 pub enum Value {
-    /// No value at all: the result of a missing key. An action prints it as `<no value>`.
+    /// No value: the result of a missing key. An action prints it as `<no value>`.
     Missing,
-    /// An empty interface without a value.
+    /// A nil interface.
     Nil,
     /// `bool`
     Bool(bool),
-    /// An integer of a Go type; the unsigned ones keep their bits.
+    /// An integer of a Go type; unsigned integers are stored with the same bits.
     Int(IntKind, i64),
     /// `float64`
     Float(f64),
-    /// A whole number of JSON: `float64`, but its digits are kept, and whatever takes an `int` takes
-    /// it.
+    /// A whole number from JSON: a `float64` that keeps its digits and is also accepted as an
+    /// `int`.
     Whole(i64),
-    /// `string`; bytes that are no UTF-8 stand in it as `raw_bytes` says.
+    /// `string`; bytes that are not valid UTF-8 are encoded as in `raw_bytes`.
     Str(Rc<str>),
     /// A slice.
     List(Rc<List>),
-    /// A map whose keys are strings.
+    /// A map with string keys.
     Map(Rc<Map>),
     /// `time.Time`
     Time(Rc<Moment>),
     /// `*semver.Version`
     Version(Rc<Version>),
-    /// A structure of the caller's.
+    /// A structure from the caller.
     Object(Rc<dyn Object>),
 }
 
-/// Go's integer types that templates can meet.
+/// Go's integer types in templates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IntKind {
     /// `int`, 64 bits wide here as on every 64-bit machine.
@@ -51,7 +49,7 @@ pub enum IntKind {
     Int64,
     /// `int32`
     Int32,
-    /// `uint8`, which is what indexing a string gives.
+    /// `uint8`, the result of indexing a string.
     Uint8,
     /// `uint64`
     Uint64,
@@ -64,7 +62,7 @@ pub enum IntKind {
 }
 
 impl IntKind {
-    /// Whether the type has no negative numbers.
+    /// Whether the type is unsigned.
     #[must_use]
     pub const fn is_unsigned(self) -> bool {
         matches!(self, Self::Uint8 | Self::Uint64)
@@ -85,7 +83,7 @@ impl IntKind {
         }
     }
 
-    /// The name of the type that lies below it.
+    /// The name of the underlying type.
     #[must_use]
     pub const fn kind_name(self) -> &'static str {
         match self {
@@ -96,15 +94,15 @@ impl IntKind {
     }
 }
 
-/// A structure whose fields a template may read.
+/// A structure with fields for templates to read.
 pub trait Object: fmt::Debug {
-    /// The name of its type, for error messages: `*runner.CallData`.
+    /// The type name in error messages: `*runner.CallData`.
     fn type_name(&self) -> &str;
 
-    /// The field's value, or `None` when it has no such field.
+    /// The value of a field, or `None` if the field does not exist.
     fn field(&self, name: &str) -> Option<Value>;
 
-    /// All fields in their order, for printing the whole.
+    /// All fields in order, for printing the structure.
     fn field_names(&self) -> &[&str];
 }
 
@@ -142,13 +140,13 @@ impl Value {
         Self::Map(Rc::new(map))
     }
 
-    /// Whether there is nothing: no value, or an interface without one.
+    /// Whether the value is missing or a nil interface.
     #[must_use]
     pub const fn is_nil(&self) -> bool {
         matches!(self, Self::Missing | Self::Nil)
     }
 
-    /// The text of a `string`.
+    /// The text of a `string`; `None` for other types.
     #[must_use]
     pub fn as_str(&self) -> Option<&str> {
         match self {
@@ -157,7 +155,7 @@ impl Value {
         }
     }
 
-    /// Its truth value for `if`: anything but zero, empty and nothing is true.
+    /// The truth value for `if`: false for zero, empty, nil and missing values.
     #[must_use]
     pub fn is_true(&self) -> bool {
         match self {
@@ -173,7 +171,7 @@ impl Value {
         }
     }
 
-    /// The name of its type, as `%T` prints it.
+    /// The type name, as `%T` prints it.
     #[must_use]
     pub fn type_name(&self) -> &str {
         match self {
@@ -190,7 +188,7 @@ impl Value {
         }
     }
 
-    /// The name of its kind: the underlying type.
+    /// The kind: the name of the underlying type.
     #[must_use]
     pub fn kind_name(&self) -> &'static str {
         match self {
@@ -245,5 +243,5 @@ impl From<Rc<str>> for Value {
     }
 }
 
-// Values are moved for every step of a template.
+// Every step of a template moves values.
 const _: () = assert!(size_of::<Value>() <= 24);

@@ -1,4 +1,4 @@
-//! Semantic versions, and constraints on them, as sprig's functions read them.
+//! Semantic versions and constraints, as sprig's functions parse them.
 
 pub(crate) mod constraint;
 
@@ -15,7 +15,7 @@ pub struct Version {
 }
 
 impl Version {
-    /// Reads a version; minor and patch numbers may be absent, and a `v` may stand before it.
+    /// Parses a version. Minor and patch numbers are optional, as is a leading `v`.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let invalid = || "Invalid Semantic Version".to_owned();
         let body = text.strip_prefix('v').unwrap_or(text);
@@ -58,7 +58,7 @@ impl Version {
         })
     }
 
-    /// Precedence; metadata does not count.
+    /// Compares by precedence; metadata is ignored.
     pub(crate) fn compare(&self, other: &Self) -> Ordering {
         let numbers = self.numbers.cmp(&other.numbers);
         numbers.then_with(|| match (&*self.prerelease, &*other.prerelease) {
@@ -112,7 +112,7 @@ fn has_leading_zero(text: &str) -> bool {
     text.len() > 1 && text.starts_with('0') && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Identifier by identifier: numbers by value and before words; a longer list is greater.
+/// Compares identifier by identifier: numbers by value and before words; a longer list is greater.
 pub(crate) fn compare_prereleases(a: &str, b: &str) -> Ordering {
     let (mut left, mut right) = (a.split('.'), b.split('.'));
     loop {

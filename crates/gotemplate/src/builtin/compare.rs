@@ -1,5 +1,5 @@
-//! `eq`, `lt` and the rest: basic kinds compare with their own kind, integers with all integers, and
-//! whole numbers of JSON with integers and floats.
+//! `eq`, `lt` and the other comparisons. Basic kinds compare with the same kind, integers with all
+//! integers, and whole numbers from JSON with integers and floats.
 
 use crate::call::Call;
 use crate::fault::Fault;
@@ -9,7 +9,7 @@ use crate::value::Value;
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-/// The kinds that compare with each other.
+/// The groups of kinds that are comparable with each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Bool,
@@ -106,7 +106,7 @@ fn mixed_integers(a: &Value, b: &Value) -> Option<Ordering> {
     Some(number(a)?.cmp(&number(b)?))
 }
 
-/// The number of a `float64`.
+/// The number of a `float64`; `None` for other types.
 const fn float(value: &Value) -> Option<f64> {
     match value {
         Value::Float(number) => Some(*number),

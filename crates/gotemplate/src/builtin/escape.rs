@@ -9,7 +9,7 @@ use crate::sink::Sink;
 use crate::value::Value;
 use std::rc::Rc;
 
-/// The arguments as one text: a single string as it is, anything else printed.
+/// The arguments as one text: a single string unchanged, anything else printed.
 fn text(call: &mut Call<'_>, args: &[Value]) -> Result<Rc<str>, Fault> {
     if let [Value::Str(text)] = args {
         return Ok(Rc::clone(text));
@@ -33,7 +33,7 @@ pub(super) fn html(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> 
     call.write(|sink| text.chars().try_for_each(|c| html_char(sink, c)))
 }
 
-/// A value as `html/template` writes it into text.
+/// Writes a text with the escapes of `html/template` for text content.
 pub(crate) fn html_text(text: &str, sink: &mut Sink<'_>) -> Result<(), Fault> {
     text.chars().try_for_each(|c| match c {
         '+' => sink.text("&#43;"),

@@ -1,4 +1,4 @@
-//! Arguments of functions: evaluated, and checked against the parameter.
+//! Arguments of functions: evaluation, and the check against the parameter.
 
 use super::{Executed, State};
 use crate::ast::{Place, Term, TermKind};
@@ -59,7 +59,7 @@ impl<'t> State<'t, '_> {
         }
     }
 
-    /// A constant takes the type of its parameter, if it can.
+    /// A constant as an argument; takes the type of its parameter, if possible.
     fn constant_argument(&self, term: &'t Term, parameter: Parameter) -> Executed<Value> {
         let expected = match (parameter, &term.kind) {
             (Parameter::Any | Parameter::Reflected, TermKind::Number(number)) => {
@@ -98,7 +98,7 @@ impl<'t> State<'t, '_> {
         Err(self.error(format!("expected {expected}; found {term}")))
     }
 
-    /// A value whose type has to be the parameter's.
+    /// A value as an argument; an error if its type is not the parameter's.
     pub(super) fn validated(&self, value: Value, parameter: Parameter) -> Executed<Value> {
         let value = match (parameter, value) {
             (Parameter::Float, Value::Whole(number)) => Value::Float(number as f64),

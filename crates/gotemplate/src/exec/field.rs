@@ -24,7 +24,7 @@ impl<'t> State<'t, '_> {
         self.fields((value, fields), (term, arguments), last, dot)
     }
 
-    /// Goes along fields; the last one may be a method and gets the arguments.
+    /// Evaluates a path of fields. Only the last one may be a method with arguments.
     pub(super) fn fields(
         &mut self,
         (mut value, fields): (Value, &'t [Box<str>]),
@@ -91,7 +91,7 @@ impl<'t> State<'t, '_> {
         }
     }
 
-    /// Calls a method with its value as the first argument.
+    /// Calls a method with its receiver as the first argument.
     fn method(
         &mut self,
         (value, name): (&Value, &'t str),
@@ -108,7 +108,7 @@ impl<'t> State<'t, '_> {
     }
 }
 
-/// How Go sees a value: what lies in a map of interfaces counts as one of them.
+/// The static type of a value in Go: an element of a map of interfaces is an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Seen {
     Itself,
@@ -116,7 +116,7 @@ enum Seen {
 }
 
 impl Seen {
-    /// How the fields of this value are seen.
+    /// The static type of this value's fields.
     fn through(value: &Value) -> Self {
         match value {
             Value::Map(map) if map.entry() == Entry::Any => Self::Interface,
@@ -125,7 +125,7 @@ impl Seen {
     }
 }
 
-/// The method of a value, with the letters of its signature.
+/// The signature and body of a value's method.
 fn method_of(value: &Value, name: &str) -> Option<(&'static str, Native)> {
     let mut rows = methods(value).iter();
     let (_, signature, method) = rows.find(|(row, ..)| *row == name)?;

@@ -9,7 +9,7 @@ use crate::function::{Body, Native, Parameter, Signature};
 use crate::value::Value;
 
 impl<'t> State<'t, '_> {
-    /// Calls a function of the program; `last` is the value that was piped into it.
+    /// Calls a function of the program; `last` is the value piped into the call.
     pub(super) fn function(
         &mut self,
         (name, index): (&'t str, usize),
@@ -61,7 +61,7 @@ impl<'t> State<'t, '_> {
         Ok(())
     }
 
-    /// Puts the arguments onto their stack.
+    /// Pushes the arguments onto the argument stack.
     pub(super) fn collect(
         &mut self,
         signature: &Signature,
@@ -92,7 +92,7 @@ impl<'t> State<'t, '_> {
         self.call_any(name, from, place, native)
     }
 
-    /// Calls with the arguments that lie on their stack from `from` on, and takes them off.
+    /// Calls with the arguments on the stack from index `from`, and pops them.
     fn call_any(
         &mut self,
         name: &str,
@@ -129,7 +129,7 @@ impl<'t> State<'t, '_> {
         Ok(last.unwrap_or(value))
     }
 
-    /// `call f …`, which always fails: no value of a template is a function.
+    /// `call f …`, which always fails: no template value is a function.
     fn call_value(
         &mut self,
         place: Place<'t>,
@@ -161,7 +161,7 @@ impl<'t> State<'t, '_> {
     }
 }
 
-/// The truth value that ends `and` and `or`.
+/// The truth value at which `and` or `or` stops.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stop {
     AtFalse,

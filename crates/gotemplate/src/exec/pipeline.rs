@@ -6,7 +6,7 @@ use crate::number::Number;
 use crate::value::Value;
 
 impl<'t> State<'t, '_> {
-    /// The value of a pipeline, which is also assigned to its variables.
+    /// The value of a pipeline, which is also assigned to the pipeline's variables.
     pub(super) fn pipe(&mut self, pipe: &'t Pipe, dot: &Value) -> Executed<Value> {
         self.at = Some(Place::Pipe(pipe));
         let mut value = None;
@@ -32,7 +32,7 @@ impl<'t> State<'t, '_> {
         Ok(())
     }
 
-    /// The value of a command; `last` is the value of the one before.
+    /// The value of a command; `last` is the value of the previous command.
     fn command(
         &mut self,
         command: &'t Command,
@@ -85,7 +85,7 @@ impl<'t> State<'t, '_> {
         }
     }
 
-    /// A number where no type is asked for: `int`, unless it is written as a float.
+    /// A number without a required type: `int`, unless it is written as a float.
     pub(super) fn number(&self, number: &Number) -> Executed<Value> {
         match (number.float, number.int) {
             (Some(float), _) if number.is_float_by_itself() => Ok(Value::Float(float)),

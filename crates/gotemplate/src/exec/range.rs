@@ -64,7 +64,7 @@ impl<'t> State<'t, '_> {
         Ok(rounds)
     }
 
-    /// Gives the loop's variables their values.
+    /// Sets the loop variables.
     fn assign_round(&mut self, branch: &'t Branch, key: Value, item: &Value) -> Executed<()> {
         match branch.pipe.targets.as_slice() {
             [] => Ok(()),
@@ -77,7 +77,7 @@ impl<'t> State<'t, '_> {
     }
 }
 
-/// Whether a loop had any round.
+/// Whether a loop had any iterations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rounds {
     None,

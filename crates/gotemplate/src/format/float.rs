@@ -41,7 +41,7 @@ pub(super) fn print(
     value: &Value,
     by: &Verb,
 ) -> Result<(), Fault> {
-    // More digits than any float has; further digits are zeros.
+    // No float has more digits; all further digits are zeros.
     let precision = by.precision.map(|digits| digits.min(1100));
     let magnitude = number.abs();
     let upper = by.letter.is_uppercase();
@@ -87,10 +87,10 @@ pub(super) fn print(
     sink.text(&body)
 }
 
-/// Bits of the mantissa of a `float64`, without the first.
+/// The bits of a `float64` mantissa, without the leading one.
 const MANTISSA_BITS: u32 = 52;
 
-/// A number without sign: a mantissa, times two to the exponent less [`MANTISSA_BITS`].
+/// An unsigned number: a mantissa, times two to the power of (exponent − [`MANTISSA_BITS`]).
 #[derive(Clone, Copy)]
 struct Binary {
     mantissa: u64,
@@ -121,8 +121,8 @@ impl Binary {
         format!("{}p{exponent:+}", self.mantissa)
     }
 
-    /// `%x`: all digits, or as many as asked for, rounded to even; with the sharp flag, at least six
-    /// characters behind the zero.
+    /// `%x`: all digits, or the requested number of digits, rounded to even. With the sharp flag,
+    /// at least six characters after the zero.
     fn hexadecimal(self, by: &Verb) -> String {
         const LEADING: u64 = 1 << 60;
         let digits = by.precision.map(|digits| digits.min(1100));
@@ -174,7 +174,7 @@ impl Binary {
     }
 }
 
-/// `%g` of a number without sign: with an exponent where that is large or small.
+/// `%g` of an unsigned number: in exponent form for large and small exponents.
 fn general(magnitude: f64, precision: Option<usize>, keep_zeros: bool) -> String {
     if !magnitude.is_finite() {
         return String::new();
@@ -202,14 +202,14 @@ fn general(magnitude: f64, precision: Option<usize>, keep_zeros: bool) -> String
     positional(digits, exponent)
 }
 
-/// From which exponent on the shortest digits get the exponent form.
+/// The exponent from which the shortest digits are printed in exponent form.
 const SHORTEST_LIMIT: i32 = 6;
 
-/// From which exponent on the exponent form is used.
+/// The exponent from which numbers are printed in exponent form.
 const fn threshold(precision: Option<usize>, digits: i32, exponent: i32) -> i32 {
     match precision {
         None => SHORTEST_LIMIT,
-        // A number whose digits all stand before the point needs no more places than it has.
+        // A number with all digits before the point needs only as many places as it has digits.
         Some(limit) if limit as i32 > digits && digits > exponent => digits,
         Some(limit) => limit as i32,
     }
@@ -238,7 +238,7 @@ fn two_digits(exponent: i32) -> String {
     format!("{sign}{:02}", exponent.unsigned_abs())
 }
 
-/// Digits with the point where the exponent has it.
+/// Puts the point into the digits, according to the exponent.
 fn positional(digits: &str, exponent: i32) -> String {
     if digits.is_empty() {
         return "0".to_owned();
@@ -254,12 +254,12 @@ fn positional(digits: &str, exponent: i32) -> String {
     }
 }
 
-/// A float as `encoding/json` writes it.
+/// Prints a float as `encoding/json` does.
 pub(crate) fn json(number: f64) -> String {
     let magnitude = number.abs();
     if magnitude != 0.0 && !(1e-6..1e21).contains(&magnitude) {
         let form = exponent_form(magnitude, None);
-        // A single-digit negative exponent loses its zero.
+        // A single-digit negative exponent has no leading zero.
         let form = form.replace("e-0", "e-");
         return form.with_sign(number);
     }

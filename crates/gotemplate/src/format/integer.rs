@@ -1,11 +1,11 @@
-//! Integers in a base, with Go's flags.
+//! Integers in any base, with Go's flags.
 
 use super::{Verb, pad};
 use crate::fault::Fault;
 use crate::quote;
 use crate::sink::Sink;
 
-/// An integer with its sign apart.
+/// An integer with a separate sign.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Number {
     magnitude: u64,
@@ -26,14 +26,14 @@ impl Number {
         }
     }
 
-    /// The character with this number, or the replacement character.
+    /// The character with this code point, or the replacement character.
     pub(super) fn as_char(self) -> char {
         let code = u32::try_from(self.magnitude).ok();
         let code = if self.negative { None } else { code };
         code.and_then(char::from_u32).unwrap_or('\u{FFFD}')
     }
 
-    /// `U+0040`, and with the sharp flag `U+0040 '@'`.
+    /// `U+0040`, or with the sharp flag `U+0040 '@'`.
     pub(super) fn code_point(self, sharp: bool) -> String {
         let c = self.as_char();
         match sharp && quote::is_printable(c) {
@@ -59,7 +59,7 @@ impl Number {
             (_, _, true) => " ",
             _ => "",
         };
-        // A zero flag is a precision that fills the width.
+        // A zero flag acts as a precision that fills the width.
         let filled = by.precision.or_else(|| {
             let width = by.width.filter(|_| by.zero && !by.minus)?;
             Some(width.saturating_sub(sign.len()))

@@ -1,4 +1,4 @@
-//! `printf`: a format and its arguments, mistakes included.
+//! `printf`: formats arguments, with Go's output for mistakes.
 
 use super::{Verb, verb};
 use crate::call::Call;
@@ -6,8 +6,7 @@ use crate::fault::Fault;
 use crate::sink::Sink;
 use crate::value::{IntKind, Value};
 
-/// The largest width or precision that an argument may give; one more digit than this has may be
-/// written in the format.
+/// The maximum width or precision from an argument. A number in the format may have one digit more.
 const NUMBER_MAX: usize = 1_000_000;
 
 /// `Sprintf(format, arguments...)`
@@ -33,7 +32,7 @@ struct Printer<'a> {
     rest: &'a str,
     arguments: &'a [Value],
     next: usize,
-    /// Whether this verb has an index, or any had.
+    /// Whether the current verb has an argument index; `any_reordered`: whether any verb had one.
     reordered: bool,
     any_reordered: bool,
     good_index: bool,
@@ -123,7 +122,7 @@ impl Printer<'_> {
         }
     }
 
-    /// `[3]`: which argument is next.
+    /// Parses `[3]`, the index of the next argument.
     fn index(&mut self) {
         let Some(inside) = self.rest.strip_prefix('[') else {
             return;
@@ -180,7 +179,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// A width or precision that is an argument.
+    /// A width or precision from an argument.
     fn star(&mut self) -> Option<isize> {
         let value = self.arguments.get(self.next)?;
         self.next += 1;
@@ -208,7 +207,7 @@ impl Printer<'_> {
             !most.is_empty() && most.parse().unwrap_or(usize::MAX) > NUMBER_MAX
         });
         if too_long {
-            // Go gives up on the whole format.
+            // Go stops processing the format.
             self.rest = "";
             return None;
         }

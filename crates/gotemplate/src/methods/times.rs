@@ -1,4 +1,4 @@
-//! Methods of times and durations that templates call.
+//! The methods of times and durations.
 
 use crate::call::Call;
 use crate::fault::Fault;
@@ -7,7 +7,7 @@ use crate::time::{self, Moment, civil, duration, layout, month_name, weekday_nam
 use crate::value::{IntKind, Value};
 use std::rc::Rc;
 
-/// The methods of `time.Time`; the letters leave the receiver out.
+/// The methods of `time.Time`; the signatures omit the receiver.
 pub(super) const METHODS: &[Row] = &[
     ("Add", "d", add),
     ("AddDate", "iii", add_date),
@@ -104,7 +104,7 @@ const fn bits(args: &[Value]) -> i64 {
     }
 }
 
-/// An argument that is known to be a time.
+/// An argument whose type is already checked to be a time.
 fn moment(args: &[Value], n: usize) -> &Moment {
     match args.get(n) {
         Some(Value::Time(moment)) => moment,

@@ -1,4 +1,4 @@
-//! Methods of versions that templates call.
+//! The methods of versions.
 
 use crate::fault::Fault;
 use crate::function::Row;
@@ -7,7 +7,7 @@ use crate::version::Version;
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-/// The methods of `*semver.Version`; the letters leave the receiver out.
+/// The methods of `*semver.Version`; the signatures omit the receiver.
 pub(super) const METHODS: &[Row] = &[
     ("Compare", "V", |_, args| {
         Ok(Value::int(
@@ -33,7 +33,7 @@ pub(super) const METHODS: &[Row] = &[
     ("IncPatch", "", |_, args| {
         let version = receiver(args, 0)?;
         let [major, minor, patch] = version.numbers;
-        // A prerelease becomes its release.
+        // Incrementing a prerelease gives its release.
         let by = u64::from(version.prerelease.is_empty());
         let numbers = [major, minor, patch.wrapping_add(by)];
         Ok(Value::Version(Rc::new(version.with_numbers(numbers))))

@@ -1,4 +1,4 @@
-//! Actions that are more than a pipeline: branches, loops, templates.
+//! Actions other than pipelines: branches, loops, templates.
 
 use super::lex::{Keyword, Kind, Token};
 use super::{Ending, Parsed, Parser, Scope};
@@ -22,7 +22,7 @@ impl Control {
         }
     }
 
-    /// The keyword that may follow its `else`.
+    /// The keyword that may follow `else` in this branch.
     const fn chained(self) -> Option<Keyword> {
         match self {
             Self::If => Some(Keyword::If),
@@ -42,7 +42,7 @@ impl Control {
 }
 
 impl Parser<'_> {
-    /// The content of braces, from behind the opening ones.
+    /// Parses the content of braces, from after the opening braces.
     pub(super) fn action(&mut self) -> Parsed<Result<Node, Ending>> {
         let token = self.next_solid();
         let Kind::Keyword(keyword) = token.kind else {
@@ -117,8 +117,9 @@ impl Parser<'_> {
         })
     }
 
-    /// A list whose variables leave the executor's stack when it ends. The parser goes on seeing
-    /// them, which is why Go finds their use in the `else` part only when that is executed.
+    /// Parses a list and removes its variables from the executor's stack at its end. The parser's
+    /// scope keeps the variables; therefore Go reports their use in the `else` part only during
+    /// execution.
     fn scoped_list(&mut self) -> Parsed<(Block, Ending)> {
         let stacked = self.scope.stacked.len();
         let parsed = self.list()?;
@@ -176,7 +177,7 @@ impl Parser<'_> {
         Ok(invocation(&token, name, Some(pipe)))
     }
 
-    /// `define "name"`, from behind the keyword.
+    /// Parses `define "name"`, from after the keyword.
     pub(super) fn definition(&mut self) -> Parsed<()> {
         let context = "define clause";
         let outer = std::mem::replace(&mut self.scope, Scope::new(""));

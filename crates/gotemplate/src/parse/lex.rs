@@ -1,4 +1,4 @@
-//! Text to tokens, as Go's `text/template/parse` cuts it.
+//! Splits a text into tokens, as Go's `text/template/parse` does.
 
 /// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub(crate) enum Kind {
     Keyword(Keyword),
 }
 
-/// The words that are no names.
+/// The reserved words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keyword {
     Block,
@@ -44,7 +44,7 @@ pub(crate) enum Keyword {
     With,
 }
 
-/// A token and where it stands.
+/// A token and its position.
 #[derive(Clone, Debug)]
 pub(crate) struct Token {
     pub(crate) kind: Kind,
@@ -53,20 +53,20 @@ pub(crate) struct Token {
     pub(crate) text: String,
 }
 
-/// Which words are keywords although a function may have their name.
+/// Whether `break` and `continue` are keywords: not if a function has the name.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LoopWords {
     pub(crate) break_is_keyword: bool,
     pub(crate) continue_is_keyword: bool,
 }
 
-/// Cuts a template into tokens, one at a time.
+/// Splits a template into tokens, one at a time.
 #[derive(Debug)]
 pub(crate) struct Lexer<'t> {
     input: &'t str,
     at: usize,
     start: usize,
-    /// Lines are counted as far as tokens have begun.
+    /// The line at the start of the last token.
     line: usize,
     line_at: usize,
     inside_action: bool,
@@ -94,7 +94,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// The next token; [`Kind::End`] again and again at the end.
+    /// The next token; at the end, always [`Kind::End`].
     pub(crate) fn next_token(&mut self) -> Token {
         if self.failed {
             return self.token(Kind::End);
@@ -132,7 +132,7 @@ impl<'t> Lexer<'t> {
         while self.accept(set) {}
     }
 
-    /// The token from the start to here; the next one starts here.
+    /// The token from `start` to the current position; the next token starts here.
     fn token(&mut self, kind: Kind) -> Token {
         let text = match kind {
             Kind::End => "EOF",
@@ -163,7 +163,7 @@ impl<'t> Lexer<'t> {
         self.start = self.at;
     }
 
-    /// Plain text, and whatever comments stand in it.
+    /// Reads plain text and skips comments.
     fn outside(&mut self) -> Token {
         loop {
             let Some(found) = self.rest().find(LEFT) else {
@@ -193,7 +193,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// The opening braces; `None` after a comment, which leaves nothing behind.
+    /// Reads the opening braces; `None` after a comment, which produces no token.
     fn left_delim(&mut self) -> Option<Token> {
         self.at += LEFT.len();
         let marker = if trims_left(self.rest()) { 2 } else { 0 };
@@ -224,7 +224,7 @@ impl<'t> Lexer<'t> {
         None
     }
 
-    /// Whether the closing braces stand here, and whether they trim what follows.
+    /// Whether closing braces follow, and whether they trim the text after them.
     fn at_right_delim(&self) -> Option<Trim> {
         let rest = self.rest();
         if trims_right(rest) && rest[2..].starts_with(RIGHT) {
@@ -428,7 +428,7 @@ impl<'t> Lexer<'t> {
         if !matches!(self.peek(), Some('+' | '-')) {
             return self.token(Kind::Number);
         }
-        // A second part makes a complex number.
+        // With a second part, the number is complex.
         if !self.scan_number() || !self.input[..self.at].ends_with('i') {
             return self.bad_number();
         }
@@ -474,26 +474,26 @@ impl<'t> Lexer<'t> {
     }
 }
 
-/// Whether closing braces take the space that follows them.
+/// Whether closing braces trim the white space after them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Trim {
     Nothing,
     Following,
 }
 
-/// Whether a trim marker follows opening braces: a minus and a space.
+/// Whether `rest`, after opening braces, starts with a trim marker: a minus and a space.
 fn trims_left(rest: &str) -> bool {
     let mut chars = rest.chars();
     chars.next() == Some('-') && chars.next().is_some_and(|c| SPACES.contains(&c))
 }
 
-/// Whether a trim marker stands here: a space and a minus.
+/// Whether `rest` starts with a trim marker: a space and a minus.
 fn trims_right(rest: &str) -> bool {
     let mut chars = rest.chars();
     chars.next().is_some_and(|c| SPACES.contains(&c)) && chars.next() == Some('-')
 }
 
-/// The characters of names: letters, digits and underscores of any script.
+/// Whether names may contain the character: letters, digits and underscores of any script.
 pub(crate) fn is_alphanumeric(c: char) -> bool {
     c == '_' || c.is_alphanumeric()
 }

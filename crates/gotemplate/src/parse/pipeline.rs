@@ -7,7 +7,7 @@ use crate::number::Number;
 use crate::quote;
 
 impl Parser<'_> {
-    /// A pipeline with its assignments, up to and including `end`.
+    /// Parses a pipeline with its assignments, up to and including `end`.
     pub(super) fn pipeline(&mut self, context: &str, end: Kind) -> Parsed<Pipe> {
         let mut pipe = Pipe {
             at: self.peek_solid().at,
@@ -32,14 +32,14 @@ impl Parser<'_> {
         }
     }
 
-    /// One variable of `$i, $e := …`; whether another follows.
+    /// Parses one variable of `$i, $e := …`. Returns whether another follows.
     fn target(&mut self, pipe: &mut Pipe, context: &str) -> Parsed<bool> {
         let variable = self.peek_solid();
         if variable.kind != Kind::Variable {
             return Ok(false);
         }
         self.next();
-        // A space has to be given back as well when this is no assignment.
+        // Without an assignment, the space has to be returned as well.
         let after = self.peek();
         let next = self.peek_solid();
         match next.kind {
@@ -77,7 +77,7 @@ impl Parser<'_> {
         }
     }
 
-    /// From here on Go's parser knows the variable, also if it is only assigned.
+    /// Adds the variable to the scope of Go's parser, even if it is only assigned.
     fn see(&mut self, pipe: &mut Pipe, variable: &Token) {
         self.scope.visible.push(variable.text.clone());
         pipe.targets.push(Target {
@@ -86,8 +86,8 @@ impl Parser<'_> {
         });
     }
 
-    /// The slots of the variables that the pipe assigns. New variables come into being after its
-    /// value.
+    /// Sets the slots of the variables that the pipe assigns. Called after the pipe's value is
+    /// parsed, because new variables are in scope only after it.
     fn resolve_targets(&mut self, pipe: &mut Pipe) -> Parsed<()> {
         for target in &mut pipe.targets {
             if pipe.assigns == Assigns::New {
@@ -146,7 +146,7 @@ impl Parser<'_> {
         Ok(Command { at, terms })
     }
 
-    /// A term and the fields behind it.
+    /// Parses a term and the fields after it.
     fn operand(&mut self) -> Parsed<Option<Term>> {
         let Some(mut term) = self.term()? else {
             return Ok(None);

@@ -1,5 +1,5 @@
-//! Functions of sprig that are not here: the environment and names, unless the caller gives them,
-//! and everything that makes keys and certificates.
+//! Functions of sprig without a built-in implementation: the environment and name resolution, which
+//! the caller may provide, and all functions that create keys and certificates.
 
 use super::arguments::text;
 use crate::call::Call;
@@ -32,7 +32,7 @@ fn no_keys(_: &mut Call<'_>, _: &[Value]) -> Result<Value, Fault> {
     Err("functions that create keys and certificates are not available here".into())
 }
 
-/// Replaces `$name` and `${name}`.
+/// Replaces `$name` and `${name}` by the values of environment variables.
 fn expand(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
     let mut out = String::new();
     let mut rest = text(args, 0);

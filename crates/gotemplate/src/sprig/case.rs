@@ -1,4 +1,4 @@
-//! Words and their letters: `title`, `camelcase`, `snakecase` and the like.
+//! Functions for words and letter case: `title`, `camelcase`, `snakecase` and others.
 
 use super::arguments::text;
 use crate::call::Call;
@@ -21,7 +21,7 @@ pub(super) const FUNCTIONS: &[Row] = &[
     ("untitle", "s", untitle),
 ];
 
-/// The capital of a letter, one character for one as Go has it.
+/// The uppercase letter; always one character, as in Go.
 pub(super) fn upper(c: char) -> char {
     let mut capitals = c.to_uppercase();
     match (capitals.next(), capitals.next()) {
@@ -30,7 +30,7 @@ pub(super) fn upper(c: char) -> char {
     }
 }
 
-/// The small letter of a capital, one character for one as Go has it.
+/// The lowercase letter; always one character, as in Go.
 pub(super) fn lower(c: char) -> char {
     let mut small = c.to_lowercase();
     match (small.next(), small.next()) {
@@ -40,8 +40,7 @@ pub(super) fn lower(c: char) -> char {
     }
 }
 
-/// A character that is none of the bytes that make no character: where Go goes through characters,
-/// each of these becomes U+FFFD.
+/// Replaces an encoded byte by U+FFFD, as Go does when it iterates over characters.
 fn whole(c: char) -> char {
     match raw_bytes::byte_of(c) {
         Some(_) => char::REPLACEMENT_CHARACTER,
@@ -49,8 +48,8 @@ fn whole(c: char) -> char {
     }
 }
 
-/// The separators of words for `title`: in ASCII all but letters, digits and underscores; beyond
-/// ASCII, spaces only.
+/// Whether `title` starts a new word after the character. In ASCII, all characters except letters,
+/// digits and underscores; beyond ASCII, only white space.
 fn separates(c: char) -> bool {
     match c.is_ascii() {
         true => !c.is_ascii_alphanumeric() && c != '_',
@@ -108,15 +107,15 @@ fn connects(c: char) -> bool {
     c == '-' || c == '_' || c.is_whitespace()
 }
 
-/// `some_words here` to `SomeWordsHere`: a connector goes, and the letter behind it is a capital.
-/// Connectors at the start stay, as does every second one in a row.
+/// `some_words here` to `SomeWordsHere`: drops one connector of each run and capitalizes the next
+/// letter. Connectors at the start stay.
 fn camelcase(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
     let whole = text(args, 0);
     let body = whole.trim_start_matches(connects);
     let mut out = whole[..whole.len() - body.len()].to_owned();
     let mut letters = body.chars();
     let Some(first) = letters.next() else {
-        // Of connectors alone, the last one comes twice.
+        // If the text has only connectors, Go repeats the last one.
         out.extend(whole.chars().next_back());
         return call.text(out);
     };
@@ -193,7 +192,7 @@ fn separated(whole: &str, connector: char) -> String {
     out
 }
 
-/// Digits belong to the word before them, unless small letters follow.
+/// Handles digits after a word: they belong to that word, unless small letters follow.
 fn behind_number<'t>(
     out: &mut String,
     (_, digits, rest): (Run, &'t str, &'t str),
@@ -227,7 +226,7 @@ fn push_word(out: &mut String, run: Run, word: &str, connector: char) {
     }
 }
 
-/// The first run, its characters, and what follows.
+/// The first run: its class, its characters and the remaining text.
 fn next_run(text: &str) -> (Run, &str, &str) {
     let Some(first) = text.chars().next() else {
         return (Run::None, "", "");
@@ -255,7 +254,8 @@ fn run_of(c: char) -> Run {
     }
 }
 
-/// Punctuation of ASCII by Unicode's classes, which count `$+<=>^|~` and the backtick as symbols.
+/// Whether the character is punctuation. In ASCII according to Unicode, where `$+<=>^|~` and the
+/// backtick are symbols.
 fn is_punctuation(c: char) -> bool {
     match c.is_ascii() {
         true => c.is_ascii_punctuation() && !"$+<=>^`|~".contains(c),
@@ -265,8 +265,8 @@ fn is_punctuation(c: char) -> bool {
     }
 }
 
-/// A capital and what belongs to it: small letters, or more capitals up to the last one before
-/// small letters.
+/// The length of a capital and the letters that belong to it: small letters, or further capitals up
+/// to the last one before small letters.
 fn capitals(text: &str) -> usize {
     let mut chars = text.char_indices().skip(1);
     let Some((second_at, second)) = chars.next() else {

@@ -1,4 +1,4 @@
-//! Conversions between strings and numbers, which never fail: unreadable text is zero.
+//! Conversions between strings and numbers. They never fail: an invalid text is zero.
 
 use super::arguments::text;
 use crate::call::Call;
@@ -28,8 +28,8 @@ pub(super) const FUNCTIONS: &[Row] = &[
     }),
 ];
 
-/// `strconv.Atoi`, zero when it fails. Numbers that are too large are cut to the largest, which
-/// Go gives beside its error.
+/// `strconv.Atoi`; zero on errors, except that a number out of range is the largest or smallest
+/// one, as Go returns it with its error.
 fn decimal(text: &str) -> i64 {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -43,7 +43,7 @@ fn decimal(text: &str) -> i64 {
     text.parse().unwrap_or(largest)
 }
 
-/// A value as an integer, by sprig's conversion.
+/// A value as an integer, with sprig's conversion.
 pub(super) fn to_int(value: &Value) -> i64 {
     match value {
         Value::Bool(value) => i64::from(*value),
@@ -55,7 +55,7 @@ pub(super) fn to_int(value: &Value) -> i64 {
     }
 }
 
-/// As the machine that Go runs on converts it: what does not fit is the smallest integer.
+/// Converts a float as Go does on x86: a number out of range becomes the smallest integer.
 fn float_to_int(float: f64) -> i64 {
     let fits = (-number::TWO_TO_63..number::TWO_TO_63).contains(&float);
     if fits { float as i64 } else { i64::MIN }
@@ -70,7 +70,7 @@ fn without_zero_decimals(text: &str) -> &str {
     }
 }
 
-/// A value as a float, by sprig's conversion.
+/// A value as a float, with sprig's conversion.
 pub(super) fn to_float(value: &Value) -> f64 {
     match value {
         Value::Bool(value) => f64::from(u8::from(*value)),
@@ -83,7 +83,7 @@ pub(super) fn to_float(value: &Value) -> f64 {
     }
 }
 
-/// Reads digits as octal ones.
+/// Parses digits as octal.
 fn to_decimal(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
     let text = string_of(call, &args[0])?;
     let digits = text.strip_prefix(['+', '-']).unwrap_or(&text);
@@ -94,7 +94,7 @@ fn to_decimal(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
     Ok(Value::int64(number))
 }
 
-/// A value as a string: a string as it is, anything else as `%v` prints it.
+/// A value as a string: strings unchanged, anything else as `%v` prints it.
 pub(super) fn string_of(call: &mut Call<'_>, value: &Value) -> Result<Rc<str>, Fault> {
     if let Value::Str(text) = value {
         return Ok(Rc::clone(text));
@@ -105,7 +105,7 @@ pub(super) fn string_of(call: &mut Call<'_>, value: &Value) -> Result<Rc<str>, F
     }
 }
 
-/// A list as strings without its nils; a single value as a list of one.
+/// The items of a list as strings, without nils; a single value is a list of one.
 pub(super) fn strings_of(call: &mut Call<'_>, value: &Value) -> Result<Vec<Rc<str>>, Fault> {
     let Value::List(list) = value else {
         if value.is_nil() {

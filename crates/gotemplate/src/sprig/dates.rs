@@ -1,4 +1,4 @@
-//! Dates. `Local` and other places come from the caller's zones.
+//! Dates. The caller's zones provide `Local` and other places.
 
 use super::arguments::text;
 use crate::call::Call;
@@ -63,7 +63,7 @@ fn time(moment: Moment) -> Value {
     Value::Time(Rc::new(moment))
 }
 
-/// A time, or seconds since 1970; now when it is neither.
+/// A time, or an integer as seconds since 1970; any other value is the current time.
 fn moment(call: &mut Call<'_>, value: &Value) -> Moment {
     match value {
         Value::Time(moment) => (**moment).clone(),
@@ -84,7 +84,7 @@ fn format(call: &mut Call<'_>, form: &str, value: &Value, place: &str) -> Result
 fn ago(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
     let then = moment(call, &args[0]);
     let nanos = Moment::now(call.env).since(&then);
-    // To whole seconds, halves away from zero.
+    // Round to whole seconds, halves away from zero.
     let second = 1_000_000_000;
     let rounded = (nanos.saturating_add(nanos.signum() * second / 2)) / second * second;
     call.text(duration::print(rounded))
@@ -102,7 +102,7 @@ fn must_date_modify(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault>
     date_modify(call, args)
 }
 
-/// The largest unit of which there is more than one: `2d`.
+/// The duration in its largest unit with a count above one: `2d`.
 fn duration_round(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
     const SECOND: u64 = 1_000_000_000;
     const UNITS: [(u64, &str); 6] = [

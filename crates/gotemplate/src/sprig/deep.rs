@@ -1,12 +1,12 @@
-//! Whole values, with all that they contain: compared, copied, searched. The work is counted, for
-//! a value may contain another one many times over.
+//! Comparison, copy and search of whole values with all their contents. The work is counted,
+//! because a value may contain another value many times.
 
 use crate::call::Call;
 use crate::fault::Fault;
 use crate::value::{List, Map, NESTING_MAX, Value};
 use std::rc::Rc;
 
-/// `reflect.DeepEqual`: the same types and the same contents.
+/// `reflect.DeepEqual`: whether types and contents are equal.
 pub(super) fn equal(call: &mut Call<'_>, a: &Value, b: &Value) -> Result<bool, Fault> {
     equal_at(call, a, b, 0)
 }
@@ -83,7 +83,7 @@ fn copy_at(call: &mut Call<'_>, value: &Value, depth: u32) -> Result<Value, Faul
     }
 }
 
-/// An error when a dictionary is about to contain itself, which nothing could print.
+/// Returns an error if `map` would contain itself, because such a value could not be printed.
 pub(super) fn refuse_cycle(call: &mut Call<'_>, map: &Map, value: &Value) -> Result<(), Fault> {
     let mut pending = vec![value.clone()];
     while let Some(value) = pending.pop() {

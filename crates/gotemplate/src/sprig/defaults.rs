@@ -1,4 +1,4 @@
-//! Substitutes for empty values, and `fail`.
+//! Defaults for empty values, and `fail`.
 
 use super::arguments::text;
 use crate::function::Row;
@@ -27,7 +27,7 @@ pub(super) const FUNCTIONS: &[Row] = &[
     }),
 ];
 
-/// Nothing, zero, false, or of no length.
+/// Whether the value is missing, nil, zero, false or has no length.
 pub(super) fn is_empty(value: &Value) -> bool {
     !value.is_true()
 }

@@ -1,4 +1,4 @@
-//! Dictionaries. Where Go goes through a map in any order, this goes by the keys' order.
+//! Dictionaries. Go iterates over a map in random order, this crate in the order of the keys.
 
 use super::arguments::{map, text};
 use super::convert::string_of;
@@ -96,7 +96,7 @@ fn pluck(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
     Ok(Value::list(found.collect()))
 }
 
-/// Which entries are kept.
+/// The entries to keep.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Chosen {
     Named,
@@ -117,7 +117,7 @@ fn choose(call: &mut Call<'_>, args: &[Value], chosen: Chosen) -> Result<Value, 
     Ok(Value::Map(Rc::new(kept)))
 }
 
-/// Which entries of the first dictionary give way.
+/// The entries of the first dictionary that a merge overwrites.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Overwrite {
     All,

@@ -1,4 +1,4 @@
-//! Base 64 and base 32.
+//! Base64 and base32.
 
 use super::arguments::text;
 use crate::call::Call;
@@ -26,7 +26,7 @@ pub(super) const FUNCTIONS: &[Row] = &[
     }),
 ];
 
-/// Line ends are skipped; an error becomes the text, as in sprig.
+/// Decodes base64. Line feeds are skipped; on an error the result is the error text, as in sprig.
 fn b64dec(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
     let given = text(args, 0);
     let coded: String = given
@@ -40,7 +40,7 @@ fn b64dec(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
     call.text(raw_bytes::to_text(&bytes))
 }
 
-/// Where Go's decoder stops.
+/// The position of an error in Go's decoder.
 fn base64_error(coded: &str) -> usize {
     let bytes = coded.as_bytes();
     let is_digit = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
@@ -60,7 +60,7 @@ fn base64_error(coded: &str) -> usize {
 
 const BASE32: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
-/// RFC 4648 section 6, with padding.
+/// Encodes base32 (RFC 4648 section 6) with padding.
 fn base32(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len().div_ceil(5) * 8);
     for group in bytes.chunks(5) {
@@ -79,7 +79,7 @@ fn base32(bytes: &[u8]) -> String {
     out
 }
 
-/// The bytes, or where the text is no base 32.
+/// Decodes base32; the error is the position of the first invalid byte.
 fn base32_bytes(given: &str) -> Result<Vec<u8>, usize> {
     let coded: Vec<u8> = given
         .bytes()

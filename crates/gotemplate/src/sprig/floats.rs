@@ -1,5 +1,5 @@
-//! Arithmetic of floats: sums and products are made of the decimal numbers that floats print
-//! as, exactly, so that 0.1 + 0.2 is 0.3.
+//! Arithmetic of floats. Sums and products are computed exactly, on the decimal numbers that floats
+//! print as, so that 0.1 + 0.2 is 0.3.
 
 use super::arguments::int;
 use super::convert::to_float;
@@ -37,7 +37,7 @@ pub(super) const FUNCTIONS: &[Row] = &[
     ("subf", "aa*", |call, args| fold(call, args, Decimal::minus)),
 ];
 
-/// The largest or smallest; not a number as soon as one of them is none.
+/// The maximum or minimum; NaN if any number is NaN.
 fn extreme(args: &[Value], choose: fn(f64, f64) -> f64) -> Result<Value, Fault> {
     let numbers = args.iter().map(to_float);
     let chosen = numbers.reduce(|a, b| match a.is_nan() || b.is_nan() {
@@ -81,7 +81,7 @@ fn fold(
     Ok(Value::Float(total.map_or(0.0, |total| total.to_float())))
 }
 
-/// How many decimal places a quotient has.
+/// The number of decimal places of a quotient.
 const QUOTIENT_PLACES: i64 = 16;
 
 /// `value` × 10^`exponent`
@@ -92,7 +92,7 @@ struct Decimal {
 }
 
 impl Decimal {
-    /// The shortest decimal number that reads as this float.
+    /// The shortest decimal number that parses as this float.
     fn of(number: f64) -> Result<Self, Fault> {
         if !number.is_finite() {
             let number = crate::format::float::shortest(number);
@@ -120,7 +120,7 @@ impl Decimal {
         usize::try_from(self.value.bits()).unwrap_or(usize::MAX)
     }
 
-    /// The value with a smaller exponent.
+    /// The integer value for a smaller exponent.
     fn scaled(&self, exponent: i64) -> BigInt {
         let places = u32::try_from(self.exponent - exponent).unwrap_or(0);
         &self.value * BigInt::from(10).pow(places)
@@ -149,7 +149,7 @@ impl Decimal {
         })
     }
 
-    /// The quotient with sixteen places, halves rounded away from zero.
+    /// The quotient with sixteen decimal places, halves rounded away from zero.
     fn over(&self, other: &Self) -> Result<Self, Fault> {
         if other.value.sign() == Sign::NoSign {
             return Err("decimal division by 0".into());

@@ -29,11 +29,11 @@ pub(super) const FUNCTIONS: &[Row] = &[
     }),
 ];
 
-/// RFC 1950 section 8.2
+/// Adler-32 (RFC 1950 section 8.2).
 fn adler32(bytes: &[u8]) -> u32 {
     const MODULUS: u32 = 65_521;
     let (mut a, mut b) = (1u32, 0u32);
-    // This number of bytes can't overflow the sums.
+    // The sums cannot overflow within this number of bytes.
     for part in bytes.chunks(5_552) {
         for byte in part {
             a += u32::from(*byte);

@@ -1,4 +1,4 @@
-//! Arithmetic of integers, and sequences of them.
+//! Integer arithmetic and integer sequences.
 
 use super::arguments::int;
 use super::convert::{ints, to_int};
@@ -53,7 +53,7 @@ fn quotient(args: &[Value], divide: fn(i64, i64) -> i64) -> Result<Value, Fault>
     Ok(Value::int64(divide(dividend, divisor)))
 }
 
-/// From `start` by `step` up to `stop`, which is left out; nothing when the step leads away.
+/// The numbers from `start` to before `stop`; empty if the step leads away.
 fn steps(
     call: &mut Call<'_>,
     start: i64,
@@ -68,12 +68,12 @@ fn steps(
     };
     let count = usize::try_from(count).unwrap_or(usize::MAX);
     call.values(count)?;
-    // All numbers lie between two that fit.
+    // All numbers are between two numbers that fit.
     let number = move |n: usize| i128::from(start) + n as i128 * step;
     Ok((0..count).map(move |n| i64::try_from(number(n)).unwrap_or(i64::MAX)))
 }
 
-/// Numbers with spaces between them: `seq 5`, `seq 2 5`, `seq 0 2 10`, both ends included.
+/// Numbers separated by spaces: `seq 5`, `seq 2 5`, `seq 0 2 10`, both ends included.
 fn seq(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
     let (start, step, end) = match args.len() {
         1 => (1, None, int(args, 0)),

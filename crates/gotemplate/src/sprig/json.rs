@@ -13,7 +13,7 @@ use crate::value::Value;
 
 pub(super) const FUNCTIONS: &[Row] = &[
     ("fromJson", "s", |call, args| {
-        // Unreadable text is nil.
+        // Invalid JSON gives nil.
         match from_json(call, args) {
             Err(fault) if fault.text().starts_with(BROKEN) => Ok(Value::Nil),
             read => read,
@@ -43,7 +43,7 @@ pub(super) const FUNCTIONS: &[Row] = &[
 const UNSUPPORTED: &str = "json: unsupported value: ";
 const BROKEN: &str = "invalid JSON: ";
 
-/// `toJson` gives nothing for what JSON can't hold.
+/// `toJson` is empty for values that JSON can't represent.
 fn or_empty(written: Result<Value, Fault>) -> Result<Value, Fault> {
     match written {
         Err(fault) if fault.text().starts_with(UNSUPPORTED) => Ok("".into()),
@@ -53,7 +53,7 @@ fn or_empty(written: Result<Value, Fault>) -> Result<Value, Fault> {
 
 fn from_json(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
     let text = text(args, 0);
-    // Every value takes two bytes of text at least.
+    // Every value takes at least two bytes of text.
     call.values(text.len() / 2)?;
     let json: serde_json::Value =
         serde_json::from_str(text).map_err(|error| format!("{BROKEN}{error}"))?;
@@ -75,9 +75,9 @@ fn value_of(json: serde_json::Value) -> Value {
     }
 }
 
-/// How JSON is laid out.
+/// The format of JSON output.
 struct Form {
-    /// Characters that HTML gives a meaning are escaped.
+    /// Escape characters with a meaning in HTML.
     escapes_html: bool,
     indents: bool,
 }

@@ -1,4 +1,4 @@
-//! Lists. Go's nil slices are kept apart from empty ones, for JSON shows the difference.
+//! Lists. Go's nil slices are distinct from empty slices, because they differ in JSON.
 
 use super::arguments::{int, text};
 use super::convert::{strings_of, to_int};
@@ -70,7 +70,7 @@ fn nil() -> Value {
     Value::List(Rc::new(List::nil(Element::Any)))
 }
 
-/// The items of an argument that has to be a list.
+/// The items of an argument that must be a list.
 fn items<'a>(value: &'a Value, verb: &str) -> Result<&'a [Value], Fault> {
     match value {
         Value::List(list) => Ok(list.items()),
@@ -243,7 +243,7 @@ fn chunk(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
 
 fn sort_alpha(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
     if args[0].is_nil() {
-        // Go prints the value of a nil interface.
+        // Go prints a nil interface.
         return Ok(Value::strings(["<nil>"]));
     }
     let mut strings = strings_of(call, &args[0])?;
@@ -268,7 +268,7 @@ fn join(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
     })
 }
 
-/// The parts of a text, at most `most` of them unless that is negative.
+/// Splits a text into at most `most` parts; without a limit if `most` is negative.
 fn parts<'t>(
     call: &mut Call<'_>,
     separator: &str,
@@ -284,7 +284,7 @@ fn parts<'t>(
     if !separator.is_empty() {
         return Ok(whole.splitn(most, separator).collect());
     }
-    // Without a separator every character is a part.
+    // With an empty separator, every character is a part.
     let mut parts = Vec::new();
     let mut rest = whole;
     while let Some(c) = rest.chars().next() {
@@ -299,7 +299,7 @@ fn parts<'t>(
     Ok(parts)
 }
 
-/// The parts as a map: `_0`, `_1` …
+/// The parts as a map with keys `_0`, `_1` …
 fn split(call: &mut Call<'_>, separator: &str, most: i64, whole: &str) -> Result<Value, Fault> {
     let parts = parts(call, separator, most, whole)?;
     let map = Map::of_strings();

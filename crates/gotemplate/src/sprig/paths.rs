@@ -1,4 +1,4 @@
-//! Paths with slashes. Those of the operating system are the same: this is what Unix has.
+//! Paths with slashes. On Unix, the functions for operating system paths are the same.
 
 use super::arguments::text;
 use crate::function::Row;
@@ -40,7 +40,7 @@ fn ext(path: &str) -> &str {
     name.rfind('.').map_or("", |dot| &name[dot..])
 }
 
-/// The shortest name of the same path.
+/// The shortest equivalent path.
 fn clean(path: &str) -> String {
     let rooted = path.starts_with('/');
     let mut parts: Vec<&str> = Vec::new();

@@ -1,4 +1,4 @@
-//! Random values. The caller gives the bits, so that the same seed gives the same text.
+//! Random values. The caller provides the bits, so that equal seeds give equal texts.
 
 use super::arguments::{int, text};
 use crate::call::Call;
@@ -32,7 +32,7 @@ const ALPHANUMERIC: &[u8] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmn
 const PRINTABLE: &[u8] = b" !\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~";
 
 fn letters(call: &mut Call<'_>, count: i64, set: &[u8]) -> Result<Value, Fault> {
-    // A negative count is an error that sprig swallows.
+    // sprig ignores the error of a negative count.
     let count = usize::try_from(count).unwrap_or(0);
     call.bytes(count)?;
     call.work(count)?;
@@ -55,7 +55,7 @@ fn rand_int(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
     }
 }
 
-/// Random bytes in base 64.
+/// Random bytes in base64.
 fn rand_bytes(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
     let Ok(count) = usize::try_from(int(args, 0)) else {
         return Err("runtime error: makeslice: len out of range".into());

@@ -61,26 +61,25 @@ pub(super) const FUNCTIONS: &[Row] = &[
     }),
 ];
 
-/// Whether Go returns a bad pattern's error or panics with it, which reads differently.
+/// Whether Go returns the error of an invalid pattern or panics; the messages differ.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Errors {
     Panic,
     Returned,
 }
 
-/// The bound of a compiled expression, in bytes.
+/// The maximum size of a compiled expression, in bytes.
 const COMPILED_BYTES_MAX: usize = 1024 * 1024;
 
-/// How many compiled expressions a thread keeps.
+/// The number of compiled expressions that a thread caches.
 const KEPT_MAX: usize = 32;
 
 thread_local! {
-    /// Expressions compiled before, the last one used at the end. They depend on nothing but
-    /// their text.
+    /// Compiled expressions, the most recently used last. Each depends only on its pattern.
     static KEPT: RefCell<Vec<(Box<str>, Regex)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The expression that is the first argument; the second is counted as work to search.
+/// The expression of the first argument; counts the second argument as search work.
 fn compiled(call: &mut Call<'_>, args: &[Value], errors: Errors) -> Result<Regex, Fault> {
     let pattern = text(args, 0);
     call.work(text(args, 1).len() / 4)?;
@@ -94,7 +93,7 @@ fn compiled(call: &mut Call<'_>, args: &[Value], errors: Errors) -> Result<Regex
     if let Some(regex) = known {
         return Ok(regex);
     }
-    // To compile takes far longer than to search.
+    // Compiling takes far longer than searching.
     call.work(10_000 + pattern.len())?;
     let regex = RegexBuilder::new(&translated(pattern))
         .size_limit(COMPILED_BYTES_MAX)
@@ -134,8 +133,8 @@ fn raw(pattern: &str) -> String {
     }
 }
 
-/// A Go pattern as the engine here reads it: classes such as `\d` are those of ASCII, and what
-/// only the engine gives a meaning inside brackets is escaped.
+/// Translates a Go pattern for the `regex` crate: classes such as `\d` become ASCII classes, and
+/// characters that only this crate interprets inside brackets are escaped.
 fn translated(pattern: &str) -> String {
     let mut out = String::with_capacity(pattern.len() + 16);
     let mut chars = pattern.chars().peekable();
@@ -227,7 +226,7 @@ fn find(call: &mut Call<'_>, args: &[Value], errors: Errors) -> Result<Value, Fa
     call.text(found.map_or("", |found| found.as_str()))
 }
 
-/// How many matches are wanted: all when negative.
+/// The maximum number of matches; without a limit if it is negative.
 fn wanted(args: &[Value]) -> usize {
     usize::try_from(int(args, 2)).unwrap_or(usize::MAX)
 }
@@ -260,7 +259,7 @@ fn replace_literal(call: &mut Call<'_>, args: &[Value], errors: Errors) -> Resul
     call.text(regex.replace_all(whole, NoExpand(by)).into_owned())
 }
 
-/// Counts the bytes of the longest possible result: each `$` of a replacement may stand for the
+/// Counts the bytes of the longest possible result: each `$` of a replacement may expand to the
 /// whole match.
 fn reserve(call: &mut Call<'_>, regex: &Regex, whole: &str, by: &str) -> Result<(), Fault> {
     let matches = regex.find_iter(whole).count();
@@ -269,7 +268,8 @@ fn reserve(call: &mut Call<'_>, regex: &Regex, whole: &str, by: &str) -> Result<
     call.bytes(grown.saturating_add(whole.len().saturating_mul(references + 1)))
 }
 
-/// The parts between matches, up to the wanted number; an empty match at the start makes no part.
+/// The parts between matches, up to the requested number; an empty match at the start creates no
+/// part.
 fn split(call: &mut Call<'_>, args: &[Value], errors: Errors) -> Result<Value, Fault> {
     let regex = compiled(call, args, errors)?;
     let (pattern, whole, most) = (text(args, 0), text(args, 1), wanted(args));

@@ -1,5 +1,5 @@
-//! Password hashes, encryption and derived passwords. What the originals draw at random comes from
-//! the call's own numbers, so that a run can be repeated.
+//! Password hashes, encryption and derived passwords. Random parts come from the call's random
+//! bits, so that a run is reproducible.
 
 use super::arguments::text;
 use super::convert::to_int;
@@ -41,19 +41,19 @@ pub(super) const FUNCTIONS: &[Row] = &[
     }),
 ];
 
-/// Rounds of bcrypt, as a power of two: those that Go's library has by default.
+/// The cost of bcrypt, as a power of two: the default of Go's library.
 const COST: u32 = 10;
 
-/// What one hash or one derived key takes, in steps of a template.
+/// The cost of one hash or derived key, in template steps.
 const HASH_WORK: usize = 1_000_000;
 
 const BLOCK: usize = 16;
 
-/// base64 as bcrypt writes it.
+/// Base64 with bcrypt's alphabet.
 const BCRYPT_BASE64: GeneralPurpose = GeneralPurpose::new(&alphabet::BCRYPT, NO_PAD);
 
 fn hashed(call: &mut Call<'_>, password: &str) -> Result<String, Fault> {
-    // Go's library refuses what bcrypt would cut off.
+    // Go's library rejects passwords that bcrypt would truncate.
     if password.len() > 72 {
         let why = "bcrypt: password length exceeds 72 bytes";
         return Ok(format!("failed to encrypt string with bcrypt: {why}"));
@@ -61,11 +61,11 @@ fn hashed(call: &mut Call<'_>, password: &str) -> Result<String, Fault> {
     call.work(HASH_WORK)?;
     let salt = random_block(call);
     let mut ended = password.as_bytes().to_vec();
-    // bcrypt hashes the text with the zero behind it, and no more than 72 bytes of both.
+    // bcrypt hashes the text with a trailing zero, at most 72 bytes in total.
     ended.push(0);
     ended.truncate(72);
     let hash = bcrypt::bcrypt(COST, salt, &ended);
-    // The last byte of a hash is not written.
+    // The last byte of a hash is omitted.
     let (salt, hash) = (
         BCRYPT_BASE64.encode(salt),
         BCRYPT_BASE64.encode(&hash[..23]),
@@ -81,7 +81,7 @@ fn random_block(call: &mut Call<'_>) -> [u8; BLOCK] {
     block
 }
 
-/// A key of 32 bytes: the start of a password, and zeros.
+/// A 32-byte key: the start of the password, padded with zeros.
 fn key(password: &str) -> [u8; 32] {
     let mut key = [0; 32];
     let length = password.len().min(key.len());
@@ -118,10 +118,10 @@ fn decrypted(call: &mut Call<'_>, password: &str, text: &str) -> Result<String, 
     Ok(raw_bytes::to_text(&plain))
 }
 
-/// What begins every salt and seed of the Master Password algorithm.
+/// The prefix of every salt and seed in the Master Password algorithm.
 const SCOPE: &[u8] = b"com.lyndir.masterpassword";
 
-/// The shapes of each kind of password; a letter stands for a class of characters.
+/// The templates of each kind of password; each letter is a class of characters.
 const SHAPES: [(&str, &[&str]); 6] = [
     ("maximum", &["anoxxxxxxxxxxxxxxxxx", "axxxxxxxxxxxxxxxxxno"]),
     (
@@ -169,8 +169,8 @@ const fn class(letter: u8) -> &'static [u8] {
     }
 }
 
-/// A password by the Master Password algorithm, from a counter, a kind, the master password, the
-/// user and the site.
+/// Derives a password with the Master Password algorithm. The arguments are a counter, a kind, the
+/// master password, the user and the site.
 fn derive(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
     let kind = text(args, 1);
     let Some((_, shapes)) = SHAPES.iter().find(|(name, _)| *name == kind) else {

@@ -115,7 +115,7 @@ fn replace(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
     Ok(whole.replace(old, new).into())
 }
 
-/// A part by bytes. Where Go panics, its message is the error.
+/// A slice by byte offsets. If Go would panic, the error is Go's message.
 pub(super) fn bytes(whole: &[u8], from: usize, to: usize) -> Result<String, Fault> {
     if to > whole.len() {
         let length = whole.len();
@@ -139,7 +139,7 @@ fn substr(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
         Err(_) if start < 0 => {
             return Err(format!("runtime error: slice bounds out of range [:{end}]").into());
         }
-        // The end of the text is meant.
+        // The end is the end of the text.
         _ if from > whole.len() => {
             let length = whole.len();
             return Err(

@@ -1,4 +1,4 @@
-//! URLs in parts, by Go's `net/url`.
+//! Splits and joins URLs, as Go's `net/url` does.
 
 use super::arguments::{map, text};
 use crate::call::Call;
@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 
 pub(super) const FUNCTIONS: &[Row] = &[("urlJoin", "m", url_join), ("urlParse", "s", url_parse)];
 
-/// The parts of a URL, decoded where Go decodes them.
+/// The parts of a URL, decoded as in Go.
 #[derive(Debug, Default)]
 struct Parts {
     scheme: String,
@@ -90,7 +90,7 @@ fn parse(given: &str) -> Result<Parts, String> {
     Ok(parts)
 }
 
-/// The scheme and what follows its colon; no scheme when the text before cannot be one.
+/// The scheme and the text after its colon; the scheme is empty if the text does not start with one.
 fn scheme(text: &str) -> Result<(&str, &str), String> {
     for (at, c) in text.char_indices() {
         match c {
@@ -186,7 +186,7 @@ fn unescape(text: &str, place: Place) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&out).into_owned())
 }
 
-/// A user and a password, decoded and encoded again.
+/// Decodes a user and a password, and encodes them again.
 fn canonical_userinfo(text: &str) -> Result<String, String> {
     let right = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:~!$&'()*+,;=%@".contains(&byte);
     if !text.bytes().all(right) {
@@ -268,7 +268,7 @@ fn url_join(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
     call.text(out)
 }
 
-/// A part that is there is a string.
+/// The value of a part; an error if it is not a string.
 fn part(map: Option<&Map>, key: &str) -> Result<String, Fault> {
     match map.and_then(|map| map.value(key)) {
         None => Ok(String::new()),

@@ -1,4 +1,4 @@
-//! Lines: wrapped, indented, abbreviated.
+//! Functions on lines: wrap, indent, abbreviate.
 
 use super::arguments::{int, text};
 use super::strings::bytes;
@@ -41,7 +41,7 @@ fn abbrevboth(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
     call.text(abbreviate(whole, left, right)?)
 }
 
-/// At most `width` bytes of a text, from about `offset`, with dots where something is left out.
+/// At most `width` bytes of a text, from about `offset`, with dots for omitted text.
 fn abbreviate(whole: &str, offset: i64, width: i64) -> Result<String, Fault> {
     let whole_bytes = raw_bytes::of_text(whole);
     let length = whole_bytes.len() as i64;
@@ -92,7 +92,7 @@ enum LongWords {
     Broken,
 }
 
-/// Breaks a text at spaces, counting bytes.
+/// Breaks a text at spaces; widths count bytes.
 fn wrap(
     call: &mut Call<'_>,
     whole: &str,

@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Civil {
     pub(crate) year: i64,
-    /// From 1.
+    /// From 1, January.
     pub(crate) month: i64,
     /// From 1.
     pub(crate) day: i64,
@@ -13,14 +13,14 @@ pub(crate) struct Civil {
     pub(crate) second: i64,
     /// From 0, Sunday.
     pub(crate) weekday: i64,
-    /// From 1.
+    /// The day of the year, from 1.
     pub(crate) year_day: i64,
 }
 
 const DAY: i64 = 86_400;
 
 impl Civil {
-    /// The date of seconds since 1970.
+    /// The date and time of seconds since 1970.
     pub(crate) const fn of(seconds: i64) -> Self {
         let days = seconds.div_euclid(DAY);
         let time = seconds.rem_euclid(DAY);
@@ -32,28 +32,28 @@ impl Civil {
             hour: time / 3600,
             minute: time % 3600 / 60,
             second: time % 60,
-            // 1970 began on a Thursday.
+            // 1970 started on a Thursday.
             weekday: (days + 4).rem_euclid(7),
             year_day: days - day_number(year, 1, 1) + 1,
         }
     }
 }
 
-/// Seconds since 1970 of a date and a time; months and days beyond their range count on.
+/// The seconds since 1970 of a date and a time; months and days out of range carry over.
 pub(crate) const fn seconds(year: i64, month: i64, day: i64, time_of_day: i64) -> i64 {
     let year = year + (month - 1).div_euclid(12);
     let month = (month - 1).rem_euclid(12) + 1;
     (day_number(year, month, 1) + day - 1) * DAY + time_of_day
 }
 
-/// Days since 1970. Years are counted from March, so that the leap day is the last one, in
-/// cycles of 400 years, which have 146097 days.
+/// Days since 1970. Years start in March, so that the leap day is the last day, in cycles of 400
+/// years with 146097 days.
 const fn day_number(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let cycle = year.div_euclid(400);
     let year_of_cycle = year.rem_euclid(400);
     let months_from_march = (month + 9) % 12;
-    // From March on, months have 30.6 days in the mean, rounded in just this way.
+    // From March, months have an average of 30.6 days, and this formula rounds to their lengths.
     let day_of_year = (153 * months_from_march + 2) / 5 + day - 1;
     let day_of_cycle = year_of_cycle * 365 + year_of_cycle / 4 - year_of_cycle / 100 + day_of_year;
     cycle * 146_097 + day_of_cycle - 719_468
@@ -76,7 +76,7 @@ const fn date(days: i64) -> (i64, i64, i64) {
     (year, month, day)
 }
 
-/// How many days a month has.
+/// The number of days of a month.
 pub(crate) const fn days_in(year: i64, month: i64) -> i64 {
     let next = if month == 12 {
         day_number(year + 1, 1, 1)

@@ -1,8 +1,8 @@
-//! Durations: `1h2m3.5s`, both ways.
+//! Durations such as `1h2m3.5s`: printing and parsing.
 
 const SECOND: u64 = 1_000_000_000;
 
-/// As `time.Duration` prints itself.
+/// Prints a duration as `time.Duration` does.
 pub(crate) fn print(nanos: i64) -> String {
     let magnitude = nanos.unsigned_abs();
     let sign = if nanos < 0 { "-" } else { "" };
@@ -37,7 +37,7 @@ fn decimal(number: u64, unit: u64) -> String {
     format!("{whole}.{}", digits.trim_end_matches('0'))
 }
 
-/// Nanoseconds from a text, with Go's error.
+/// Parses a duration to nanoseconds, with Go's error message.
 pub(crate) fn parse(text: &str) -> Result<i64, String> {
     let quoted = crate::quote::quoted(text);
     let invalid = || format!("time: invalid duration {quoted}");
@@ -95,7 +95,7 @@ fn amount(whole: &str, part: &str, unit: u64) -> Option<u128> {
         digits if digits.len() > 19 => return None,
         digits => digits.parse().ok()?,
     };
-    // Digits beyond what nanoseconds can hold change nothing.
+    // Digits beyond the precision of nanoseconds have no effect.
     let part = &part[..part.len().min(18)];
     let fraction: u128 = if part.is_empty() {
         0

@@ -1,17 +1,17 @@
-//! Layouts: how Go writes the reference time is how a time is written.
+//! Layouts: the format of a time is given by the reference time in that format.
 
 use super::{MONTHS, Moment, WEEKDAYS};
 use std::fmt::Write as _;
 
-/// A part of a layout that stands for a part of a time.
+/// A part of a layout that is replaced by a part of a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     AmPm {
         upper: bool,
     },
     Day(Pad),
-    /// Fractions of a second with this number of digits; trailing zeros go with `9`, and the mark
-    /// is a point or a comma.
+    /// A fraction of a second with this number of digits. With `9` trailing zeros are dropped. The
+    /// mark is a point or a comma.
     Fraction {
         digits: usize,
         trims: bool,
@@ -40,7 +40,7 @@ pub(crate) enum Part {
     ZoneName,
 }
 
-/// How a number is filled up to its width.
+/// The padding of a number to its width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pad {
     None,
@@ -48,7 +48,7 @@ pub(crate) enum Pad {
     Zero,
 }
 
-/// The parts with a fixed spelling, longer ones first where one begins with another.
+/// The parts with a fixed spelling. If one is a prefix of another, the longer part is first.
 const SPELLINGS: &[(&str, Part)] = &[
     ("January", Part::MonthName { long: true }),
     ("Jan", Part::MonthName { long: false }),
@@ -90,7 +90,7 @@ const fn offset(z: bool, colons: bool, fields: u8) -> Part {
     Part::Offset { z, colons, fields }
 }
 
-/// Cuts a layout: the text before its first part, the part, and what follows.
+/// Splits a layout: the text before its first part, the part, and the rest.
 pub(crate) fn next_part(layout: &str) -> (&str, Option<Part>, &str) {
     for (at, _) in layout.char_indices() {
         let rest = &layout[at..];
@@ -109,7 +109,7 @@ fn part_at(rest: &str) -> Option<(Part, usize)> {
     let (spelling, part) = SPELLINGS
         .iter()
         .find(|(spelling, _)| rest.starts_with(spelling))?;
-    // `Month` is no `Mon`, nor is `Janet` a `Jan`.
+    // `Month` is not `Mon`, and `Janet` is not `Jan`.
     let follows_lower = rest[spelling.len()..].starts_with(|c: char| c.is_ascii_lowercase());
     let is_short_name = matches!(*spelling, "Jan" | "Mon");
     if is_short_name && follows_lower {
@@ -118,7 +118,7 @@ fn part_at(rest: &str) -> Option<(Part, usize)> {
     Some((*part, spelling.len()))
 }
 
-/// `.000`, `,999`: as many digits as there are, unless another digit follows.
+/// `.000`, `,999`: a mark and a run of equal digits; none if another digit follows.
 fn fraction_at(rest: &str) -> Option<(Part, usize)> {
     let mark = rest.chars().next().filter(|c| matches!(c, '.' | ','))?;
     let digit = rest[1..]
@@ -138,7 +138,7 @@ fn fraction_at(rest: &str) -> Option<(Part, usize)> {
     Some((part, 1 + digits))
 }
 
-/// Writes a moment by a layout.
+/// Formats a moment with a layout.
 pub(crate) fn format(moment: &Moment, layout: &str) -> String {
     let mut out = String::with_capacity(layout.len() + 8);
     let mut rest = layout;

@@ -1,11 +1,11 @@
-//! Times from text, by a layout.
+//! Parses times with a layout.
 
 use super::layout::{Pad, Part, next_part};
 use super::{MONTHS, Moment, WEEKDAYS, civil};
 use crate::env::Env;
 use crate::quote::quoted;
 
-/// The parts that were read so far.
+/// The parts parsed so far.
 #[derive(Default)]
 struct Fields {
     year: i64,
@@ -21,7 +21,7 @@ struct Fields {
     zone: Option<String>,
 }
 
-/// Reads a time in the local zone unless the text has one. The error is Go's.
+/// Parses a time, in the local zone unless the text has a zone. The error message is Go's.
 pub(crate) fn parse(env: &dyn Env, layout: &str, text: &str) -> Result<Moment, String> {
     let mut fields = Fields::default();
     let (mut form, mut rest) = (layout, text);
@@ -63,7 +63,7 @@ fn mismatch(layout: &str, text: &str, element: &str, rest: &str) -> String {
     format!("parsing time {text} as {layout}: cannot parse {rest} as {element}")
 }
 
-/// The text behind a literal part of the layout; a space stands for any number of them.
+/// Skips a literal part of the layout; a space matches any number of spaces.
 fn skip<'t>(mut text: &'t str, mut literal: &str) -> Option<&'t str> {
     while let Some(c) = literal.chars().next() {
         if c == ' ' {
@@ -114,7 +114,7 @@ impl Fields {
             Part::Offset { z, colons, fields } => self.offset(text, (z, colons, fields)),
             Part::Second(pad) => {
                 let rest = self.clock(text, pad, |fields| (&mut fields.second, 60, "second"))?;
-                // A fraction may follow although the layout has none.
+                // A fraction may follow in the text, even if not in the layout.
                 let expected = matches!(next_part(after), ("", Some(Part::Fraction { .. }), _));
                 let follows = rest.starts_with(['.', ','])
                     && rest[1..].starts_with(|c: char| c.is_ascii_digit());
@@ -231,7 +231,7 @@ impl Fields {
         Ok(rest)
     }
 
-    /// Three or four capital letters; their meaning is unknown, so that they count as UTC.
+    /// Three to five capital letters. The abbreviation's offset is unknown, so the zone is UTC.
     fn zone<'t>(&mut self, text: &'t str) -> Result<&'t str, Problem> {
         let length = text.len()
             - text
@@ -274,7 +274,7 @@ impl Fields {
         if let Some(zone) = self.zone {
             return Ok(Moment::at_offset(shown, self.nanos, 0, &zone));
         }
-        // The offset is that of the moment, which is known only with the offset.
+        // The offset depends on the moment, and the moment on the offset: two guesses.
         let guess = Moment::at(env, shown, self.nanos, "Local");
         let unix = shown - i64::from(guess.offset_seconds);
         let better = Moment::at(env, unix, self.nanos, "Local");
@@ -290,7 +290,7 @@ fn spaced(text: &str, pad: Pad) -> &str {
     }
 }
 
-/// One or two digits; two when the layout has a zero.
+/// One or two digits; exactly two if the layout has a zero.
 fn number(text: &str, pad: Pad) -> Result<(i64, &str), Problem> {
     digits(text, if pad == Pad::Zero { 2 } else { 1 }, 2)
 }

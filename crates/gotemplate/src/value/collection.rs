@@ -1,12 +1,12 @@
-//! Slices and maps, which may be nested by a template as deep as its budget allows, and are
-//! therefore taken apart without recursion.
+//! Slices and maps. A template may nest them as deep as its budget allows, so they are dropped
+//! without recursion.
 
 use super::Value;
 use std::cell::{Ref, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// How deep values may be nested where they are printed, compared, copied or encoded.
+/// The maximum nesting of values that are printed, compared, copied or encoded.
 pub(crate) const NESTING_MAX: u32 = 100;
 
 /// The type of a slice's elements.
@@ -22,7 +22,7 @@ pub enum Element {
     Str,
 }
 
-/// A slice; never changed once made.
+/// A slice; immutable after creation.
 #[derive(Debug)]
 pub struct List {
     items: Vec<Value>,
@@ -37,13 +37,13 @@ impl List {
         Self::of(Element::Any, items)
     }
 
-    /// A `[]string`; the items must be strings.
+    /// A `[]string`; all items must be strings.
     #[must_use]
     pub const fn of_strings(items: Vec<Value>) -> Self {
         Self::of(Element::Str, items)
     }
 
-    /// A slice of the given type; the items must be of it.
+    /// A slice of the given type; all items must have that type.
     #[must_use]
     pub const fn of(element: Element, items: Vec<Value>) -> Self {
         Self {
@@ -53,7 +53,7 @@ impl List {
         }
     }
 
-    /// A slice that was never made: empty, and `null` in JSON.
+    /// A nil slice: empty, and `null` in JSON.
     #[must_use]
     pub const fn nil(element: Element) -> Self {
         Self {
@@ -63,19 +63,19 @@ impl List {
         }
     }
 
-    /// Its elements.
+    /// The slice's elements.
     #[must_use]
     pub fn items(&self) -> &[Value] {
         &self.items
     }
 
-    /// Their type.
+    /// The type of the elements.
     #[must_use]
     pub const fn element(&self) -> Element {
         self.element
     }
 
-    /// Whether it was never made.
+    /// Whether the slice is nil.
     #[must_use]
     pub const fn is_nil(&self) -> bool {
         self.is_nil
@@ -106,7 +106,7 @@ pub enum Entry {
     Str,
 }
 
-/// A map with strings as keys, in their order. Templates change it in place.
+/// A map with string keys, in the order of the keys. Templates change it in place.
 #[derive(Debug)]
 pub struct Map {
     entries: RefCell<BTreeMap<Rc<str>, Value>>,
@@ -120,7 +120,7 @@ impl Map {
         Self::of(Entry::Any)
     }
 
-    /// An empty `map[string]string`; its values must be strings.
+    /// An empty `map[string]string`; all values must be strings.
     #[must_use]
     pub const fn of_strings() -> Self {
         Self::of(Entry::Str)
@@ -133,25 +133,25 @@ impl Map {
         }
     }
 
-    /// The type of its values.
+    /// The type of the map's values.
     #[must_use]
     pub const fn entry(&self) -> Entry {
         self.entry
     }
 
-    /// How many entries it has.
+    /// The number of entries.
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries.borrow().len()
     }
 
-    /// Whether it has none.
+    /// Whether the map has no entries.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The value of a key.
+    /// The value of a key; `None` if the key is absent.
     #[must_use]
     pub fn value(&self, key: &str) -> Option<Value> {
         self.entries.borrow().get(key).cloned()
@@ -159,7 +159,7 @@ impl Map {
 
     /// Sets the value of a key.
     pub fn put(&self, key: Rc<str>, value: Value) {
-        // The old value is dropped after the borrow ends: it could lead back here.
+        // The borrow ends before the old value is dropped: its drop could access this map.
         let old = self.entries.borrow_mut().insert(key, value);
         drop(old);
     }
@@ -202,7 +202,7 @@ impl Drop for Map {
     }
 }
 
-/// Drops values without recursion, however deep they are nested.
+/// Drops values without recursion, regardless of their nesting.
 fn take_apart(mut pending: Vec<Value>) {
     while let Some(value) = pending.pop() {
         match value {

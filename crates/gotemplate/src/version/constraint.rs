@@ -3,23 +3,23 @@
 use super::{Version, compare_prereleases};
 use std::cmp::Ordering;
 
-/// One comparison. Numbers that are absent, or given as `x`, are wild.
+/// One comparison. Numbers that are absent or `x` are wild.
 #[derive(Clone, Debug)]
 pub(crate) struct Constraint {
     operator: String,
     version: Version,
-    /// How many of the three numbers are given.
+    /// The number of given numbers, of three.
     given: usize,
 }
 
-/// Whether a version satisfies all of one alternative.
+/// Whether a version satisfies all constraints of one alternative.
 pub(crate) fn hold(alternatives: &[Vec<Constraint>], version: &Version) -> bool {
     alternatives
         .iter()
         .any(|all| all.iter().all(|one| one.holds(version)))
 }
 
-/// The alternatives of a text, each of them constraints that must all hold.
+/// Parses the alternatives of a text; all constraints of an alternative must hold.
 pub(crate) fn parse(text: &str) -> Result<Vec<Vec<Constraint>>, String> {
     let mut alternatives = Vec::new();
     for alternative in text.split("||") {
@@ -34,7 +34,7 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Vec<Constraint>>, String> {
     Ok(alternatives)
 }
 
-/// `1.2 - 3`, both ends included.
+/// Splits `1.2 - 3`, a range that includes both ends.
 fn range(text: &str) -> Option<(&str, &str)> {
     let (low, high) = text.trim().split_once(" - ")?;
     Some((low.trim(), high.trim()))
@@ -100,7 +100,7 @@ impl Constraint {
     }
 
     fn holds(&self, version: &Version) -> bool {
-        // A prerelease is meant only when the constraint names one.
+        // A prerelease matches only a constraint with a prerelease.
         let unasked = !version.prerelease.is_empty() && self.version.prerelease.is_empty();
         let dirty = self.given < 3;
         let order = version.compare(&self.version);
@@ -121,14 +121,14 @@ impl Constraint {
         }
     }
 
-    /// `!=` with wild numbers: some given number differs.
+    /// `!=` with wild numbers: whether any given number differs.
     fn differs(&self, version: &Version) -> bool {
         let (own, other) = (self.version.numbers, version.numbers);
         if own[0] != other[0] {
             return true;
         }
         if self.given < 2 {
-            // A wholly wild constraint leaves the minor number in force.
+            // In a constraint of only wild numbers, minor and patch numbers still count.
             return self.given == 0 && own[1..] != other[1..];
         }
         if own[1] != other[1] {

@@ -1,11 +1,11 @@
-//! The cases of `tests/cases`, which have Go's own output; see the README there.
+//! The cases of `tests/cases`, which contain Go's output; see the README there.
 
 #![expect(clippy::unwrap_used, reason = "a case that can't be read is a failure")]
 
 use drumfire_gotemplate::{Env, Functions, Template, Value};
 use serde_json::Value as Json;
 
-/// A world in which nothing happens: the epoch, UTC, and random bits from a counter.
+/// A constant environment: the epoch, UTC, and random bits from a counter.
 struct Still(u64);
 
 impl Env for Still {
@@ -20,7 +20,7 @@ impl Env for Still {
     }
 }
 
-/// A value, whose whole numbers are of a program or of JSON.
+/// Converts JSON to a value; `whole` creates its whole numbers, as an integer or as a JSON number.
 fn value(json: &Json, whole: fn(i64) -> Value) -> Value {
     match json {
         Json::Null => Value::Nil,
@@ -94,11 +94,11 @@ macro_rules! cases {
 
 cases! { bytes dates json_numbers language lists numbers printf strings }
 
-/// Functions whose results differ each time in Go; what they make can be undone or recognized.
+/// Tests functions with random results in Go, by reversing or recognizing their output.
 #[test]
 fn secrets_are_made_as_sprig_makes_them() {
     let made = |template: &str| run(template, &Value::Missing).unwrap();
-    // Go's own.
+    // Go's output.
     let derived = made("{{derivePassword 1 `long` `p` `u` `s`}}");
     assert_eq!(derived, "Rude2$QafoJela");
     let nothing = made("{{derivePassword 1 `none` `p` `u` `s`}}");
@@ -116,7 +116,7 @@ fn secrets_are_made_as_sprig_makes_them() {
     assert_eq!(made("{{htpasswd `u:` `x`}}"), "invalid username: u:");
 }
 
-/// Whole numbers of JSON where Go prints fewer digits, or refuses a `float64`.
+/// Whole numbers from JSON for which Go prints fewer digits, or rejects a `float64`.
 #[test]
 fn whole_numbers_of_json_are_integers_too() {
     let data = Value::dictionary([

@@ -1,9 +1,9 @@
-//! Templates that want too much: each ends with an error, soon, on the stack of a usual thread.
+//! Templates that exceed limits. Each soon ends with an error, within a default thread stack.
 
 use drumfire_gotemplate::{Env, Functions, Limits, Template, Value};
 use proptest::prelude::*;
 
-/// A world in which nothing happens.
+/// A constant environment.
 struct Still(u64);
 
 impl Env for Still {
@@ -57,7 +57,7 @@ fn what_does_not_end_is_ended() {
 
 #[test]
 fn what_grows_is_bounded() {
-    // Whichever limit comes first.
+    // Either limit may come first.
     let values = "too many";
     check("{{repeat 1000000000 \"ab\"}}", values);
     check(
@@ -109,7 +109,7 @@ fn nesting_is_bounded() {
         "{{$d := dict}}{{$e := dict \"d\" $d}}{{$_ := merge $d (dict \"e\" $e)}}",
         "can't contain itself",
     );
-    // Made without recursion, and dropped without recursion.
+    // Created and dropped without recursion.
     let deep = "{{$x := list}}{{range 300000}}{{$x = list $x}}{{end}}";
     assert_eq!(run(deep), Ok(String::new()));
     check(&format!("{deep}{{{{$x}}}}"), "too deep");
@@ -134,7 +134,7 @@ fn nesting_is_bounded() {
 
 #[test]
 fn the_deepest_execution_fits_a_threads_stack() {
-    // As deep as parentheses and branches may be nested, again in every template.
+    // The maximum nesting of parentheses and branches, repeated in every template.
     let expression = format!("{}1{}", "(print ".repeat(90), ")".repeat(90));
     let text = format!(
         "{{{{define \"f\"}}}}{{{{if 1}}}}{{{{with {expression}}}}}{{{{template \"f\" .}}}}{{{{end}}}}{{{{end}}}}{{{{end}}}}{{{{template \"f\"}}}}"
@@ -201,7 +201,7 @@ fn a_template_without_actions_is_static() {
     assert!(!parsed("{{if 1}}a{{end}}").is_constant());
 }
 
-/// Pieces of which much of the language can be made.
+/// Pieces that combine to much of the language.
 const PIECES: &[&str] = &[
     "{{",
     "}}",

@@ -1,4 +1,4 @@
-//! Templates as Go has them, and hostile ones, as one program.
+//! Templates compared with Go, and hostile templates, in one test program.
 
 mod go;
 mod hostile;
