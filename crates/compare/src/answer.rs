@@ -1,23 +1,23 @@
 //! The answer of a comparison.
 
-/// The confidence of every interval.
+/// The confidence level of every interval.
 pub const CONFIDENCE: f64 = 0.95;
 
 /// The answer of a figure about the candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// A shift for the worse is shown.
+    /// The candidate is worse.
     Worse,
-    /// A shift for the better is shown.
+    /// The candidate is better.
     Better,
     /// The whole interval is within the smallest shift that matters.
     Equal,
-    /// Neither a shift nor its absence is shown.
+    /// Neither a shift nor its absence is proven.
     Open,
 }
 
 impl Answer {
-    /// The word of the answer in JSON.
+    /// The answer's word in JSON.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

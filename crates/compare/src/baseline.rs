@@ -1,6 +1,7 @@
-//! A run beside a baseline: one pair, which is checked before the load and compared behind it.
+//! A comparison of a run with a baseline: one pair, checked before the load and compared after it.
 //!
-//! Targets may differ, since a baseline is named by hand; the comparison then says so.
+//! The targets may differ, because the user chooses the baseline; the comparison then has a
+//! caution.
 
 use crate::compared::Compared;
 use crate::comparison::{Comparison, Terms, likeness};
@@ -9,46 +10,46 @@ use drumfire_plan::secret;
 use std::slice;
 use std::sync::Arc;
 
-/// The terms of a pair, which has no answer that a least shift could decide.
+/// The terms of a pair. A pair has no answer, so the least shift has no effect.
 const TERMS: Terms = Terms {
     least: 0.02,
     any_target: true,
 };
 
-/// A run with which another one is to be compared.
+/// A run with which another run will be compared.
 #[derive(Clone, Debug)]
 pub struct Baseline(Compared);
 
 /// A run compared with its baseline.
 #[derive(Debug)]
 pub struct Against {
-    /// The comparison, the baseline as its base.
+    /// The comparison, with the baseline as its base.
     pub comparison: Comparison,
     baseline: Compared,
 }
 
 impl Baseline {
-    /// A run as a baseline.
+    /// Creates a baseline from a run.
     ///
     /// # Errors
-    /// When its figures are no measure of its target; the text says why.
+    /// If the run's figures do not measure its target; the text is the reason.
     pub fn new(run: Compared) -> Result<Self, String> {
         likeness::is_sound(&run)?;
         Ok(Self(run))
     }
 
-    /// Whether a run of these facts can be compared with it.
+    /// Checks whether a run with these facts is comparable with the baseline.
     ///
     /// # Errors
-    /// When it can't; the text says what differs.
+    /// If it is not; the text is the difference.
     pub fn check(&self, info: &RunInfo) -> Result<(), String> {
         likeness::is_like(&self.0, &Compared::planned(info), TERMS.any_target)
     }
 
-    /// A run that has ended, compared with it.
+    /// Compares a completed run with the baseline.
     ///
     /// # Errors
-    /// When it can't be compared; the text says why.
+    /// If the runs are not comparable; the text is the reason.
     pub fn against(&self, run: &Summary) -> Result<Against, String> {
         let run = Compared::from_summary(Arc::new(run.clone()));
         let mut comparison =

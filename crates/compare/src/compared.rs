@@ -1,10 +1,11 @@
-//! A run as a comparison takes it: whole, or as far as the JSON of its summary has it.
+//! A run in a comparison: either stored in full, or read from the JSON of its summary.
 //!
-//! JSON has the distributions of the whole run, but of its intervals only some quantiles, and of its
-//! plan texts. So a run that was read has a summary whose timeline is empty ([`Compared::summary`]);
-//! its rows over time and the texts of its load stand beside it. Whether two loads are alike is
-//! decided by the texts as soon as one of both runs was read, and intervals of blocks are not made
-//! of it.
+//! JSON contains the distributions of the whole run, but only some quantiles of its intervals, and
+//! its plan only as texts. Therefore a run from JSON has a summary with an empty timeline
+//! ([`Compared::summary`]), and this module provides its rows over time and the texts of its load.
+//! If
+//! either run is from JSON, the loads are compared by these texts, and no intervals are computed
+//! from blocks.
 
 mod read;
 
@@ -18,7 +19,7 @@ use drumfire_units::Nanos;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A run that is compared.
+/// A run in a comparison.
 #[derive(Clone, Debug)]
 pub struct Compared {
     summary: Arc<Summary>,
@@ -27,7 +28,7 @@ pub struct Compared {
 }
 
 impl Compared {
-    /// A whole run.
+    /// A stored run.
     #[must_use]
     pub const fn from_summary(summary: Arc<Summary>) -> Self {
         Self {
@@ -36,10 +37,10 @@ impl Compared {
         }
     }
 
-    /// A run from the JSON of its summary, of any version of that contract so far.
+    /// A run from the JSON of its summary, in any version of the contract up to this one.
     ///
     /// # Errors
-    /// When the bytes are no such JSON; the text says what they are, or which key is wrong.
+    /// If the bytes are not such JSON; the text is their actual format, or the invalid key.
     pub fn from_json(json: &[u8]) -> Result<Self, String> {
         let document = read::document(json)?;
         Ok(Self {
@@ -48,13 +49,13 @@ impl Compared {
         })
     }
 
-    /// A run that is yet to be made, of which these facts are known.
+    /// A planned run with these facts.
     pub(crate) fn planned(info: &RunInfo) -> Self {
         let nothing = Reading::new(Arc::new(info.clone()), &[]).close(Nanos::ZERO, 0.0);
         Self::from_summary(Arc::new(nothing))
     }
 
-    /// The clock by which it was timed; of a run that is yet to be made, that which its plan asks for.
+    /// The clock that timed the run; for a planned run, the clock that its plan requests.
     pub(crate) fn clock(&self) -> ArrivalClock {
         let run = &self.summary;
         match run.total.counts.sent {
@@ -63,13 +64,13 @@ impl Compared {
         }
     }
 
-    /// The summary, whose timeline is empty where the run was read.
+    /// The summary. Its timeline is empty if the run is from JSON.
     #[must_use]
     pub fn summary(&self) -> &Summary {
         &self.summary
     }
 
-    /// Whether the run is known from JSON alone.
+    /// Whether the run is from JSON.
     #[must_use]
     pub const fn is_read(&self) -> bool {
         self.read.is_some()
@@ -88,8 +89,8 @@ impl Compared {
         }
     }
 
-    /// The time that is *the* latency of all of some runs: response time as soon as it is that of one
-    /// of them, for the others have it, too.
+    /// The kind of time that counts as the latency for all of `runs`: the response time if it is
+    /// the latency of any run, because every run has a response time.
     #[must_use]
     pub fn latency_kind<'a>(runs: impl IntoIterator<Item = &'a Self>) -> LatencyKind {
         let mut kinds = runs.into_iter().map(|run| run.summary.latency_kind());
@@ -99,12 +100,12 @@ impl Compared {
         }
     }
 
-    /// A quantile of a time above 0 that is known exactly, in nanoseconds.
+    /// An exact quantile above 0 of a kind of time, in nanoseconds; `None` if it is a lower bound.
     pub(crate) fn known(&self, kind: LatencyKind, q: f64) -> Option<f64> {
         let times = kind.of(&self.summary.total.latency);
         let is_at_least = match &self.read {
-            // The names are exact where they are, and quantiles without one are judged by the least
-            // lower bound.
+            // For named quantiles, JSON lists the lower bounds exactly. All other quantiles are
+            // compared with the least lower bound.
             Some(read) if read::is_named(q) => {
                 let of_kind = match kind {
                     LatencyKind::Response => &read.latency.response_time,
@@ -118,14 +119,14 @@ impl Compared {
         Some(value.0 as f64).filter(|value| *value > 0.0)
     }
 
-    /// The keys of the load that its plan asks for, with their texts.
+    /// The keys of the plan's load, with their texts.
     pub(crate) fn load(&self) -> BTreeMap<String, String> {
         let mut plan = self.plan();
         plan.retain(|key, _| read::is_of_load(key));
         plan
     }
 
-    /// The keys of its plan with their texts.
+    /// The keys of the plan, with their texts.
     fn plan(&self) -> BTreeMap<String, String> {
         match &self.read {
             Some(read) => {
@@ -141,7 +142,7 @@ impl Compared {
         }
     }
 
-    /// The facts in which it may differ from a run that it is compared with.
+    /// The facts in which the run may differ from the run it is compared with.
     pub(crate) fn facts(&self) -> BTreeMap<String, String> {
         let mut facts = BTreeMap::new();
         let mut is_any_secure = false;
@@ -175,8 +176,8 @@ impl Compared {
         facts
     }
 
-    /// Why its figures are those of a part of its plan's load only, or of another load; `None` where
-    /// they are not.
+    /// The reason why the figures are from a part of the planned load only, or from another load;
+    /// `None` if they are from the planned load.
     pub(crate) fn fault(&self) -> Option<&'static str> {
         let run = &self.summary;
         let (changes, unaccounted) = match &self.read {
@@ -210,7 +211,7 @@ impl Compared {
         (unaccounted > 0.0).then_some("agents were lost, so a part of its load is unaccounted for")
     }
 
-    /// Failures by their kinds, as they are named in results.
+    /// Failures by kind, with the names that results use.
     #[must_use]
     pub fn failures(&self) -> Vec<(String, u64)> {
         match &self.read {
@@ -234,7 +235,7 @@ impl Compared {
     }
 }
 
-/// The text of a switch, as plans have it.
+/// The text of a switch, as in plans.
 const fn switch(is_on: bool) -> &'static str {
     match is_on {
         true => "yes",

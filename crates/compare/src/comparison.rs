@@ -1,16 +1,16 @@
-//! A base and a candidate compared: whether the candidate is worse, better or equal, and by how much.
+//! A comparison of a base and a candidate: whether the candidate is worse, better or equal, and by
+//! how much.
 //!
-//! [`Comparison::of_sets`] refuses runs whose difference would say nothing about the target
+//! [`Comparison::of_sets`] refuses runs whose difference would not describe the target
 //! (`likeness`), takes the same figures of each run (`figure`), and compares them in one of three
-//! ways. Sets of runs are compared by ranks of whole runs (`sets`), and have an answer. One pair is
-//! compared by blocks of its intervals (`pair`): its intervals hold what chance *within* the runs
-//! can do, and not what makes two runs of one program differ, so that it never has an answer. Pairs
-//! that an experiment made ([`Comparison::of_rounds`]) are compared by their differences (`rounds`),
-//! while it goes on and at its end.
+//! ways. Sets of runs are compared by ranks of whole runs (`sets`), and have an answer. A single
+//! pair is compared by blocks of its intervals (`pair`). Its intervals contain the random variation
+//! *within* the runs, but not the variation between runs of one program, so a pair never has an
+//! answer. The pairs of an experiment ([`Comparison::of_rounds`]) are compared by their differences
+//! (`rounds`), during the experiment and at its end.
 //!
-//! A shift is a ratio, less 1, for times and rates, and a difference of shares for failures. A
-//! positive shift of a time or of failures is a candidate that is worse; of a rate, one that is
-//! better.
+//! A shift is a ratio minus 1 for times and rates, and a difference of shares for failures. With a
+//! positive shift, the candidate is worse in times and failures, and better in rates.
 
 pub(crate) mod likeness;
 mod pair;
@@ -28,44 +28,44 @@ use drumfire_stats::{RUNS_MAX, RankSum};
 /// The terms of a comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms {
-    /// The least shift of times and rates that matters, as a share above 0: 0.02 is 2 %. A smaller one is
-    /// equal. Failures have one of their own.
+    /// The least shift of times and rates that matters, as a share above 0: 0.02 is 2 %. A smaller
+    /// shift counts as equal. Failures have a fixed least shift.
     pub least: f64,
-    /// Whether runs against different targets may be compared.
+    /// Whether the runs may have different targets.
     pub any_target: bool,
 }
 
-/// A comparison that was made.
+/// A completed comparison.
 #[derive(Debug)]
 pub struct Comparison {
-    /// The terms by which it was made.
+    /// The terms of the comparison.
     pub terms: Terms,
     /// The runs of the base.
     pub base: Runs,
     /// The runs of the candidate.
     pub candidate: Runs,
-    /// The facts of their plans in which the runs differ.
+    /// The facts of the plans in which the runs differ.
     pub differences: Vec<Difference>,
     /// The experiment that made the runs, if one did.
     pub rounds: Option<Rounds>,
-    /// The rounds of the experiment that could not be compared.
+    /// The rounds of the experiment that are not comparable.
     pub unsound: Vec<UnsoundRound>,
-    /// The figures that both sides have.
+    /// The figures that all runs have.
     pub rows: Vec<Row>,
-    /// Why the answers show less than they seem to, in sentences.
+    /// Reasons to trust the answers less, in sentences.
     pub cautions: Vec<String>,
 }
 
-/// One side of a comparison: its runs in the order of their time.
+/// One side of a comparison, with its runs in order of time.
 #[derive(Debug)]
 pub struct Runs {
     /// The ids of the runs.
     pub ids: Vec<String>,
     /// The target of the first run.
     pub target: String,
-    /// The start of each run, in nanoseconds of the Unix time.
+    /// The start of each run, in Unix nanoseconds.
     pub began: Vec<u64>,
-    /// How the target did in each run.
+    /// The state of the target in each run.
     pub states: Vec<TargetState>,
 }
 
@@ -76,25 +76,25 @@ pub struct Row {
     pub figure: Figure,
     /// The median over the runs of each side: base, candidate.
     pub medians: [f64; 2],
-    /// The estimate of the shift.
+    /// The estimated shift.
     pub shift: f64,
-    /// The ends of the shift's interval; `None` if too little is known for one.
+    /// The ends of the shift's interval; `None` without enough data.
     pub interval: Option<(f64, f64)>,
-    /// The probability that equal sets differ as much, corrected for the number of figures, and of
-    /// looks at an experiment. `None` for one pair.
+    /// The probability that equal sets differ this much, corrected for the number of figures and of
+    /// looks at an experiment. `None` for a single pair.
     pub p: Option<f64>,
     /// The smallest shift that four of five experiments with this spread find; `None` without an
     /// experiment.
     pub detectable: Option<f64>,
-    /// Whether the candidate is worse; `None` for one pair.
+    /// The answer about the candidate; `None` for a single pair.
     pub answer: Option<Answer>,
 }
 
 impl Comparison {
-    /// Compares two sides of at least one run each.
+    /// Compares two sides with at least one run each.
     ///
     /// # Errors
-    /// When a side is empty or too large, or when runs are not comparable; the text names the run
+    /// If a side is empty or too large, or if runs are not comparable; the text contains the run
     /// and the reason.
     pub fn of_sets(
         base: &[Compared],
@@ -118,13 +118,13 @@ impl Comparison {
         })
     }
 
-    /// Compares the runs of an experiment so far, the first of one side with the first of the other
-    /// and so on. Targets may differ: they are what an experiment compares. `unsound` are the rounds
-    /// that had a run which can't be compared.
+    /// Compares the runs of an experiment so far: the first run of one side with the first of the
+    /// other, and so on. The targets may differ, because an experiment compares targets. `unsound`
+    /// contains the rounds with a run that is not comparable.
     ///
     /// # Errors
-    /// When there are not equally many of both, or runs are not comparable; the text names the run
-    /// and the reason.
+    /// If the sides have different numbers of runs, or if runs are not comparable; the text
+    /// contains the run and the reason.
     pub fn of_rounds(
         base: &[Compared],
         candidate: &[Compared],
@@ -150,14 +150,14 @@ impl Comparison {
         })
     }
 
-    /// Adds cautions: further reasons why the answers show less than they seem to, in sentences.
+    /// Adds cautions: further reasons to trust the answers less, in sentences.
     #[must_use]
     pub fn cautioned(mut self, more: impl IntoIterator<Item = String>) -> Self {
         self.cautions.extend(more);
         self
     }
 
-    /// Whether the figures of one run are a measure of its target at all.
+    /// Checks whether the figures of a run measure its target at all.
     ///
     /// # Errors
     /// The run and the reason, in a sentence.
@@ -165,10 +165,10 @@ impl Comparison {
         likeness::is_sound(run)
     }
 
-    /// Whether runs of two plans can be compared, as far as that is known before there are any.
+    /// Checks whether runs of two plans are comparable, as far as the plans show.
     ///
     /// # Errors
-    /// What differs.
+    /// The difference.
     pub fn check_plans(base: &RunInfo, candidate: &RunInfo) -> Result<(), String> {
         let [base, candidate] = [base, candidate].map(Compared::planned);
         match likeness::difference(&base, &candidate) {
@@ -177,26 +177,26 @@ impl Comparison {
         }
     }
 
-    /// Whether a difference is shown, in either direction.
+    /// Whether any figure of the candidate is worse or better.
     #[must_use]
     pub fn is_different(&self) -> bool {
         self.has(Answer::Worse) || self.has(Answer::Better)
     }
 
-    /// Whether a figure of the candidate is worse. Never so for one pair.
+    /// Whether any figure of the candidate is worse. Always false for a single pair.
     #[must_use]
     pub fn is_worse(&self) -> bool {
         self.has(Answer::Worse)
     }
 
-    /// Whether one run is compared with one other: such a comparison has no answer.
+    /// Whether the comparison is of a single pair of runs, which has no answer.
     #[must_use]
     pub const fn is_pair(&self) -> bool {
         self.rounds.is_none() && self.base.ids.len() == 1 && self.candidate.ids.len() == 1
     }
 
-    /// The number of rounds, or of runs of each side, with which a shift can be shown at all: it is
-    /// then improbable enough, for all figures together, that all differ in one direction.
+    /// The minimum number of rounds, or of runs of each side, that can prove any shift: with fewer,
+    /// even differences that all have one direction are too probable over all figures.
     #[must_use]
     pub fn enough(&self) -> usize {
         let least = |number: usize| match self.rounds {
@@ -208,8 +208,8 @@ impl Comparison {
         (2..RUNS_MAX).find(is_enough).unwrap_or(RUNS_MAX)
     }
 
-    /// The answer of all figures: one that is worse decides; equal only if all are. `None` for one
-    /// pair.
+    /// The answer for all figures: worse if any figure is worse, otherwise better if any is better,
+    /// and equal only if all are equal. `None` for a single pair.
     #[must_use]
     pub fn answer(&self) -> Option<Answer> {
         let is_equal = |row: &Row| row.answer == Some(Answer::Equal);
@@ -252,8 +252,8 @@ impl Runs {
     }
 }
 
-/// Judges one figure: equal if the whole interval is within the least shift (two one-sided tests at
-/// once), a direction if equal sets are improbable and the shift matters.
+/// Judges one figure. Equal if the whole interval is within the least shift (two one-sided tests at
+/// once); worse or better if equal sets are improbable and the shift matters.
 fn judge(
     figure: Figure,
     shift: f64,

@@ -1,14 +1,14 @@
-//! The JSON documents of runs, comparisons and histories, each as one set of types that is written
-//! and read.
+//! The JSON documents of runs, comparisons and histories. One set of types serializes and
+//! deserializes each document.
 //!
-//! A struct is an object of a document, with its fields in the order in which they are written. The
-//! doc comment of a field is its description in `docs/schema`, whose files a test derives from these
-//! types; `DRUMFIRE_BLESS=1` writes them.
+//! A struct is an object of a document, with its fields in the order of the output. The doc comment
+//! of a field is its description in `docs/schema`. A test derives those files from these types;
+//! `DRUMFIRE_BLESS=1` writes them.
 //!
-//! The contract is public: a field may be added, with a default for documents without it, and none
-//! may change its meaning or go. Readers ignore unknown fields. A quantity has its unit in its name
-//! (`_ns`, `_per_s`, `_share`) or is a count. A figure that is unknown is `null` or absent, never 0:
-//! absent if only some runs have it, `null` if readers look for it in every run.
+//! The contract is public: a field may be added, with a default for documents without it, but no
+//! field may be removed or change its meaning. Readers ignore unknown fields. A quantity has its
+//! unit in its name (`_ns`, `_per_s`, `_share`) or is a count. An unknown figure is `null` or
+//! absent, never 0: absent if only some runs have it, `null` if readers expect it in every run.
 
 pub mod comparison;
 pub mod history;
@@ -19,13 +19,13 @@ pub mod summary;
 pub use named::{Named, Word};
 pub use plan_texts::{PlanTexts, Texts};
 
-/// The name and version of the JSON of a summary.
+/// The name and version of the JSON summary format.
 pub const SUMMARY_SCHEMA: &str = "drumfire.summary.v1";
-/// The name and version of the JSON of an interval.
+/// The name and version of the JSON interval format.
 pub const INTERVAL_SCHEMA: &str = "drumfire.interval.v1";
-/// The name and version of the JSON of a comparison.
+/// The name and version of the JSON comparison format.
 pub const COMPARISON_SCHEMA: &str = "drumfire.comparison.v1";
-/// The name and version of the JSON of a history.
+/// The name and version of the JSON history format.
 pub const HISTORY_SCHEMA: &str = "drumfire.history.v1";
 
 #[cfg(test)]
@@ -65,7 +65,7 @@ mod tests {
         );
     }
 
-    /// Makes one line of each description: doc comments are wrapped.
+    /// Joins the lines of each description: doc comments are wrapped.
     fn join_lines(value: &mut Value) {
         match value {
             Value::Object(map) => map.values_mut().for_each(join_lines),

@@ -1,27 +1,27 @@
-//! The facts of their plans in which the runs of two sides differ, without those that a comparison
-//! refuses: an answer is about all of them together.
+//! The plan facts in which the runs of two sides differ, except those for which a comparison is
+//! refused. An answer covers all of these differences together.
 //!
-//! The facts are the settings that the JSON of a run has (`run.plan`), so that a stored run and its
-//! JSON have the same. Thresholds are left out, since they change nothing that is measured, and of a
-//! URL its authority, which the sides show as their targets.
+//! The facts are the settings in the JSON of a run (`run.plan`), so that a stored run and its JSON
+//! have the same facts. Thresholds are omitted, because they do not change measurements. The
+//! authority of URLs is omitted, because each side shows its target.
 
 use crate::compared::Compared;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The text of a fact that a plan does not have.
+/// The text of a fact that is not in the plan.
 const NONE: &str = "none";
 
-/// A fact in which the sides differ.
+/// A fact in which the runs differ.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Difference {
     /// The key of the setting, such as `keep_alive`.
     pub key: String,
-    /// The texts of the base's runs and of the candidate's, each once.
+    /// The texts of the base's runs and of the candidate's runs, without duplicates.
     pub values: [Vec<String>; 2],
 }
 
 impl Difference {
-    /// The facts in which the sides differ, or runs of one side, in the order of their keys.
+    /// The facts in which the sides, or runs of one side, differ, in the order of their keys.
     pub(crate) fn list(base: &[Compared], candidate: &[Compared]) -> Vec<Self> {
         let sides =
             [base, candidate].map(|runs| runs.iter().map(Compared::facts).collect::<Vec<_>>());

@@ -1,24 +1,25 @@
-//! The figures that are compared, and their value in one run.
+//! The figures of a comparison, and their values in a run.
 
 use crate::compared::Compared;
 use drumfire_measure::{Digest, LatencyKind};
 
-/// The least difference of the shares of failures that matters.
+/// The least difference of failure shares that matters.
 const FAILED_LEAST: f64 = 0.001;
 
 /// A figure of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Figure {
-    /// A quantile of *the* latency, with its name.
+    /// A quantile of the latency, with its name.
     Latency(&'static str, f64),
-    /// The share of the requests that ended which failed.
+    /// The share of completed requests that failed.
     Failed,
-    /// Requests that ended, per second.
+    /// Completed requests per second.
     Rate,
 }
 
 impl Figure {
-    /// The figures of sets. Each costs power, since all are tested at once, so that they are few.
+    /// The figures of sets. All are tested at once and each reduces the power of the test, so there
+    /// are few.
     pub(crate) const TESTED: [Self; 5] = [
         Self::Latency("p50", 0.5),
         Self::Latency("p95", 0.95),
@@ -37,7 +38,7 @@ impl Figure {
         }
     }
 
-    /// The unit of its values in JSON.
+    /// The unit of the values in JSON.
     #[must_use]
     pub const fn unit(self) -> &'static str {
         match self {
@@ -47,14 +48,14 @@ impl Figure {
         }
     }
 
-    /// Whether a shift is a ratio; else it is a difference.
+    /// Whether a shift is a ratio; otherwise it is a difference.
     #[must_use]
     pub const fn is_ratio(self) -> bool {
         !matches!(self, Self::Failed)
     }
 
-    /// The least shift that matters: of failures as a difference of shares, since one failure in fifty
-    /// requests is far from equal to none.
+    /// The least shift that matters. For failures it is a difference of shares, because one failure
+    /// in fifty requests is far from none.
     #[must_use]
     pub const fn least(self, of_ratios: f64) -> f64 {
         match self {
@@ -63,7 +64,7 @@ impl Figure {
         }
     }
 
-    /// The least shift that matters, on the scale on which shifts are differences.
+    /// The least shift that matters, on the scale of differences.
     pub(crate) fn least_difference(self, of_ratios: f64) -> f64 {
         match self.is_ratio() {
             true => of_ratios.ln_1p(),
@@ -71,15 +72,15 @@ impl Figure {
         }
     }
 
-    /// Whether a greater value is a better one.
+    /// Whether a larger value is better.
     #[must_use]
     pub const fn is_better_greater(self) -> bool {
         matches!(self, Self::Rate)
     }
 
-    /// The value in a run, with this time as *the* latency: nanoseconds, a share, or requests per
-    /// second. `None` where too few
-    /// requests support it, where it is only a lower bound, or where a ratio could not be made of it.
+    /// The value in a run, with `kind` as the latency: nanoseconds, a share, or requests per
+    /// second. `None` if too few requests support the value, if it is only a lower bound, or if it
+    /// allows no ratio.
     pub(crate) fn value(self, run: &Compared, kind: LatencyKind) -> Option<f64> {
         match self {
             Self::Latency(_, q) => run.known(kind, q),
@@ -92,7 +93,8 @@ impl Figure {
         }
     }
 
-    /// The same of the digest of a run; `None` of other quantiles than a digest has, too.
+    /// The value in the digest of a run, as for [`Self::value`]. Also `None` for quantiles that a
+    /// digest does not contain.
     pub(crate) fn value_of_digest(self, run: &Digest) -> Option<f64> {
         match self {
             Self::Latency(name, _) => {
@@ -110,7 +112,7 @@ impl Figure {
         }
     }
 
-    /// The value on the scale on which shifts are differences: of a ratio, its logarithm.
+    /// The value on the scale of differences: the logarithm for figures whose shift is a ratio.
     pub(crate) fn scaled(self, value: f64) -> f64 {
         match self.is_ratio() {
             true => value.ln(),
@@ -118,7 +120,7 @@ impl Figure {
         }
     }
 
-    /// The shift of a difference on that scale.
+    /// Converts a difference on that scale to a shift.
     pub(crate) fn shift(self, difference: f64) -> f64 {
         match self.is_ratio() {
             true => difference.exp_m1(),

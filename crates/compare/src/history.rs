@@ -1,38 +1,39 @@
-//! A history: the runs of one plan in the order of time, and the changes between them.
+//! A history: the runs of one plan in order of time, and the changes between them.
 //!
-//! [`History::search`] leaves out the runs whose figures are no measure of their target, takes the same
-//! figures of each of the others from its digest, and searches them for changes
-//! ([`drumfire_stats::Divisive`]). A figure that a run lacks has no value there; the others go on.
+//! [`History::search`] omits the runs whose figures do not measure their target. From the digests
+//! of all other runs it takes the same figures and searches them for changes
+//! ([`drumfire_stats::Divisive`]). A run without a figure has no value there; its other figures
+//! still count.
 //!
-//! A shift is a ratio, less 1, for times and rates, and a difference of shares for failures, as in a
+//! A shift is a ratio minus 1 for times and rates, and a difference of shares for failures, as in a
 //! comparison.
 
 use crate::figure::Figure;
 use drumfire_measure::{Digest, Validity};
 use drumfire_stats::{ChangePoint, Divisive, Track as Tested, median};
 
-/// The maximum number of runs of a history: the newest.
+/// The maximum number of runs in a history; older runs are not searched.
 pub const HISTORY_MAX: usize = drumfire_stats::HISTORY_MAX;
-/// With fewer runs hardly any change could be shown.
+/// The minimum number of runs: with fewer runs, hardly any change could be proven.
 pub const HISTORY_MIN: usize = 12;
 
-/// The least change of a time or of a rate that matters, as a share.
+/// The least change of a time or a rate that matters, as a share.
 const LEAST: f64 = 0.02;
-/// The probability of any false change in a history without one.
+/// The probability of any false change in a history without changes.
 const ERROR: f64 = 0.05;
-/// The seed of the permutations. Any would do; one makes a history say the same each time.
+/// The seed of the permutations. Any seed would do; a constant makes results reproducible.
 const SEED: u64 = 1;
 
-/// The runs of one plan, the oldest first, and their figures. `R` is what the caller knows of a run.
+/// The runs of one plan, oldest first, with their figures. `R` is the caller's data of a run.
 #[derive(Debug)]
 pub struct History<R> {
-    /// The runs that are searched.
+    /// The searched runs.
     pub runs: Vec<R>,
-    /// The runs of the plan that are not searched, each with the reason.
+    /// The runs of the plan that are not searched, with the reason for each.
     pub left_out: Vec<(R, &'static str)>,
-    /// The number of older runs, which are beyond the maximum.
+    /// The number of older runs, beyond the maximum.
     pub older: usize,
-    /// The figures that any run has.
+    /// The figures that at least one run has.
     pub tracks: Vec<Track>,
 }
 
@@ -43,26 +44,26 @@ pub struct Track {
     pub figure: Figure,
     /// The value in each run.
     pub values: Vec<Option<f64>>,
-    /// The changes, in the order of time.
+    /// The changes, in order of time.
     pub changes: Vec<Change>,
 }
 
 /// A change of a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
-    /// The first run after it, by its number among the runs.
+    /// The index of the first run after the change.
     pub at: usize,
-    /// The first and the last run that may be that run, with 95 % confidence.
+    /// The first and the last run that may be the first after the change, with 95 % confidence.
     pub likely: (usize, usize),
     /// The shift, as in a comparison.
     pub shift: f64,
-    /// The probability of a change as large in a history without one.
+    /// The probability of such a large change in a history without changes.
     pub p: f64,
 }
 
 impl<R> History<R> {
-    /// Searches runs of one plan, the oldest first. `digest` returns the figures of a run, or `None`
-    /// if its record can't be read.
+    /// Searches the runs of one plan, oldest first. `digest` returns the figures of a run, or
+    /// `None` if the run's record can't be read.
     #[must_use]
     pub fn search(
         runs: impl IntoIterator<Item = R>,
@@ -87,13 +88,13 @@ impl<R> History<R> {
         }
     }
 
-    /// Whether any change is shown.
+    /// Whether any figure has a change.
     #[must_use]
     pub fn has_changes(&self) -> bool {
         self.tracks.iter().any(|track| !track.changes.is_empty())
     }
 
-    /// Every change with its figure, in the order of time.
+    /// All changes with their figures, in order of time.
     #[must_use]
     pub fn changes(&self) -> Vec<(Figure, Change)> {
         let of_track = |track: &Track| {
@@ -118,7 +119,7 @@ impl Change {
     }
 }
 
-/// Why the figures of a run are no measure of its target; `None` where they are one.
+/// The reason why the figures of a run do not measure its target; `None` if they do.
 fn unsound(run: &Digest) -> Option<&'static str> {
     match run {
         _ if !run.coverage.has_end() => Some("it has no end yet or was cut off"),
@@ -130,7 +131,7 @@ fn unsound(run: &Digest) -> Option<&'static str> {
     }
 }
 
-/// The figures of these runs, with their changes.
+/// The figures of these runs with their changes.
 fn tracks(runs: &[&Digest]) -> Vec<Track> {
     let values = |figure: &Figure| {
         let of_run = |run: &&Digest| figure.value_of_digest(run);
@@ -168,7 +169,7 @@ fn tracks(runs: &[&Digest]) -> Vec<Track> {
 }
 
 impl Change {
-    /// A change of the values that there are, whose runs have these numbers.
+    /// Converts a change point among the known values; `numbers` maps each known value to its run.
     fn numbered(figure: Figure, of: &ChangePoint, numbers: &[usize]) -> Self {
         Self {
             at: numbers[of.at],
@@ -179,7 +180,7 @@ impl Change {
     }
 }
 
-/// A figure as it is searched: the values that there are, on the scale of shifts.
+/// The known values of a figure, on the scale of differences, as input of the search.
 fn tested(figure: Figure, values: &[Option<f64>]) -> Tested {
     Tested {
         values: known(values)
@@ -189,21 +190,21 @@ fn tested(figure: Figure, values: &[Option<f64>]) -> Tested {
     }
 }
 
-/// The values that there are, with the numbers of their runs.
+/// The known values, with the numbers of their runs.
 fn known(values: &[Option<f64>]) -> impl Iterator<Item = (usize, f64)> + '_ {
     let numbered = values.iter().enumerate();
     numbered.filter_map(|(number, value)| Some((number, (*value)?)))
 }
 
 impl Track {
-    /// The median of the values of these runs.
+    /// The median of the values of runs `from..to`; `None` without known values.
     #[must_use]
     pub fn median(&self, from: usize, to: usize) -> Option<f64> {
         let values: Vec<f64> = self.values[from..to].iter().flatten().copied().collect();
         (!values.is_empty()).then(|| median(&values))
     }
 
-    /// The level before a change, from the previous change on, and after it, up to the next one.
+    /// The median before a change, from the previous change, and after it, up to the next change.
     #[must_use]
     pub fn levels(&self, number: usize) -> [Option<f64>; 2] {
         let edge = |number: Option<usize>, other: usize| {

@@ -1,17 +1,16 @@
-//! Judges runs against each other: sets, pairs, experiments and histories.
+//! Compares runs: sets, pairs, experiments and histories.
 //!
-//! Knows which runs may be compared, and what the difference of their figures shows. Must not know
-//! how an answer looks: no colours, tables or pages. Start reading at [`Comparison`].
+//! Knows which runs may be compared, and what the difference of their figures proves. Must not know
+//! the presentation of an answer: no colours, tables or pages. Start reading at [`Comparison`].
 //!
-//! - [`Compared`] is a run as it was stored, or as the JSON of its summary contains it. The JSON has
-//!   its end and its coverage as typed fields, so both kinds of runs are refused for the same
-//!   reasons; no text of a run is interpreted.
+//! - [`Compared`] is a run, stored or from the JSON of its summary. The JSON has its end and its
+//!   coverage as typed fields, so both kinds of runs are refused for the same reasons; no text of a
+//!   run is interpreted.
 //! - [`Comparison`] tests a base against a candidate, and [`Baseline`] is a run that is checked
 //!   before the load and compared after it.
 //! - [`History`] searches the runs of one plan for changes.
 //! - [`contract`] has the JSON documents of summaries, comparisons and histories.
-//! - [`plan_facts`] lists the facts of a plan as keys and texts, by which runs from JSON are
-//!   compared.
+//! - [`plan_facts`] lists the facts of a plan as keys and texts, which compare runs from JSON.
 
 mod answer;
 mod baseline;
@@ -35,7 +34,7 @@ pub use round::{ROUNDS_MAX, ROUNDS_MIN, RoundForm, Rounds, RoundsEnd, UnsoundRou
 
 pub use drumfire_stats::RUNS_MAX;
 
-/// A count with its noun, which takes an `s` in the plural.
+/// A count with its noun, in the plural with `s`.
 fn counted(count: u64, noun: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", drumfire_units::rounded::count(count))

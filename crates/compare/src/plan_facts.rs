@@ -1,28 +1,28 @@
-//! The lowered plan of a run: the facts of its plan as keys and texts, in the plan's order.
+//! The lowered plan of a run: its facts as keys and texts, in the order of the plan.
 //!
-//! The facts of a plan are values ([`drumfire_measure::Asked`]); here they get the keys and the
-//! texts of a plan file, as far as a plan file has them. JSON shows the whole list, so that a
-//! stored run says what it was asked for. It is not read back: facts are stored as values.
+//! The facts of a plan are values ([`drumfire_measure::Asked`]). This module converts them to the
+//! keys and texts of a plan file, if a plan file has them. JSON contains the whole list, so that a
+//! stored run documents its plan. The list is never parsed: facts are stored as values.
 //!
-//! Lists are those of the facts, cut at their first entries; where one is longer, a key with the
-//! list's name has its length.
+//! A list has only its first entries. If it is longer, a key with the list's name contains its
+//! length.
 //!
-//! A key is there where it was decided, whether by the document or by a default, since a reader of
-//! a stored run must not need the defaults of the version that made it. What the plan does not have
-//! is left out.
+//! The list contains every setting that the document or a default decided, because readers of a
+//! stored run must not need the defaults of the version that made it. Settings that the plan does
+//! not have are omitted.
 //!
-//! [`settings`] goes through the facts in the order of a plan file and appends a key for each
-//! (`Settings::push`). Keys of a list have an index (`requests[0].url`), those of a pool its name
-//! before them; a key may come twice and both count. A new fact is appended where a plan has it; a
-//! key never changes its name, for stored runs are compared by them.
+//! [`settings`] visits the facts in the order of a plan file and appends a key for each fact
+//! (`Settings::push`). Keys of a list have an index (`requests[0].url`), and keys of a pool start
+//! with the pool's name. If a key occurs twice, both entries count. Append a new fact at its place
+//! in a plan, and never change the name of a key, because stored runs are compared by their keys.
 //!
-//! The list stands in the JSON of a run and in the facts beside a stored one, where scripts look
-//! for the keys in which two runs differ. Therefore the order is a function of the facts alone, and
-//! a text is equal where its value is: texts come from the values' own `Display`, which is exact,
-//! and never from the rounded words of a page.
+//! Scripts read the list in the JSON of a run, or the facts next to a stored run, to find the keys
+//! in which two runs differ. Therefore the order depends only on the facts, and equal values have
+//! equal texts: texts come from the exact `Display` of the values, and never from the rounded texts
+//! of a page.
 //!
-//! Facts of the run as a whole (its warm-up, its threads, its thresholds) come behind those of all
-//! pools and have no prefix.
+//! Facts of the run as a whole (its warm-up, its threads, its thresholds) follow the facts of all
+//! pools, without a prefix.
 
 use drumfire_measure::{
     Asked, AskedBody, AskedCall, AskedLoad, AskedRequest, AskedStep, AskedTransport, RunInfo,
@@ -30,13 +30,13 @@ use drumfire_measure::{
 use drumfire_plan::{Arrivals, Growth, HttpVersion, KeepAlive, LatePolicy, Life, secret};
 use drumfire_units::Nanos;
 
-/// One key of a plan with its text. Texts may contain secrets in URLs and headers: mask them by
-/// [`Setting::masked`] before they are printed.
+/// A key of a plan with its text. Texts may contain secrets in URLs and headers: mask them with
+/// [`Setting::masked`] before printing.
 #[derive(Debug)]
 pub struct Setting {
     /// The key, such as `keep_alive`.
     pub key: String,
-    /// The value as a plan file has it.
+    /// The value, as in a plan file.
     pub text: String,
 }
 
@@ -48,10 +48,10 @@ impl Setting {
     }
 }
 
-/// The lowered plan. Of several pools, the keys of each begin with `pools.NAME.`; headers,
-/// thresholds and conditions have one key for all of them.
+/// The lowered plan. With several pools, the keys of each pool start with `pools.NAME.`. Headers,
+/// thresholds and conditions repeat one key.
 ///
-/// A pool whose plan is not known has no facts and adds no keys.
+/// A pool with an unknown plan has no facts and adds no keys.
 #[must_use]
 pub fn settings(info: &RunInfo) -> Vec<Setting> {
     let mut all = Settings::default();
@@ -77,7 +77,7 @@ pub fn settings(info: &RunInfo) -> Vec<Setting> {
     all.list
 }
 
-/// The masked texts of the plan by key, in the plan's order. A key that occurs more than once
+/// The masked texts of the plan by key, in the order of the plan. A key that occurs several times
 /// (headers, thresholds) has several texts.
 #[must_use]
 pub fn texts(info: &RunInfo) -> Vec<(String, Vec<String>)> {
@@ -92,7 +92,7 @@ pub fn texts(info: &RunInfo) -> Vec<(String, Vec<String>)> {
     all
 }
 
-/// A late policy in the words of a plan.
+/// A late policy, as written in a plan.
 #[must_use]
 pub fn late(policy: LatePolicy) -> String {
     match policy {
@@ -102,8 +102,7 @@ pub fn late(policy: LatePolicy) -> String {
     }
 }
 
-/// The settings so far, and the prefix of the next keys, which is that of the pool whose facts are
-/// being added.
+/// The settings so far, and the prefix of the next keys: the prefix of the current pool.
 #[derive(Default)]
 struct Settings {
     list: Vec<Setting>,
@@ -111,21 +110,21 @@ struct Settings {
 }
 
 impl Settings {
-    /// Adds a setting under the prefix. Keys may come twice, as headers do; the list keeps both.
+    /// Adds a setting under the prefix. Keys such as headers may repeat; the list keeps all
+    /// entries.
     fn push(&mut self, key: &str, text: String) {
         let key = format!("{}{key}", self.prefix);
         self.list.push(Setting { key, text });
     }
 
-    /// Adds a setting that a plan may leave out; nothing where it does.
+    /// Adds an optional setting, if it has a value.
     fn push_given<T: ToString>(&mut self, key: &str, value: Option<T>) {
         if let Some(value) = value {
             self.push(key, value.to_string());
         }
     }
 
-    /// Adds the facts of one pool: its requests, its steps, its load, its users, its end, its
-    /// transport.
+    /// Adds the facts of one pool: requests, steps, load, users, end and transport.
     fn pool(&mut self, asked: &Asked) {
         for (index, request) in asked.requests.first.iter().enumerate() {
             self.request(&format!("requests[{index}]"), request);
@@ -152,8 +151,8 @@ impl Settings {
         self.transport(&asked.transport);
     }
 
-    /// Adds a request's line, its fields and its body. Of a body only the size is a fact: the bytes
-    /// are the user's own data, and may be long.
+    /// Adds a request's URL, method, headers, call and body. For a body, only the size is a fact:
+    /// the bytes are the user's data, and may be many.
     fn request(&mut self, place: &str, request: &AskedRequest) {
         self.push(&format!("{place}.url"), request.url.clone());
         self.push(&format!("{place}.method"), request.method.clone());
@@ -173,8 +172,8 @@ impl Settings {
         }
     }
 
-    /// Adds a call beside the request that carries it. Bounds of a stream that were not written are
-    /// left out, since there is no text for "as many as there are".
+    /// Adds a gRPC call to the facts of its request. Omits bounds of a stream that the plan does
+    /// not set, because unlimited has no text.
     fn call(&mut self, place: &str, call: &AskedCall) {
         let name = format!("{}/{}", call.service, call.method);
         self.push(&format!("{place}.call"), name);
@@ -187,8 +186,8 @@ impl Settings {
         self.push_given(&format!("{place}.stream.duration"), streaming.duration);
     }
 
-    /// Adds the load, by the rule by which requests start: a law, a law for each user, or users
-    /// that wait. A late policy is there for the first two, since a user that waits is never late.
+    /// Adds the load: a law, a law for each user, or users that wait for responses. Only the first
+    /// two have a late policy, because a user that waits is never late.
     fn load(&mut self, load: &AskedLoad) {
         match load {
             AskedLoad::Open { law, arrivals, .. } => {
@@ -213,8 +212,8 @@ impl Settings {
         self.push_given("load.late", load.late().map(late));
     }
 
-    /// Adds the connections and the limits of an exchange. Those of HTTP/2 are left out of
-    /// HTTP/1.1, where they would say nothing.
+    /// Adds the connections and the limits of an exchange. Settings of HTTP/2 are omitted for
+    /// HTTP/1.1, where they have no effect.
     fn transport(&mut self, transport: &AskedTransport) {
         let count = transport.connections;
         let connections = match transport.growth {
@@ -251,9 +250,9 @@ impl Settings {
     }
 }
 
-/// The key and the text of a step; places of other steps are their numbers in the list. Steps that
-/// the compiler made of a plan's blocks (`if`, `jump`, `again`) have keys of their own, which no
-/// plan file has.
+/// The key and the text of a step. Targets of jumps are indices in the list. Steps that the
+/// compiler generates from a plan's blocks (`if`, `jump`, `again`) have separate keys, which do not
+/// occur in plan files.
 fn step(step: &AskedStep) -> Setting {
     let (key, text) = match step {
         AskedStep::Request(request) => ("request", format!("requests[{request}]")),

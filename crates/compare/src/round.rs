@@ -1,27 +1,27 @@
-//! The rounds of an experiment: how many, in which form, and why they ended.
+//! The rounds of an experiment: their number, their form, and the reason for their end.
 
 use crate::answer::CONFIDENCE;
 use drumfire_stats::Looks;
 
-/// The least number of rounds of an experiment: with fewer nothing could be found.
+/// The minimum number of rounds of an experiment: fewer rounds can't prove any shift.
 pub const ROUNDS_MIN: usize = 6;
-/// The most rounds of an experiment.
+/// The maximum number of rounds of an experiment.
 pub const ROUNDS_MAX: usize = drumfire_stats::RUNS_MAX;
-/// The rounds between two looks: as many of one order as of the other.
+/// The rounds between two looks: the same number in either order.
 const LOOK_EVERY: usize = 2;
 
-/// An experiment of pairs: each round makes a run of either side.
+/// An experiment with pairs of runs: each round makes a run of each side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rounds {
-    /// The number of rounds that were to be made, [`ROUNDS_MIN`] to [`ROUNDS_MAX`].
+    /// The planned number of rounds, [`ROUNDS_MIN`] to [`ROUNDS_MAX`].
     pub planned: usize,
-    /// The way in which a round is made.
+    /// How each round is made.
     pub form: RoundForm,
-    /// The reason for which no more rounds are made.
+    /// Why the experiment ended.
     pub ended: RoundsEnd,
 }
 
-/// The way in which a round is made.
+/// How the runs of a round are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RoundForm {
     /// One run after the other, in the order A B B A.
@@ -30,32 +30,32 @@ pub enum RoundForm {
     Duet,
 }
 
-/// The end of an experiment.
+/// The reason for the end of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RoundsEnd {
     /// All rounds were made.
     Planned,
     /// A look before the last round showed an answer.
     Shown,
-    /// A signal ended it.
+    /// A signal ended the experiment.
     Signal,
-    /// Too many rounds had a run that can't be compared.
+    /// Too many rounds had a run that is not comparable.
     Unsound,
 }
 
-/// A round that had a run which can't be compared.
+/// A round with a run that is not comparable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnsoundRound {
-    /// The number of the round that was being made, from 1.
+    /// The number of the round, from 1.
     pub round: usize,
     /// The side of the run: A is the base.
     pub side: &'static str,
-    /// Why it can't be compared, in a sentence without a full stop.
+    /// Why the run is not comparable, in a sentence without a full stop.
     pub reason: String,
 }
 
 impl UnsoundRound {
-    /// The round in a sentence.
+    /// A sentence about the round.
     #[must_use]
     pub fn sentence(&self) -> String {
         format!("Round {}, {}: {}.", self.round, self.side, self.reason)
@@ -63,20 +63,20 @@ impl UnsoundRound {
 }
 
 impl Rounds {
-    /// Whether an experiment is looked at after so many rounds.
+    /// Whether the experiment has a look after `made` rounds.
     #[must_use]
     pub const fn is_look(&self, made: usize) -> bool {
         self.looks().is_look(made)
     }
 
-    /// The least shift that four of five such experiments find, where runs of one program differ by
-    /// this share.
+    /// The least shift that four of five such experiments find, if runs of one program differ by
+    /// this spread.
     #[must_use]
     pub fn resolution(&self, spread: f64) -> f64 {
         self.looks().resolution() * spread
     }
 
-    /// When the experiment is looked at, and what each look may spend.
+    /// The looks at the experiment, and the error probability that they may spend.
     pub(crate) const fn looks(&self) -> Looks {
         Looks {
             pairs: self.planned,
@@ -88,7 +88,7 @@ impl Rounds {
 }
 
 impl RoundForm {
-    /// The name of the form in JSON.
+    /// The form's name in JSON.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -99,7 +99,7 @@ impl RoundForm {
 }
 
 impl RoundsEnd {
-    /// The name of the end in JSON.
+    /// The end's name in JSON.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! A summary from the JSON of a run, as far as a comparison needs it.
+//! Reads a summary from the JSON of a run, as far as a comparison needs it.
 
 use crate::contract::SUMMARY_SCHEMA;
 use crate::contract::summary::{Distribution, Document, Interval};
@@ -15,11 +15,11 @@ use jiff::tz::TimeZone;
 use serde::Deserialize;
 use std::sync::Arc;
 
-/// The document of a JSON text.
+/// Parses the document of a JSON text.
 ///
 /// # Errors
-/// In words that follow the name of the file: the text is not JSON, has another schema or none, lacks
-/// a key, or has an unknown word.
+/// If the text is not JSON, has another schema or none, lacks a key, or has an unknown word. The
+/// error text continues a sentence that starts with the file name.
 pub(super) fn document(json: &[u8]) -> Result<Document, String> {
     #[derive(Deserialize)]
     struct Form {
@@ -41,14 +41,14 @@ pub(super) fn document(json: &[u8]) -> Result<Document, String> {
     ))
 }
 
-/// The run as a stored one has it, without its timeline, so that a comparison need not know which
-/// of both it was.
+/// The run as a stored summary without a timeline, so that a comparison need not distinguish the
+/// two.
 ///
-/// The books are closed before the counts are set: closing judges a run by its intervals, whose
-/// distributions JSON does not have, and the document contains the answers.
+/// The summary is closed before the counts are set: closing judges a run by the distributions of
+/// its intervals, which JSON does not contain, and the document already contains the answers.
 ///
 /// # Errors
-/// If the start is not a time, or a histogram does not have as many times as its count.
+/// If the start is not a time, or if a histogram has another number of samples than its count.
 pub(super) fn summary(document: &Document) -> Result<Summary, String> {
     let reading = Reading::new(Arc::new(info(document)?), &[]);
     let mut summary = reading.close(Nanos(document.run.duration_ns), 0.0);
@@ -61,7 +61,7 @@ pub(super) fn summary(document: &Document) -> Result<Summary, String> {
     Ok(summary)
 }
 
-/// The facts of the run, without those that the contract lacks.
+/// The facts of the run, except those that the contract does not contain.
 fn info(document: &Document) -> Result<RunInfo, String> {
     let run = &document.run;
     let pools = document.pools.iter().map(|pool| {
@@ -94,7 +94,7 @@ fn put_counts(document: &Document, summary: &mut Summary) {
     counts.pending = read.pending;
 }
 
-/// The answers as they were given, the end of the load, and the clock.
+/// Sets the answers of the document, the end of the load, and the clock.
 fn put_answers(document: &Document, summary: &mut Summary) {
     summary.verdict.validity = document.verdict.validity.0;
     summary.verdict.reasons.clear();
@@ -113,11 +113,11 @@ fn put_answers(document: &Document, summary: &mut Summary) {
     summary.generator.clock = document.generator.clock.0;
 }
 
-/// The distribution of a name, from HdrHistogram's V2 form in base 64.
+/// The distribution `name`, from base64 with the V2 encoding of HdrHistogram.
 ///
-/// Buckets round, so the extremes come from their own keys. A histogram that was cut or edited does
-/// not have as many times as `count`, which is an error: half of a distribution would look faster
-/// than the whole.
+/// Buckets round their values, so the extremes come from separate keys. A truncated or edited
+/// histogram has another number of samples than `count`, which is an error: half of a distribution
+/// could look faster than the whole.
 fn histogram(name: &str, of: &Distribution) -> Result<Histogram, String> {
     if of.count == 0 {
         return Ok(Histogram::small());
@@ -143,8 +143,8 @@ fn histogram(name: &str, of: &Distribution) -> Result<Histogram, String> {
     }
 }
 
-/// An interval as a row at its place in real time. A comparison does not need the rest of a row,
-/// which is zero or unknown.
+/// An interval as a row at its wall-clock time. The values of a row that a comparison does not need
+/// are zero or unknown.
 pub(super) fn row(interval: &Interval, started_at_unix_ns: u64) -> IntervalRow {
     let start = Nanos(interval.start_ns);
     let end = Nanos(interval.start_ns.saturating_add(interval.length_ns));
@@ -180,25 +180,25 @@ pub(super) fn row(interval: &Interval, started_at_unix_ns: u64) -> IntervalRow {
     }
 }
 
-/// Whether the contract has the quantile, so that its list of lower bounds is complete for it.
+/// Whether the contract contains the quantile, so that its list of lower bounds covers it.
 pub(super) fn is_named(q: f64) -> bool {
     const NAMED: [f64; 6] = [0.5, 0.75, 0.9, 0.95, 0.99, 0.999];
     NAMED.contains(&q)
 }
 
 /// Whether a key of a plan describes its load: rate or users, and its end. With several pools, keys
-/// begin with the pool's name, which may contain points.
+/// start with the pool's name, which may contain dots.
 pub(super) fn is_of_load(key: &str) -> bool {
     let own = key.strip_prefix("pools.").unwrap_or(key);
     let begins = |word: &str| own.starts_with(word) || own.contains(&format!(".{word}"));
     begins("load.") || begins("stop.") || own == "users" || own.ends_with(".users")
 }
 
-/// The nanoseconds since 1970 of a time in UTC as RFC 3339 has it, with at most nine digits after
-/// the point; `None` for any other text.
+/// The Unix nanoseconds of a UTC time in RFC 3339 format, with at most nine fractional digits;
+/// `None` for any other text.
 fn unix_nanos(text: &str) -> Option<u64> {
     let text = text.strip_suffix('Z')?;
-    // A date without a time would be its midnight.
+    // A date without a time would be parsed as midnight.
     let time: DateTime = text.contains('T').then_some(text)?.parse().ok()?;
     let nanos = TimeZone::UTC.to_timestamp(time).ok()?.as_nanosecond();
     u64::try_from(nanos).ok()

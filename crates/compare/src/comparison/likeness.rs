@@ -1,20 +1,20 @@
-//! Whether the difference of two runs says something of their target.
+//! Checks whether the difference of two runs describes their target.
 //!
-//! Each run is judged by itself first, and then all by the first of the base. The facts are the
-//! typed ones that a run stores of its plan, so that a plan that was written in other words is
-//! alike, and one with another law is not, whatever its text. A run that an older version stored
-//! has no such facts: it is like runs without them only. Of a run that was read from JSON the texts
-//! of its plan are compared, which are made of those facts.
+//! Each run is checked alone first, and then against the first run of the base. The check uses the
+//! typed facts of the plan that a run stores. Therefore equal plans in different words are alike,
+//! and plans with different laws are not. A run from an older version has no such facts: it is
+//! alike only to runs without them. For a run from JSON, the texts of its plan are compared, which
+//! are generated from those facts.
 //!
-//! The number of steps is compared and not their names, which are URLs where a plan gives none, and
-//! differ with the target.
+//! The number of steps is compared, but not their names: without names in the plan, they are URLs
+//! and differ with the target.
 
 use crate::compared::Compared;
 use drumfire_measure::{ArrivalClock, PoolInfo, Summary, Validity};
 use drumfire_plan::{escaped_lines, secret};
 use drumfire_stats::RUNS_MAX;
 
-/// Refuses sides that can't be compared.
+/// Refuses sides that are not comparable.
 ///
 /// # Errors
 /// The run and the reason, in a sentence.
@@ -47,7 +47,7 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// Refuses a run whose figures are no measure of its target.
+/// Refuses a run whose figures do not measure its target.
 pub(crate) fn is_sound(compared: &Compared) -> Result<(), String> {
     let run = compared.summary();
     let refused = |why: &str| Err(format!("run {} can't be compared: {why}", name(run)));
@@ -65,7 +65,7 @@ pub(crate) fn is_sound(compared: &Compared) -> Result<(), String> {
     Ok(())
 }
 
-/// Why a run has no answer that can be compared: what its report says of the target.
+/// Why a run without ok requests is not comparable: the reasons of its target's state.
 fn unanswered(run: &Summary) -> String {
     let reasons = run.target.reasons.iter();
     let reasons = reasons.map(|reason| escaped_lines(&reason.text));
@@ -76,7 +76,7 @@ fn unanswered(run: &Summary) -> String {
     }
 }
 
-/// Refuses a run whose load or target is not that of the first.
+/// Refuses a run whose load or target differs from the first run's.
 pub(crate) fn is_like(first: &Compared, run: &Compared, any_target: bool) -> Result<(), String> {
     let infos = [first, run].map(|run| &run.summary().info);
     let refused = |what: &str| {
@@ -93,14 +93,15 @@ pub(crate) fn is_like(first: &Compared, run: &Compared, any_target: bool) -> Res
     difference(first, run).map_or(Ok(()), |what| refused(&what))
 }
 
-/// What makes two runs unlike, apart from their targets.
+/// The difference of two runs, apart from their targets.
 pub(crate) fn difference(first: &Compared, run: &Compared) -> Option<String> {
     let infos = [first, run].map(|run| &run.summary().info);
     if infos[0].pools.len() != infos[1].pools.len() {
         return Some("they have different pools".to_owned());
     }
     let [one, other] = [first, run].map(Compared::clock);
-    // A clock that the plan of both asks for, and that one of them could not have, is known later.
+    // If both plans request the same clock, a planned run can't show whether it will get that
+    // clock.
     let is_asked = run.summary().total.counts.sent == 0 && infos[0].clock == infos[1].clock;
     if one != other && !is_asked {
         let [one, other] = [one, other].map(timed);
@@ -117,7 +118,7 @@ pub(crate) fn difference(first: &Compared, run: &Compared) -> Option<String> {
     of_pools.or_else(|| is_of_texts.then(|| "the planned loads differ".to_owned()))
 }
 
-/// How exchanges are timed by a clock.
+/// How exchanges are timed with a clock.
 const fn timed(clock: ArrivalClock) -> &'static str {
     match clock {
         ArrivalClock::Program => "by the program's clock",
@@ -126,7 +127,7 @@ const fn timed(clock: ArrivalClock) -> &'static str {
     }
 }
 
-/// The first facts of a pool that differ; of a run that was read its load is no fact.
+/// The first facts of a pool that differ. With a run from JSON, the load is compared elsewhere.
 fn differs(one: &PoolInfo, other: &PoolInfo, is_read: bool) -> Option<&'static str> {
     let load = |pool: &PoolInfo| {
         let asked = pool.asked.as_ref();

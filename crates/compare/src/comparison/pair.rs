@@ -1,9 +1,9 @@
-//! One pair of runs: the shift of each figure, with an interval from blocks of the runs' own time.
+//! A pair of runs: the shift of each figure, with an interval from blocks of the runs' time.
 //!
-//! Each replicate draws blocks of neighbouring cells of both runs' timelines, adds up their
-//! distributions, and takes the figures of the sums: moving blocks, drawn around a circle
-//! (Politis and Romano 1992). Requests are never drawn by themselves, since those of one moment share
-//! its queue. The intervals are quantiles of the replicates.
+//! Each replicate draws blocks of adjacent cells from the timelines of both runs, sums their
+//! distributions, and computes the figures of the sums: a circular block bootstrap with moving
+//! blocks (Politis and Romano 1992). Single requests are never drawn, because requests of one
+//! moment share its queue. The intervals are quantiles of the replicates.
 
 use super::Row;
 use crate::answer::CONFIDENCE;
@@ -14,9 +14,9 @@ use drumfire_plan::Random;
 use drumfire_stats::{block_length, moving_blocks};
 use std::collections::BTreeMap;
 
-/// The replicates of an interval.
+/// The number of replicates for an interval.
 const REPLICATES: u64 = 1_000;
-/// With fewer cells than this a run has too few blocks to draw from.
+/// The minimum number of cells: with fewer, a run has too few blocks.
 const CELLS_MIN: usize = 10;
 
 /// The figures of a pair.
@@ -37,18 +37,18 @@ const FIGURES: [Figure; 14] = [
     Figure::Rate,
 ];
 
-/// A row for each figure that both runs have, and what their reader has to know.
+/// A row for each figure that both runs have, and cautions for the reader.
 pub(crate) fn rows(base: &Compared, candidate: &Compared) -> (Vec<Row>, Vec<String>) {
     let runs = [base, candidate];
     let cells = runs.map(|run| Cells::of(run.summary()));
     let is_read = runs.iter().any(|run| run.is_read());
     let kind = Compared::latency_kind(runs);
-    // The cells of a run have its own times.
+    // The cells of a run contain only the run's own kind of latency.
     let is_one_kind = runs.iter().all(|run| run.summary().latency_kind() == kind);
     let is_long = cells.iter().all(|cells| cells.all.len() >= CELLS_MIN);
     let has_blocks = is_long && is_one_kind;
-    // Each side draws with the seed of the base, under a number of its own: two looks at the same pair
-    // have the same intervals.
+    // Each side draws with the seed of the base and its own side number, so that repeated
+    // comparisons of a pair give the same intervals.
     let replicates = match has_blocks {
         true => [0, 1].map(|side| cells[side].replicates(base.summary().info.seed, side as u64)),
         false => [Vec::new(), Vec::new()],
@@ -92,7 +92,7 @@ pub(crate) fn rows(base: &Compared, candidate: &Compared) -> (Vec<Row>, Vec<Stri
     (rows.collect(), cautions)
 }
 
-/// The outer quantiles of the replicates; `None` of too few.
+/// The outer quantiles of the replicates; `None` for too few replicates.
 fn interval(mut replicates: Vec<f64>) -> Option<(f64, f64)> {
     if replicates.len() < REPLICATES as usize / 2 {
         return None;
@@ -106,14 +106,14 @@ fn interval(mut replicates: Vec<f64>) -> Option<(f64, f64)> {
     ))
 }
 
-/// The cells of a run's timeline, made for adding many of them up.
+/// The cells of a run's timeline, prepared for fast sums.
 struct Cells {
     all: Vec<Cell>,
-    /// The greatest time of each bucket that any cell uses, in nanoseconds, ascending.
+    /// The upper bound of each bucket that any cell uses, in nanoseconds, ascending.
     times: Vec<u64>,
 }
 
-/// One cell: the buckets in use by their number among the run's, with their counts, and the sums.
+/// One cell: the indices of its buckets with their counts, and the sums.
 struct Cell {
     counts: Vec<(usize, u64)>,
     ended: u64,
@@ -122,8 +122,8 @@ struct Cell {
 }
 
 impl Cells {
-    /// The cells of a run. Buckets are numbered over all cells, so that adding a cell up touches only
-    /// those that it uses.
+    /// The cells of a run. Buckets are numbered across all cells, so that adding a cell touches
+    /// only the buckets that it uses.
     fn of(run: &Summary) -> Self {
         let overviews: Vec<_> = run.over_time().collect();
         let rows = run.rows_of(&overviews);
@@ -145,10 +145,10 @@ impl Cells {
         Self { all, times }
     }
 
-    /// The figures of each replicate, in the order of [`FIGURES`]; not a number where it has none.
-    /// Both sides draw by themselves.
+    /// The figures of each replicate, in the order of [`FIGURES`]; NaN for a missing figure. The
+    /// two sides draw independently.
     fn replicates(&self, seed: u64, side: u64) -> Vec<[f64; FIGURES.len()]> {
-        // One buffer serves all replicates: a thousand of them would be most of the time otherwise.
+        // All replicates share one buffer: a thousand allocations would take most of the time.
         let block = block_length(self.all.len());
         let mut counts = vec![0_u64; self.times.len()];
         let replicate = |number| {
@@ -173,7 +173,7 @@ impl Cells {
         (0..REPLICATES).map(replicate).collect()
     }
 
-    /// The time that the share `q` of these counts does not exceed.
+    /// The smallest time that at least the share `q` of these counts does not exceed.
     fn quantile(&self, counts: &[u64], q: f64) -> f64 {
         let all: u64 = counts.iter().sum();
         let rank = ((all as f64 * q).ceil() as u64).max(1);
@@ -181,7 +181,7 @@ impl Cells {
             *sum += count;
             Some(*sum)
         });
-        // The rank is that of the whole sum: a replicate has as many requests as its blocks had.
+        // The rank refers to the sum: a replicate has the requests of all its blocks.
         let below = reached.take_while(|reached| *reached < rank).count();
         self.times.get(below).map_or(f64::NAN, |time| *time as f64)
     }

@@ -1,13 +1,13 @@
-//! Pairs that an experiment made in turn: a test of each figure by the differences within pairs.
+//! The pairs of an experiment: a test of each figure by the differences within the pairs.
 //!
-//! The experiment may be looked at while more pairs are to come. `Looks` then says how improbable a
-//! difference has to be: probabilities count all figures and all looks before, so that the chance
-//! of any false alarm in the whole experiment stays at 5 %. Equality is read from the interval of
-//! the shift at the end, and ends no experiment.
+//! The experiment may be tested while further pairs are still to come. `Looks` then decides how
+//! improbable a difference must be. Its probabilities account for all figures and all earlier
+//! looks, so that the probability of any false alarm in the whole experiment stays at 5 %. Equality
+//! is decided by the interval of the shift at the end, and does not end an experiment.
 //!
-//! Differences are made on the scale on which a shift is a difference (`Figure::scaled`). Both runs of
-//! a duet had the same arrivals in the same seconds, so that a latency is compared second by second:
-//! what slows the machine for some of them moves no median.
+//! Differences are computed on the scale of differences (`Figure::scaled`). Both runs of a duet
+//! have the same arrivals in the same seconds, so latencies are compared second by second: if the
+//! machine slows down for some seconds, the medians do not move.
 
 use super::{Row, judge};
 use crate::answer::CONFIDENCE;
@@ -18,12 +18,13 @@ use crate::round::{ROUNDS_MIN, RoundForm, Rounds, RoundsEnd};
 use drumfire_measure::{LatencyKind, Overview, Summary};
 use drumfire_stats::{Differences, SignedRank, median};
 
-/// The least number of seconds that have a median worth the name.
+/// The minimum number of seconds for a meaningful median.
 const SECONDS_MIN: usize = 5;
-/// The seed of the outcomes that are drawn. Any would do; one makes a comparison repeatable.
+/// The seed of the drawn outcomes. Any seed would do; a constant makes comparisons reproducible.
 const SEED: u64 = 1;
 
-/// The runs of both sides, the time that is *the* latency of all of them, and how pairs were made.
+/// The runs of both sides, the kind of time that is the latency of all runs, and the form of the
+/// rounds.
 #[derive(Clone, Copy)]
 struct Pairs<'a> {
     base: &'a [Compared],
@@ -32,14 +33,14 @@ struct Pairs<'a> {
     form: RoundForm,
 }
 
-/// A figure of all pairs.
+/// A figure over all pairs.
 struct Measured {
     figure: Figure,
     medians: [f64; 2],
     differences: Differences,
 }
 
-/// A row for each figure that every run has, and what their reader has to know.
+/// A row for each figure that all runs have, and cautions for the reader.
 pub(crate) fn rows(
     base: &[Compared],
     candidate: &[Compared],
@@ -94,7 +95,7 @@ pub(crate) fn rows(
 }
 
 impl Measured {
-    /// `None` where a run lacks the figure.
+    /// Measures a figure; `None` if a run lacks it.
     fn of(figure: Figure, pairs: Pairs<'_>, least: f64) -> Option<Self> {
         let Pairs {
             base,
@@ -113,7 +114,7 @@ impl Measured {
             match (form, figure) {
                 (RoundForm::Duet, Figure::Latency(_, q)) => {
                     let runs = [base, candidate].map(Compared::summary);
-                    // The seconds of a run have its own times.
+                    // The seconds of a run contain only the run's own kind of latency.
                     let is_one_kind = runs.iter().all(|run| run.latency_kind() == kind);
                     let by_second = is_one_kind.then(|| by_second(q, runs)).flatten();
                     by_second.unwrap_or(whole)
@@ -132,8 +133,8 @@ impl Measured {
     }
 }
 
-/// The median over the seconds of a duet of the logarithm of the ratio of a latency. `None` where fewer
-/// than half of them have enough requests for it on both sides.
+/// The median, over the seconds of a duet, of the logarithm of a latency's ratio. `None` if fewer
+/// than half of the seconds have enough requests on both sides.
 fn by_second(q: f64, [base, candidate]: [&Summary; 2]) -> Option<f64> {
     let seconds = |run: &Summary| -> Vec<Option<f64>> {
         let known = |cell: Overview| cell.latency().quantile(q).filter(|time| time.0 > 0);
@@ -148,8 +149,8 @@ fn by_second(q: f64, [base, candidate]: [&Summary; 2]) -> Option<f64> {
     (ratios.len() >= half.max(SECONDS_MIN)).then(|| median(&ratios))
 }
 
-/// The standard deviation between runs of one side, from the differences within pairs: each has the
-/// chance of two runs. `None` of fewer than two.
+/// The standard deviation between runs of one side, from the differences within pairs. Each
+/// difference has the variance of two runs. `None` for fewer than two pairs.
 fn spread(of_pairs: &[f64]) -> Option<f64> {
     let count = of_pairs.len() as f64;
     let mean = of_pairs.iter().sum::<f64>() / count;
@@ -157,7 +158,7 @@ fn spread(of_pairs: &[f64]) -> Option<f64> {
     (of_pairs.len() > 1).then(|| (squares / (count - 1.0) / 2.0).sqrt())
 }
 
-/// What both sides of a duet take from each other, as far as their targets tell.
+/// A caution if both sides of a duet share a server or a machine, according to their targets.
 fn shared(base: &str, candidate: &str) -> Option<String> {
     let [base, candidate] = [base, candidate].map(authority);
     let [base_host, candidate_host] = [base, candidate].map(host);
@@ -189,7 +190,7 @@ fn host(authority: &str) -> &str {
     }
 }
 
-/// The rounds that are missing, and why.
+/// Cautions about missing rounds, with the reason.
 fn cautions(made: usize, rounds: Rounds) -> Vec<String> {
     let planned = rounds.planned;
     let first = match rounds.ended {

@@ -1,12 +1,12 @@
 //! Sets of runs: a test of each figure by the ranks of whole runs.
 //!
-//! A figure that one run lacks is left out for all, since a test of the runs that have it would be
-//! one of other runs than its neighbours'. The probabilities are raised by the number of figures
-//! that are left, and not of those that there could have been.
+//! If one run lacks a figure, the figure is omitted for all runs, because its test would otherwise
+//! be of other runs than the tests of the other figures. The probabilities are corrected for the
+//! number of remaining figures only.
 //!
-//! Tests and shifts are made on the scale on which a shift is a difference (`Figure::scaled`), and
-//! turned into shares behind it. Ranks are the same on both scales; intervals of a ratio are so
-//! those of its logarithm, and not symmetric.
+//! Tests and shifts are computed on the scale of differences (`Figure::scaled`) and then converted
+//! to shares. Ranks are equal on both scales. Intervals of a ratio come from its logarithm, and are
+//! not symmetric.
 
 use super::{Row, judge};
 use crate::answer::CONFIDENCE;
@@ -15,7 +15,7 @@ use crate::counted;
 use crate::figure::Figure;
 use drumfire_stats::{RankSum, Shift, holm, median};
 
-/// A row for each figure that every run has, and what their reader has to know.
+/// A row for each figure that all runs have, and cautions for the reader.
 pub(crate) fn rows(
     base: &[Compared],
     candidate: &[Compared],
@@ -36,7 +36,7 @@ pub(crate) fn rows(
         Some((*figure, [median(base), median(candidate)], test, shift))
     });
     let tests: Vec<_> = tests.collect();
-    // Holm's procedure (1979) keeps the probability of any false answer at one level over all figures.
+    // Holm's procedure (1979) limits the probability of any false answer over all figures.
     let raised = holm(
         &tests
             .iter()
@@ -71,15 +71,16 @@ pub(crate) fn rows(
     (rows, cautions)
 }
 
-/// The values on the scale on which a shift is a difference.
+/// The values on the scale of differences.
 fn scaled(figure: Figure, values: &[f64]) -> Vec<f64> {
     values.iter().map(|value| figure.scaled(*value)).collect()
 }
 
-/// Too few runs, and runs whose order lets a change of the machine pass for one of the target.
+/// Cautions about too few runs, and about an order of runs in which a change of the machine looks
+/// like a change of the target.
 fn cautions(base: &[Compared], candidate: &[Compared], figures: usize) -> Vec<String> {
     let mut cautions = Vec::new();
-    // The least probability that ranks of so many runs can have bounds what any figures could show.
+    // The least probability with this number of runs limits what any figure can prove.
     let raised = RankSum::least(base.len(), candidate.len()) * figures as f64;
     if raised > 1.0 - CONFIDENCE {
         let needed = (2..).find(|n| RankSum::least(*n, *n) * figures as f64 <= 1.0 - CONFIDENCE);
@@ -92,7 +93,8 @@ fn cautions(base: &[Compared], candidate: &[Compared], figures: usize) -> Vec<St
             counted(figures as u64, "figure"),
         ));
     }
-    // Sides that overlap in time were taken in turn at least once; the order within is not judged.
+    // If the sides overlap in time, the runs alternated at least once; the order within is not
+    // checked.
     let begins = |runs: &[Compared]| {
         let began = runs.iter().map(|run| run.summary().info.started_at_unix_ns);
         (began.clone().min(), began.max())

@@ -1,4 +1,4 @@
-//! Values of `plan` and `measure` as the words of the contract.
+//! Values of `plan` and `measure` as words of the contract.
 
 use crate::answer::Answer;
 use crate::round::{RoundForm, RoundsEnd};
@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A closed set of values, each with a word that never changes.
 pub trait Word: Copy + 'static {
-    /// The set in singular, for messages about unknown words.
+    /// The name of the set in the singular, for messages about unknown words.
     const NOUN: &'static str;
     /// All values.
     const ALL: &'static [Self];
@@ -20,8 +20,8 @@ pub trait Word: Copy + 'static {
     fn word(self) -> &'static str;
 }
 
-/// A value that JSON contains as its word. An unknown word is an error: a later version may have
-/// written it, and a run that ended early or is invalid must not pass for another one.
+/// A value that JSON contains as its word. An unknown word is an error: it may be from a later
+/// version, and a run that ended early or is invalid must not look like any other run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Named<T>(pub T);
 

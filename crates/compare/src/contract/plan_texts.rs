@@ -8,8 +8,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Keys with their texts. A map of texts rather than typed fields, because a plan gains keys faster
-/// than a contract can.
+/// Keys with their texts. A map of texts instead of typed fields, because plans gain keys faster
+/// than the contract.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlanTexts(pub Vec<(String, Texts)>);
 
@@ -25,7 +25,7 @@ pub enum Texts {
 }
 
 impl Texts {
-    /// All texts in one.
+    /// All texts, joined.
     #[must_use]
     pub fn joined(&self) -> String {
         match self {

@@ -1,4 +1,4 @@
-//! The summary of a run, and an interval as a line of its own.
+//! The summary of a run, and an interval as a separate line.
 
 use super::{Named, PlanTexts};
 use drumfire_measure::{ArrivalClock, Coverage, LatencyKind, Model, TargetState, Validity};
