@@ -1,39 +1,39 @@
-//! One worker's share of a run's arrivals, whose law may be changed while the run goes on.
+//! One worker's share of a run's arrivals. The law may change during the run.
 
 use crate::{Due, Next, Schedule, Segment};
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
 
-/// Arrivals of a random law between two marks.
+/// The number of arrivals of a random law between two marks.
 const MARK_EVERY: u32 = 1_024;
 
 /// A change at a time of the run.
 #[derive(Clone, Debug)]
 pub enum CourseChange {
-    /// Another law takes the place of the one before; its own time begins at 0.
+    /// Another law replaces the current one; the new law's time starts at 0.
     Follow(Schedule),
-    /// The law's time stops. Nothing where it stands already.
+    /// The law's time stops. No effect if it is already stopped.
     Pause,
-    /// The law's time goes on. Nothing where it does.
+    /// The law's time continues. No effect if it is not stopped.
     Resume,
 }
 
 /// A cursor on one worker's arrivals of a whole run.
 ///
 /// # The rule
-/// A law has a time of its own, which begins when the law takes over and stands still in pauses. An
-/// arrival at l of its schedule is due in the run at l, plus the law's beginning, plus the pauses
-/// since. A change holds from its time on: an arrival due before it stays due, one due then or
-/// later is never due (`Follow`) or after the resumption, as long as it had still to wait
-/// (`Pause`). A law that follows in a pause begins with the resumption. One that runs on ends when
-/// the law before it would have, where that has an end.
+/// Each law has its own time, which starts when the law takes effect and stops during pauses. An
+/// arrival at time l of its schedule is due in the run at l, plus the law's start, plus all pauses
+/// since then. A change takes effect at its time. An arrival due before that time stays due. An
+/// arrival due at that time or later is dropped (`Follow`), or due after the resumption with its
+/// remaining wait (`Pause`). A law that follows during a pause starts at the resumption. A law
+/// without an end ends when the previous law would have ended, if that law has an end.
 ///
-/// Arrivals are numbered over all laws, and each worker has those with n ≡ worker (mod of). So a
-/// worker counts all workers' arrivals before a change, by one inversion for each piece; those of a
-/// random law are drawn.
+/// Arrivals are numbered over all laws, and each worker has the arrivals n ≡ worker (mod of).
+/// Therefore each worker counts all workers' arrivals before a change: by one inversion for each
+/// piece, or by drawing the arrivals of a random law.
 ///
-/// A change may be given at any time before it is passed ([`Course::pass`]). All workers must be
-/// given the same.
+/// A change may be added at any time before it is passed ([`Course::pass`]). All workers must get
+/// the same changes.
 #[derive(Clone, Debug)]
 pub struct Course {
     schedule: Schedule,
@@ -41,13 +41,13 @@ pub struct Course {
     worker: u32,
     of: u32,
     limit: u64,
-    /// When the law's time was 0, all its pauses added.
+    /// The run's time at which the law's time was 0, plus all pauses of the law.
     origin: Nanos,
     /// The number of the law's first arrival.
     base: u64,
-    /// Since when the law's time stands.
+    /// The start of the current pause.
     paused_at: Option<Nanos>,
-    /// The changes that are not passed yet, ascending.
+    /// The changes not passed yet, ascending.
     changes: VecDeque<Pending>,
     mark: Mark,
 }
@@ -59,22 +59,22 @@ struct Pending {
     change: CourseChange,
 }
 
-/// A place in a random law from which all workers' arrivals can be drawn again: those between two
-/// of ours are lost once ours are known.
+/// A place in a random law from which all workers' arrivals can be drawn again. A segment does not
+/// keep the arrivals of other workers that it draws.
 #[derive(Clone, Debug, Default)]
 struct Mark {
-    /// At an arrival that has been taken.
+    /// A copy at an arrival that was taken.
     segment: Option<Segment>,
-    /// Arrivals until the next mark is made.
+    /// The number of arrivals until the next mark.
     wait: u32,
 }
 
 impl Course {
-    /// The share of worker number `worker`, from 0, of `of` workers, in a run that begins with this
+    /// The share of worker `worker`, from 0, of `of` workers, in a run that starts with this
     /// schedule.
     ///
     /// # Panics
-    /// When `worker` is not below `of`.
+    /// If `worker` is not below `of`.
     #[must_use]
     pub fn new(schedule: Schedule, worker: u32, of: u32) -> Self {
         Self {
@@ -91,8 +91,8 @@ impl Course {
         }
     }
 
-    /// Ends the run, not only this share of it, after `total` arrivals; to be called before the
-    /// first is taken. Requests of an unlimited piece are no arrivals.
+    /// Ends the whole run, not only this share, after `total` arrivals. Call before the first
+    /// arrival is taken. Requests of an unlimited piece are not arrivals.
     #[must_use]
     pub fn limit(mut self, total: u64) -> Self {
         self.limit = total;
@@ -100,13 +100,13 @@ impl Course {
         self
     }
 
-    /// Adds a change. Of several at one time the one added last comes last.
+    /// Adds a change. Changes at the same time take effect in the order in which they are added.
     pub fn change(&mut self, at: Nanos, change: CourseChange) {
         let place = self.changes.partition_point(|pending| pending.at <= at);
         self.changes.insert(place, Pending { at, change });
     }
 
-    /// When the next change comes; [`Nanos::MAX`] is never.
+    /// The time of the next change; [`Nanos::MAX`] without a pending change.
     #[inline]
     #[must_use]
     pub fn next_change(&self) -> Nanos {
@@ -115,16 +115,16 @@ impl Course {
             .map_or(Nanos::MAX, |pending| pending.at)
     }
 
-    /// When the law ends, if nothing that is known changes that before: `None` where it runs on,
-    /// stands still, or is changed.
+    /// The time when the law ends. `None` if the law has no end, is paused, or changes at that time
+    /// or earlier.
     #[must_use]
     pub fn end(&self) -> Option<Nanos> {
         let end = self.origin + self.schedule.duration()?;
         (self.paused_at.is_none() && end < self.next_change()).then_some(end)
     }
 
-    /// Whether nothing of this share comes any more: the law has no further arrival for it, and
-    /// neither stands still nor is changed.
+    /// Whether this share is complete: all its arrivals in the law are taken, and the law is neither
+    /// paused nor going to change.
     #[must_use]
     pub fn is_exhausted(&self) -> bool {
         let is_changed = match self.schedule.duration() {
@@ -134,21 +134,21 @@ impl Course {
         self.paused_at.is_none() && !is_changed && self.peek() == Next::End
     }
 
-    /// The law's arrival with this number of the whole run would be due then, if nothing changed.
-    /// Costs as [`Schedule::start_of`] does.
+    /// The time when arrival `n` of the whole run is due if nothing changes; `None` if the law does
+    /// not have it. The cost is the same as for [`Schedule::start_of`].
     #[must_use]
     pub fn start_of(&self, n: u64) -> Option<Nanos> {
         let start = self.schedule.start_of(n.checked_sub(self.base)?)?;
         Some(self.origin + start)
     }
 
-    /// Whether the law is random, so that [`Self::start_of`] walks over all arrivals before.
+    /// Whether the law is random; [`Self::start_of`] then draws all earlier arrivals.
     #[must_use]
     pub fn is_random(&self) -> bool {
         self.schedule.is_random()
     }
 
-    /// The next arrival before the next change; [`Next::End`] if there is none.
+    /// The next arrival before the next change; [`Next::End`] if no arrival is left before it.
     #[inline]
     #[must_use]
     pub fn peek(&self) -> Next {
@@ -169,7 +169,7 @@ impl Course {
         }
     }
 
-    /// Goes on from an arrival to what follows.
+    /// Moves from an arrival to the next event.
     #[inline]
     pub fn advance(&mut self) {
         if let Next::At(_) = self.segment.peek() {
@@ -180,8 +180,8 @@ impl Course {
         }
     }
 
-    /// Passes the end of an unlimited piece, or a change without arrivals before it, if it is over
-    /// at `now`. Returns whether there was one.
+    /// Passes the end of an unlimited piece, or a change without arrivals before it, if its time is
+    /// at or before `now`. Returns whether one was passed.
     pub fn pass(&mut self, now: Nanos) -> bool {
         let change = self.next_change();
         if self.paused_at.is_none() {
@@ -205,8 +205,8 @@ impl Course {
         is_time
     }
 
-    /// Passes over this share's arrivals that are due before `end`, and over everything else that
-    /// is over then. Gives the number of arrivals passed.
+    /// Skips this share's arrivals that are due before `end`, and all changes and unlimited pieces
+    /// that are over by then. Returns the number of skipped arrivals.
     pub fn skip_before(&mut self, end: Nanos) -> u64 {
         let mut passed = 0;
         loop {
@@ -222,9 +222,9 @@ impl Course {
         }
     }
 
-    /// Passes over this share's arrivals that are due before `end` and before any change, within the
-    /// current piece of the law, but for the last of them, and over no more than `at_most`. Gives
-    /// their number. Nothing is passed of a random law.
+    /// Skips at most `at_most` of this share's arrivals that are due before `end` and before any
+    /// change, within the current piece of the law, but not the last of them. Returns the number of
+    /// skipped arrivals: 0 for a random law.
     pub fn skip_to_last_before(&mut self, end: Nanos, at_most: u64) -> u64 {
         match self.peek() {
             Next::At(due) if due.at < end => {
@@ -235,7 +235,7 @@ impl Course {
         }
     }
 
-    /// Passes over arrivals due before `end` by the law's time.
+    /// Skips arrivals due before `end`, a time of the law.
     fn skip_in_law(&mut self, end: Nanos) -> u64 {
         if !self.schedule.is_random() {
             return self.segment.skip_before(end);
@@ -272,7 +272,7 @@ impl Course {
                 self.paused_at = self.paused_at.map(|_| at);
                 let (worker, of) = (u64::from(self.worker), u64::from(self.of));
                 let index = (worker + of - self.base % of) % of;
-                // Below `of`, which is one.
+                // Less than `of`, which is a `u32`.
                 let index = u32::try_from(index).unwrap_or_default();
                 let segment = schedule.segment(index, self.of);
                 self.segment = segment.limit(self.limit - self.base);
@@ -282,7 +282,7 @@ impl Course {
         }
     }
 
-    /// The number of all workers' arrivals before `t`, by the law's own time.
+    /// The number of all workers' arrivals before `t`, a time of the law.
     fn count_before(&self, t: Nanos) -> u64 {
         match &self.mark.segment {
             None => self.schedule.count_before(t),
@@ -299,7 +299,7 @@ impl Course {
 }
 
 impl Mark {
-    /// Notes that the arrival at which a segment stands is taken.
+    /// Records that the arrival at a segment's position is taken.
     #[inline]
     fn note(&mut self, segment: &Segment) {
         match self.wait.checked_sub(1) {

@@ -1,11 +1,11 @@
-//! Cumulative laws N(t) and their exact inverse.
+//! Cumulative laws N(t) and their exact inverses.
 
 use crate::level::{Level, TWO_TO_64};
 use crate::ratio::Ratio;
 use crate::sine::Sine;
 use crate::wide::Wide;
 
-/// N(t) for t from the piece's start, which never falls.
+/// N(t) for t from the start of the piece; never decreases.
 #[derive(Clone, Debug)]
 pub(crate) enum Curve {
     /// N(t) = r·t.
@@ -39,8 +39,8 @@ impl Curve {
         }
     }
 
-    /// The greatest t with N(t) ≤ level, or `None` when that is not below `end`: the process has
-    /// not passed `level` before the piece ends.
+    /// The largest t with N(t) ≤ level, or `None` if it is not below `end`: the process does not
+    /// pass `level` before the piece ends.
     #[inline]
     pub(crate) fn inverse(&self, level: Level, end: u64) -> Option<u64> {
         if self.at_most(end, level) {
@@ -51,14 +51,15 @@ impl Curve {
             Self::Line(line) => line.guess(level),
             Self::Sine(sine) => sine.guess(level),
         };
-        // `as` saturates and makes NaN 0; a bad guess costs time, never exactness.
+        // `as` saturates and converts NaN to 0. A bad guess costs time, but the result is exact.
         let guess = (guess as u64).min(end - 1);
         Some(last_true(guess, end, |t| self.at_most(t, level)))
     }
 
-    /// The least level that N has reached at `t`, so that a process beyond it has ended there.
+    /// The least level that N has not passed at `t`: an arrival at this level or above is not
+    /// before `t`.
     pub(crate) fn level_at(&self, t: u64) -> Level {
-        // Bits from the top: the greatest level that N(t) still exceeds, plus one.
+        // Set bits from the top: the largest level that N(t) still exceeds, plus one.
         let mut level: Level = 0;
         if self.at_most(t, 0) {
             return 0;
@@ -72,7 +73,7 @@ impl Curve {
         level.saturating_add(1)
     }
 
-    /// Whether the rate somewhere exceeds `limit` events per second; of a sine nearly so.
+    /// Whether the rate exceeds `limit` events per second anywhere; approximate for a sine.
     pub(crate) fn exceeds(&self, limit: u64) -> bool {
         let even = |events: u64, per: u64| {
             u128::from(events) * 1_000_000_000 > u128::from(limit) * u128::from(per)
@@ -120,8 +121,8 @@ impl Line {
     }
 }
 
-/// The greatest t below `end` for which `holds` is true, when it is true up to some t ≥ 0 and
-/// false from there on and at `end`. Fast when `guess` is near.
+/// The largest t below `end` for which `holds` is true. `holds` must be true from 0 up to some t,
+/// and false after it and at `end`. Fast if `guess` is close.
 #[inline]
 pub(crate) fn last_true(guess: u64, end: u64, holds: impl Fn(u64) -> bool) -> u64 {
     let (mut low, mut high); // holds(low), !holds(high)

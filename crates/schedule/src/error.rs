@@ -1,69 +1,69 @@
-//! Why a sequence can't be scheduled.
+//! Errors of sequences that can't be scheduled.
 
 use std::fmt;
 
-/// How many random arrivals a second may have. Every worker draws all of them, so that its part
-/// does not depend on the number of workers: at this rate that takes a tenth of its time.
+/// The maximum number of random arrivals per second. Every worker draws all of them, so that its
+/// share does not depend on the number of workers. At this rate, drawing takes a tenth of its time.
 pub const RANDOM_RATE_MAX: u64 = 10_000_000;
 
-/// Why a sequence can't be scheduled; pieces are counted from 0.
+/// The reason why a sequence can't be scheduled; pieces are numbered from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ScheduleError {
-    /// The sequence has no piece.
+    /// The sequence is empty.
     Empty,
-    /// A piece that runs on for ever is followed by another.
+    /// A piece without an end is followed by another piece.
     NeverEnds {
-        /// Which piece.
+        /// The number of the piece.
         piece: usize,
     },
-    /// The durations up to and with this piece exceed 2^62 ns, some 146 years.
+    /// The durations up to and including this piece exceed 2^62 ns, about 146 years.
     TooLong {
-        /// Which piece.
+        /// The number of the piece.
         piece: usize,
     },
-    /// There are more than 2^63 arrivals up to and with this piece.
+    /// The arrivals up to and including this piece exceed 2^63.
     TooManyArrivals {
-        /// Which piece.
+        /// The number of the piece.
         piece: usize,
     },
     /// A `step` has more than [`ScheduleError::STEPS_MAX`] levels, or its `by` is zero.
     TooManySteps {
-        /// Which piece.
+        /// The number of the piece.
         piece: usize,
     },
-    /// Random arrivals are drawn one by one, and a piece has more than
-    /// [`RANDOM_RATE_MAX`] of them in a second.
+    /// A piece has more than [`RANDOM_RATE_MAX`] random arrivals per second; random arrivals are
+    /// drawn one by one.
     TooManyDraws {
-        /// Which piece.
+        /// The number of the piece.
         piece: usize,
     },
     /// Two rates of one piece have no common denominator below 2^62.
     TooFine {
-        /// Which piece.
+        /// The number of the piece.
         piece: usize,
     },
-    /// A `line` or a `step` level without an end, or a `sine` without a period.
+    /// A `line` or a `step` level has no end, or a `sine` has no period.
     NoSpan {
-        /// Which piece.
+        /// The number of the piece.
         piece: usize,
     },
-    /// The amplitude of a `sine` exceeds its mean, so that the rate would be negative.
+    /// The amplitude of a `sine` exceeds its mean, so the rate would be negative.
     NegativeRate {
-        /// Which piece.
+        /// The number of the piece.
         piece: usize,
     },
-    /// The times of a `trace` descend.
+    /// The times of a `trace` are not ascending.
     TraceOrder {
-        /// Which piece.
+        /// The number of the piece.
         piece: usize,
-        /// The first time that is earlier than the one before it, counted from 0.
+        /// The index of the first time that is earlier than the previous one, from 0.
         index: usize,
     },
 }
 
 impl ScheduleError {
-    /// How many levels one `step` may have.
+    /// The maximum number of levels of a `step`.
     pub const STEPS_MAX: u64 = 100_000;
 }
 

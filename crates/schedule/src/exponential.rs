@@ -1,28 +1,28 @@
-//! Exponential gaps from a seed, in integers only: the same on every platform.
+//! Exponential gaps from a seed, with integers only: equal on every platform.
 
 use crate::level::Level;
 use drumfire_units::Xoshiro256;
 
-/// Gaps of a Poisson process of rate 1, in units of 2^-64.
+/// The gaps of a Poisson process with rate 1, in units of 2^-64.
 #[derive(Clone, Debug)]
 pub(crate) struct Gaps {
     words: Xoshiro256,
 }
 
 impl Gaps {
-    /// The stream that belongs to `seed`.
+    /// The gaps for `seed`.
     pub(crate) fn new(seed: u64) -> Self {
         Self {
             words: Xoshiro256::new(seed, 0),
         }
     }
 
-    /// One exponential variate of mean 1, by von Neumann's comparison method (1951).
+    /// An exponential variate with mean 1, by von Neumann's comparison method (1951).
     ///
-    /// Draw u₁, then more as long as each is below its predecessor. The run has an odd length
-    /// with probability e^-u₁, which accepts u₁ as the fraction with just the density it needs;
-    /// each rejection adds one to the whole part, which makes that geometric. No logarithm is
-    /// taken, so that there is nothing to round.
+    /// Draw u₁, then further numbers as long as each is below its predecessor. The length of the
+    /// run is odd with probability e^-u₁. An odd run accepts u₁ as the fraction, with exactly the
+    /// required density. Each rejection adds one to the whole part, which is therefore geometric.
+    /// The method takes no logarithm, so nothing is rounded.
     #[inline]
     pub(crate) fn draw(&mut self) -> Level {
         let mut whole = 0_u64;

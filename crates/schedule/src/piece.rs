@@ -1,4 +1,4 @@
-//! One compiled piece: a law, where it stands in time, and how many arrivals it has.
+//! A compiled piece: a law, its start and end, and the number of its arrivals.
 
 use crate::ScheduleError;
 use crate::curve::{Curve, Line};
@@ -10,23 +10,23 @@ use drumfire_plan::Law;
 use drumfire_units::{Nanos, Rate};
 use std::sync::Arc;
 
-/// Durations summed stay below this many nanoseconds, some 146 years.
+/// The limit of the sum of all durations, in nanoseconds: about 146 years.
 const TIME_LIMIT: u64 = 1 << 62;
-/// Arrivals summed stay below this.
+/// The limit of the sum of all arrivals.
 const COUNT_LIMIT: u64 = 1 << 63;
 
-/// One law in its place.
+/// A law with its start and end.
 #[derive(Clone, Debug)]
 pub(crate) struct Piece {
-    /// When it starts, in nanoseconds from the run's start.
+    /// The start, in nanoseconds from the run's start.
     pub(crate) start: u64,
-    /// When it ends; `u64::MAX` is never.
+    /// The end, in nanoseconds from the run's start; `u64::MAX` without an end.
     pub(crate) end: u64,
-    /// The number of its first arrival, when arrivals are constant.
+    /// The number of the first arrival, for constant arrivals.
     pub(crate) first: u64,
-    /// How many arrivals it has, when arrivals are constant.
+    /// The number of arrivals, for constant arrivals.
     pub(crate) count: u64,
-    /// The level that its process must stay below.
+    /// The level that the piece's process must stay below.
     pub(crate) end_level: Level,
     pub(crate) kind: PieceKind,
 }
@@ -34,25 +34,26 @@ pub(crate) struct Piece {
 /// The law of a piece.
 #[derive(Clone, Debug)]
 pub(crate) enum PieceKind {
-    /// Arrivals by a cumulative law.
+    /// Arrivals according to a cumulative law.
     Curve(Curve),
-    /// All at once.
+    /// All arrivals at once.
     Once,
     /// Arrivals at given times, ascending.
     Trace(Arc<[Nanos]>),
-    /// Steps whose arrivals are counted from 1 over all of them.
+    /// Steps that count their arrivals together, from 1.
     Stairs(Arc<Stairs>),
     /// As fast as the users allow.
     Unlimited,
 }
 
 impl Piece {
-    /// How long it lasts; `u64::MAX` less its start is for ever.
+    /// The duration; `u64::MAX` minus `start` without an end.
     pub(crate) fn span(&self) -> u64 {
         self.end - self.start
     }
 
-    /// When its `n`-th arrival is due, from the run's start; `n` is below `count`.
+    /// The time when arrival `n` of the piece is due, from the run's start; `n` must be below
+    /// `count`.
     #[inline]
     pub(crate) fn arrival(&self, n: u64) -> u64 {
         let span = self.span();
@@ -68,7 +69,7 @@ impl Piece {
         self.start + local
     }
 
-    /// How many of its arrivals are due before `t`, which counts from the run's start.
+    /// The number of arrivals due before `t`, a time from the run's start.
     pub(crate) fn count_before(&self, t: u64) -> u64 {
         let Some(local) = t.checked_sub(self.start).filter(|&local| local > 0) else {
             return 0;
@@ -84,7 +85,7 @@ impl Piece {
 }
 
 impl Piece {
-    /// Ends a piece that runs on, at this time or at once where that is before its start.
+    /// Sets the end of a piece without an end, but not before its start.
     pub(crate) fn end_at(&mut self, end: u64) {
         let end = end.max(self.start);
         self.count = self.count_before(end);
@@ -95,7 +96,7 @@ impl Piece {
     }
 }
 
-/// The least n with N(t) ≤ n, at most [`COUNT_LIMIT`]: how many arrivals are due before `t`.
+/// The least n with N(t) ≤ n, at most [`COUNT_LIMIT`]: the number of arrivals due before `t`.
 fn count_at(curve: &Curve, t: u64) -> u64 {
     let (mut low, mut high) = (0, COUNT_LIMIT);
     while low < high {
@@ -109,7 +110,7 @@ fn count_at(curve: &Curve, t: u64) -> u64 {
     low
 }
 
-/// Pieces under construction, each placed where the one before it ends.
+/// The pieces compiled so far; each starts at the end of the previous piece.
 #[derive(Debug, Default)]
 pub(crate) struct Pieces {
     done: Vec<Piece>,
@@ -118,7 +119,7 @@ pub(crate) struct Pieces {
 }
 
 impl Pieces {
-    /// Adds the compiled law; `place` is the law's position, for messages.
+    /// Compiles and adds a law; `place` is the law's position, for messages.
     pub(crate) fn push_law(&mut self, law: &Law, place: usize) -> Result<(), ScheduleError> {
         let ratio = |rate: Rate| Ratio::of(rate).ok_or(ScheduleError::TooFine { piece: place });
         match law {
@@ -159,7 +160,7 @@ impl Pieces {
         }
     }
 
-    /// Whether a piece's law is anywhere faster than `limit` arrivals per second.
+    /// Whether the rate of any piece exceeds `limit` arrivals per second.
     pub(crate) fn has_faster_than(&self, limit: u64) -> bool {
         let is_faster =
             |kind: &PieceKind| matches!(kind, PieceKind::Curve(curve) if curve.exceeds(limit));
@@ -220,7 +221,7 @@ impl Pieces {
         let (end, room) = (stairs.end(), COUNT_LIMIT - self.count);
         let count = match end {
             Some(_) => stairs.count(),
-            None => stairs.count().min(room), // its end is out of reach
+            None => stairs.count().min(room), // its end is beyond the limit
         };
         let duration = end.map_or(Nanos::MAX, Nanos);
         self.push(PieceKind::Stairs(Arc::new(stairs)), duration, count, place)
@@ -234,7 +235,7 @@ impl Pieces {
     ) -> Result<(), ScheduleError> {
         let span = duration.0.min(u64::MAX - self.end);
         let count = match (count_at(&curve, span), duration) {
-            (count, Nanos::MAX) => count.min(COUNT_LIMIT - self.count), // its end is out of reach
+            (count, Nanos::MAX) => count.min(COUNT_LIMIT - self.count), // its end is beyond the limit
             (COUNT_LIMIT, _) => return Err(ScheduleError::TooManyArrivals { piece: place }),
             (count, _) => count,
         };
@@ -280,7 +281,7 @@ impl Pieces {
     }
 }
 
-/// The rates of a `step`: `from`, `from ± by` … as far as `to`.
+/// The rates of a `step`: `from`, `from ± by` … up to `to`.
 fn levels(rates: [Ratio; 3], place: usize) -> Result<Vec<Ratio>, ScheduleError> {
     let fine = ScheduleError::TooFine { piece: place };
     let ([from, to, by], per) = common(rates).ok_or_else(|| fine.clone())?;
@@ -302,7 +303,7 @@ fn levels(rates: [Ratio; 3], place: usize) -> Result<Vec<Ratio>, ScheduleError> 
         .collect()
 }
 
-/// A sine law within its limits.
+/// A sine law within the limits.
 fn sine(
     mean: Ratio,
     amplitude: Ratio,

@@ -2,7 +2,7 @@
 
 use drumfire_units::Rate;
 
-/// Numerators and denominators stay below this, so that products of two and a time fit.
+/// The limit of numerators and denominators: with it, the product of two of them and a time fits.
 const LIMIT: u128 = 1 << 62;
 
 /// Events per nanosecond in lowest terms; both below 2^62, `per` never zero.
@@ -13,7 +13,7 @@ pub(crate) struct Ratio {
 }
 
 impl Ratio {
-    /// The fraction in lowest terms, or `None` when it does not fit.
+    /// The fraction in lowest terms, or `None` if it does not fit.
     pub(crate) fn new(events: u128, per: u128) -> Option<Self> {
         let divisor = common_divisor(events, per);
         if divisor == 0 || per == 0 {
@@ -29,7 +29,7 @@ impl Ratio {
         })
     }
 
-    /// The same rate.
+    /// Converts a rate; `None` if it does not fit.
     pub(crate) fn of(rate: Rate) -> Option<Self> {
         Self::new(u128::from(rate.events), u128::from(rate.per.0))
     }
@@ -40,7 +40,7 @@ impl Ratio {
     }
 }
 
-/// The numerators over the least common denominator, and that denominator.
+/// The numerators over the least common denominator, and this denominator.
 pub(crate) fn common<const N: usize>(ratios: [Ratio; N]) -> Option<([u64; N], u64)> {
     let mut per = 1_u128;
     for ratio in ratios {
@@ -61,7 +61,7 @@ pub(crate) fn common<const N: usize>(ratios: [Ratio; N]) -> Option<([u64; N], u6
     Some((numerators, u64::try_from(per).ok()?))
 }
 
-/// The greatest common divisor; that of 0 and x is x.
+/// Greatest common divisor, with gcd(0, x) = x.
 fn common_divisor(mut a: u128, mut b: u128) -> u128 {
     while b != 0 {
         (a, b) = (b, a % b);

@@ -1,4 +1,4 @@
-//! A whole schedule: pieces one after the other.
+//! A whole schedule: a sequence of pieces.
 
 use crate::exponential::Gaps;
 use crate::piece::{Piece, PieceKind, Pieces};
@@ -7,16 +7,16 @@ use drumfire_plan::{Arrivals, Sequence};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
-/// When every request of a run starts; cheap to clone.
+/// The start times of all requests of a run; cheap to clone.
 ///
-/// Arrivals are numbered from 0 over the whole sequence, those of `unlimited` pieces excepted:
-/// they happen when a user is free and are not known here.
+/// Arrivals are numbered from 0 over the whole sequence. Requests of `unlimited` pieces have no
+/// numbers: they start when a user is free, which the schedule does not know.
 ///
-/// With [`Arrivals::Poisson`] the arrivals of each `const`, `line`, `step` and `sine` piece form a
-/// Poisson process of that rate: unit-rate exponential gaps from the seed are summed without
-/// rounding and mapped through the inverse of N(t). A piece's first gap starts at its seam, which
-/// the process, having no memory, does not notice. `once` and `trace` stay as they are. Arrivals
-/// depend on the seed and on nothing else, least of all on the number of workers.
+/// With [`Arrivals::Poisson`], the arrivals of each `const`, `line`, `step` and `sine` piece form a
+/// Poisson process with the piece's rate: unit-rate exponential gaps from the seed are summed
+/// without rounding and mapped through the inverse of N(t). The first gap of a piece starts at the
+/// start of the piece, which has no effect on the process, because it is memoryless. `once` and
+/// `trace` are unchanged. Arrivals depend only on the seed, and not on the number of workers.
 #[derive(Clone, Debug)]
 pub struct Schedule {
     pieces: Arc<[Piece]>,
@@ -24,10 +24,10 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Compiles a sequence; `seed` matters for [`Arrivals::Poisson`] only.
+    /// Compiles a sequence; `seed` has an effect only with [`Arrivals::Poisson`].
     ///
     /// # Errors
-    /// When the sequence is empty, a piece other than the last never ends, or a limit named by
+    /// If the sequence is empty, a piece other than the last has no end, or a limit of
     /// [`ScheduleError`] is exceeded.
     pub fn new(sequence: &Sequence, arrivals: Arrivals, seed: u64) -> Result<Self, ScheduleError> {
         let mut pieces = Pieces::default();
@@ -46,9 +46,9 @@ impl Schedule {
         })
     }
 
-    /// When arrival `n` is due, or `None` when there are fewer.
+    /// The time when arrival `n` is due, or `None` if the schedule has fewer arrivals.
     ///
-    /// Constant arrivals take one inversion; a Poisson process is walked from its start.
+    /// Constant arrivals take one inversion; a Poisson process is drawn from its start.
     #[must_use]
     pub fn start_of(&self, n: u64) -> Option<Nanos> {
         if self.gaps.is_some() {
@@ -60,7 +60,7 @@ impl Schedule {
         (local < piece.count).then(|| Nanos(piece.arrival(local)))
     }
 
-    /// How many arrivals are due before `t`; costs as [`Schedule::start_of`] does.
+    /// The number of arrivals due before `t`; the cost is the same as for [`Schedule::start_of`].
     #[must_use]
     pub fn count_before(&self, t: Nanos) -> u64 {
         if self.gaps.is_none() {
@@ -75,8 +75,8 @@ impl Schedule {
         count
     }
 
-    /// How many arrivals there are, or `None` when it is unknown before the run: a last piece runs
-    /// on, a piece is unlimited, or the number is random.
+    /// The number of arrivals, or `None` if it is unknown before the run: the last piece has no
+    /// end, a piece is unlimited, or the number is random.
     #[must_use]
     pub fn total(&self) -> Option<u64> {
         let random =
@@ -90,16 +90,16 @@ impl Schedule {
         self.pieces.last().map(|piece| piece.first + piece.count)
     }
 
-    /// The sum of all durations, or `None` when the last piece runs on.
+    /// The sum of all durations, or `None` if the last piece has no end.
     ///
-    /// `once` lasts no time and `trace` until its last arrival.
+    /// `once` has no duration, and `trace` lasts until its last arrival.
     #[must_use]
     pub fn duration(&self) -> Option<Nanos> {
         let end = self.pieces.last()?.end;
         (end != u64::MAX).then_some(Nanos(end))
     }
 
-    /// The same with an end at this time where its last piece runs on.
+    /// A copy that ends at `end`, if its last piece has no end.
     #[must_use]
     pub(crate) fn ended_at(&self, end: Nanos) -> Self {
         let mut pieces = self.pieces.to_vec();
@@ -112,8 +112,8 @@ impl Schedule {
         }
     }
 
-    /// The rate at `t` in arrivals per second, for display: infinite while unlimited, the mean of
-    /// a whole trace, 0 after the end.
+    /// The rate at `t` in arrivals per second, for display: infinite in an unlimited piece, the
+    /// mean over a whole trace, 0 after the end.
     #[must_use]
     pub fn rate_at(&self, t: Nanos) -> f64 {
         let current = self.pieces.partition_point(|piece| piece.end <= t.0);
@@ -130,10 +130,10 @@ impl Schedule {
         per_nano * 1e9
     }
 
-    /// The share of worker number `worker`, from 0, of `of` workers: arrivals n ≡ worker (mod of).
+    /// The share of worker `worker`, from 0, of `of` workers: arrivals n ≡ worker (mod of).
     ///
     /// # Panics
-    /// When `worker` is not below `of`.
+    /// If `worker` is not below `of`.
     #[must_use]
     pub fn segment(&self, worker: u32, of: u32) -> Segment {
         Segment::new(Arc::clone(&self.pieces), self.gaps.clone(), worker, of)
@@ -144,7 +144,7 @@ impl Schedule {
         self.gaps.is_some()
     }
 
-    /// The first arrival for which `pass` is false.
+    /// Visits the arrivals in order and returns the first one for which `pass` is false.
     fn walk(&self, mut pass: impl FnMut(crate::Due) -> bool) -> Option<crate::Due> {
         let mut segment = self.segment(0, 1);
         loop {

@@ -1,4 +1,4 @@
-//! One worker's share of a schedule, walked in order.
+//! One worker's share of a schedule, in order.
 
 mod skip;
 
@@ -11,37 +11,37 @@ use std::sync::Arc;
 /// One arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Due {
-    /// Its number in the whole schedule, from 0.
+    /// The number of the arrival in the whole schedule, from 0.
     pub index: u64,
-    /// When it is due: the intended start, from the run's start.
+    /// The intended start, from the run's start.
     pub at: Nanos,
 }
 
 /// The next event of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Start this arrival when it is due.
+    /// Start this arrival at its due time.
     At(Due),
-    /// Start requests as fast as the users allow, then advance.
+    /// Start requests as fast as the users allow until the end, then advance.
     Unlimited {
-        /// When this begins, from the run's start.
+        /// The start, from the run's start.
         from: Nanos,
-        /// When this ends; [`Nanos::MAX`] is never.
+        /// The end, from the run's start; [`Nanos::MAX`] without an end.
         until: Nanos,
     },
-    /// Nothing, ever.
+    /// There are no further events.
     End,
 }
 
-/// A cursor on one worker's arrivals; the union over all workers is the schedule, each arrival
-/// once. Nothing is allocated after construction.
+/// A cursor on one worker's arrivals. The union over all workers is the schedule, with each arrival
+/// once. Allocates only during construction.
 #[derive(Clone, Debug)]
 pub struct Segment {
     next: Next,
-    /// How many workers there are, which is the distance between two of our arrivals.
+    /// The number of workers, and the distance between two arrivals of this worker.
     of: u32,
     worker: u32,
-    /// The first arrival number that the current piece, as far as we may go, has not.
+    /// The number after the last arrival of the current piece, within the limits.
     stop: u64,
     walk: Walk,
     pieces: Arc<[Piece]>,
@@ -53,16 +53,16 @@ pub struct Segment {
     poisson: Option<Poisson>,
 }
 
-/// How the next arrival of the current piece is found.
+/// The method to find the next arrival of the current piece.
 #[derive(Clone, Debug)]
 enum Walk {
     Even(Even),
-    /// By one inversion or lookup each.
+    /// One inversion or lookup for each arrival.
     Inverse,
     Poisson,
 }
 
-/// A constant rate by quotient and remainder: `at + remainder/events` is the exact instant.
+/// A constant rate as quotient and remainder: `at + remainder/events` is the exact time.
 #[derive(Clone, Copy, Debug)]
 struct Even {
     at: u64,
@@ -84,15 +84,15 @@ impl Even {
     }
 }
 
-/// A random process, of which every worker walks the whole.
+/// A random process. Every worker draws all of its arrivals.
 #[derive(Clone, Debug)]
 struct Poisson {
     seeded: Gaps,
     gaps: Gaps,
     level: Level,
-    /// The number of the next arrival, whosoever it is.
+    /// The number of the next arrival, of any worker.
     index: u64,
-    /// Its worker: `index` modulo the number of workers.
+    /// The worker of the next arrival: `index` modulo the number of workers.
     turn: u32,
 }
 
@@ -123,23 +123,23 @@ impl Segment {
         segment
     }
 
-    /// Ends the schedule, not only this share of it, after `total` arrivals; starts again from
-    /// the first. Requests of an unlimited piece are not arrivals: see [`share`].
+    /// Ends the whole schedule, not only this share, after `total` arrivals; restarts at the first
+    /// arrival. Requests of an unlimited piece are not arrivals: see [`share`].
     #[must_use]
     pub fn limit(mut self, total: u64) -> Self {
         self.limit = total;
         self.restart()
     }
 
-    /// Ends before `end`: no arrival is due at `end` or later; starts again from the first.
+    /// Ends before `end`: no arrival is due at `end` or later; restarts at the first arrival.
     #[must_use]
     pub fn until(mut self, end: Nanos) -> Self {
         self.until = end;
         self.restart()
     }
 
-    /// A cursor at the same arrival, from which it walks those of all workers. For a random
-    /// schedule only.
+    /// A cursor at the current arrival that continues with the arrivals of all workers. Only for a
+    /// random schedule.
     pub(crate) fn whole(&self) -> Self {
         let mut whole = self.clone();
         (whole.worker, whole.of) = (0, 1);
@@ -149,14 +149,14 @@ impl Segment {
         whole
     }
 
-    /// The next arrival, the same until [`Segment::advance`] is called.
+    /// The next event; unchanged until [`Segment::advance`] is called.
     #[inline]
     #[must_use]
     pub fn peek(&self) -> Next {
         self.next
     }
 
-    /// Goes on to what follows; from [`Next::Unlimited`] to the next piece, at the end nowhere.
+    /// Moves to the next event: from [`Next::Unlimited`] to the next piece. No effect at the end.
     #[inline]
     pub fn advance(&mut self) {
         if let (Next::At(due), Walk::Even(even)) = (&mut self.next, &mut self.walk) {
@@ -181,7 +181,7 @@ impl Segment {
         self
     }
 
-    /// Every advance but the one inside a constant piece.
+    /// Handles every advance except those within a constant piece.
     fn advance_further(&mut self) {
         match (self.next, &self.walk) {
             (Next::End, _) => {}
@@ -205,14 +205,15 @@ impl Segment {
         }
     }
 
-    /// Enters the next piece, whose first arrival has the number `base`.
+    /// Enters the next piece; `base` is the number of its first arrival.
     fn enter_following(&mut self, base: u64) {
         self.position += 1;
         self.base = base;
         self.enter();
     }
 
-    /// Finds our first arrival in the current piece, or in the first one after it that has any.
+    /// Finds this worker's first arrival in the current piece, or in the first later piece with
+    /// one.
     fn enter(&mut self) {
         self.next = Next::End;
         while let Some(piece) = self.pieces.get(self.position) {
@@ -250,7 +251,7 @@ impl Segment {
         }
     }
 
-    /// Enters a piece whose arrivals are counted beforehand; false when none of them is ours.
+    /// Enters a piece with a known number of arrivals. Returns whether this worker has any of them.
     fn enter_counted(&mut self) -> bool {
         let piece = &self.pieces[self.position];
         let of = u64::from(self.of);
@@ -263,7 +264,7 @@ impl Segment {
         true
     }
 
-    /// Goes to arrival `index`, which is ours and in the current piece, no random process.
+    /// Moves to arrival `index`, which must be this worker's, in the current piece, and not random.
     fn stand_at(&mut self, index: u64) {
         let piece = &self.pieces[self.position];
         let of = u64::from(self.of);
@@ -277,7 +278,7 @@ impl Segment {
                 Walk::Even(Even {
                     at,
                     remainder: low(u128::from(local) * per % events),
-                    // Beyond u64 only if no second arrival fits into the piece.
+                    // Exceeds u64 only if no second arrival fits into the piece.
                     step: low(stride / events),
                     step_remainder: low(stride % events),
                     events: rate.events,
@@ -291,7 +292,7 @@ impl Segment {
         });
     }
 
-    /// Begins the current piece's random process.
+    /// Starts the random process of the current piece.
     fn start_process(&mut self) {
         self.walk = Walk::Poisson;
         if let Some(poisson) = &mut self.poisson {
@@ -302,8 +303,8 @@ impl Segment {
         }
     }
 
-    /// Draws until an arrival is ours or the schedule ends. When the piece ends first, the answer
-    /// is the number of the next piece's first arrival.
+    /// Draws until an arrival of this worker, or the end of the schedule. If the piece ends first,
+    /// returns the number of the next piece's first arrival.
     fn draw(&mut self) -> Option<u64> {
         self.next = Next::End;
         let piece = &self.pieces[self.position];
@@ -331,7 +332,7 @@ impl Segment {
 }
 
 impl Poisson {
-    /// Counts one arrival.
+    /// Counts an arrival.
     #[inline]
     fn pass(&mut self, of: u32) {
         self.index += 1;
@@ -342,11 +343,11 @@ impl Poisson {
     }
 }
 
-/// How many of `total` things fall to `worker` of `of` when they are dealt out in turn; the sum
-/// over all workers is `total`.
+/// The part of `total` items that `worker` of `of` gets if they are dealt in turn; the sum over all
+/// workers is `total`.
 ///
 /// # Panics
-/// When `of` is 0.
+/// If `of` is 0.
 #[must_use]
 pub fn share(total: u64, worker: u32, of: u32) -> u64 {
     let (worker, of) = (u64::from(worker), u64::from(of));

@@ -1,10 +1,10 @@
-//! The sine law, by integer arithmetic for the mean and a polynomial for the wave.
+//! The sine law, with integer arithmetic for the mean and a polynomial for the wave.
 //!
 //! N(t) = mean·t + amplitude·P/2π · (1 − cos 2πt/P). The first term and the reduction of t to one
-//! period are exact. The second uses only IEEE 754 additions, multiplications and divisions, not
-//! the platform's sine, so that every platform computes the same arrivals. It is off by less than
-//! 2^-51 of the wave's own size: less than 1 ns for periods up to ten days, except within the
-//! instants where the rate is nearly zero (amplitude = mean), where arrivals are far apart.
+//! period are exact. The second term uses only IEEE 754 additions, multiplications and divisions,
+//! not the platform's sine, so that every platform computes the same arrivals. Its error is below
+//! 2^-51 of the wave's size: less than 1 ns for periods up to ten days, except near the times where
+//! the rate is almost zero (amplitude = mean) and arrivals are far apart.
 
 use crate::level::{Level, TWO_TO_64};
 use crate::ratio::Ratio;
@@ -19,8 +19,8 @@ pub(crate) struct Sine {
     period: u64,
 }
 
-/// Coefficients of x, x³, x⁵ … in the series of the sine: 1/(2k+1)! with its sign.
-/// The first term left out is below 2^-59 of the value for x ≤ π/2.
+/// The coefficients of x, x³, x⁵ … in the series of the sine: 1/(2k+1)! with its sign. The first
+/// omitted term is below 2^-59 of the value for x ≤ π/2.
 const SERIES: [f64; 11] = [
     1.0,
     -1.0 / 6.0,
@@ -76,7 +76,7 @@ impl Sine {
             <= Wide::product(rest, u128::from(self.mean.per))
     }
 
-    /// Newton's method inside the bracket (n − wave's size)/mean ≤ t ≤ n/mean.
+    /// Newton's method within the bracket (n − size of the wave)/mean ≤ t ≤ n/mean.
     pub(crate) fn guess(&self, level: Level) -> f64 {
         let count = level as f64 / TWO_TO_64;
         let mean = self.mean.as_f64();

@@ -1,6 +1,6 @@
-//! Constant rates one after the other, whose arrivals are counted from 1 over all of them.
+//! A sequence of constant rates that counts its arrivals from 1 over all steps.
 //!
-//! Everything is an integer: areas count in parts of an arrival, `per` to one.
+//! All values are integers: areas are measured in parts of an arrival, with `per` parts each.
 
 use crate::ScheduleError;
 use drumfire_units::{Nanos, Rate};
@@ -8,22 +8,22 @@ use drumfire_units::{Nanos, Rate};
 /// The steps of one piece.
 #[derive(Clone, Debug)]
 pub(crate) struct Stairs {
-    /// How many parts an arrival has; also the rates' common span in nanoseconds.
+    /// The number of parts of an arrival; also the common time span of the rates in nanoseconds.
     per: u128,
     /// Ascending by start; never empty.
     steps: Vec<Tread>,
-    /// When the last one ends; `None` is never.
+    /// The end of the last step; `None` without an end.
     end: Option<u64>,
 }
 
 /// One step.
 #[derive(Clone, Copy, Debug)]
 struct Tread {
-    /// When it starts, from the piece's start.
+    /// The start, from the start of the piece.
     start: u64,
     /// Parts of an arrival in each nanosecond.
     rate: u128,
-    /// Parts before it.
+    /// The number of parts before this step.
     before: u128,
 }
 
@@ -58,7 +58,7 @@ impl Stairs {
             stairs.end = match *duration {
                 Nanos::MAX => None,
                 Nanos(span) => {
-                    // Of at most 2^17 steps, each below 2^128 / 2^17 with rates of 2^47.
+                    // The sum of at most 2^17 steps, each below 2^128 / 2^17 with rates of 2^47.
                     before = rate
                         .checked_mul(u128::from(span))
                         .and_then(|area| area.checked_add(before))
@@ -71,23 +71,23 @@ impl Stairs {
         Ok(stairs)
     }
 
-    /// When the last step ends; `None` is never.
+    /// The end of the last step; `None` without an end.
     pub(crate) const fn end(&self) -> Option<u64> {
         self.end
     }
 
-    /// How many arrivals there are.
+    /// The number of arrivals.
     pub(crate) fn count(&self) -> u64 {
         let whole = self.parts_before(self.end.unwrap_or(u64::MAX)) / self.per;
         u64::try_from(whole).unwrap_or(u64::MAX)
     }
 
-    /// When the arrival with this number, from 0, is due; the last possible time where it is never.
+    /// The time when arrival `n`, from 0, is due; the largest time if it is never due.
     #[inline]
     pub(crate) fn arrival(&self, n: u64) -> u64 {
         let parts = (u128::from(n) + 1) * self.per;
-        // The step in which the parts are reached; parts reached at a seam belong to the step
-        // before it, for a step after it may have a rate of 0.
+        // The step in which the parts are reached. Parts reached at a seam belong to the step
+        // before it, because the step after it may have a rate of 0.
         let after = self.steps.partition_point(|step| step.before < parts);
         let Some(step) = after.checked_sub(1).map(|at| &self.steps[at]) else {
             return 0;
@@ -100,10 +100,10 @@ impl Stairs {
         }
     }
 
-    /// How many arrivals are due before `t`.
+    /// The number of arrivals due before `t`.
     pub(crate) fn count_before(&self, t: u64) -> u64 {
         let parts = self.parts_before(t.min(self.end.unwrap_or(u64::MAX)));
-        // Past the end, arrivals due at the end count too.
+        // After the end, arrivals due at the end count too.
         let whole = match self.end {
             Some(end) if t > end => parts / self.per,
             _ => parts.saturating_sub(1) / self.per,
@@ -122,7 +122,7 @@ impl Stairs {
         step.before + step.rate * u128::from(t - step.start)
     }
 
-    /// The step that holds at `t`.
+    /// The step that is active at `t`.
     fn step_at(&self, t: u64) -> usize {
         let after = self.steps.partition_point(|step| step.start <= t);
         after.saturating_sub(1)
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn a_part_of_an_arrival_is_carried_over_a_seam() {
-        // One and a half arrivals, then half of one in a tenth of a second.
+        // One and a half arrivals, then half an arrival in a tenth of a second.
         let law = stairs(&[(1, 3 * S / 2), (5, S)]);
         assert_eq!(law.arrival(0), S);
         assert_eq!(law.arrival(1), 3 * S / 2 + S / 10);
@@ -179,7 +179,7 @@ mod tests {
             let law = stairs(&steps);
             prop_assume!(n < law.count());
             let due = law.arrival(n);
-            // The area by a walk of its own.
+            // The area, computed independently by iteration.
             let area = |t: u64| {
                 let (mut at, mut sum) = (0u64, 0u128);
                 for (rate, span) in &steps {

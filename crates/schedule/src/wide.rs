@@ -1,6 +1,6 @@
-//! Products of 256 bits, for comparisons that must be exact.
+//! 256-bit products, for comparisons that must be exact.
 
-/// An unsigned integer of 256 bits: high and low half. The derived order is the numeric one.
+/// An unsigned 256-bit integer: high and low half. The derived order is the numeric order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Wide {
     high: u128,
@@ -23,7 +23,7 @@ impl Wide {
         }
     }
 
-    /// `self · 2^64`; the caller knows that the value is below 2^192.
+    /// `self · 2^64`; the value must be below 2^192.
     #[inline]
     pub(crate) const fn times_2_to_64(self) -> Self {
         debug_assert!(self.high >> 64 == 0);

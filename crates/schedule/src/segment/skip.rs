@@ -1,12 +1,12 @@
-//! Passing over many arrivals at a time, by arithmetic where the law is no random process.
+//! Skips many arrivals at a time; by arithmetic, unless the law is random.
 
 use super::{Next, Segment, Walk};
 use drumfire_units::Nanos;
 
 impl Segment {
-    /// Passes over this share's arrivals that are due before `end`, and over unlimited pieces that
-    /// have ended by then. Gives the number of arrivals passed. Takes one inversion for each piece,
-    /// at any rate; a Poisson process is walked.
+    /// Skips this share's arrivals that are due before `end`, and unlimited pieces that end by
+    /// then. Returns the number of skipped arrivals. Takes one inversion for each piece, at any
+    /// rate; a Poisson process is drawn.
     pub fn skip_before(&mut self, end: Nanos) -> u64 {
         let mut passed = 0;
         loop {
@@ -22,9 +22,9 @@ impl Segment {
         }
     }
 
-    /// Passes over this share's arrivals of the current piece that are due before `end`, but for
-    /// the last of them, and over no more than `at_most`. Gives their number. A Poisson process is
-    /// left where it is, as is a segment that is not at an arrival.
+    /// Skips at most `at_most` of this share's arrivals in the current piece that are due before
+    /// `end`, but not the last of them. Returns the number of skipped arrivals. A Poisson process
+    /// does not move, and neither does a segment that is not at an arrival.
     pub fn skip_to_last_before(&mut self, end: Nanos, at_most: u64) -> u64 {
         match (self.next, &self.walk) {
             (Next::At(due), Walk::Even(_) | Walk::Inverse) if due.at < end => {
@@ -36,9 +36,9 @@ impl Segment {
         }
     }
 
-    /// How many of the current piece's arrivals, from the one that is next and due before `end`,
-    /// are ours and due before `end`: at least that one. Of a Poisson process only that one is
-    /// counted.
+    /// The number of this worker's arrivals in the current piece that are due before `end`,
+    /// including the next one, which must be due before `end`. For a Poisson process only the next
+    /// one is counted.
     fn count_in_piece(&self, end: Nanos) -> u64 {
         let Next::At(due) = self.next else {
             return 0;
@@ -51,7 +51,7 @@ impl Segment {
         (stop - due.index).div_ceil(u64::from(self.of))
     }
 
-    /// Passes over `count` of our arrivals, all of the current piece.
+    /// Skips `count` arrivals of this worker, all in the current piece.
     fn leap(&mut self, count: u64) {
         let Next::At(due) = self.next else {
             return;

@@ -1,4 +1,4 @@
-//! Courses: laws that follow each other, pauses, and shares whose union is the whole.
+//! Courses: laws that replace each other, pauses, and shares whose union is the whole.
 
 use crate::random_laws::{any_arrivals, any_sequence};
 use drumfire_plan::{Arrivals, Law, Sequence};
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 const MILLI: u64 = 1_000_000;
 
-/// A change that is not compiled yet.
+/// A change with a law that is not compiled yet.
 #[derive(Clone, Debug)]
 enum Change {
     Follow(Sequence),
@@ -16,7 +16,7 @@ enum Change {
     Resume,
 }
 
-/// Changes and their times, ascending, after a first law.
+/// A first law, and changes with their times, ascending.
 #[derive(Clone, Debug)]
 struct Script {
     first: Sequence,
@@ -30,7 +30,8 @@ impl Script {
         Schedule::new(law, self.kind, self.seed ^ number).expect("a schedule")
     }
 
-    /// The changes with their schedules, which are numbered so that each has a seed of its own.
+    /// The changes with their schedules. Each schedule has a number, so that each has a separate
+    /// seed.
     fn changes(&self) -> Vec<(Nanos, CourseChange)> {
         let compiled = |((at, change), number): (&(u64, Change), u64)| {
             let change = match change {
@@ -69,7 +70,7 @@ fn any_script() -> impl Strategy<Value = Script> {
     )
 }
 
-/// Takes what is due before `end`.
+/// Takes all arrivals due before `end`.
 fn take_before(course: &mut Course, end: Nanos, taken: &mut Vec<Due>) {
     loop {
         assert!(taken.len() < 1_000_000, "runs on");
@@ -102,8 +103,8 @@ fn walk_all(script: &Script, worker: u32, of: u32, limit: u64) -> Vec<Due> {
     walk(course)
 }
 
-/// The same by a second reading of the rule: each law's arrivals from its whole schedule, moved
-/// past the pauses and cut off where the next law begins.
+/// The expected arrivals, by an independent implementation of the rule: each law's arrivals from
+/// its whole schedule, moved by the pauses and cut off at the start of the next law.
 fn expected(script: &Script) -> Vec<Due> {
     let mut due = Vec::new();
     let mut begins = vec![(0, &script.first, 0)];
@@ -141,7 +142,7 @@ fn expected(script: &Script) -> Vec<Due> {
         .collect()
 }
 
-/// When the clock stands still; the last pause may never end.
+/// The times during which the clock is stopped; the last pause may have no end.
 fn pauses(script: &Script) -> Vec<(u64, u64)> {
     let mut pauses: Vec<(u64, u64)> = Vec::new();
     for (at, change) in &script.changes {
@@ -216,7 +217,7 @@ proptest! {
         prop_assert_eq!(union, whole);
     }
 
-    /// It makes no difference how long before its time a change is given.
+    /// A change may be added at any time before it takes effect.
     #[test]
     fn a_change_may_be_given_late(script in any_script(), of in 1_u32..4, lead in 0..300 * MILLI) {
         for worker in 0..of {
@@ -264,7 +265,7 @@ fn even(law: &Sequence) -> Schedule {
     Schedule::new(law, Arrivals::Constant, 0).expect("a schedule")
 }
 
-/// 10/s, 100/s from 1.05 s on, a pause from 1.075 s to 2 s.
+/// 10/s, then 100/s from 1.05 s, and a pause from 1.075 s to 2 s.
 #[test]
 fn a_law_follows_at_its_time_and_goes_on_where_it_stood() {
     let mut course = Course::new(even(&constant(10, Nanos::MAX)), 0, 1).limit(17);

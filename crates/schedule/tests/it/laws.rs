@@ -1,4 +1,4 @@
-//! Every law against tables and against arithmetic on big integers.
+//! All laws, compared with tables and with big integer arithmetic.
 
 use drumfire_plan::{Arrivals, Law, Sequence};
 use drumfire_schedule::{Schedule, ScheduleError};
@@ -35,7 +35,7 @@ fn schedule(laws: &[Law]) -> Result<Schedule, ScheduleError> {
     Schedule::new(&Sequence(laws.to_vec()), Arrivals::Constant, 0)
 }
 
-/// Checks the total, some starts, and that counting and enumerating agree.
+/// Checks the total, some starts, and that counts and iteration agree.
 fn check(laws: &[Law], total: u64, starts: &[(u64, u64)]) {
     let schedule = schedule(laws).expect("a schedule");
     assert_eq!(schedule.total(), Some(total), "{laws:?}");
@@ -82,14 +82,14 @@ fn line_table() {
     assert_eq!(schedule.count_before(seconds(30)), 1613);
     assert_eq!(schedule.duration(), Some(seconds(60)));
     assert!((schedule.rate_at(seconds(30)) - 102.5).abs() < 1e-9);
-    // From rest, N(t) = t²/2 at 1/s²: t(n) = √2n.
+    // From a rate of 0, N(t) = t²/2 at 1/s²: t(n) = √2n.
     let rest = [line("0", "10", seconds(10))];
     check(
         &rest,
         50,
         &[(0, 0), (2, 2 * SECOND), (8, 4 * SECOND), (18, 6 * SECOND)],
     );
-    // To rest: the mirror image; arrival 50 would be at the very end, which is no part of it.
+    // To a rate of 0: the mirror image. Arrival 50 would be exactly at the end, which is excluded.
     let halt = [line("10", "0", seconds(10))];
     check(
         &halt,
@@ -165,7 +165,7 @@ fn open_ended_pieces() {
     assert_eq!(fast.start_of(999_999_999_999_999), Some(seconds(1)));
 }
 
-/// Random arrivals are drawn one by one, so their rate is bounded; even ones are computed.
+/// Random arrivals are drawn one by one, so their rate is limited; even arrivals are computed.
 #[test]
 fn random_arrivals_have_a_bound() {
     let sine = |mean: &str| Law::Sine {
@@ -287,7 +287,7 @@ fn any_span() -> impl Strategy<Value = Nanos> {
     prop_oneof![0..50_u64, 0..5 * SECOND, 0..100_000 * SECOND].prop_map(Nanos)
 }
 
-/// Some numbers of arrivals to look at: the first, the last and one anywhere.
+/// Some arrival numbers to check: the first, the last and an arbitrary one.
 fn probes(total: u64, anywhere: u64) -> impl Iterator<Item = u64> {
     let last = total.saturating_sub(1);
     [0, 1, anywhere % total.max(1), last.saturating_sub(1), last]
@@ -304,7 +304,7 @@ proptest! {
     fn const_is_the_exact_floor(rate in any_rate(), duration in any_span(), anywhere: u64) {
         let schedule = schedule(&[Law::Const { rate, duration }]).unwrap();
         let total = schedule.total().unwrap();
-        // n < r·d, that is the ceiling of r·d.
+        // n < r·d, which is the ceiling of r·d.
         let exact = (big(rate.events) * duration.0 + rate.per.0 - 1_u32) / rate.per.0;
         prop_assert_eq!(big(total), exact);
         for n in probes(total, anywhere) {
@@ -321,7 +321,7 @@ proptest! {
         anywhere: u64,
     ) {
         let d = duration.0;
-        // N(t)·2d·per_from·per_to, for any t of the piece.
+        // N(t)·2d·per_from·per_to, for any t in the piece.
         let grown = |t: u64| {
             let falling = big(from.events) * to.per.0 * (2 * d - t);
             let rising = big(to.events) * from.per.0 * t;
@@ -389,7 +389,7 @@ proptest! {
     }
 }
 
-/// What a display needs to tell how much of a load is left.
+/// A display needs the duration to show the remaining load.
 #[test]
 fn a_sequence_knows_how_long_it_lasts() {
     for (text, lasts) in [

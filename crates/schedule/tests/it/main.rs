@@ -1,4 +1,4 @@
-//! Laws, segments and courses of arrivals, as one program.
+//! Laws, segments and courses of arrivals, in one test program.
 
 mod courses;
 mod laws;

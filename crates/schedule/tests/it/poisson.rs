@@ -1,4 +1,4 @@
-//! Poisson arrivals against the distributions that define them, with fixed seeds.
+//! Poisson arrivals, compared with the distributions that define them, with fixed seeds.
 
 use drumfire_plan::{Arrivals, Law, Sequence};
 use drumfire_schedule::{Next, Schedule};
@@ -20,7 +20,7 @@ fn starts(law: Law, seed: u64, count: usize) -> Vec<f64> {
     starts
 }
 
-/// Kolmogorov and Smirnov's distance between a sample and a distribution, times √n.
+/// The distance of Kolmogorov and Smirnov between a sample and a distribution, times √n.
 fn distance(mut sample: Vec<f64>, distribution: impl Fn(f64) -> f64) -> f64 {
     sample.sort_by(f64::total_cmp);
     let n = sample.len() as f64;
@@ -72,7 +72,7 @@ fn a_line_gives_its_own_density() {
         duration: Nanos::from_secs(100),
     };
     let starts = starts(law, 7, usize::MAX);
-    // Given their number, the arrivals are a sample of N(t)/N(d) = (t/d)².
+    // Given their number, the arrivals are a sample from N(t)/N(d) = (t/d)².
     assert!((starts.len() as f64 - 1e5).abs() < 3.0 * 1e5_f64.sqrt());
     let d = distance(starts, |t| (t / 100.0).powi(2));
     assert!(d < CRITICAL, "{d}");
@@ -89,7 +89,7 @@ fn a_seed_is_a_schedule() {
     assert_ne!(of(5), of(6));
     let schedule = Schedule::new(&Sequence(vec![law.clone()]), Arrivals::Poisson, 5).unwrap();
     assert_eq!(schedule.total(), None);
-    // Pinned: the arrivals of a seed are the same on every platform and in every version.
+    // Fixed values: the arrivals of a seed are equal on every platform and in every version.
     let first: Vec<_> = (0..4).map(|n| schedule.start_of(n).unwrap().0).collect();
     assert_eq!(first, [29_202_287, 199_522_862, 284_861_229, 373_688_081]);
 }

@@ -1,4 +1,4 @@
-//! Segments: the union over all workers is the whole, each arrival once and in order.
+//! Segments: the union over all workers is the whole, with each arrival once and in order.
 
 use crate::random_laws::{any_arrivals, any_sequence};
 use drumfire_plan::{Arrivals, Law, Sequence};
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 const MILLI: u64 = 1_000_000;
 
-/// All that a worker does, as long as it ends.
+/// All events of a worker, which must end.
 fn walk(schedule: &Schedule, worker: u32, of: u32, limit: u64, until: Nanos) -> Vec<Next> {
     let mut segment = schedule.segment(worker, of).limit(limit).until(until);
     let mut steps = Vec::new();
@@ -140,7 +140,7 @@ proptest! {
         prop_assert_eq!(segment.peek(), found);
         let is_due = |step: Next| matches!(step, Next::At(due) if due.at < end);
         prop_assert!(passed == 0 || is_due(found));
-        // What follows at once, in the same piece, is due later; a random process stays.
+        // The next arrival in the same piece is due later; a random process does not move.
         let is_one_piece = sequence.0.len() == 1 && !matches!(sequence.0[0], Law::Step { .. });
         if 0 < passed && passed < at_most && is_one_piece {
             segment.advance();
@@ -173,8 +173,8 @@ fn a_long_run_stays_exact() {
     }
 }
 
-/// At a rate of 10^15/s some 10^18 arrivals are passed over in a moment, and the walk goes on from
-/// there exactly.
+/// At a rate of 10^15/s, about 10^18 arrivals are skipped at once, and the iteration continues
+/// exactly.
 #[test]
 fn an_absurd_rate_is_counted_at_once() {
     let rate = Rate::per_second(1_000_000_000_000_007);
