@@ -3,8 +3,7 @@
 //! JSON contains the distributions of the whole run, but only some quantiles of its intervals, and
 //! its plan only as texts. Therefore a run from JSON has a summary with an empty timeline
 //! ([`Compared::summary`]), and this module provides its rows over time and the texts of its load.
-//! If
-//! either run is from JSON, the loads are compared by these texts, and no intervals are computed
+//! If either run is from JSON, the loads are compared by these texts, and no intervals are computed
 //! from blocks.
 
 mod read;

@@ -406,7 +406,6 @@ pub(crate) fn connections(
 /// If the age is a single number, each connection draws its age from the top tenth below it, so
 /// that connections which begin together do not end together. An age or a pause of 0 is refused,
 /// because no connection could be used.
-/// together do not end together. An age or a pause of 0 is refused, as no connection could be used.
 fn life(written: &Written, scope: &mut Scope<'_>) -> Life {
     let positive = |text: Option<&Text>, time: Nanos, scope: &mut Scope<'_>| {
         let text = text.filter(|_| time == Nanos::ZERO);

@@ -111,8 +111,7 @@ impl Call<'_> {
     /// A uniform random number below `end`; 0 if `end` is 0.
     ///
     /// The number is the upper half of a 128-bit product. The few lower halves that would favour
-    /// some
-    /// numbers are rejected.
+    /// some numbers are rejected.
     #[must_use]
     pub fn random_below(&mut self, end: u64) -> u64 {
         let refused = end.wrapping_neg().checked_rem(end).unwrap_or(0);

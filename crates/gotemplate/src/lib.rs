@@ -1,13 +1,11 @@
 //! Go's template language with its common functions, for the dialects of Go tools.
 //!
 //! A [`Template`] is parsed once with a set of [`Functions`] (Go's built-in functions and sprig
-//! v3).
-//! Each execution has a [`Value`] as its data and an [`Env`] as its outside world. Output and error
-//! messages are the same as in Go.
+//! v3). Each execution has a [`Value`] as its data and an [`Env`] as its outside world. Output and
+//! error messages are the same as in Go.
 //!
 //! Templates come from users and may be hostile. [`Limits`] bounds their nesting, output, values
-//! and
-//! steps.
+//! and steps.
 //!
 //! Must not know I/O, clocks or plans: the caller passes time, randomness and variables.
 //! Start reading at `template.rs`; `parse.rs` and `exec.rs` are its two halves, and `sprig.rs`

@@ -54,7 +54,6 @@ impl Host for OneFile {}
 
 /// From `components/providers/scenario/vs/vs_csv_test.go`, except that a first line with the names
 /// of the columns is not a row.
-/// it names the columns.
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table")]
 fn tables_have_the_rows_of_their_files() {
