@@ -1,12 +1,12 @@
-//! A cookie with all that decides where it goes.
+//! A cookie with the attributes that decide which requests carry it.
 
 use crate::set_cookie::SetCookie;
 use crate::site::{Domain, Site, domain_matches, path_matches};
 
-/// The end of a cookie that lasts as long as its session.
+/// The end of a cookie without an expiry, which lasts until the end of the session.
 const END_OF_SESSION: u64 = u64::MAX;
 
-/// A cookie, in a field or in a jar.
+/// A cookie in a field or in a jar.
 #[derive(Clone, Copy)]
 pub(crate) struct Cookie<'a> {
     pub(crate) name: &'a str,
@@ -14,13 +14,13 @@ pub(crate) struct Cookie<'a> {
     pub(crate) domain: Domain<'a>,
     pub(crate) path: &'a str,
     pub(crate) is_secure: bool,
-    /// Seconds since the epoch; expired from then on.
+    /// The expiry, in seconds since the epoch; from then on, the cookie is expired.
     pub(crate) end: u64,
 }
 
 impl<'a> Cookie<'a> {
-    /// The cookie that a response of this site sets; `None` where section 5.7 ignores it, other
-    /// cookies apart.
+    /// Parses the cookie in a response of this site. `None` if section 5.7 ignores it, apart from
+    /// the rules that depend on other cookies.
     pub(crate) fn parse(field: &'a [u8], site: Site<'a>, now: u64) -> Option<Self> {
         let set = SetCookie::parse(field, now)?;
         if set.is_secure && !site.is_trustworthy() {
@@ -41,8 +41,8 @@ impl<'a> Cookie<'a> {
         cookie.keeps_prefix(set.path.is_some()).then_some(cookie)
     }
 
-    /// Steps 20 to 22 of section 5.7. A cookie without a name would be sent as if its value's
-    /// prefix were that of a name.
+    /// Steps 20 to 22 of section 5.7. Without a name, a value with a prefix would be sent like a
+    /// name with the prefix.
     fn keeps_prefix(&self, has_path: bool) -> bool {
         let is_named = !self.name.is_empty();
         let text = if is_named { self.name } else { self.value };
@@ -60,13 +60,13 @@ impl<'a> Cookie<'a> {
         }
     }
 
-    /// Whether one takes the place of the other (step 23 of section 5.7).
+    /// Whether one cookie replaces the other (step 23 of section 5.7).
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.name == other.name && self.domain == other.domain && self.path == other.path
     }
 
-    /// Whether this cookie is so secure that a site without TLS may not set the other beside it
-    /// (step 16 of section 5.7).
+    /// Whether this cookie is secure and prevents a site without TLS from setting `other` (step 16
+    /// of section 5.7).
     pub(crate) fn shuts_out(&self, other: &Self) -> bool {
         let (own, others) = (self.domain.name, other.domain.name);
         self.is_secure
@@ -82,7 +82,7 @@ impl<'a> Cookie<'a> {
             && (site.is_trustworthy() || !self.is_secure)
     }
 
-    /// Appends the cookie as the Cookie field has it.
+    /// Appends the cookie in the form of the Cookie field.
     pub(crate) fn write(&self, out: &mut String) {
         if !self.name.is_empty() {
             out.push_str(self.name);
@@ -91,7 +91,7 @@ impl<'a> Cookie<'a> {
         out.push_str(self.value);
     }
 
-    /// Bytes of its texts.
+    /// The total length of the cookie's texts, in bytes.
     pub(crate) fn length(&self) -> usize {
         self.name.len() + self.value.len() + self.domain.name.len() + self.path.len()
     }

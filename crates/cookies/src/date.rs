@@ -1,4 +1,4 @@
-//! Dates as cookies have them: the algorithm of section 5.1.1, which takes much more than HTTP's
+//! Dates in cookies: the algorithm of section 5.1.1, which accepts many more forms than HTTP's date
 //! formats.
 
 use std::ops::RangeInclusive;
@@ -10,7 +10,7 @@ const MONTHS: [&[u8; 3]; 12] = [
 /// Days from 1 March of the year 0 to 1 January 1970, in the Gregorian calendar.
 const DAYS_TO_EPOCH: u64 = 719_468;
 
-/// The parts of a date in the order in which a token is tried as each.
+/// The parts of a date, in the order in which they are tried for a token.
 #[derive(Default)]
 struct Parts {
     second_of_day: Option<u64>,
@@ -19,13 +19,13 @@ struct Parts {
     year: Option<u64>,
 }
 
-/// Digits at the start of a token, and the bytes behind them.
+/// The leading digits of a token, and the bytes after them.
 struct Number<'a> {
     value: u64,
     rest: &'a [u8],
 }
 
-/// Seconds since the Unix epoch, 0 for any time before it.
+/// Parses seconds since the Unix epoch; 0 for earlier times.
 pub(crate) fn parse(text: &[u8]) -> Option<u64> {
     let mut parts = Parts::default();
     let tokens = text.split(|byte| is_delimiter(*byte));
@@ -40,8 +40,8 @@ const fn is_delimiter(byte: u8) -> bool {
 }
 
 impl Parts {
-    /// Takes a token for the first part that is missing and has its form; `None` if the value of
-    /// that part is out of range. Tokens of no form are passed over, such as the day of the week.
+    /// Uses a token as the first missing part that has its form; `None` if the value of that part
+    /// is out of range. Tokens in no such form are ignored, such as the day of the week.
     fn read(&mut self, token: &[u8]) -> Option<()> {
         if self.second_of_day.is_none()
             && let Some(time) = Time::parse(token)
@@ -67,14 +67,14 @@ impl Parts {
         Some(())
     }
 
-    /// `None` where a part is missing or the calendar has no such day.
+    /// `None` if a part is missing or the calendar does not contain the day.
     fn timestamp(&self) -> Option<u64> {
         let (year, month, day) = (self.year?, self.month?, self.day?);
         let second = self.second_of_day?;
         if year < 1601 || day < 1 || day > days_in(year, month) {
             return None;
         }
-        // The year begins in March here, so that the day that comes and goes is its last one.
+        // Here the year starts in March, so that the leap day is the last day.
         let march_year = year - u64::from(month <= 2);
         let march_month = (month + 9) % 12;
         let leap_days = march_year / 4 - march_year / 100 + march_year / 400;
@@ -108,7 +108,7 @@ impl Time {
     }
 }
 
-/// A number whose count of digits is one of `lengths`, all of which have few digits.
+/// A number whose digit count is in `lengths`; all lengths are small.
 fn number(token: &[u8], lengths: RangeInclusive<usize>) -> Option<Number<'_>> {
     let is_digit = |byte: &&u8| byte.is_ascii_digit();
     let length = token.iter().take_while(is_digit).count();
@@ -123,7 +123,7 @@ fn number(token: &[u8], lengths: RangeInclusive<usize>) -> Option<Number<'_>> {
     })
 }
 
-/// From 1; only the first three letters count.
+/// The month, from 1; only the first three letters count.
 fn month(token: &[u8]) -> Option<u64> {
     let name = token.get(..3)?;
     (1..)
@@ -163,12 +163,12 @@ mod tests {
             ("1 Mar 2000 00:00:00", 951_868_800),
             ("Tue, 19 Jan 2038 03:14:08 GMT", 2_147_483_648),
             ("31 Dec 9999 23:59:59", 253_402_300_799),
-            // Years of two digits, on both sides of the turn.
+            // Two-digit years, on both sides of the pivot.
             ("1 Jan 69 00:00:00", 3_124_224_000),
             ("1 Jan 70 00:00:00", 0),
-            // The zone is no part of the algorithm.
+            // The algorithm ignores the zone.
             ("Sun, 06 Nov 1994 08:49:37 +0500", 784_111_777),
-            // A part that has been read is not read again.
+            // Each part is parsed only once.
             ("6 7 Nov 1994 08:49:37 09:00:00 Dec 1995", 784_111_777),
         ];
         for (text, seconds) in rows {
@@ -205,7 +205,7 @@ mod tests {
     }
 
     proptest! {
-        /// Days follow each other without a gap, whatever the month and the year.
+        /// Consecutive days have consecutive timestamps in all months and years.
         #[test]
         fn the_next_day_is_a_day_later(year in 1970_u64..9999, month in 1_u64..=12, day in 1_u64..=31) {
             let names = "JanFebMarAprMayJunJulAugSepOctNovDec";

@@ -1,36 +1,36 @@
-//! The cookies of one user, in the order of their creation, in two blocks of memory.
+//! The cookies of one user, in order of creation, in two blocks of memory.
 
 use crate::cookie::Cookie;
 use crate::site::{Domain, Site};
 use std::cmp::Reverse;
 use std::fmt;
 
-/// Cookies in a jar; the earliest is given up for a further one.
+/// The maximum number of cookies in a jar; a further cookie evicts the earliest one.
 pub(crate) const COOKIES_MAX: usize = 64;
-/// Bytes of all names, values, domains and paths in a jar; the earliest cookies are given up for a
-/// further one.
+/// The maximum total length of all names, values, domains and paths in a jar, in bytes; a further
+/// cookie evicts the earliest ones.
 pub(crate) const JAR_BYTES_MAX: usize = 16 * 1024;
-/// Bytes that a jar keeps for its next cookies when it is cleared.
+/// The maximum capacity that a cleared jar keeps for its next cookies, in bytes.
 const KEPT_BYTES: usize = 4096;
 
-// A place in the text is 16 bits long, and a set of cookies is a `u64`.
+// Offsets into the text have 16 bits, and a set of cookies is a `u64`.
 const _: () = assert!(JAR_BYTES_MAX <= u16::MAX as usize && COOKIES_MAX <= 64);
 // Tens of thousands of users have a jar each.
 const _: () = assert!(size_of::<Record>() == 24);
 
 /// The cookies of one user.
 ///
-/// Times are in seconds since the Unix epoch. Cookies that have expired are removed when the jar
-/// is used next.
+/// Times are in seconds since the Unix epoch. Expired cookies are removed at the next use of the
+/// jar.
 #[derive(Clone, Default)]
 pub struct Jar {
-    /// In the order of creation.
+    /// In order of creation.
     records: Vec<Record>,
-    /// The texts of the cookies, in the same order, without gaps.
+    /// The texts of all cookies, in the same order, without gaps.
     text: String,
 }
 
-/// A cookie with its texts in the jar's, one behind the other: name, domain, path, value.
+/// A cookie. Its texts in the jar's text are consecutive: name, domain, path, value.
 #[derive(Clone)]
 struct Record {
     end: u64,
@@ -44,7 +44,7 @@ struct Record {
 }
 
 impl Jar {
-    /// An empty jar, without memory of its own.
+    /// An empty jar, without an allocation.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -53,12 +53,12 @@ impl Jar {
         }
     }
 
-    /// Takes the value of a Set-Cookie field of a response of `site`. Returns whether that changed
-    /// the jar: a cookie was stored, or deleted by one that has expired.
+    /// Parses the value of a Set-Cookie field in a response of `site`. Returns whether the jar
+    /// changed: a cookie was stored, or was deleted by an expired one.
     ///
-    /// Ignored are what the draft ignores, cookies for a Domain without a dot inside (other than
-    /// the host itself), cookies whose name, value or path is no UTF-8, and those larger than a
-    /// whole jar.
+    /// The jar ignores all cookies that the draft ignores, cookies for a Domain without an inner
+    /// dot (other than the host itself), cookies with a name, value or path that is not UTF-8, and
+    /// cookies larger than a whole jar.
     pub fn store(&mut self, field: &[u8], site: Site<'_>, now: u64) -> bool {
         self.remove_expired(now);
         let Some(cookie) = Cookie::parse(field, site, now) else {
@@ -80,8 +80,8 @@ impl Jar {
         true
     }
 
-    /// Appends the value of the Cookie field of a request to `site`: cookies with longer paths
-    /// first, then those that were created earlier. Appends nothing where none matches.
+    /// Appends the value of the Cookie field for a request to `site`: cookies with longer paths
+    /// first, then in order of creation. Appends nothing if no cookie matches.
     pub fn write(&mut self, site: Site<'_>, now: u64, out: &mut String) {
         self.remove_expired(now);
         let mut due = 0_u64;
@@ -97,7 +97,7 @@ impl Jar {
         }
     }
 
-    /// Removes all cookies. Memory stays for the next ones, unless it is uncommonly much.
+    /// Removes all cookies. Keeps the memory for the next ones, unless it is larger than usual.
     pub fn clear(&mut self) {
         if self.text.capacity() > KEPT_BYTES {
             *self = Self::new();
@@ -112,7 +112,7 @@ impl Jar {
         self.records.is_empty()
     }
 
-    /// How many cookies the jar has; those that have expired since it was last used count.
+    /// The number of cookies, including those that have expired since the last use of the jar.
     #[must_use]
     pub fn len(&self) -> usize {
         self.records.len()
@@ -140,7 +140,7 @@ impl Jar {
         }
     }
 
-    /// Of a set of cookies, the one that goes first into a field.
+    /// The first cookie of a set, in the order of the Cookie field.
     fn first_of(&self, set: u64) -> Option<usize> {
         let indices = (0..self.records.len()).filter(|index| set >> index & 1 == 1);
         indices.min_by_key(|index| Reverse(self.records[*index].path))
@@ -174,11 +174,11 @@ impl Jar {
         }
     }
 
-    /// Gives a cookie its new value. Its place in the order stays.
+    /// Replaces a cookie's value. The cookie keeps its place in the order.
     fn replace(&mut self, mut index: usize, cookie: &Cookie<'_>) {
         let old_length = self.records[index].length();
         while self.text.len() - old_length + cookie.length() > JAR_BYTES_MAX {
-            // The earliest of the others.
+            // Remove the earliest of the other cookies.
             self.remove(usize::from(index == 0));
             index = index.saturating_sub(1);
         }
@@ -192,14 +192,14 @@ impl Jar {
         self.records[index] = record;
     }
 
-    /// Allocates only where the text outgrows its memory.
+    /// Allocates only if the text exceeds its capacity.
     fn replace_text(&mut self, start: usize, length: usize, with: &str) {
         self.text.replace_range(start..start + length, with);
     }
 }
 
 impl fmt::Debug for Jar {
-    /// Cookies are secrets.
+    /// Omits the cookies, which are secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Jar")
             .field("cookies", &self.records.len())
@@ -208,7 +208,7 @@ impl fmt::Debug for Jar {
 }
 
 impl Record {
-    /// All numbers fit: the jar has room for the cookie's texts at `start`.
+    /// All numbers fit, because the jar has room for the cookie's texts at `start`.
     fn new(cookie: &Cookie<'_>, start: usize) -> Self {
         Self {
             end: cookie.end,
@@ -222,7 +222,7 @@ impl Record {
         }
     }
 
-    /// Bytes of its texts.
+    /// The total length of the cookie's texts, in bytes.
     fn length(&self) -> usize {
         [self.name, self.domain, self.path, self.value]
             .into_iter()

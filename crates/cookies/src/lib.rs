@@ -1,7 +1,7 @@
-//! The cookies of one user, as draft-ietf-httpbis-rfc6265bis has them.
+//! The cookies of one user, according to draft-ietf-httpbis-rfc6265bis.
 //!
-//! Knows Set-Cookie and Cookie, which cookie goes where, and when it expires. Must not know
-//! connections, plans, nor a clock. Start reading at [`Jar`].
+//! Knows Set-Cookie and Cookie, which requests carry a cookie, and when it expires. Must not know
+//! connections, plans or clocks. Start reading at [`Jar`].
 //!
 //! ```
 //! use drumfire_cookies::{Jar, Site};
@@ -20,8 +20,8 @@
 //! assert_eq!(field, "", "expired");
 //! ```
 //!
-//! Deliberately absent: a list of public suffixes (a Domain without a dot inside stands for it),
-//! HttpOnly (there are no scripts) and SameSite (there are no pages on which requests start, so
+//! Deliberately absent: a list of public suffixes (instead, a Domain without an inner dot counts as
+//! one), HttpOnly (there are no scripts) and SameSite (there are no pages that start requests, so
 //! every request counts as same-site).
 
 mod cookie;

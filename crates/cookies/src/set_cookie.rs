@@ -1,19 +1,19 @@
-//! The Set-Cookie field, taken apart (section 5.6).
+//! Parses the Set-Cookie field (section 5.6).
 
 use crate::date;
 
-/// Bytes of a cookie's name and value together.
+/// The maximum length of a cookie's name and value together, in bytes.
 const NAME_AND_VALUE_MAX: usize = 4096;
-/// Bytes of an attribute's value; a longer one counts as absent.
+/// The maximum length of an attribute's value, in bytes; a longer attribute is ignored.
 const ATTRIBUTE_MAX: usize = 1024;
-/// Seconds that a cookie lives at most: 400 days (section 5.5).
+/// The maximum lifetime of a cookie, in seconds: 400 days (section 5.5).
 const AGE_MAX: u64 = 400 * 24 * 60 * 60;
 
-/// A field with what its attributes come to. Of an attribute that is repeated, the last counts.
+/// A field with its parsed attributes. If an attribute is repeated, the last one counts.
 pub(crate) struct SetCookie<'a> {
     pub(crate) name: &'a str,
     pub(crate) value: &'a str,
-    /// Empty without a Domain.
+    /// Empty without a Domain attribute.
     pub(crate) domain: &'a [u8],
     pub(crate) path: Option<&'a [u8]>,
     pub(crate) is_secure: bool,
@@ -22,7 +22,7 @@ pub(crate) struct SetCookie<'a> {
 }
 
 impl<'a> SetCookie<'a> {
-    /// `None` where the draft ignores the field, and where name or value is no UTF-8.
+    /// `None` if the draft ignores the field, or if the name or value is not UTF-8.
     pub(crate) fn parse(field: &'a [u8], now: u64) -> Option<Self> {
         let is_control = |byte: &u8| byte.is_ascii_control() && *byte != b'\t';
         if field.iter().any(is_control) {
@@ -53,12 +53,13 @@ impl<'a> SetCookie<'a> {
         Some(cookie)
     }
 
-    /// Seconds since the epoch; `None` for the end of the session. Max-Age goes before Expires.
+    /// The expiry in seconds since the epoch; `None` means the end of the session. Max-Age has
+    /// priority over Expires.
     pub(crate) fn end(&self) -> Option<u64> {
         self.max_age_end.or(self.expires)
     }
 
-    /// HttpOnly and SameSite are known and have no effect here, like attributes that are unknown.
+    /// HttpOnly and SameSite are known but have no effect here, like unknown attributes.
     fn read_attribute(&mut self, part: &'a [u8], now: u64) {
         let Pair { name, value } = Pair::split(part).unwrap_or_else(|| Pair {
             name: part.trim_ascii(),
@@ -87,14 +88,14 @@ impl<'a> SetCookie<'a> {
     }
 }
 
-/// The two sides of an equals sign.
+/// The two sides of an equals sign, trimmed.
 struct Pair<'a> {
     name: &'a [u8],
     value: &'a [u8],
 }
 
 impl<'a> Pair<'a> {
-    /// Of the blanks that are trimmed, only SP and HTAB have not been refused as control
+    /// Trims white space. Only SP and HTAB can occur, because the field has no other control
     /// characters.
     fn split(text: &'a [u8]) -> Option<Self> {
         let equals = text.iter().position(|byte| *byte == b'=')?;
@@ -105,7 +106,8 @@ impl<'a> Pair<'a> {
     }
 }
 
-/// Section 5.6.2: seconds, 0 for a negative number, the largest for one that is larger.
+/// Parses Max-Age (section 5.6.2): seconds, with 0 for negative numbers, and clamped to the largest
+/// number.
 fn max_age(value: &[u8]) -> Option<u64> {
     let negative = value.strip_prefix(b"-");
     let digits = negative.unwrap_or(value);

@@ -1,4 +1,4 @@
-//! Once warm, cookies cost no allocation, and a jar is small.
+//! Cookies allocate nothing after warm-up, and a jar is small.
 #![expect(
     unsafe_code,
     reason = "an allocator that counts is the only way to see allocations"
@@ -19,7 +19,7 @@ struct Counting;
 // SAFETY: every call is passed on to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // A thread that is ending has no counter any more, and nothing to count.
+        // A thread that is ending has lost its counter, and its allocations do not matter.
         let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
         let _ = LIVE.try_with(|live| live.set(live.get() + layout.size() as i64));
         // SAFETY: the caller keeps the contract of `alloc`.
@@ -36,7 +36,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Allocations of a thousand rounds, after one that warms up.
+/// The allocations of a thousand rounds, after one warm-up round.
 fn allocations(mut round: impl FnMut(u64)) -> u64 {
     round(0);
     let before = ALLOCATIONS.with(Cell::get);

@@ -1,5 +1,5 @@
-//! Beside the jar of `cookie_store`: the same responses lead to the same cookies in requests, but
-//! for differences that have a name here.
+//! Comparison with the jar of `cookie_store`: equal responses give equal cookies in requests,
+//! except for the differences listed here.
 
 use crate::exchange::site;
 use cookie_store::{Cookie, CookieDomain, CookieExpiration, CookieStore};
@@ -8,40 +8,40 @@ use proptest::prelude::*;
 use url::Url;
 
 const DAY: u64 = 86_400;
-/// A cookie's life by section 5.5, which the other jar does not bound.
+/// The maximum lifetime of a cookie (section 5.5), which the other jar does not enforce.
 const AGE_MAX: u64 = 400 * DAY;
 
-/// Why the two jars may part over a field. All but the last two are rules of the draft that the
-/// other jar lacks, for it follows RFC 6265.
+/// The reasons why the two jars may differ on a field. All but the last two are rules of the draft
+/// that the other jar lacks, because it follows RFC 6265.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Difference {
-    /// Section 5.6: control characters refuse a field.
+    /// Section 5.6: a field with control characters is ignored.
     ControlCharacter,
-    /// Section 5.6: a pair may lack its name.
+    /// Section 5.6: a pair may have no name.
     Nameless,
-    /// Section 5.6.2: `-` is no number, and neither is nothing.
+    /// Section 5.6.2: neither `-` nor an empty value is a number.
     MaxAgeWithoutDigits,
-    /// Section 5.6.3: an empty Domain counts if it is the last.
+    /// Section 5.6.3: an empty Domain counts if it is last.
     EmptyDomain,
-    /// Section 5.6.4: a Path without a value counts if it is the last.
+    /// Section 5.6.4: a Path without a value counts if it is last.
     PathWithoutEquals,
-    /// Section 5.7, step 9: public suffixes, for which the other jar wants a list.
+    /// Section 5.7, step 9: public suffixes, which the other jar supports only with a list.
     PublicSuffix,
-    /// Section 5.7, step 13: Secure needs a secure site.
+    /// Section 5.7, step 13: Secure requires a secure site.
     SecureFromPlain,
-    /// Section 5.7, step 16: secure cookies are left alone.
+    /// Section 5.7, step 16: secure cookies are not replaced.
     SecureLeftAlone,
-    /// Section 5.7, steps 20 to 22: prefixes.
+    /// Section 5.7, steps 20 to 22: name prefixes.
     Prefix,
-    /// Section 5.7, step 23: a cookie of the host alone is another than one of the domain.
+    /// Section 5.7, step 23: a host-only cookie and a domain cookie are different cookies.
     HostOnlyIdentity,
-    /// The other jar reads a few forms of dates, and the algorithm of section 5.1.1 nearly all.
+    /// The other jar parses only a few date forms, the algorithm of section 5.1.1 almost all.
     DateForm,
-    /// The other jar turns names into ASCII, which URLs have done.
+    /// The other jar converts domain names to ASCII; in a URL they already are ASCII.
     ForeignDomain,
 }
 
-/// An attribute of a field, apart from our own reading of it.
+/// An attribute of a field, parsed independently of the crate.
 struct Attribute<'a> {
     name: String,
     value: Option<&'a str>,
@@ -63,12 +63,12 @@ fn attributes(field: &str) -> Vec<Attribute<'_>> {
         .collect()
 }
 
-/// The forms that [`field`] makes and both jars read.
+/// The date forms that [`field`] generates and both jars parse.
 fn is_common_date(value: &str) -> bool {
     value.ends_with(" GMT") && value.as_bytes().get(3) == Some(&b',')
 }
 
-/// The differences that a field shows by itself.
+/// The difference that follows from a field alone.
 fn difference(field: &str, url: &Url) -> Option<Difference> {
     if field.chars().any(|c| c.is_ascii_control() && c != '\t') {
         return Some(Difference::ControlCharacter);
@@ -109,7 +109,7 @@ fn difference(field: &str, url: &Url) -> Option<Difference> {
     }
 }
 
-/// The differences that depend on the cookies there are.
+/// The difference that depends on stored cookies.
 fn difference_beside(field: &str, url: &Url, store: &CookieStore) -> Option<Difference> {
     let cookie = Cookie::parse(field, url).ok()?;
     for other in store
@@ -130,7 +130,8 @@ fn difference_beside(field: &str, url: &Url, store: &CookieStore) -> Option<Diff
     None
 }
 
-/// What the other jar sends at some time, sorted: it has no order.
+/// The cookies that the other jar sends at `age` after `start`. Sorted, because that jar has no
+/// order.
 fn sent_by_other(store: &CookieStore, url: &Url, start: u64, age: u64) -> Vec<String> {
     let is_alive = |cookie: &Cookie<'_>| match &cookie.expires {
         CookieExpiration::SessionEnd => true,
@@ -159,7 +160,7 @@ fn sent(jar: &Jar, url: &str, now: u64) -> Vec<String> {
     pairs
 }
 
-/// The second in which the other jar, which has a clock, takes its fields.
+/// The second in which the other jar, which uses a clock, parses its fields.
 fn start() -> u64 {
     let url = Url::parse("http://example.com/").expect("a URL");
     match Cookie::parse("a=1; Max-Age=1000", &url)
@@ -220,7 +221,7 @@ fn attribute() -> impl Strategy<Value = String> {
         prop::sample::select(vec!["/", "/a", "/a/", "/a/b", "a", ""]).prop_map(str::to_owned),
         "(/[ab]{0,2}){1,3}",
     ];
-    // Far from the times at which requests are sent, so that a second more or less is nothing.
+    // Lifetimes far from the times of the requests, so that a second more or less does not matter.
     let age = prop::sample::select(vec![
         "0",
         "-1",
@@ -280,7 +281,7 @@ fn field() -> impl Strategy<Value = String> {
     })
 }
 
-/// Gives fields to both jars, all but those over which they may part.
+/// Stores fields in both jars, except those on which they may differ.
 struct Both {
     ours: Jar,
     other: CookieStore,
@@ -294,7 +295,7 @@ impl Both {
             difference(field, &parsed).or_else(|| difference_beside(field, &parsed, &self.other));
         if difference.is_none() {
             self.ours.store(field.as_bytes(), site(url), self.start);
-            // A field that it refuses is one that ours refuses, as the requests show.
+            // If the other jar ignores a field, ours does too, as the requests show.
             let _ = self.other.parse(field, &parsed);
         }
         difference
@@ -332,7 +333,7 @@ proptest! {
     }
 }
 
-/// Each difference is one: the two jars part over the field, and only because of it.
+/// Every listed difference is real: the two jars differ on its field.
 #[test]
 fn every_difference_is_one() {
     let tls = "https://b.example.com/a";

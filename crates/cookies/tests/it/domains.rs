@@ -1,4 +1,4 @@
-//! Sections 5.1.3 and 5.6.3: which hosts a cookie goes to.
+//! Sections 5.1.3 and 5.6.3: the hosts to which a cookie is sent.
 
 use crate::exchange::check;
 
@@ -74,7 +74,7 @@ fn a_name_without_a_dot_inside_stands_for_a_public_suffix() {
         let url = format!("http://{host}/");
         check(&[(&url, &format!("a=1; Domain={domain}"))], &[(&url, "")]);
     }
-    // Of the host itself, step 9 of section 5.7 makes a cookie for the host alone.
+    // If the Domain is the host itself, step 9 of section 5.7 makes the cookie host-only.
     check(
         &[("http://localhost/", "a=1; Domain=localhost")],
         &[("http://localhost/", "a=1"), ("http://b.localhost/", "")],

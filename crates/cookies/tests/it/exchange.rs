@@ -2,7 +2,7 @@
 
 use drumfire_cookies::{Jar, Site};
 
-/// When tests take place, unless they say otherwise.
+/// The time of tests that do not set another time.
 pub(crate) const NOW: u64 = 1_700_000_000;
 
 /// The site of a URL without a port.
@@ -16,7 +16,7 @@ pub(crate) fn site(url: &str) -> Site<'_> {
     }
 }
 
-/// A jar that has seen these responses: a URL and a Set-Cookie field each.
+/// A jar after these responses: each is a URL and a Set-Cookie field.
 pub(crate) fn jar(sets: &[(&str, &str)]) -> Jar {
     let mut jar = Jar::new();
     for (url, field) in sets {
@@ -25,7 +25,7 @@ pub(crate) fn jar(sets: &[(&str, &str)]) -> Jar {
     jar
 }
 
-/// The Cookie field of a request.
+/// The Cookie field of a request to `url`.
 pub(crate) fn carried(jar: &mut Jar, url: &str, now: u64) -> String {
     let mut field = String::new();
     jar.write(site(url), now, &mut field);

@@ -1,15 +1,15 @@
-//! Sections 5.5, 5.6.1 and 5.6.2: how long a cookie lives.
+//! Sections 5.5, 5.6.1 and 5.6.2: the lifetime of a cookie.
 
 use crate::exchange::{NOW, carried, jar, site};
 use drumfire_cookies::Jar;
 
 const URL: &str = "http://example.com/";
 const DAY: u64 = 86_400;
-/// [`NOW`], and one hour later.
+/// [`NOW`] and one hour later, as dates.
 const EXPIRES_NOW: &str = "Expires=Tue, 14 Nov 2023 22:13:20 GMT";
 const EXPIRES_LATER: &str = "Expires=Tue, 14 Nov 2023 23:13:20 GMT";
 
-/// Checks that a cookie with these attributes is sent for so many seconds and no longer.
+/// Checks that a cookie with these attributes is sent for `seconds` and not longer.
 fn check(attributes: &str, seconds: u64) {
     let jar = jar(&[(URL, &format!("a=1; {attributes}"))]);
     let sent = |age| carried(&mut jar.clone(), URL, NOW + age) == "a=1";

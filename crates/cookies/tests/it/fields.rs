@@ -1,4 +1,4 @@
-//! Section 5.6: how a Set-Cookie field is read, and section 5.8.3: how a Cookie field is written.
+//! Section 5.6: parsing of Set-Cookie fields; section 5.8.3: the form of Cookie fields.
 
 use crate::exchange::{NOW, carried, check, jar, site};
 use drumfire_cookies::Jar;
@@ -21,11 +21,11 @@ fn name_and_value_are_what_stands_around_the_first_equals_sign() {
         ("1", "1"),
         ("=1", "1"),
         (" = 1=2", "1=2"),
-        // With neither.
+        // Without a name and a value.
         ("", ""),
         ("=", ""),
         ("; Path=/", ""),
-        // Control characters, wherever they stand. A tab inside is none.
+        // Control characters anywhere. A tab inside the value is allowed.
         ("a=1\t2", "a=1\t2"),
         ("a=1\r\nX: y", ""),
         ("a=1\n", ""),
@@ -62,7 +62,7 @@ fn of_an_attribute_that_is_repeated_the_last_counts() {
             ("https://b.example.com/y", ""),
         ],
     );
-    // One that cannot be read leaves the one before it.
+    // An invalid attribute leaves the previous one in effect.
     check(&[(URL, "a=1; Max-Age=0; Max-Age=x")], &[(URL, "")]);
 }
 
@@ -90,7 +90,7 @@ fn longer_paths_come_first_and_then_earlier_cookies() {
             (URL, "c=3; Path=/x/y"),
             (URL, "d=4; Path=/x"),
             (URL, "e=5; Path=/"),
-            // A new value keeps the time of creation.
+            // A new value keeps the creation time.
             (URL, "a=six; Path=/"),
             (URL, "b=seven; Path=/x"),
         ],

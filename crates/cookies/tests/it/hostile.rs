@@ -1,10 +1,10 @@
-//! Bytes of a hostile server.
+//! Bytes from a hostile server.
 
 use crate::exchange::{NOW, site};
 use drumfire_cookies::{Jar, Site};
 use proptest::prelude::*;
 
-/// Bytes near the grammar, so that more than the first rule is met.
+/// Bytes close to the grammar, so that they pass the first rule.
 fn field() -> impl Strategy<Value = Vec<u8>> {
     let word = prop::sample::select(vec![
         &b"a"[..],
@@ -41,7 +41,8 @@ fn field() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// No bytes and no URL make a jar panic, outgrow its bounds, or send a control character.
+    /// Arbitrary bytes and URLs never make a jar panic, exceed its bounds, or send a control
+    /// character.
     #[test]
     fn no_bytes_are_too_much(
         fields in prop::collection::vec((field(), any::<bool>(), 0..3_u64), 0..100),

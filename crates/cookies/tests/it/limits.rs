@@ -1,4 +1,4 @@
-//! A jar is bounded: the earliest cookies are given up.
+//! A jar is bounded: it evicts its earliest cookies.
 
 use crate::exchange::{NOW, carried, site};
 use drumfire_cookies::Jar;
@@ -24,7 +24,7 @@ fn the_65th_cookie_takes_the_place_of_the_first() {
     }
     assert_eq!(jar.len(), 64);
     assert_eq!(names(&mut jar)[0], "n0");
-    // The same cookie again needs no room.
+    // Storing a cookie again needs no further room.
     store(&mut jar, "n5=w");
     assert_eq!(names(&mut jar)[0], "n0");
     store(&mut jar, "n64=v");
@@ -46,7 +46,7 @@ fn bytes_are_bounded_and_a_value_that_grows_keeps_its_place() {
     store(&mut jar, "b=1");
     store(&mut jar, &format!("f={}", "v".repeat(3900)));
     assert_eq!(names(&mut jar), ["b", "c", "d", "e", "f"]);
-    // The earliest other one goes.
+    // The earliest other cookie is evicted.
     store(&mut jar, &format!("b={long}"));
     assert_eq!(names(&mut jar), ["b", "d", "e", "f"]);
     store(&mut jar, "d=1");

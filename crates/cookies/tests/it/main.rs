@@ -1,5 +1,5 @@
-//! What a jar keeps and sends, by the sections of draft-ietf-httpbis-rfc6265bis; beside another
-//! jar; and its memory.
+//! The contents and output of a jar, by the sections of draft-ietf-httpbis-rfc6265bis; a comparison
+//! with another jar; and memory use.
 
 mod allocation;
 mod beside;

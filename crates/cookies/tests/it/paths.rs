@@ -1,4 +1,4 @@
-//! Sections 5.1.4 and 5.6.4: which paths a cookie goes to.
+//! Sections 5.1.4 and 5.6.4: the paths to which a cookie is sent.
 
 use crate::exchange::check;
 
@@ -42,7 +42,7 @@ fn without_one_it_is_the_folder_of_the_request() {
     ];
     for (request, folder) in rows {
         for field in ["k=v", "k=v; Path", "k=v; Path=", "k=v; Path=a/b"] {
-            // A cookie of the same path takes the place of the first.
+            // A cookie with the same path replaces the first one.
             let same = format!("k=w; Path={folder}");
             check(
                 &[(&url(request), field), (&url("/"), &same)],

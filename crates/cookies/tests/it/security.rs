@@ -14,7 +14,7 @@ fn secure_cookies_come_and_go_over_tls() {
     check(&[(TLS, "a=1")], &[(TLS, "a=1"), (PLAIN, "a=1")]);
 }
 
-/// Browsers and curl trust the machine itself without TLS.
+/// Browsers and curl trust loopback without TLS.
 #[test]
 fn secure_cookies_come_and_go_on_loopback() {
     for host in [
@@ -46,7 +46,7 @@ fn secure_cookies_come_and_go_on_loopback() {
 fn a_site_without_tls_leaves_secure_cookies_alone() {
     let below = "http://b.example.com/x/y";
     let rows = [
-        // The same one, one of a wider and one of a narrower domain, one below its path.
+        // An equal cookie, one with a wider and one with a narrower domain, one with a path below.
         ("a=1; Secure", PLAIN, "a=2", TLS, "a=1"),
         ("a=1; Secure", PLAIN, "a=2; Max-Age=0", TLS, "a=1"),
         (
@@ -70,7 +70,7 @@ fn a_site_without_tls_leaves_secure_cookies_alone() {
             "https://example.com/x/y",
             "a=1",
         ),
-        // Domains are compared even where one cookie is of its host alone.
+        // Domains match even if one cookie is host-only.
         (
             "a=1; Secure",
             below,
@@ -78,7 +78,7 @@ fn a_site_without_tls_leaves_secure_cookies_alone() {
             "https://b.example.com/",
             "",
         ),
-        // Another name, another domain, a path above it: all beside it.
+        // Another name, another domain, a path above: all are stored in addition.
         ("a=1; Secure", PLAIN, "b=2", TLS, "a=1; b=2"),
         (
             "a=1; Secure",
@@ -94,7 +94,7 @@ fn a_site_without_tls_leaves_secure_cookies_alone() {
             "https://example.com/x",
             "a=1; a=2",
         ),
-        // A secure site may.
+        // A secure site may replace them.
         ("a=1; Secure", TLS, "a=2", PLAIN, "a=2"),
         ("a=1; Secure", TLS, "a=2; Secure", TLS, "a=2"),
     ];
@@ -118,9 +118,9 @@ fn prefixes_are_kept() {
         (TLS, "__Host-a=1; Secure; Path=/x", false),
         (TLS, "__Host-a=1; Secure; Path=/; Domain=example.com", false),
         (TLS, "__Host-a=1; Secure; Path=/; Domain=", true),
-        // The attribute is there, and comes to `/`.
+        // The attribute is present, and its path is `/`.
         (TLS, "__Host-a=1; Secure; Path=x", true),
-        // Without a name the value would be read as one.
+        // Without a name, the value would be parsed as a name.
         (TLS, "=__Secure-a=1; Secure", false),
         (TLS, "__Host-a; Secure; Path=/", false),
         (TLS, "=__host-a=1; Secure; Path=/", false),
