@@ -13,7 +13,7 @@ pub(crate) struct Br {
 impl Br {
     pub(crate) fn new() -> Self {
         let new = StandardAlloc::default;
-        // Strict: windows beyond 16 MiB are an extension that no browser takes.
+        // Strict: windows beyond 16 MiB are an extension that browsers do not accept.
         Self {
             state: BrotliState::new_strict(new(), new(), new()),
             total: 0,

@@ -1,11 +1,11 @@
-//! The codings by name.
+//! Content codings and their names.
 
-/// A content coding that can be undone.
+/// A content coding that this crate decodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coding {
     /// Brotli (RFC 7932).
     Br,
-    /// Deflate in a zlib wrapper (RFC 1950), or bare (RFC 1951), as many servers send it.
+    /// Deflate in a zlib wrapper (RFC 1950), or without it (RFC 1951), as many servers send it.
     Deflate,
     /// gzip (RFC 1952), one or more members.
     Gzip,
@@ -17,7 +17,7 @@ impl Coding {
     /// The value of Accept-Encoding.
     pub const ACCEPTED: &'static str = "gzip, deflate, br, zstd";
 
-    /// The coding with this name, in letters of any case (RFC 9110 section 8.4.1).
+    /// The coding with this name, in any letter case (RFC 9110 section 8.4.1).
     #[must_use]
     pub fn of_name(name: &[u8]) -> Option<Self> {
         const NAMES: [(&str, Coding); 5] = [
@@ -33,7 +33,7 @@ impl Coding {
         known.map(|(_, coding)| *coding)
     }
 
-    /// The name on the wire.
+    /// The coding's name in Content-Encoding.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

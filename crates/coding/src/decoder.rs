@@ -1,4 +1,4 @@
-//! Layers of codings, undone one after the other in bounded memory.
+//! Decodes layers of codings, one after the other, in bounded memory.
 
 use crate::br::Br;
 use crate::deflate::Deflate;
@@ -7,19 +7,20 @@ use crate::step::{Invalid, Step};
 use crate::zstandard::Zstandard;
 use crate::{Coding, Error};
 
-/// No honest server applies more; each costs a window.
+/// The maximum number of codings of a body: honest servers do not apply more, and each takes a
+/// window.
 const LAYERS_MAX: usize = 5;
-/// The size of a layer's output at a time.
+/// The size of a layer's output buffer.
 const BUFFER_BYTES: usize = 16 * 1024;
-/// The longest name of an unknown coding that is quoted, in bytes before escaping.
+/// The maximum quoted length of an unknown coding's name, in bytes before escaping.
 const NAME_BYTES: usize = 16;
 
-/// Undoes the codings of one body. Takes it in pieces of any size, and gives it on in pieces of at
-/// most 16 KiB, so that a body that grows a thousandfold costs no more memory than any other:
-/// beside the buffers, one window per layer (gzip and deflate 32 KiB, zstd at most 8 MiB, br at
-/// most 16 MiB).
+/// Decodes the codings of one body. Input pieces may have any size; output pieces have at most 16
+/// KiB. A body that grows a thousandfold therefore takes no more memory than any other: the
+/// buffers, and one window per layer (gzip and deflate 32 KiB, zstd at most 8 MiB, br at most 16
+/// MiB).
 pub struct Decoder {
-    /// The coding that was applied last comes first.
+    /// The coding that was applied last is first.
     layers: Vec<Layer>,
     limit: u64,
     untouched: bool,
@@ -41,9 +42,8 @@ enum Inner {
 }
 
 impl Decoder {
-    /// A decoder for a body with this Content-Encoding value, for at most `limit` decoded bytes;
-    /// the limit holds for what lies between two layers as well. `None` when there is nothing to
-    /// undo.
+    /// A decoder for a body with this Content-Encoding value. At most `limit` bytes are decoded,
+    /// which includes the data between two layers. `None` if the body has no coding.
     ///
     /// # Errors
     /// [`Error::Unknown`] and [`Error::Layers`].
@@ -80,7 +80,7 @@ impl Decoder {
     /// Decodes the next piece of the body and passes the result on.
     ///
     /// # Errors
-    /// [`Error::Decode`] and [`Error::Limit`]; the same again from then on.
+    /// [`Error::Decode`] and [`Error::Limit`]; all further calls return the same error.
     pub fn push(&mut self, input: &[u8], sink: &mut dyn FnMut(&[u8])) -> Result<(), Error> {
         if let Some(error) = &self.failed {
             return Err(error.clone());
@@ -91,11 +91,11 @@ impl Decoder {
         result
     }
 
-    /// The body is over: how many bytes it decoded to. A body without a byte is let pass as one
-    /// that has no content, whatever its coding.
+    /// Ends the body and returns its decoded length. An empty body counts as no content, with any
+    /// coding.
     ///
     /// # Errors
-    /// [`Error::Decode`] when a layer is not whole, or the error before.
+    /// [`Error::Decode`] if a layer is incomplete, or the previous error.
     pub fn finish(&mut self) -> Result<u64, Error> {
         if let Some(error) = &self.failed {
             return Err(error.clone());
@@ -120,7 +120,8 @@ impl std::fmt::Debug for Decoder {
     }
 }
 
-/// Runs a piece through the first layer, and each piece that it makes through the rest.
+/// Passes a piece through the first layer, and each piece of its output through the remaining
+/// layers.
 fn feed(
     layers: &mut [Layer],
     mut input: &[u8],

@@ -1,16 +1,17 @@
-//! Deflate: zlib (RFC 1950), or what many servers send under its name (RFC 1951).
+//! Deflate: in a zlib wrapper (RFC 1950), or bare (RFC 1951), as many servers send it under this
+//! name.
 
 use crate::step::{Invalid, Step};
 use flate2::{Decompress, FlushDecompress, Status};
 
-/// Inflates one stream of either form.
+/// Decodes one stream of either form.
 pub(crate) struct Inflate {
     stream: Decompress,
     complete: bool,
 }
 
 impl Inflate {
-    /// `wrapped`: whether a zlib header and checksum are around it.
+    /// `wrapped`: whether the stream has a zlib header and checksum.
     pub(crate) fn new(wrapped: Wrapper) -> Self {
         Self {
             stream: Decompress::new(wrapped == Wrapper::Zlib),
@@ -18,7 +19,7 @@ impl Inflate {
         }
     }
 
-    /// Begins another stream without a wrapper.
+    /// Starts another stream without a wrapper.
     pub(crate) fn reset(&mut self) {
         self.stream.reset(false);
         self.complete = false;
@@ -47,9 +48,9 @@ pub(crate) enum Wrapper {
     Zlib,
 }
 
-/// The coding `deflate`: the first two bytes identify its form.
+/// The coding `deflate`: the first two bytes determine its form.
 pub(crate) struct Deflate {
-    /// The first two bytes, until they have gone into the stream.
+    /// The first two bytes, until they are passed to the stream.
     held: [u8; 2],
     held_length: usize,
     held_read: usize,
@@ -109,8 +110,9 @@ impl Deflate {
     }
 }
 
-/// RFC 1950 section 2.2: method 8, and a header that is a multiple of 31. A bare stream that
-/// begins so would be a stored block with odd padding, which no encoder writes.
+/// The form of a stream (RFC 1950 section 2.2): a zlib header has method 8 and is a multiple of 31.
+/// A bare stream with the same start would be a stored block with unusual padding, which encoders
+/// do not write.
 fn wrapper([method, flags]: [u8; 2]) -> Wrapper {
     let header = u16::from_be_bytes([method, flags]);
     if method & 0x0f == 8 && header.is_multiple_of(31) {

@@ -1,18 +1,18 @@
-//! Why a body does not decode.
+//! Errors of decoding a body.
 
 use crate::Coding;
 use std::fmt;
 
-/// Why a body does not decode.
+/// The reason why a body can't be decoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// The body is not what this coding makes, or not whole, or goes on behind its end.
+    /// The body is not valid in this coding, or is incomplete, or continues after its end.
     Decode(Coding),
     /// The decoded body is larger than the limit.
     Limit,
-    /// More codings one over the other than the limit.
+    /// The body has more codings than the limit.
     Layers,
-    /// A coding that is not known; its name, escaped for a terminal and cut short.
+    /// An unknown coding, with its name, truncated and escaped for a terminal.
     Unknown(Box<str>),
 }
 

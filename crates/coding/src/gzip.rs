@@ -1,5 +1,5 @@
-//! gzip (RFC 1952): members one after the other, each with a header, a deflate stream, a checksum
-//! and a length.
+//! gzip (RFC 1952): a sequence of members, each with a header, a deflate stream, a checksum and a
+//! length.
 
 use crate::deflate::{Inflate, Wrapper};
 use crate::step::{Invalid, Step};
@@ -15,21 +15,21 @@ const FIXED_BYTES: u8 = 10;
 /// CRC32, ISIZE.
 const TRAILER_BYTES: u8 = 8;
 
-/// Where in a member the reader is. Fields that the flags leave out are passed over.
+/// The reader's place in a member. Fields that the flags omit are skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    /// This many bytes of the fixed header are read.
+    /// The number of bytes of the fixed header read so far.
     Fixed(u8),
-    /// This many bytes of the extra field's length are read.
+    /// The number of bytes of the extra field's length read so far.
     ExtraLength(u8),
-    /// This many bytes of the extra field are to come.
+    /// The number of bytes of the extra field still to read.
     Extra(u16),
     Name,
     Comment,
-    /// This many bytes of the header's checksum are read.
+    /// The number of bytes of the header's checksum read so far.
     HeaderCrc(u8),
     Body,
-    /// This many bytes of the trailer are read.
+    /// The number of bytes of the trailer read so far.
     Trailer(u8),
 }
 
@@ -37,7 +37,7 @@ enum Place {
 pub(crate) struct Gzip {
     place: Place,
     flags: u8,
-    /// The bytes of a number as they come, the first lowest.
+    /// The bytes of a number as they arrive, lowest first.
     number: u64,
     header_crc: Crc,
     crc: Crc,
@@ -58,7 +58,7 @@ impl Gzip {
         }
     }
 
-    /// Whether at least one member is whole and no other has begun.
+    /// Whether at least one member is complete and no further one has started.
     pub(crate) fn is_complete(&self) -> bool {
         self.members && self.place == Place::Fixed(0)
     }
@@ -87,7 +87,7 @@ impl Gzip {
         })
     }
 
-    /// RFC 1952 section 2.3.
+    /// Reads a byte of the header (RFC 1952 section 2.3).
     fn header(&mut self, byte: u8) -> Result<Place, Invalid> {
         if !matches!(self.place, Place::HeaderCrc(_)) {
             self.header_crc.update(&[byte]);
@@ -141,7 +141,7 @@ impl Gzip {
         if right { Ok(()) } else { Err(Invalid) }
     }
 
-    /// The place behind a field of the header.
+    /// The place after a field of the header.
     fn after(&self, place: Place) -> Place {
         let fields = [
             (FLAG_EXTRA, Place::ExtraLength(0)),
@@ -161,7 +161,7 @@ impl Gzip {
             .map_or(Place::Body, |(_, place)| *place)
     }
 
-    /// The checksum and the length modulo 2^32, both little-endian.
+    /// Reads a byte of the checksum and the length modulo 2^32, both little-endian.
     fn trailer(&mut self, count: u8, byte: u8) -> Result<Place, Invalid> {
         self.number |= u64::from(byte) << (8 * u32::from(count));
         if count + 1 < TRAILER_BYTES {

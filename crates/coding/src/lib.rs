@@ -1,8 +1,8 @@
-//! Content codings (RFC 9110 section 8.4): decodes gzip, deflate, br and zstd bodies within a
-//! bound.
+//! Content codings (RFC 9110 section 8.4): decodes gzip, deflate, br and zstd bodies in bounded
+//! memory.
 //!
-//! Knows the codings. Must not know HTTP beyond the Content-Encoding value, nor the consumer of the
-//! result. Start reading at [`Decoder`].
+//! Knows the codings. Must not know HTTP beyond the Content-Encoding value, or the consumer of the
+//! output. Start reading at [`Decoder`].
 //!
 //! ```
 //! let mut body = Vec::new();
@@ -10,7 +10,7 @@
 //! assert!(decoder.is_none(), "nothing to undo");
 //! decoder = drumfire_coding::Decoder::new(b"deflate", 1024)?;
 //! if let Some(decoder) = &mut decoder {
-//!     // A stored block: its length, the complement of that, the bytes.
+//!     // A stored block: its length, the complement of its length, the bytes.
 //!     decoder.push(b"\x01\x02\x00\xfd\xffhi", &mut |bytes| body.extend_from_slice(bytes))?;
 //!     assert_eq!(decoder.finish()?, 2);
 //! }

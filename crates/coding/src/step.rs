@@ -1,19 +1,18 @@
-//! The contract of a layer: one coding of a body, undone step by step.
+//! The contract of a layer: it decodes one coding of a body, step by step.
 //!
-//! The decoder calls `step` with the input that a layer has not read yet and with an empty buffer
-//! for its output. A step that neither reads nor writes, although there is input, means that the
-//! input lies behind the end of the coded body. A layer that reports [`Invalid`] is not called
-//! again.
+//! The decoder calls `step` with the layer's unread input and with an empty output buffer. A step
+//! that neither reads nor writes, although it has input, means that the input is after the end of
+//! the coded body. A layer that returns [`Invalid`] is not called again.
 
 /// The result of one step of a layer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Step {
-    /// Bytes of input that are done with.
+    /// The number of input bytes read.
     pub(crate) read: usize,
-    /// Bytes of output that were made.
+    /// The number of output bytes written.
     pub(crate) written: usize,
 }
 
-/// The error of a layer whose input is not valid in its coding. The decoder adds which coding.
+/// The error of a layer with invalid input. The decoder adds the coding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Invalid;

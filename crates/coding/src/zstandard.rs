@@ -3,10 +3,10 @@
 use crate::step::{Invalid, Step};
 use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
 
-/// RFC 9659: a content coding's window is at most 8 MiB.
+/// RFC 9659: the window of a content coding is at most 8 MiB.
 const WINDOW_LOG_MAX: u32 = 23;
 
-/// Frames one after the other.
+/// A sequence of frames.
 pub(crate) struct Zstandard {
     stream: Decoder<'static>,
     complete: bool,
@@ -24,7 +24,7 @@ impl Zstandard {
         })
     }
 
-    /// Whether the last frame is whole.
+    /// Whether the last frame is complete.
     pub(crate) fn is_complete(&self) -> bool {
         self.complete
     }

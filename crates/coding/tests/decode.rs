@@ -1,4 +1,5 @@
-//! Every coding undone: whole, in pieces, damaged, cut, layered, and far larger than it looks.
+//! Decoding with all codings: whole bodies, pieces, damaged, truncated and layered bodies, and
+//! bombs.
 
 mod encode;
 
@@ -9,7 +10,7 @@ use proptest::prelude::*;
 const CODINGS: [Coding; 4] = [Coding::Br, Coding::Deflate, Coding::Gzip, Coding::Zstd];
 const LIMIT: u64 = 1 << 20;
 
-/// Decodes a body given in pieces; returns the output, and how it ended.
+/// Decodes a body in pieces; returns the output and the result.
 fn decode<'p>(
     names: &str,
     pieces: impl IntoIterator<Item = &'p [u8]>,
@@ -128,8 +129,8 @@ fn members_and_frames_are_put_together() {
     }
 }
 
-/// Frames of zstd's formats before RFC 8878, and one of today's with a window of 128 MiB: all of
-/// `hello`, in a block that is not compressed.
+/// Frames of zstd's formats before RFC 8878, and a current frame with a window of 128 MiB: all
+/// contain `hello` in an uncompressed block.
 #[test]
 fn frames_that_the_standard_does_not_know_are_errors() {
     let frames: [&[u8]; 8] = [
@@ -156,8 +157,8 @@ fn frames_that_the_standard_does_not_know_are_errors() {
     );
 }
 
-/// RFC 1951 section 2: no distance reaches before the start. Three bytes are copied from two before
-/// the end of `a`; the sums are right for a decoder that finds zeros there.
+/// RFC 1951 section 2: distances must not reach before the start. The body copies three bytes from
+/// two bytes before the `a`; its checksums match a decoder that finds zeros there.
 #[test]
 fn nothing_is_copied_from_before_the_start() {
     let bare = b"\x4b\x04\x42\0";
@@ -206,7 +207,7 @@ fn a_cut_body_is_an_error_wherever_it_is_cut() {
                 coded.len()
             );
         }
-        // No byte at all is no content, not a broken one.
+        // An empty body counts as no content; it is not an error.
         assert_eq!(decode(coding.name(), [], LIMIT), Ok(Vec::new()));
         assert_eq!(decode(coding.name(), [&b""[..]], LIMIT), Ok(Vec::new()));
     }
@@ -240,12 +241,12 @@ fn the_limit_is_exact_and_final() {
 
 #[test]
 fn a_bomb_is_stopped_between_layers_too() {
-    // 64 MiB of zeros, gzipped, and gzipped again.
+    // 64 MiB of zeros, compressed with gzip once and twice.
     let zeros = encode::gzip_of_zeros(64 << 20);
     assert_eq!(decode("gzip", [&zeros[..]], LIMIT), Err(Error::Limit));
     let twice = encode(Coding::Gzip, &zeros);
     assert_eq!(decode("gzip, gzip", [&twice[..]], LIMIT), Err(Error::Limit));
-    // The bytes between the layers are beyond the limit, the output would not be.
+    // The bytes between the layers exceed the limit; the output would not.
     let mut empty = Vec::new();
     for _ in 0..10_000 {
         empty.extend_from_slice(&encode(Coding::Gzip, b""));
@@ -330,7 +331,7 @@ proptest! {
         prop_assert_eq!(decode(coding.name(), coded.chunks(size), LIMIT), Ok(body));
     }
 
-    /// Damage is an error or harmless, never a panic, and never depends on the pieces.
+    /// Damaged bodies give errors or are harmless, never panic, and never depend on the pieces.
     #[test]
     fn damage_reads_the_same_in_every_cut(
         coding in prop::sample::select(&CODINGS[..]),

@@ -1,4 +1,4 @@
-//! Encoders for the bodies that the decoders must decode.
+//! Encoders that create bodies for the decoders.
 
 use drumfire_coding::Coding;
 use flate2::Compression;
@@ -45,7 +45,7 @@ pub(crate) fn deflate_bare(body: &[u8]) -> Vec<u8> {
         .expect("into memory")
 }
 
-/// `count` zeros, made without holding them.
+/// `count` zeros, encoded without storing them.
 pub(crate) fn gzip_of_zeros(count: usize) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     let zeros = [0; 1 << 16];
@@ -55,8 +55,8 @@ pub(crate) fn gzip_of_zeros(count: usize) -> Vec<u8> {
     encoder.finish().expect("into memory")
 }
 
-/// A frame that asks for a window of 2 to the power of `log` bytes (RFC 8878 section 3.1.1.1.2),
-/// and holds one empty raw block.
+/// A frame with a window of 2 to the power of `log` bytes (RFC 8878 section 3.1.1.1.2) and one
+/// empty raw block.
 pub(crate) fn zstd_of_window(log: u8) -> Vec<u8> {
     let window_descriptor = (log - 10) << 3;
     vec![0x28, 0xb5, 0x2f, 0xfd, 0, window_descriptor, 1, 0, 0]
