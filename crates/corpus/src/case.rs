@@ -1,4 +1,4 @@
-//! The form of a case.
+//! The content of a case.
 
 /// One response, the end of its stream, and the outcome that a client must report.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,20 +9,20 @@ pub struct Case {
     pub what: String,
     /// Why the outcome is right: a section of an RFC, or a reason.
     pub why: String,
-    /// The request that it answers.
+    /// The request before the response.
     pub request: Request,
-    /// Limits that differ from the default: the name of the limit and its value.
+    /// Limits other than the default: the name of the limit and its value.
     pub limits: Vec<(String, u64)>,
-    /// The server's bytes.
+    /// The bytes that the server sends.
     pub pieces: Vec<Piece>,
-    /// How the stream ends.
+    /// The end of the stream.
     pub end: StreamEnd,
     /// The outcome that a client must report.
     pub expected: Expected,
 }
 
 impl Case {
-    /// All that the server sends, in one.
+    /// All bytes that the server sends, joined.
     #[must_use]
     pub fn bytes(&self) -> Vec<u8> {
         let length = self
@@ -40,19 +40,19 @@ impl Case {
     }
 }
 
-/// Bytes, once or several times over.
+/// Bytes, once or repeated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// How often; at least once.
+    /// The number of repetitions, at least 1.
     pub times: usize,
-    /// What.
+    /// The bytes of one repetition.
     pub bytes: Vec<u8>,
 }
 
-/// The request that a case answers.
+/// The request before a case's response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// GET on a connection that may persist.
+    /// GET on a persistent connection.
     Get,
     /// GET with `Connection: close`.
     Close,
@@ -62,39 +62,39 @@ pub enum Request {
     Connect,
 }
 
-/// A server's step after its last byte.
+/// The server's action after its last byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamEnd {
-    /// Nothing: the connection stays open.
+    /// No action: the connection stays open.
     Open,
-    /// It closes.
+    /// The server closes the connection.
     Fin,
-    /// It resets the connection.
+    /// The server resets the connection.
     Rst,
 }
 
-/// The outcome of a case. `None` or empty means: not checked.
+/// The expected outcome of a case. `None` or empty means not checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expected {
-    /// The outcome's stable name, such as `ok` or `proto:chunk`. It holds for a plan that accepts
-    /// every valid status.
+    /// The stable name of the outcome, such as `ok` or `proto:chunk`, for a plan that accepts every
+    /// valid status.
     pub outcome: String,
-    /// The outcome when the body is decoded by its Content-Encoding, where it differs.
+    /// The outcome if the body is decoded according to Content-Encoding, if it differs.
     pub when_compressed: Option<String>,
-    /// The outcome when redirects are followed, where it differs.
+    /// The outcome if redirects are followed, if it differs.
     pub when_following: Option<String>,
-    /// The final status as sent.
+    /// The final status, as sent.
     pub status: Option<u16>,
-    /// Bytes of body that are read before the outcome, free of the transfer coding.
+    /// The number of body bytes read before the outcome, without the transfer coding.
     pub body: Option<u64>,
-    /// The same bytes.
+    /// The body bytes read before the outcome, without the transfer coding.
     pub content: Option<Vec<u8>>,
-    /// Interim responses before the final one.
+    /// The number of interim responses before the final one.
     pub interim: Option<u32>,
     /// The stable names of all leniencies, in the order of their bits.
     pub notices: Vec<String>,
     /// Whether the connection may carry another request.
     pub reusable: Option<bool>,
-    /// The hint that the user sees beside the outcome.
+    /// The hint for the user that is printed with the outcome.
     pub hint: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Every case file, embedded so that a release binary can serve it.
+//! All case files, embedded so that a release binary can serve them.
 
 macro_rules! case {
     ($name:literal) => {
@@ -6,7 +6,8 @@ macro_rules! case {
     };
 }
 
-/// Name and text of each, in the order of their names. A test compares the list with the folder.
+/// The names and texts of all files, in order of their names. A test compares the list with the
+/// folder.
 pub(crate) const FILES: &[(&str, &str)] = &[
     case!("00-control"),
     case!("01-closed-at-once"),

@@ -1,9 +1,9 @@
-//! The conformance cases of HTTP/1.1: responses as they go over the wire, right and wrong ones,
-//! each with the outcome that a client must report.
+//! The conformance cases of HTTP/1.1: valid and invalid responses as sent, each with the outcome
+//! that a client must report.
 //!
-//! Knows the form of a case file (`conformance/http1/README.md`) and the files, which it embeds:
-//! tests replay them, and the built-in target serves them by name. Must not know how a response is
-//! read. Start reading at [`Case`].
+//! Knows the form of a case file (`conformance/http1/README.md`), and the files, which it embeds:
+//! tests replay them, and the built-in target serves them by name. Must not know how responses are
+//! parsed. Start reading at [`Case`].
 
 mod case;
 mod files;
@@ -12,7 +12,7 @@ mod parse;
 pub use case::{Case, Expected, Piece, Request, StreamEnd};
 pub use parse::CaseError;
 
-/// Every case, in the order of their names.
+/// All cases, in order of their names.
 #[must_use]
 pub fn all() -> Vec<Case> {
     names().filter_map(find).collect()
@@ -22,7 +22,7 @@ pub fn all() -> Vec<Case> {
 #[must_use]
 pub fn find(name: &str) -> Option<Case> {
     let (name, text) = files::FILES.iter().find(|(known, _)| *known == name)?;
-    // A test parses every embedded file, so that none is lost here.
+    // A test parses every embedded file, so parsing does not fail here.
     Case::parse(name, text).ok()
 }
 

@@ -1,17 +1,17 @@
-//! From a case file's text to a [`Case`].
+//! Parses the text of a case file to a [`Case`].
 
 use crate::{Case, Expected, Piece, Request, StreamEnd};
 use std::fmt;
 
-/// No case is larger than this once written out.
+/// The maximum size of a case with all repetitions.
 const CASE_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// Why a text is not a case.
+/// The reason why a text is not a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaseError {
-    /// The line, from 1; 0 where something is missing.
+    /// The line, from 1; 0 if something is missing.
     pub line: usize,
-    /// The mistake, and what would be right.
+    /// The mistake and the fix.
     pub message: String,
 }
 
@@ -24,10 +24,10 @@ impl fmt::Display for CaseError {
 impl std::error::Error for CaseError {}
 
 impl Case {
-    /// Reads a case from its text.
+    /// Parses a case.
     ///
     /// # Errors
-    /// With the line, when the text breaks the form in `conformance/http1/README.md`.
+    /// If the text violates the form in `conformance/http1/README.md`; with the line.
     pub fn parse(name: &str, text: &str) -> Result<Self, CaseError> {
         let mut case = Self {
             name: name.to_owned(),
@@ -168,7 +168,7 @@ fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
         .map_err(|_| format!("`{text}` is not a number, or too large"))
 }
 
-/// The bytes that a text in quotes stands for. Escapes: `\r` `\n` `\t` `\\` `\"` `\xNN`.
+/// The bytes of a text in quotes. Escapes: `\r` `\n` `\t` `\\` `\"` `\xNN`.
 fn unquote(text: &str) -> Result<Vec<u8>, String> {
     let inner = text
         .strip_prefix('"')
@@ -185,7 +185,7 @@ fn unquote(text: &str) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// The byte that stands behind a backslash.
+/// The byte of the escape after a backslash.
 fn unescape(rest: &mut impl Iterator<Item = u8>) -> Result<u8, String> {
     match rest.next() {
         Some(b'r') => Ok(b'\r'),
