@@ -3,17 +3,17 @@
 use drumfire_units::rounded;
 use std::fmt;
 
-/// Connections that a pool opens as they are needed, where file descriptors leave room for fewer
-/// than the plan allows.
+/// A pool that opens connections as needed, on a machine whose file descriptors allow fewer
+/// connections than the plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Clamp {
     /// The pool's name.
     pub pool: String,
-    /// The bound to each of its targets, as the plan has it.
+    /// The maximum number of connections to each target in the plan.
     pub planned: u32,
-    /// The bound to each of its targets on this machine.
+    /// The maximum number of connections to each target on this machine.
     pub given: u32,
-    /// The file descriptors that this process may open.
+    /// The maximum number of file descriptors of this process.
     pub descriptors: u64,
 }
 

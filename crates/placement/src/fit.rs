@@ -1,22 +1,23 @@
-//! From a plan and a machine to a placement.
+//! Converts a plan and a machine to a placement.
 //!
-//! A plan says what is asked for on any machine: a number of threads, or as many as there are; a
-//! number of connections, or as many as are needed up to a bound; local addresses to send from.
-//! [`fit`] answers what one machine makes of it, in three steps that do not depend on each other:
+//! A plan has settings for any machine: a number of threads, or one per core; a number of
+//! connections, or as many as needed up to a bound; and local addresses to send from. [`fit`]
+//! decides how one machine runs the plan, in three independent steps:
 //!
-//! - **Addresses** that the machine does not have refuse the plan: every connection from them would
-//!   fail, as if ports ran out.
-//! - **Connections** whose number is given are opened before the load begins, so a limit of
-//!   descriptors that has no room for all of them refuses the plan. Those that are opened as they
-//!   are needed share what that leaves, evenly among their targets: their bound is lowered, and the
-//!   placement says so.
-//! - **Threads**: those that the plan names, or one a core, as far as the pools have connections or
-//!   users to divide among them. Users who keep to connections that they share are divided only
-//!   where every thread has as many users to a connection: else the connections of one thread would
-//!   be more crowded than those of another, and the result would depend on the number of threads.
-//!   So it is with users who have rates of their own and come one after the other: every thread has
-//!   as many numbers of requests, and therefore as many users. Without a count of requests, uneven
-//!   threads only leave gaps in the numbers, and a load that is too much for one thread has them.
+//! - **Addresses**: an address that the machine does not have refuses the plan, because every
+//!   connection from it would fail, as if ports were exhausted.
+//! - **Connections** with a fixed number are opened before the load begins. If the limit of file
+//!   descriptors has no room for all of them, the plan is refused. Connections that are opened as
+//!   needed share the remaining descriptors evenly among their targets; if this lowers their bound,
+//!   the placement has a [`Clamp`].
+//! - **Threads**: the number in the plan, or one per core, as far as the pools have connections or
+//!   users to divide among them. Users that keep to shared connections are divided only if every
+//!   thread gets the same number of users per connection. Otherwise the connections of some threads
+//!   would be more crowded than others, and the result would depend on the number of threads. Users
+//!   with individual rates that arrive one after the other are also divided only evenly, because
+//!   every thread gets the same number of request numbers. Without a count of requests, uneven
+//!   threads only leave gaps in the numbers, which is accepted if the load is too much for one
+//!   thread.
 
 use crate::machine::DESCRIPTORS_SPARE;
 use crate::part::targets;
@@ -27,24 +28,24 @@ use std::collections::HashSet;
 use std::fmt;
 use std::net::IpAddr;
 
-/// The most requests a second that are left to one thread, where users can't be divided evenly.
+/// The maximum number of requests per second that one thread gets if users can't be divided evenly.
 const ONE_THREAD_MAX: f64 = 10_000.0;
 
-/// Why a machine can't run a plan.
+/// The reason why a machine can't run a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unfit {
-    /// A local address to send from is none of the machine's.
+    /// The machine does not have a local address to send from.
     Address {
         /// The name of the pool that sends from it.
         pool: String,
         /// The address.
         address: IpAddr,
     },
-    /// Connections that are opened ahead can't all have a descriptor.
+    /// The limit of file descriptors has no room for all connections that are opened ahead.
     Descriptors {
-        /// How many connections there are.
+        /// The number of connections.
         connections: u64,
-        /// The descriptors that this process may open.
+        /// The maximum number of file descriptors of this process.
         limit: u64,
     },
 }
@@ -73,10 +74,10 @@ impl fmt::Display for Unfit {
 
 impl std::error::Error for Unfit {}
 
-/// What a machine makes of a plan.
+/// Decides how a machine runs a plan.
 ///
 /// # Errors
-/// Everything that keeps the machine from running it, at least one reason.
+/// All reasons why the machine can't run the plan; at least one.
 pub fn fit(plan: &Plan, machine: &Machine) -> Result<Placement, Vec<Unfit>> {
     let pools: Vec<Asked<'_>> = plan.pools().iter().map(Asked::of).collect();
     let mut refused = foreign_addresses(plan, machine);
@@ -129,7 +130,7 @@ pub fn fit(plan: &Plan, machine: &Machine) -> Result<Placement, Vec<Unfit>> {
     })
 }
 
-/// The local addresses of the plan that are none of the machine's, each once.
+/// The local addresses of the plan that the machine does not have, without duplicates.
 fn foreign_addresses(plan: &Plan, machine: &Machine) -> Vec<Unfit> {
     let mut seen = HashSet::new();
     let mut refused = Vec::new();
@@ -146,8 +147,8 @@ fn foreign_addresses(plan: &Plan, machine: &Machine) -> Vec<Unfit> {
     refused
 }
 
-/// The bound to each target of connections that are opened as they are needed: an even part of what
-/// the limit of descriptors leaves beside the connections that are opened ahead; at least 1.
+/// The maximum number of connections to each target that are opened as needed: an equal share of
+/// the descriptors that remain after the connections that are opened ahead; at least 1.
 fn growth_bound(pools: &[Asked<'_>], ahead: u64, machine: &Machine) -> u32 {
     let Some(limit) = machine.connections_max() else {
         return u32::MAX;
@@ -158,7 +159,7 @@ fn growth_bound(pools: &[Asked<'_>], ahead: u64, machine: &Machine) -> u32 {
     u32::try_from(each).unwrap_or(u32::MAX).max(1)
 }
 
-/// The connections of these pools, to all targets.
+/// The number of connections of these pools to all targets.
 fn total<'a>(pools: impl Iterator<Item = &'a Asked<'a>>) -> u64 {
     let each = pools.map(|asked| {
         let count = u64::from(asked.pool.connections.count);
@@ -167,7 +168,7 @@ fn total<'a>(pools: impl Iterator<Item = &'a Asked<'a>>) -> u64 {
     each.fold(0, u64::saturating_add)
 }
 
-/// A pool with the number of its targets, each of which has connections of its own.
+/// A pool with the number of its targets. Each target has separate connections.
 struct Asked<'a> {
     pool: &'a Pool,
     targets: u64,
@@ -179,12 +180,12 @@ impl<'a> Asked<'a> {
         Self { pool, targets }
     }
 
-    /// Whether its connections are opened as they are needed.
+    /// Whether the pool opens connections as needed.
     fn grows(&self) -> bool {
         self.pool.connections.growth == Growth::AsNeeded
     }
 
-    /// Threads that it can be divided among at most, with this number of connections, where the
+    /// The maximum number of threads that can share the pool with `connections` connections, if the
     /// machine offers `threads`.
     fn shares_most(&self, connections: u32, threads: u32) -> u32 {
         let users = self.pool.load.users().unwrap_or(u32::MAX);
@@ -203,11 +204,11 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// Whether the numbers of requests are dealt to the parts beforehand, as many to each: each user
-    /// has a rate of its own, so that none asks for a number, and they come one after the other.
-    /// With more users in one part than in another, a count would be used up sooner in the first,
-    /// and numbers would have gaps. The gaps alone are no reason to leave a load to few threads that
-    /// is too much for one.
+    /// Whether request numbers are dealt to the parts in advance, the same number to each. This
+    /// applies to users that have individual rates, so that they do not request numbers, and that
+    /// arrive one after the other. If one part has more users than another, it uses up its count
+    /// sooner, and the numbers get gaps. Without a count, gaps are accepted if the load is too much
+    /// for one thread.
     fn deals_numbers(&self) -> bool {
         let (load, stop) = (&self.pool.load, &self.pool.stop);
         let Load::PerUser { users, rate, .. } = load else {
@@ -222,13 +223,13 @@ impl<'a> Asked<'a> {
             && self.pool.users_over_time(*users).changes().len() > 1
     }
 
-    /// Whether users keep to connections that they share with others.
+    /// Whether users keep to connections that they share with other users.
     fn keeps_users_on_shared(&self, connections: u32) -> bool {
         let users = self.pool.users_most().unwrap_or(0);
         self.pool.connections.affinity == Affinity::User && users > connections
     }
 
-    /// Whether each of these parts has as many users to a connection as the others, at any time.
+    /// Whether each of `parts` parts has the same number of users per connection at all times.
     fn is_even(&self, connections: u32, parts: u32) -> bool {
         let users = self
             .pool
@@ -237,8 +238,7 @@ impl<'a> Asked<'a> {
         connections.is_multiple_of(parts) && counts.all(|count| count.is_multiple_of(parts))
     }
 
-    /// Its connections to each target where those that are opened as they are needed are at most
-    /// `each`.
+    /// The number of connections to each target; at most `each` if they are opened as needed.
     fn bounded(&self, each: u32) -> u32 {
         let count = self.pool.connections.count;
         match self.grows() {
@@ -280,7 +280,7 @@ mod tests {
         }
     }
 
-    /// A pool of ten users with connections to these hosts.
+    /// A pool with ten users and connections to these hosts.
     fn pool(name: &str, hosts: &[&str], count: u32, growth: Growth) -> Pool {
         Pool {
             name: name.to_owned(),
@@ -345,7 +345,7 @@ mod tests {
             (Threads::AsMany, 100, (8, 8)),
             (Threads::AsMany, 3, (3, 8)),
             (Threads::Exactly(2), 100, (2, 2)),
-            // Ten users are all that can be divided.
+            // Only ten users can be divided.
             (Threads::Exactly(40), 100, (10, 40)),
         ] {
             let plan = plan(
@@ -362,12 +362,12 @@ mod tests {
     fn users_who_keep_to_shared_connections_are_divided_evenly() {
         let second = Nanos::from_secs(1);
         for (connections, users, expected) in [
-            // Ten users, so that 2 connections have 5 each, and 3 as many only with one thread.
+            // Ten users: with 2 connections each has 5 users, with 3 only one thread is even.
             (2, None, 2),
             (3, None, 1),
             (4, None, 2),
             (5, None, 5),
-            // One connection each is shared with nobody.
+            // With one connection per user, connections are not shared.
             (10, None, 8),
             (4, Some([(Nanos::ZERO, 4), (second, 8)]), 4),
             (4, Some([(Nanos::ZERO, 4), (second, 9)]), 1),
@@ -386,15 +386,16 @@ mod tests {
         let (per_second, second) = ("10/s".parse::<Sequence>().unwrap(), Nanos::from_secs(1));
         let ramp = |last| Users::changing(vec![(Nanos::ZERO, 1), (second, last)]);
         for (users, law, requests, expected) in [
-            // Nine users who come one after the other: 3 parts of 3.
+            // Nine users that arrive one after the other: 3 parts with 3 users each.
             (9, ramp(9), Some(90), 3),
             (7, ramp(7), Some(90), 7),
             (11, ramp(11), Some(90), 1),
-            // Without a count, numbers would have gaps; with users who are all there at once, each
-            // has a part of them.
+            // Without a count, numbers would have gaps; users that are present from the start are
+            // divided.
             (9, ramp(9), None, 3),
             (9, None, Some(90), 8),
-            // Too much for one thread: 11 users with 10 requests a second are not, 1,009 are.
+            // The load limit of one thread: 11 users with 10 requests per second are below it,
+            // 1,009 are not.
             (11, ramp(11), None, 1),
             (1_009, ramp(1_009), None, 8),
         ] {

@@ -1,14 +1,14 @@
-//! Whether shares of a plan can begin within its run, where another process had them until then.
+//! Whether shares of a plan can start within its run, if another process had them before.
 //!
-//! What begins at a time of the run must be what a share from its start would have from then on. A
-//! law over time has that: the n-th start is computed from n. Users have it by their number alone:
-//! as many as the law asks for begin anew. What was counted or handed out as requests came can't be
-//! known, since the other process took it with it.
+//! A share that starts within the run must continue as a share from the start of the run would.
+//! With a law over time this works, because the n-th start is computed from n. Users also work,
+//! because only their number matters: the required number of users starts. A count that is consumed
+//! as requests are sent can't be continued, because the other process lost it.
 
 use drumfire_plan::{Law, Load, Plan, Pool};
 use std::fmt;
 
-/// Why the shares of a pool can't begin within a run.
+/// The reason why the shares of a pool can't start within a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LateBegin {
     /// The pool's name.
@@ -17,14 +17,14 @@ pub struct LateBegin {
     pub reason: LateBeginReason,
 }
 
-/// What of a pool can't be known within a run.
+/// The facts of a pool that are unknown within a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LateBeginReason {
-    /// The requests of users are counted, and the rest of the count is not known.
+    /// The requests of users are counted, and the remaining count is unknown.
     CountOfUsers,
-    /// Each user follows a rate from when it came.
+    /// Each user follows a rate that starts when the user arrives.
     OwnRates,
-    /// Requests at no rate have numbers only as they come.
+    /// Requests without a rate are numbered only when they are sent.
     Unlimited,
 }
 
@@ -45,7 +45,7 @@ impl fmt::Display for LateBegin {
     }
 }
 
-/// Everything that keeps shares of a plan from beginning within its run.
+/// All reasons why shares of a plan can't start within its run.
 #[must_use]
 pub fn late_begin(plan: &Plan) -> Vec<LateBegin> {
     let pools = plan.pools().iter();

@@ -1,11 +1,12 @@
-//! Where a plan's work is done on one machine.
+//! Places a plan's work on one machine.
 //!
-//! Knows how cores, file descriptors and local addresses bound what a plan leaves open. Must not
-//! know how a machine is asked for them, or how a run is carried out. Start reading at [`fit()`].
+//! Knows how cores, file descriptors and local addresses limit the open settings of a plan. Must
+//! not know how these facts of a machine are read, or how a run works. Start reading at [`fit()`].
 //!
-//! A plan means the same on every machine. [`fit()`] turns it into a [`Placement`] for one machine,
-//! with the number of threads for `Threads::AsMany` and the limits on connections, or returns the
-//! reasons why this machine cannot run it. A run uses both; `drumfire check` prints them apart.
+//! A plan means the same on every machine. [`fit()`] converts it to a [`Placement`] for one
+//! machine, with the number of threads for `Threads::AsMany` and the limits on connections, or
+//! returns the reasons why this machine cannot run the plan. A run uses both the plan and the
+//! placement; `drumfire check` prints them separately.
 
 mod clamp;
 mod fit;

@@ -3,36 +3,35 @@
 use std::fmt;
 use std::net::IpAddr;
 
-/// File descriptors that the program needs beside those of its connections.
+/// The number of file descriptors that the program needs in addition to its connections.
 pub const DESCRIPTORS_SPARE: u64 = 64;
 
-/// Of a limit of descriptors that is lower than that, connections may have one in this many.
+/// With a very low limit of descriptors, connections may use one in this many.
 const DESCRIPTORS_PART: u64 = 4;
 
-/// A machine that may run a plan. The command line asks the system for these facts, and a test
-/// writes them down.
+/// A machine that may run a plan. The command line reads these facts from the system; tests set
+/// them.
 #[derive(Clone, Copy)]
 pub struct Machine {
-    /// Cores that a run may use; at least 1.
+    /// The cores available to a run; at least 1.
     pub cores: u32,
-    /// File descriptors that this process may open; `None` is no limit.
+    /// The maximum number of file descriptors of this process; `None` is unlimited.
     pub descriptors: Option<u64>,
-    /// Whether connections can come from an address.
+    /// Whether the machine can send from an address.
     pub has_address: fn(IpAddr) -> bool,
 }
 
 impl Machine {
-    /// One core, and no other bound: what a simulated run is placed on.
+    /// One core and no other limits: the machine of a simulated run.
     pub const SIMULATED: Self = Self {
         cores: 1,
         descriptors: None,
         has_address: |_| true,
     };
 
-    /// The connections that may be open at a time where they are opened as they are needed: what
-    /// the limit of descriptors leaves beside [`DESCRIPTORS_SPARE`]. Under a limit that leaves less
-    /// than a quarter it is a quarter: the spare is an estimate, and a run with few connections may
-    /// still do.
+    /// The maximum number of open connections, if they are opened as needed: the limit of
+    /// descriptors minus [`DESCRIPTORS_SPARE`], but at least a quarter of the limit. The spare
+    /// number is an estimate, and a run with few connections may still work.
     #[must_use]
     pub fn connections_max(&self) -> Option<u64> {
         self.descriptors.map(|limit| {

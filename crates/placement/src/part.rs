@@ -4,19 +4,18 @@ use crate::Placement;
 use drumfire_plan::{Growth, Plan, Pool};
 use std::collections::HashSet;
 
-/// The connections that a part of a plan's shares has at most, to all targets of all pools.
+/// The maximum connections of a part of a plan's shares, to all targets of all pools.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Part {
-    /// Those that are opened before the load begins.
+    /// Connections that are opened before the load begins.
     pub ahead: u64,
-    /// The bound of those that are opened as they are needed.
+    /// The bound of the connections that are opened as needed.
     pub as_needed: u64,
 }
 
 impl Part {
-    /// That of this many shares, whichever they are. A pool deals its connections out evenly to the
-    /// shares that have a part of it, so that the bound is above the truth by one connection for
-    /// each share and target at most.
+    /// The connections of any `shares` shares. A pool deals its connections evenly to its shares,
+    /// so the bound exceeds the real number by at most one connection for each share and target.
     #[must_use]
     pub fn of(plan: &Plan, placement: &Placement, shares: u32) -> Self {
         let mut part = Self::default();
@@ -36,7 +35,7 @@ impl Part {
     }
 }
 
-/// The targets of a pool, each of which has connections of its own.
+/// The number of a pool's targets. Each target has separate connections.
 pub(crate) fn targets(pool: &Pool) -> u64 {
     let origins = pool.requests.iter().map(|request| &request.url.origin);
     origins.collect::<HashSet<_>>().len() as u64
