@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The reason why a script can't be loaded or a call failed, in words, without the script's name.
+/// The reason why a script can't be loaded or a call failed, as text without the script's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptError(pub String);
 

@@ -1,4 +1,4 @@
-//! Functions that scripts find beside the language: those that signatures need.
+//! Functions for scripts in addition to the language: those that signatures need.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -7,7 +7,7 @@ use rquickjs::{Coerced, Ctx, Exception, FromJs, Function, Value};
 use sha2::{Digest as _, Sha256};
 use std::fmt::Write as _;
 
-/// Adds them to the globals.
+/// Adds the functions to the globals.
 pub(crate) fn add(ctx: &Ctx<'_>) -> rquickjs::Result<()> {
     let globals = ctx.globals();
     globals.set("base64", Function::new(ctx.clone(), base64)?)?;
@@ -20,7 +20,7 @@ pub(crate) fn add(ctx: &Ctx<'_>) -> rquickjs::Result<()> {
     )
 }
 
-/// An argument: a text, or a number or a truth value as the language writes them.
+/// An argument: a text, or a number or boolean converted to text as in JavaScript.
 struct Text(String);
 
 impl<'js> FromJs<'js> for Text {
@@ -66,7 +66,7 @@ fn hmac_sha256_base64(key: Text, text: Text) -> String {
     STANDARD.encode(hmac(key.0.as_bytes(), text.0.as_bytes()))
 }
 
-/// HMAC with SHA-256 (RFC 2104), whose keys may have any length.
+/// HMAC with SHA-256 (RFC 2104); keys may have any length.
 fn hmac(key: &[u8], text: &[u8]) -> [u8; 32] {
     #[expect(clippy::unwrap_used, reason = "HMAC takes keys of any length")]
     let mac = Hmac::<Sha256>::new_from_slice(key).unwrap();

@@ -1,4 +1,4 @@
-//! One interpreter with a script in it, on one thread.
+//! An interpreter with a loaded script, on one thread.
 
 use crate::{ScriptError, host, search};
 use drumfire_plan::{Datum, Random, RequestContext};
@@ -11,23 +11,23 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// Memory of one interpreter.
+/// The maximum memory of an interpreter, in bytes.
 pub const MEMORY_MAX: usize = 32 * 1024 * 1024;
-/// Stack of one interpreter.
+/// The maximum stack of an interpreter, in bytes.
 pub const STACK_MAX: usize = 256 * 1024;
-/// Steps that one call may take, as the interpreter counts them: loops, calls and matches, and what
-/// the work of native functions is worth. Some tenths of a second.
+/// The maximum number of steps of one call. The interpreter counts loops, calls and matches; native
+/// functions are charged for their work. The maximum takes some tenths of a second.
 pub const STEPS_MAX: u64 = 10_000_000;
 
-/// Steps between two looks at how many there were; the interpreter's own constant.
+/// The number of steps between two calls of the interrupt handler; the interpreter's own constant.
 const STEPS_PER_LOOK: u64 = 10_000;
-/// A place of random numbers that no template has.
+/// The place in the random sequence for scripts, which no template uses.
 const PLACE: u64 = u64::MAX - 1;
 
 const PRELUDE: &str = include_str!("prelude.js");
 const BOUNDS: &str = include_str!("bounds.js");
 
-/// What a script may use: everything but clocks and other threads.
+/// The parts of the language that a script may use: all except clocks and threads.
 type Intrinsics = (
     intrinsic::Date,
     intrinsic::Eval,
@@ -40,20 +40,21 @@ type Intrinsics = (
     intrinsic::Promise,
 );
 
-/// An interpreter that has loaded a script. What the script holds goes before the interpreter.
+/// An interpreter with a loaded script. The order of the fields matters: the script's values are
+/// dropped before the runtime.
 pub(crate) struct Interpreter {
     functions: HashMap<String, Persistent<Function<'static>>>,
     begin: Persistent<Function<'static>>,
     context: Context,
     _runtime: Runtime,
-    /// Steps that the present call has left.
+    /// The steps left for the current call.
     steps: Steps,
-    /// Calls since steps were granted.
+    /// The number of calls since steps were granted.
     calls: u64,
 }
 
-/// Steps that a call has left. The interpreter takes them in its looks, and native functions, in
-/// which it counts nothing, as they are charged ([`BOUNDS`]).
+/// The steps left for a call. The interrupt handler subtracts steps. The interpreter counts no
+/// steps in native functions, so these are charged explicitly ([`BOUNDS`]).
 #[derive(Clone)]
 struct Steps(Rc<Cell<u64>>);
 
@@ -62,7 +63,7 @@ impl Steps {
         Self(Rc::new(Cell::new(STEPS_MAX)))
     }
 
-    /// Begins a call.
+    /// Starts a call with all steps.
     fn reset(&self) {
         self.0.set(STEPS_MAX);
     }
@@ -71,22 +72,22 @@ impl Steps {
         self.0.get() == 0
     }
 
-    /// Takes steps; whether none is left.
+    /// Subtracts steps. Returns whether all are spent.
     fn take(&self, count: u64) -> bool {
         self.0.set(self.0.get().saturating_sub(count));
         self.are_spent()
     }
 }
 
-/// Why a call failed, and whether the interpreter is still good.
+/// The error of a failed call, and whether the interpreter must be replaced.
 pub(crate) struct Failed {
     pub(crate) error: ScriptError,
-    /// It was ended from outside, or its memory is used up: another takes its place.
+    /// The call was stopped, or the memory is exhausted: the interpreter must be replaced.
     pub(crate) is_spent: bool,
 }
 
 impl Interpreter {
-    /// Loads a script: runs its top level.
+    /// Loads a script: executes its top level.
     pub(crate) fn new(name: &str, source: &str) -> Result<Self, ScriptError> {
         let unusable = |error: rquickjs::Error| ScriptError(error.to_string());
         let runtime = Runtime::new().map_err(unusable)?;
@@ -110,7 +111,7 @@ impl Interpreter {
         })
     }
 
-    /// Whether the script has a function of this name.
+    /// Whether the script has a function with this name.
     pub(crate) fn has(&mut self, function: &str) -> bool {
         self.find(function).is_some()
     }
@@ -130,7 +131,7 @@ impl Interpreter {
         };
         let found = is_name(name).then(|| {
             self.context.with(|ctx| {
-                // A name that is not declared is no error behind `typeof`.
+                // An undeclared name is not an error after `typeof`.
                 let text = format!("typeof {name} === 'function' ? {name} : undefined");
                 let value: Option<Function<'_>> = ctx.eval(text).ok().flatten();
                 value.map(|function| Persistent::save(&ctx, function))
@@ -174,14 +175,14 @@ impl Interpreter {
         })
     }
 
-    /// Grants the steps of a call to the next one, and to those that go on with what it leaves.
+    /// Gives all steps to the next call and the calls after it, which share them.
     pub(crate) fn grant_steps(&mut self) {
         self.steps.reset();
         self.calls = 0;
     }
 }
 
-/// Fills a context; gives the function that begins each call.
+/// Sets up a context; returns the function that starts each call.
 fn load<'js>(
     ctx: &Ctx<'js>,
     name: &str,
@@ -192,7 +193,7 @@ fn load<'js>(
     host::add(ctx)?;
     let bound: Function<'js> = ctx.eval(BOUNDS)?;
     let left = steps.clone();
-    // What catches this exception meets it at the next charge, and the interpreter's next look.
+    // If the script catches this exception, the next charge or interrupt stops it again.
     let charge = move |ctx: Ctx<'js>, count: f64| match left.take(count as u64) {
         true => Err(Exception::throw_range(&ctx, "too many steps")),
         false => Ok(()),
@@ -211,7 +212,7 @@ fn load<'js>(
     Ok(begin)
 }
 
-/// Sets time and randomness to those of a request.
+/// Sets time and randomness to the values of a request.
 fn start(
     ctx: &Ctx<'_>,
     begin: Persistent<Function<'static>>,
@@ -235,7 +236,7 @@ fn value_of<'js>(ctx: &Ctx<'js>, datum: &Datum) -> rquickjs::Result<Value<'js>> 
     }
 }
 
-/// A value that was returned; `None` for `undefined` and `null`.
+/// Converts a returned value; `None` for `undefined` and `null`.
 fn datum_of<'js>(ctx: &Ctx<'js>, value: Value<'js>) -> rquickjs::Result<Option<Datum>> {
     if value.is_undefined() || value.is_null() {
         return Ok(None);
@@ -248,7 +249,7 @@ fn datum_of<'js>(ctx: &Ctx<'js>, value: Value<'js>) -> rquickjs::Result<Option<D
         .transpose()
 }
 
-/// An error in words.
+/// Converts an error to its message.
 fn described(error: &CaughtError<'_>, steps: &Steps, calls: u64) -> Failed {
     if steps.are_spent() {
         let (take, ended) = match calls {
@@ -272,7 +273,7 @@ fn described(error: &CaughtError<'_>, steps: &Steps, calls: u64) -> Failed {
                 place => format!("{message} ({place})"),
             }
         }
-        // Without memory for the error itself, nothing is thrown in its place.
+        // Without memory for the error object, the interpreter throws null.
         CaughtError::Value(value) if value.is_null() => {
             format!("out of memory: it takes more than {} MiB", MEMORY_MAX >> 20)
         }

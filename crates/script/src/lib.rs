@@ -1,8 +1,8 @@
-//! A plan's own functions, in JavaScript: where data is not enough.
+//! Functions of a plan in JavaScript, for logic that plan data cannot express.
 //!
-//! Knows how a script is loaded, called and ended when it takes too much. A script has no files, no
-//! network and no clock: time and random numbers are those of the request for which it is called.
-//! Must not know protocols or connections. Start reading at [`Script`].
+//! Knows how a script is loaded, called, and stopped if it exceeds its limits. A script has no
+//! files, no network and no clock: time and random numbers come from the request for which it is
+//! called. Must not know protocols or connections. Start reading at [`Script`].
 //!
 //! Each thread has its own interpreter, with limits on memory, stack and steps.
 

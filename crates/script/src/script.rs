@@ -1,10 +1,9 @@
-//! A script, and its interpreters.
+//! A script and its interpreters.
 //!
-//! A script is shared between threads; an interpreter belongs to the thread that made it. A call
-//! takes this thread's interpreter out of a list, or loads the script if the list has none, and
-//! puts it back after the call. The list keeps at most [`KEPT_MAX`] interpreters. One that was
-//! ended from outside, or that has used up its memory, is dropped, and the next call loads the
-//! script again.
+//! Threads share a script; an interpreter belongs to the thread that created it. A call removes
+//! this thread's interpreter from a list, or loads the script if the list does not contain one, and
+//! puts it back after the call. The list has at most [`KEPT_MAX`] interpreters. An interpreter that
+//! was stopped, or has exhausted its memory, is dropped, and the next call loads the script again.
 
 use crate::ScriptError;
 use crate::interpreter::{Failed, Interpreter};
@@ -14,11 +13,11 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Interpreters that a thread keeps; scripts of a plan are few.
+/// The maximum number of interpreters of a thread; plans have few scripts.
 const KEPT_MAX: usize = 8;
 
 thread_local! {
-    /// The interpreters of this thread, by their scripts' numbers.
+    /// The interpreters of this thread, with the numbers of their scripts.
     static INTERPRETERS: RefCell<Vec<Loaded>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -27,8 +26,8 @@ struct Loaded {
     interpreter: Interpreter,
 }
 
-/// A script that loads. Each thread that calls it has an interpreter of its own, made at the first
-/// call.
+/// A successfully loaded script. Each thread that calls it has a separate interpreter, created at
+/// the first call.
 #[derive(Clone)]
 pub struct Script {
     name: Arc<str>,
@@ -36,7 +35,7 @@ pub struct Script {
     number: u64,
 }
 
-/// In short: a source may be long.
+/// Omits the source, which may be long.
 impl fmt::Debug for Script {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Script({})", self.name)
@@ -44,10 +43,10 @@ impl fmt::Debug for Script {
 }
 
 impl Script {
-    /// Loads a script, whose name is for messages.
+    /// Loads a script; `name` is used in messages.
     ///
     /// # Errors
-    /// When it is no JavaScript, or its top level fails.
+    /// If the source is not valid JavaScript, or its top level fails.
     pub fn new(name: &str, source: &str) -> Result<Self, ScriptError> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let script = Self {
@@ -59,10 +58,10 @@ impl Script {
         Ok(script)
     }
 
-    /// Calls a function; `None` where it returns nothing.
+    /// Calls a function; `None` if the function returns nothing.
     ///
     /// # Errors
-    /// When it throws, or takes too many steps or too much memory.
+    /// If the function throws, or exceeds its steps or memory.
     pub fn call(
         &self,
         function: &str,
@@ -84,7 +83,7 @@ impl Script {
         })
     }
 
-    /// Runs with this thread's interpreter.
+    /// Calls `act` with this thread's interpreter.
     fn with<T>(&self, act: impl FnOnce(&mut Interpreter) -> T) -> Result<T, ScriptError> {
         let taken = self.forget();
         let mut interpreter = match taken {
@@ -104,7 +103,7 @@ impl Script {
         Ok(result)
     }
 
-    /// Takes this thread's interpreter out.
+    /// Removes this thread's interpreter from the list.
     fn forget(&self) -> Option<Interpreter> {
         INTERPRETERS.with_borrow_mut(|all| {
             let at = all.iter().position(|loaded| loaded.script == self.number)?;

@@ -1,10 +1,10 @@
-//! Searches in texts that take one pass, whatever is looked for: those of the interpreter take the
-//! product of both lengths. Places are counted in units of UTF-16, as the language counts them.
+//! Text searches in one pass, for any search text; the interpreter's own searches take time
+//! proportional to the product of both lengths. Positions count UTF-16 units, as in JavaScript.
 
 use rquickjs::{Ctx, String as JsString};
 
-/// The first place of a part in a text, -1 where it is not there; `None` for texts with halves of
-/// surrogate pairs, which are no texts here.
+/// The first position of `part` in a text, -1 if it does not occur; `None` for texts with unpaired
+/// surrogates, which are not valid texts here.
 pub(crate) fn find(_ctx: Ctx<'_>, text: JsString<'_>, part: JsString<'_>) -> Option<f64> {
     let (text, part) = (text.to_string().ok()?, part.to_string().ok()?);
     let Some(at) = text.find(&*part) else {
@@ -14,7 +14,7 @@ pub(crate) fn find(_ctx: Ctx<'_>, text: JsString<'_>, part: JsString<'_>) -> Opt
     Some(units as f64)
 }
 
-/// The pieces of a text between the places of a part; `None` as in [`find`].
+/// The pieces of a text between the occurrences of `part`; `None` as in [`find`].
 pub(crate) fn split(_ctx: Ctx<'_>, text: JsString<'_>, part: JsString<'_>) -> Option<Vec<String>> {
     let (text, part) = (text.to_string().ok()?, part.to_string().ok()?);
     Some(text.split(&*part).map(str::to_owned).collect())

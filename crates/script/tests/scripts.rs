@@ -1,4 +1,4 @@
-//! Scripts as a plan calls them, good, broken and hostile.
+//! Scripts as called by a plan: valid, broken and hostile.
 
 use drumfire_plan::{CallSteps, Datum, RequestContext};
 use drumfire_script::{MEMORY_MAX, STEPS_MAX, Script};
@@ -20,7 +20,7 @@ fn json(text: &str) -> Datum {
     Datum::Json(text.to_owned())
 }
 
-/// The result of `f(arguments)`, or the words of its error.
+/// The result of `f(arguments)`, or its error message.
 fn call(source: &str, arguments: &[Datum]) -> Result<Option<Datum>, String> {
     let script = Script::new("test.js", source).map_err(|error| error.to_string())?;
     let called = script.call("f", arguments, &request(1), CallSteps::Own);
@@ -213,8 +213,8 @@ fn hostile_scripts_are_ended_and_the_next_call_is_good() {
     assert!(endless.to_string().contains(&steps), "{endless}");
 }
 
-/// Calls that go on with the steps of those before them end together as one call does, and the next
-/// call with steps of its own has them all.
+/// Calls that share steps are stopped together, like one call, and the next call with its own steps
+/// has all of them.
 #[test]
 fn calls_of_one_text_share_their_steps() {
     let source = "function f() { let n = 0; for (let i = 0; i < 400000; i++) n += i; return 'ok' }";
@@ -245,8 +245,9 @@ fn memory_does_not_grow_from_call_to_call() {
     }
 }
 
-/// The interpreter counts no steps within a native function, and a response may choose what such a
-/// function is given: each ends within what a call may take, or does its work in one pass.
+/// The interpreter counts no steps within a native function, and a response may choose the
+/// function's input. Each function must stop within the steps of a call, or do its work in one
+/// pass.
 #[test]
 fn native_functions_are_bounded_too() {
     let body = format!("a{}{}", "\u{315}".repeat(60_000), "\u{316}".repeat(60_000));
@@ -310,7 +311,7 @@ fn native_functions_are_bounded_too() {
     }
 }
 
-/// A native function may make more than it is given.
+/// The output of a native function may be larger than its input.
 #[test]
 fn what_native_functions_make_is_bounded_too() {
     let spent = format!("it takes more than {STEPS_MAX} steps and was stopped");
@@ -327,7 +328,7 @@ fn what_native_functions_make_is_bounded_too() {
     }
 }
 
-/// A list that is longer than memory has holes, each of which is looked for.
+/// A list that is longer than memory has holes, and each hole is looked up.
 #[test]
 fn lists_without_elements_are_bounded_too() {
     for method in [
@@ -356,7 +357,7 @@ fn lists_without_elements_are_bounded_too() {
     }
 }
 
-/// Searches take one pass over a text, and find what those of the language find.
+/// Searches take one pass over a text, and have the same results as the language's own searches.
 #[test]
 fn searches_take_one_pass() {
     let flat = "a".repeat(950_000);
@@ -383,7 +384,7 @@ fn searches_take_one_pass() {
     }
 }
 
-/// What bounds a function changes nothing else of it.
+/// Bounded functions behave like the original functions in all other respects.
 #[test]
 fn bounded_functions_are_those_of_the_language() {
     for source in [
