@@ -1,12 +1,12 @@
-//! Exact quantities, what every other crate counts in, and the random numbers of a seed.
+//! Exact quantities for all other crates, and random numbers from a seed.
 //!
-//! Knows integers with a unit and their text forms, and sequences that are the same everywhere. Must
-//! not know clocks, plans or I/O.
-//! Start reading at [`Nanos`]; [`Rate`] is the other type with arithmetic of its own. [`Random`] is
-//! what data and tests draw from, [`Xoshiro256`] what times do.
+//! Knows integers with a unit and their text forms, and random sequences that are equal on every
+//! platform. Must not know clocks, plans or I/O.
+//! Start reading at [`Nanos`]; [`Rate`] is the other type with arithmetic. Data and tests use
+//! [`Random`]; times use [`Xoshiro256`].
 //!
-//! The sequence of a seed never changes, because a seed repeats a run. These types are below
-//! `plan`, so that `net`, the target and the tests can use them without knowing plans.
+//! The sequence of a seed never changes, because a seed makes a run reproducible. These types are
+//! below `plan`, so that `net`, the target and the tests can use them without knowing plans.
 
 mod nanos;
 mod random;

@@ -1,4 +1,4 @@
-//! Time as whole nanoseconds.
+//! Time in whole nanoseconds.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
@@ -7,15 +7,15 @@ use std::time::Duration;
 
 /// A span of time, or a point in time since the start of a run, in whole nanoseconds.
 ///
-/// Range 0 to about 584 years. Addition and subtraction saturate: a point in time before the
-/// start is the start, and [`Nanos::MAX`] means "never".
+/// The range is 0 to about 584 years. Addition and subtraction saturate: a point in time before the
+/// start becomes the start, and [`Nanos::MAX`] means "never".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Nanos(pub u64);
 
 impl Nanos {
     /// The start of a run; an empty span.
     pub const ZERO: Self = Self(0);
-    /// Later than anything that happens: "never".
+    /// Later than any event: "never".
     pub const MAX: Self = Self(u64::MAX);
 
     /// A span of `n` microseconds.
@@ -36,13 +36,13 @@ impl Nanos {
         Self(n * 1_000_000_000)
     }
 
-    /// This span in seconds, for printing and for rates only.
+    /// The span in seconds, only for printing and for rates.
     #[must_use]
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
 
-    /// The same span as the standard library's type.
+    /// The span as the standard library's type.
     #[must_use]
     pub const fn as_duration(self) -> Duration {
         Duration::from_nanos(self.0)
@@ -78,7 +78,7 @@ impl From<Duration> for Nanos {
     }
 }
 
-/// Units in words that people write behind a number.
+/// Written names of units after a number.
 const SPANS: [(&str, &[&str]); 5] = [
     (
         "ms",
@@ -90,7 +90,7 @@ const SPANS: [(&str, &[&str]); 5] = [
     ("d", &["d", "day", "days"]),
 ];
 
-/// A span in words as it is written: `s` of `second`, `2s` of `2 seconds`, `1m30s` as it is.
+/// The short form of a span in words: `s` for `second`, `2s` for `2 seconds`, `1m30s` unchanged.
 pub(crate) fn span_in_words(text: &str) -> Option<String> {
     let text: String = text
         .split_whitespace()
@@ -104,7 +104,7 @@ pub(crate) fn span_in_words(text: &str) -> Option<String> {
     known.map(|(unit, _)| format!("{number}{unit}"))
 }
 
-/// Why a text is not a duration.
+/// The error of a text that is not a duration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseNanosError {
     text: String,
@@ -127,7 +127,7 @@ impl fmt::Display for ParseNanosError {
 
 impl std::error::Error for ParseNanosError {}
 
-/// Units by suffix, the longer spelling before its prefix.
+/// Units by suffix; if one is a prefix of another, the longer one is first.
 const UNITS: [(&str, u64); 8] = [
     ("ns", 1),
     ("us", 1_000),
@@ -145,8 +145,8 @@ impl FromStr for Nanos {
     /// Parses `10s`, `1m30s`, `1.5h`, `250us`; `0` needs no unit.
     ///
     /// # Errors
-    /// When a number lacks its unit, a unit is unknown, the sum exceeds [`Nanos::MAX`], or it is
-    /// more than nothing and less than a nanosecond: 0 often means "for ever".
+    /// If a number has no unit, a unit is unknown, the sum exceeds [`Nanos::MAX`], or a nonzero
+    /// number is below a nanosecond: 0 often means "forever".
     fn from_str(text: &str) -> Result<Self, ParseNanosError> {
         let fail = || ParseNanosError {
             text: text.chars().take(64).collect(),
@@ -201,7 +201,7 @@ fn decimal_times(number: &str, scale: u64) -> Option<u128> {
 }
 
 impl fmt::Display for Nanos {
-    /// Prints the form that parses back to the same value: `1m30s`, `500ms`, `1s250ms`, `0`.
+    /// Prints a form that parses to the same value: `1m30s`, `500ms`, `1s250ms`, `0`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0 == 0 {
             return f.write_str("0");

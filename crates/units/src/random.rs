@@ -1,22 +1,22 @@
-//! Random numbers that depend on nothing but a seed and where they are used.
+//! Random numbers that depend only on a seed and on the place of their use.
 //!
-//! The sequence that belongs to a seed never changes: a run is repeated by its seed.
+//! The sequence of a seed never changes, because a run is reproduced by its seed.
 
 use std::f64::consts::TAU;
 use std::fmt::Write;
 
-/// The golden ratio's share of 2⁶⁴, the step of SplitMix64.
+/// 2⁶⁴ divided by the golden ratio, the step of SplitMix64.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 /// The letters of random strings.
 const LETTERS: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/// A stream of random numbers: SplitMix64 of Steele, Lea and Flood (2014). Good enough for data; not
-/// for secrets.
+/// A stream of random numbers: SplitMix64 (Steele, Lea and Flood 2014). Good enough for data, but
+/// not for secrets.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// The stream of one place in one message of one request.
+    /// The stream for one place in one message of one request.
     #[must_use]
     pub const fn new(seed: u64, number: u64, message: u64, place: u64) -> Self {
         let mut state = mix(seed.wrapping_add(STEP));
@@ -25,7 +25,7 @@ impl Random {
         Self(mix(state ^ place.wrapping_add(STEP)))
     }
 
-    /// The stream that SplitMix64 has from this state on.
+    /// The SplitMix64 stream that starts at `state`.
     #[must_use]
     pub const fn of(state: u64) -> Self {
         Self(state)
@@ -38,13 +38,12 @@ impl Random {
         mix(self.0)
     }
 
-    /// A number from 0 up to and without `bound`; 0 if `bound` is 0. The bias is at most
-    /// `bound` / 2⁶⁴.
+    /// A number from 0 to below `bound`; 0 if `bound` is 0. The bias is at most `bound` / 2⁶⁴.
     pub const fn below(&mut self, bound: u64) -> u64 {
         ((self.bits() as u128 * bound as u128) >> 64) as u64
     }
 
-    /// A number from `min` to `max`, both included; the two may be given in any order.
+    /// A number from `min` to `max`, both included; the order of the two does not matter.
     pub const fn int(&mut self, min: i64, max: i64) -> i64 {
         let (low, high) = if min <= max { (min, max) } else { (max, min) };
         let span = high.wrapping_sub(low) as u64;
@@ -55,17 +54,17 @@ impl Random {
         low.wrapping_add(offset as i64)
     }
 
-    /// A number from 0 up to and without 1, in steps of 2⁻⁵³.
+    /// A number from 0 to below 1, in steps of 2⁻⁵³.
     pub fn unit(&mut self) -> f64 {
         unit(self.bits())
     }
 
-    /// A number of the exponential distribution with mean 1.
+    /// An exponentially distributed number with mean 1.
     pub fn exponential(&mut self) -> f64 {
         exponential(self.unit())
     }
 
-    /// A number of the standard normal distribution.
+    /// A standard normally distributed number.
     pub fn normal(&mut self) -> f64 {
         normal(self.unit(), self.unit())
     }
@@ -87,23 +86,23 @@ impl Random {
     }
 }
 
-/// The number from 0 up to and without 1 that 64 random bits stand for, in steps of 2⁻⁵³.
+/// Converts 64 random bits to a number from 0 to below 1, in steps of 2⁻⁵³.
 pub(crate) fn unit(bits: u64) -> f64 {
     (bits >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-/// The exponential variate of mean 1 that a uniform one stands for: −ln(1 − u).
+/// Converts a uniform variate to an exponential variate with mean 1: −ln(1 − u).
 pub(crate) fn exponential(unit: f64) -> f64 {
     -(1.0 - unit).ln()
 }
 
-/// The standard normal variate that two uniform ones stand for: √(−2 ln(1 − u)) · cos 2πv (Box and
+/// Converts two uniform variates to a standard normal variate: √(−2 ln(1 − u)) · cos 2πv (Box and
 /// Muller 1958).
 pub(crate) fn normal(radius: f64, angle: f64) -> f64 {
     (2.0 * exponential(radius)).sqrt() * (TAU * angle).cos()
 }
 
-/// The finaliser of SplitMix64.
+/// The finalizer of SplitMix64.
 const fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -123,7 +122,7 @@ fn write_uuid(value: u128, out: &mut String) {
     }
     match std::str::from_utf8(&text) {
         Ok(text) => out.push_str(text),
-        // Not reached, as all of it is ASCII; the same characters, slowly.
+        // Unreachable, because the text is ASCII; a slow fallback with the same digits.
         Err(_) => drop(write!(out, "{value:032x}")),
     }
 }
@@ -132,7 +131,7 @@ fn write_uuid(value: u128, out: &mut String) {
 mod tests {
     use super::Random;
 
-    /// The values that Vigna's splitmix64.c gives from the state 1234567.
+    /// The values of Vigna's splitmix64.c from the state 1234567.
     #[test]
     fn the_generator_is_the_published_one() {
         let mut random = Random::of(1_234_567);
@@ -148,7 +147,8 @@ mod tests {
         );
     }
 
-    /// The laws take the uniform variates in one order, so that a seed gives the same for ever.
+    /// The distributions consume the uniform variates in a fixed order, so that a seed always gives
+    /// the same values.
     #[test]
     fn a_seed_gives_the_same_variates() {
         let near = |value: f64, expected: f64| (value - expected).abs() < 1e-15;

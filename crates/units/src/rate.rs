@@ -1,23 +1,23 @@
-//! Events per time as an exact ratio.
+//! Events per time, as an exact ratio.
 
 use crate::Nanos;
 use crate::nanos::span_in_words;
 use std::fmt;
 use std::str::FromStr;
 
-/// A rate: `events` in each span of `per`, exact and never reduced to a float.
+/// A rate: `events` in each span of `per`, exact and never converted to a float.
 ///
 /// `90/m` is 90 events per 60 s; `0.2/s` is 2 events per 10 s.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Rate {
-    /// How many events happen in `per`; zero is a pause.
+    /// The number of events in `per`; zero is a pause.
     pub events: u64,
-    /// The span they happen in; never zero.
+    /// The span of `events`; never zero.
     pub per: Nanos,
 }
 
 impl Rate {
-    /// `events` each second.
+    /// `events` per second.
     #[must_use]
     pub const fn per_second(events: u64) -> Self {
         Self {
@@ -26,14 +26,14 @@ impl Rate {
         }
     }
 
-    /// Events per second, for printing only.
+    /// Events per second, only for printing.
     #[must_use]
     pub fn as_per_second(self) -> f64 {
         self.events as f64 * 1e9 / self.per.0 as f64
     }
 }
 
-/// What a rate counts, in words that may stand before its unit.
+/// Counted things, which may be written before the unit of a rate.
 const COUNTED: [&str; 27] = [
     "r",
     "rq",
@@ -64,7 +64,7 @@ const COUNTED: [&str; 27] = [
     "times",
 ];
 
-/// Units that are one word: their first letter is that of what is counted.
+/// Units in one word; the first letter is the counted thing.
 const SHORT: [(&str, &str); 14] = [
     ("rps", "s"),
     ("qps", "s"),
@@ -82,9 +82,9 @@ const SHORT: [(&str, &str); 14] = [
     ("qph", "h"),
 ];
 
-/// The rate that a text in words probably means, as it is to be written: `10/s` of `10 rps`,
-/// `10 requests per second`, `1,000 req/s` or `10 / s`, `10/2s` of `10 every 2 seconds`. `None`
-/// where it means none, and where it is one already.
+/// The rate that a text in words probably means, in the form of a plan: `10/s` for `10 rps`, `10
+/// requests per second` or `10 / s`, `1000/s` for `1,000 req/s`, `10/2s` for `10 every 2 seconds`.
+/// `None` if the text is not understood or is already a rate.
 #[must_use]
 pub fn rate_in_words(text: &str) -> Option<String> {
     let text = text.trim();
@@ -111,8 +111,8 @@ pub fn rate_in_words(text: &str) -> Option<String> {
     (text.parse::<Rate>().is_err() && meant.parse::<Rate>().is_ok()).then_some(meant)
 }
 
-/// The number at the start of a rate in words, as it is to be written, and the words behind it:
-/// `2.5k`, `1000` of `1,000` and of `1e3`, 1 of `every`.
+/// The number at the start of a rate in words, in the form of a plan, and the words after it:
+/// `2.5k`, `1000` for `1,000` and `1e3`, 1 for `every`.
 fn leading_number(text: &str) -> Option<(String, &str)> {
     let end = text.find(char::is_whitespace).unwrap_or(text.len());
     let (first, behind) = text.split_at(end);
@@ -142,14 +142,14 @@ fn leading_number(text: &str) -> Option<(String, &str)> {
     }
 }
 
-/// `1000` of `1,000`, whose groups have three digits; any other comma stands for a decimal point.
+/// `1000` for `1,000`, with groups of three digits; any other comma is a decimal point.
 fn without_groups(number: &str) -> String {
     let whole = number.split('.').next().unwrap_or_default();
     let has_groups = whole.split(',').skip(1).all(|group| group.len() == 3);
     number.replace(',', if has_groups { "" } else { "." })
 }
 
-/// `6000` of `6` and 3; `None` where a fraction remains, or for a power that fits no rate.
+/// `6000` for `6` and 3; `None` if a fraction remains, or if the power is too large for a rate.
 fn raised(number: &str, power: usize) -> Option<String> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let zeros = power.checked_sub(fraction.len()).filter(|n| *n < 20)?;
@@ -157,7 +157,7 @@ fn raised(number: &str, power: usize) -> Option<String> {
     Some(digits.trim_start_matches('0').to_owned())
 }
 
-/// Why a text is not a rate.
+/// The error of a text that is not a rate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseRateError {
     text: String,
@@ -191,8 +191,8 @@ impl FromStr for Rate {
     /// Parses `500/s`, `90/m`, `1000/h`, `0.2/s`, `5/10s`, `10k/s`, or a bare number per second.
     ///
     /// # Errors
-    /// When the number is negative, has more than nine decimals or more digits than fit into 64
-    /// bits, or the unit is unknown.
+    /// If the number is negative, has more than nine decimals, or does not fit into 64 bits, or if
+    /// the unit is unknown.
     fn from_str(text: &str) -> Result<Self, ParseRateError> {
         let fail = || ParseRateError {
             text: text.chars().take(64).collect(),
@@ -226,7 +226,7 @@ impl FromStr for Rate {
     }
 }
 
-/// The greatest common divisor; `scale` is not zero.
+/// Greatest common divisor; `scale` must not be zero.
 fn common_divisor(a: u64, scale: u64) -> u64 {
     let (mut a, mut b) = (a, scale);
     while b != 0 {
@@ -236,7 +236,7 @@ fn common_divisor(a: u64, scale: u64) -> u64 {
 }
 
 impl fmt::Display for Rate {
-    /// Prints the form that parses back to the same value: `500/s`, `90/m`, `1/5s`.
+    /// Prints a form that parses to the same value: `500/s`, `90/m`, `1/5s`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let per = self.per.to_string();
         write!(

@@ -1,6 +1,6 @@
-//! Quantities for people: three significant digits, the unit that fits, thousands separated.
+//! Quantities for readers: three significant digits, a suitable unit, and thousands separators.
 
-/// Units of time, each with its length in nanoseconds.
+/// Units of time with their lengths in nanoseconds.
 const UNITS: [(&str, f64); 6] = [
     ("ns", 1.0),
     ("µs", 1e3),
@@ -16,14 +16,14 @@ pub fn time(nanos: f64) -> String {
     time_to(nanos, 0)
 }
 
-/// The same with `more` decimals than three digits leave, to tell two near values apart:
-/// `999.8 ms` beside `1.0000 s`.
+/// Like [`time`], with `more` additional decimals, to distinguish two close values: `999.8 ms` and
+/// `1.0000 s`.
 #[must_use]
 pub fn time_to(nanos: f64, more: usize) -> String {
     if nanos < 0.5 {
         return "0".to_owned();
     }
-    // A value moves on to the next unit as soon as rounding would give it four digits.
+    // A value gets the next unit as soon as rounding would give it four digits before the point.
     let limit = 1000.0 - 0.5 * 0.1_f64.powi(more as i32);
     let fitting = UNITS.iter().find(|(_, length)| nanos / length < limit);
     let (name, length) = *fitting.unwrap_or(&UNITS[5]);
@@ -40,7 +40,7 @@ pub fn three_digits(value: f64) -> String {
     digits_to(value, 0)
 }
 
-/// The same with `more` decimals.
+/// Like [`three_digits`], with `more` additional decimals.
 #[must_use]
 pub fn digits_to(value: f64, more: usize) -> String {
     let decimals = match value {
@@ -52,7 +52,7 @@ pub fn digits_to(value: f64, more: usize) -> String {
     with_separators(&format!("{value:.*}", decimals + more))
 }
 
-/// A decimal number with its thousands separated.
+/// A decimal number with thousands separators.
 fn with_separators(number: &str) -> String {
     let (whole, decimals) = number.split_at(number.find('.').unwrap_or(number.len()));
     match whole.parse() {
@@ -75,14 +75,14 @@ pub fn count(n: u64) -> String {
     out
 }
 
-/// A rate per second, with three digits below a thousand and five decimals at most: `12,345/s`,
+/// A rate per second, with three digits below a thousand and at most five decimals: `12,345/s`,
 /// `995/s`, `0.2/s`, `0.00083/s`.
 #[must_use]
 pub fn rate(per_second: f64) -> String {
     rate_to(per_second, 0)
 }
 
-/// The same with up to `more` decimals.
+/// Like [`rate`], with up to `more` additional decimals.
 #[must_use]
 pub fn rate_to(per_second: f64, more: usize) -> String {
     let decimals = match per_second {

@@ -8,7 +8,7 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ByteSize(pub u64);
 
-/// Why a text is not a size.
+/// The error of a text that is not a size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseByteSizeError {
     text: String,
@@ -46,7 +46,7 @@ impl FromStr for ByteSize {
     /// Parses `512`, `10kB`, `64KiB`, `1MB`, `2GiB`.
     ///
     /// # Errors
-    /// When the number is not whole, the unit unknown, or the size beyond 2^64.
+    /// If the number is not whole, the unit is unknown, or the size exceeds 2^64.
     fn from_str(text: &str) -> Result<Self, ParseByteSizeError> {
         let fail = || ParseByteSizeError {
             text: text.chars().take(64).collect(),
@@ -71,7 +71,7 @@ impl FromStr for ByteSize {
 }
 
 impl fmt::Display for ByteSize {
-    /// Prints a size for people, with three significant digits: `52.4 MB`.
+    /// Prints a size for readers, with three significant digits: `52.4 MB`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let value = self.0 as f64;
         match self.0 {

@@ -1,12 +1,13 @@
 //! Texts of files, as editors and shells write them.
 
-/// What some editors write before a text in UTF-8.
+/// The bytes that some editors write before a UTF-8 text.
 pub const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The text of a file, without a byte order mark.
 ///
 /// # Errors
-/// When it is not valid UTF-8: what it is, and what to do about a text in UTF-16, which PowerShell writes.
+/// If the text is not valid UTF-8: the actual encoding, if known, and the fix for UTF-16, which
+/// PowerShell writes.
 pub fn text(bytes: &[u8]) -> Result<&str, &'static str> {
     if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
         return Err(

@@ -1,19 +1,19 @@
-//! Random numbers from a seed, of better quality than those of [`Random`].
+//! Random numbers from a seed, of better quality than [`Random`].
 
 use crate::Random;
 use crate::random::{exponential, normal, unit};
 
-/// xoshiro256++ 1.0 of Blackman and Vigna (2019), its state filled by SplitMix64.
+/// xoshiro256++ 1.0 (Blackman and Vigna 2019); SplitMix64 fills its state.
 ///
-/// Small and fast, and with 256 bits of state good enough for the laws of arrivals and delays; of no
-/// use for secrets.
+/// Small and fast, and with 256 bits of state good enough for the laws of arrivals and delays. Not
+/// suitable for secrets.
 #[derive(Clone, Debug)]
 pub struct Xoshiro256 {
     state: [u64; 4],
 }
 
 impl Xoshiro256 {
-    /// The `stream`-th sequence of a seed, independent of the others.
+    /// The `stream`-th sequence of a seed, independent of all other streams.
     #[must_use]
     pub fn new(seed: u64, stream: u64) -> Self {
         let mut filling = Random::of(seed ^ stream.wrapping_mul(0xa076_1d64_78bd_642f));
@@ -37,17 +37,17 @@ impl Xoshiro256 {
         word
     }
 
-    /// A number from 0 up to and without 1, in steps of 2⁻⁵³.
+    /// A number from 0 to below 1, in steps of 2⁻⁵³.
     pub fn unit(&mut self) -> f64 {
         unit(self.bits())
     }
 
-    /// A number of the exponential distribution with mean 1.
+    /// An exponentially distributed number with mean 1.
     pub fn exponential(&mut self) -> f64 {
         exponential(self.unit())
     }
 
-    /// A number of the standard normal distribution.
+    /// A standard normally distributed number.
     pub fn normal(&mut self) -> f64 {
         normal(self.unit(), self.unit())
     }
@@ -75,7 +75,7 @@ mod tests {
         );
     }
 
-    /// Stored runs name their seeds: the sequence that belongs to one stays the same.
+    /// Stored runs contain their seeds, so the sequence of a seed must not change.
     #[test]
     fn a_seed_repeats_and_streams_differ() {
         let words = |seed, stream| {
