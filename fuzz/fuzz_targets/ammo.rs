@@ -1,5 +1,5 @@
-//! Any bytes as a file of requests: each format gives the same requests in memory and streamed, or
-//! the same mistake. `DRUMFIRE_FUZZ_FORMAT=uri` tries that format alone.
+//! Arbitrary bytes as a file of requests: each format gives the same requests in memory and
+//! streamed, or the same mistake. `DRUMFIRE_FUZZ_FORMAT=uri` tests only that format.
 
 #![no_main]
 
@@ -13,7 +13,7 @@ use drumfire_plan::{
 use libfuzzer_sys::fuzz_target;
 use std::sync::{Arc, LazyLock};
 
-/// The formats to try: all, or the one that the environment names.
+/// The formats to test: all, or the one from the environment.
 static FORMATS: LazyLock<Vec<AmmoFormat>> = LazyLock::new(|| {
     let wanted = std::env::var("DRUMFIRE_FUZZ_FORMAT").ok();
     let is_wanted = |name: &str| wanted.as_deref().is_none_or(|wanted| wanted == name);
@@ -23,7 +23,7 @@ static FORMATS: LazyLock<Vec<AmmoFormat>> = LazyLock::new(|| {
     formats
 });
 
-/// A file that says that it is too large for memory.
+/// A file that claims to be too large for memory.
 #[derive(Debug)]
 struct Large(Vec<u8>);
 
@@ -33,13 +33,13 @@ impl ReadAt for Large {
     }
 
     fn read_at(&self, offset: u64, into: &mut [u8]) -> std::io::Result<usize> {
-        // A little at a time, as files may.
+        // Return short reads, as files may.
         let most = into.len().min(1000);
         self.0.read_at(offset, &mut into[..most])
     }
 }
 
-/// Messages that are the payloads with their calls before them.
+/// Messages that contain the payloads after their calls.
 #[derive(Debug)]
 struct Echo;
 
@@ -56,7 +56,7 @@ impl Calls for Echo {
     }
 }
 
-/// A request as it is sent.
+/// A request as sent.
 #[derive(Debug, PartialEq)]
 struct Sent {
     class: u32,

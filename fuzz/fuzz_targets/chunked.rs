@@ -1,5 +1,5 @@
-//! Chunked bodies made from any chunks, extensions and trailers that are right: they come back
-//! whole, with the notices that they deserve.
+//! Valid chunked bodies with arbitrary chunks, extensions and trailers: the decoder returns them in
+//! full, with the expected notices.
 
 #![no_main]
 
@@ -29,7 +29,7 @@ struct Chunk {
     line: Line,
 }
 
-/// The bytes that may stand around a size.
+/// The bytes before and after a size.
 #[derive(Arbitrary, Debug)]
 struct Line {
     zeros: u8,
@@ -60,7 +60,7 @@ impl Line {
     }
 }
 
-/// Any byte made one that a value may hold.
+/// Converts any byte to one that is allowed in a value.
 fn text(byte: &u8) -> u8 {
     if byte.is_ascii_control() { b'x' } else { *byte }
 }
@@ -91,7 +91,7 @@ impl Body {
 
 fuzz_target!(|body: Body| {
     let (stream, content) = body.write();
-    // Room for whatever one input can hold.
+    // Limits above anything that one input can contain.
     let limits = Limits {
         header_count: 1 << 20,
         chunk_extension_bytes: 1 << 20,

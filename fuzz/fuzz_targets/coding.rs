@@ -1,7 +1,7 @@
-//! Any bytes as coded bodies: no panic, nothing beyond the limit, and the same result however they
-//! are cut.
+//! Arbitrary bytes as coded bodies: no panic, no output beyond the limit, and the same result for
+//! all cuts.
 //!
-//! The first byte of the input chooses the codings, the second the cuts.
+//! The first byte of the input selects the codings, the second the cuts.
 
 #![no_main]
 
@@ -39,6 +39,6 @@ fuzz_target!(|data: &[u8]| {
     let names = NAMES[usize::from(*choice) % NAMES.len()];
     let whole = decode(names, std::iter::once(coded));
     let cut = decode(names, coded.chunks(usize::from(*size) + 1));
-    // Which layer complains first may depend on the cuts; whether one does may not.
+    // The layer that fails first may depend on the cuts, but not whether one fails.
     assert_eq!(cut.ok(), whole.ok());
 });

@@ -1,4 +1,4 @@
-//! Any bytes as a command: they are refused, or encode to the same bytes.
+//! Arbitrary bytes as a command: they are refused, or encode to the same bytes.
 
 #![no_main]
 

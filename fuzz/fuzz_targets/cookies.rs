@@ -1,8 +1,8 @@
-//! Any bytes as what servers set: no panic, a jar within its bounds, and Cookie fields without
-//! control characters, for the right sites only.
+//! Arbitrary bytes as Set-Cookie fields: no panic, a jar within its bounds, and Cookie fields
+//! without control characters, only for the right sites.
 //!
-//! Each line is one response: its first byte chooses the site, its second the seconds since the
-//! response before it, the rest is the Set-Cookie field.
+//! Each line is one response: its first byte selects the site, its second is the number of seconds
+//! since the previous response, and the rest is the Set-Cookie field.
 
 #![no_main]
 
@@ -51,7 +51,7 @@ fuzz_target!(|data: &[u8]| {
         assert!(jar.len() <= 64);
         let after = carried(&mut jar, site, now);
         assert!(is_changed || before == after);
-        // A second time changes no request.
+        // Storing a field twice does not change requests.
         jar.store(field, site, now);
         assert_eq!(carried(&mut jar, site, now), after);
     }

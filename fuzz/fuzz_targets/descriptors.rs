@@ -1,8 +1,8 @@
-//! Any bytes as descriptors: taken as they are for a descriptor set and for answers of a server's
-//! reflection, or as the script that makes files of nearly the right shape. No panic, whether they
+//! Arbitrary bytes as descriptors: used directly as a descriptor set and as answers of server
+//! reflection, or as the script that generates files of almost the right shape. No panic if they
 //! are refused, described, or used for a call and its reply.
 //!
-//! The machinery is that of `crates/schema/tests/it/wild.rs`, where random numbers drive it.
+//! The test code is shared with `crates/schema/tests/it/wild.rs`, where random numbers drive it.
 
 #![no_main]
 

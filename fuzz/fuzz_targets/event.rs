@@ -1,5 +1,5 @@
-//! Any byte strings as the events of a run that has started: they are refused, or encode to the same
-//! bytes, and the end makes a summary that can be read.
+//! Arbitrary byte strings as events of a started run: they are refused, or encode to the same
+//! bytes, and the end of the run gives a readable summary.
 
 #![no_main]
 

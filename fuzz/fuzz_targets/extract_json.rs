@@ -1,5 +1,5 @@
-//! Any bytes as a JSON body: what another parser reads is taken as it reads it, and no path panics
-//! or gives more than its bound.
+//! Arbitrary bytes as a JSON body: a body that another parser accepts has the same value here, and
+//! no path panics or exceeds its bound.
 
 #![no_main]
 
@@ -10,7 +10,7 @@ use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 use std::sync::LazyLock;
 
-/// The text's value, and paths of each kind.
+/// The value of the text, and paths of each kind.
 static PATHS: LazyLock<[Extractor; 9]> = LazyLock::new(|| {
     [
         "json $",

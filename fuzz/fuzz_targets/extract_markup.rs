@@ -1,5 +1,5 @@
-//! Any bytes as an XML or HTML body, a header field and a text in which expressions match: no
-//! panic, nothing beyond a bound, and reasons that are fit for a terminal.
+//! Arbitrary bytes as an XML or HTML body, a header field and a text for regular expressions: no
+//! panic, no output beyond a bound, and reasons that are safe for a terminal.
 
 #![no_main]
 

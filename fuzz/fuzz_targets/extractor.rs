@@ -1,5 +1,5 @@
-//! Any text as an extractor and as a check: errors point into the text, and what parses can be
-//! used.
+//! Arbitrary text as an extractor and as a check: errors point into the text, and parsed extractors
+//! are usable.
 
 #![no_main]
 
@@ -33,7 +33,7 @@ fuzz_target!(|text: &str| {
                     body: body.as_bytes(),
                     time: Nanos(0),
                 };
-                // A value or none: neither may panic.
+                // Neither a value nor its absence may panic.
                 let _ = extractor.extract(&response, &mut String::new());
             }
         }

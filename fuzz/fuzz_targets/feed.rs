@@ -1,5 +1,5 @@
-//! Any bytes as a file of rows: each format gives the same rows in memory and in the file, in any
-//! order, or the same mistake.
+//! Arbitrary bytes as a file of rows: each format gives the same rows in memory and from the file,
+//! in all orders, or the same mistake.
 
 #![no_main]
 
@@ -10,7 +10,7 @@ use drumfire_plan::RequestContext;
 use libfuzzer_sys::fuzz_target;
 use std::sync::Arc;
 
-/// A file that says that it is too large for memory.
+/// A file that claims to be too large for memory.
 #[derive(Debug)]
 struct Large(Vec<u8>);
 
@@ -20,7 +20,7 @@ impl ReadAt for Large {
     }
 
     fn read_at(&self, offset: u64, into: &mut [u8]) -> std::io::Result<usize> {
-        // A little at a time, as files may.
+        // Return short reads, as files may.
         let most = into.len().min(1000);
         self.0.read_at(offset, &mut into[..most])
     }
@@ -49,8 +49,7 @@ fn format(choice: u8) -> FeedFormat {
     }
 }
 
-/// The texts of a row, from its first column, as a template without and one with an interpreter
-/// have it.
+/// The texts of a row's first columns, rendered by templates without and with an interpreter.
 fn shown(feed: Feed) -> Vec<[Result<String, String>; 2]> {
     let rows = feed.rows();
     let column = feed.columns().next().unwrap_or_default().to_owned();
@@ -71,7 +70,7 @@ fn shown(feed: Feed) -> Vec<[Result<String, String>; 2]> {
         ],
         false => [String::new(), String::new()],
     };
-    // Words of the language are no names.
+    // Words of the language are not valid names.
     let templates = texts.map(|text| Template::compile(&text, Text::Plain, sources).ok());
     let row = |row| {
         let call = RequestContext {

@@ -1,4 +1,4 @@
-//! Any text as a Go template: no panic, and an output within its limits.
+//! Arbitrary text as a Go template: no panic, and output within the limits.
 
 #![no_main]
 
@@ -6,7 +6,7 @@ use drumfire_gotemplate::{Env, Functions, Limits, Template, Value};
 use libfuzzer_sys::fuzz_target;
 use std::sync::LazyLock;
 
-/// A world in which nothing happens.
+/// A constant environment.
 struct Still(u64);
 
 impl Env for Still {

@@ -1,6 +1,6 @@
-//! Any bytes as a reply's message: the check accepts exactly those that another decoder takes. That
-//! decoder does not check the encoding of maps, so there it must take the accepted ones, and no
-//! more.
+//! Arbitrary bytes as a reply's message: the check accepts exactly the messages that another
+//! decoder accepts. That decoder does not check the encoding of maps, so for messages with maps it
+//! only has to accept all messages that the check accepts.
 
 #![no_main]
 
@@ -10,7 +10,7 @@ use libfuzzer_sys::fuzz_target;
 use std::io::ErrorKind;
 use std::sync::LazyLock;
 
-/// The schemas that the crate's own tests have.
+/// The schemas of the crate's own tests.
 const FILES: [(&str, &str); 2] = [
     (
         "plain.proto",
@@ -22,7 +22,8 @@ const FILES: [(&str, &str); 2] = [
     ),
 ];
 
-/// Methods, and what their replies must be: plain, of maps, of proto2, and with required fields.
+/// Methods with the required form of their replies: plain, with maps, proto2, and with required
+/// fields.
 static METHODS: LazyLock<[(Method, ReplyForm); 4]> = LazyLock::new(|| {
     let read = |name: &str| {
         let file = FILES.iter().find(|(of, _)| *of == name);
@@ -48,7 +49,7 @@ fuzz_target!(|bytes: &[u8]| {
     for (at, (method, form)) in METHODS.iter().enumerate() {
         let checked = form.check(bytes);
         let decoded = method.check_output(bytes);
-        // The first has no maps, and so has the third.
+        // The first and the third method have no maps.
         if checked.is_ok() || at % 2 == 0 {
             assert_eq!(checked.is_ok(), decoded.is_ok(), "{checked:?} {decoded:?}");
         }

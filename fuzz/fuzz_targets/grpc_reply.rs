@@ -1,9 +1,9 @@
-//! Any bytes as a reply to a call: no panic, the limit, the same end in every cut, and success only
-//! by the server's status.
+//! Arbitrary bytes as a reply to a call: no panic, the limit holds, the same end for all cuts, and
+//! success only with the server's status.
 //!
-//! The first byte of the input chooses the expected reply, the second the cuts, the third how the
-//! reply ends; the rest is the body, behind a line of head and a line of trailers if there are two
-//! line feeds.
+//! The first byte of the input selects the expected reply, the second the cuts, and the third the
+//! end of the reply. The rest is the body, after a line of headers and a line of trailers if there
+//! are two line feeds.
 
 #![no_main]
 

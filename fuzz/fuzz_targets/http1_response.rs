@@ -1,9 +1,9 @@
-//! Any bytes as responses: the machine's events are the same in every cut and with any cached
-//! heads, and keeps its limits. A drip is read by the strict reader alone, a whole by the fast one
-//! first, so this compares the two readers as well.
+//! Arbitrary bytes as responses: the machine's events are the same for all cuts and all cached
+//! heads, and the limits hold. Dripped input uses only the strict parser, and whole input first
+//! uses the fast parser, so this compares the two parsers as well.
 //!
-//! The first byte of the input chooses the request, the stream's end and the limits; the second
-//! the cuts.
+//! The first byte of the input selects the request, the end of the stream and the limits; the
+//! second the cuts.
 
 #![no_main]
 
@@ -17,7 +17,7 @@ mod replay;
 
 use replay::{Setting, Transcript, replay};
 
-/// Limits that short input can reach.
+/// Limits that short input can exceed.
 const TIGHT: Limits = Limits {
     head_bytes: 200,
     header_count: 5,
@@ -52,7 +52,7 @@ fn setting(choice: u8) -> Setting {
     }
 }
 
-/// Cuts whose lengths follow from a seed.
+/// Cuts with lengths from a seed.
 fn pieces(mut stream: &[u8], seed: u8) -> Vec<&[u8]> {
     let mut state = u32::from(seed) + 1;
     let mut pieces = Vec::new();

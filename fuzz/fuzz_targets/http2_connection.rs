@@ -1,5 +1,5 @@
-//! A connection as a state machine: a caller and a server that do anything in any order. Every
-//! stream ends in one way, once; windows are not overrun; counters are right.
+//! A connection as a state machine: a caller and a server act arbitrarily. Every stream ends
+//! exactly once, windows are not exceeded, and counters are right.
 
 #![no_main]
 
@@ -17,9 +17,9 @@ enum Do {
     Reset(u8),
     Written(u16),
     Ping,
-    /// A frame of the server: its kind, flags, stream and payload.
+    /// A frame from the server: type, flags, stream and payload.
     Frame(u8, u8, u8, Vec<u8>),
-    /// Frames that are as they should be.
+    /// Valid frames.
     Settings(u8, u16),
     Respond(u8, u8, bool),
     Data(u8, u16, bool),
@@ -132,7 +132,7 @@ impl Lab {
         assert!(rest.is_empty());
     }
 
-    /// A stream of which an event may come.
+    /// The state of a stream that may still have events.
     fn outstanding(&mut self, token: u32) -> &mut Seen {
         let seen = self.seen.get_mut(&token).expect("a token of ours");
         assert!(!seen.over && !seen.given_up, "the response was over");
@@ -209,7 +209,7 @@ impl Lab {
         self.books();
     }
 
-    /// The connection's counters agree with the events.
+    /// Checks that the connection's counters agree with the events.
     fn books(&self) {
         let outstanding = self
             .seen

@@ -1,7 +1,7 @@
-//! Any bytes as a server's frames, after its SETTINGS and with requests open: the same events
-//! whole, dripped and cut anywhere; limits; hints fit for a terminal.
+//! Arbitrary bytes as a server's frames, after its SETTINGS and with open requests: the same events
+//! whole, dripped and cut anywhere; limits; hints that are safe for a terminal.
 //!
-//! The first byte of the input chooses the limits and the requests, the second the cuts.
+//! The first byte of the input selects the limits and the requests, the second the cuts.
 
 #![no_main]
 
@@ -16,7 +16,7 @@ use peer::{Act, Transcript, play, settings};
 
 fn acts(choice: u8, stream: &[u8]) -> Vec<Act> {
     let mut acts = Vec::new();
-    // Sometimes the first frame is the fuzzer's, too.
+    // Sometimes the fuzzer also writes the first frame.
     if choice & 1 == 0 {
         acts.push(Act::Serve(settings(&[])));
         acts.extend([Act::Get, Act::GetHead, Act::Post, Act::Post, Act::Get]);
@@ -41,7 +41,7 @@ fn acts(choice: u8, stream: &[u8]) -> Vec<Act> {
     acts
 }
 
-/// Cuts whose lengths follow from a seed.
+/// Cuts with lengths from a seed.
 fn pieces(mut stream: &[u8], seed: u8) -> Vec<&[u8]> {
     let mut state = u32::from(seed) + 1;
     let mut pieces = Vec::new();

@@ -1,5 +1,5 @@
-//! Any bytes as header blocks, one after the other: the decoder keeps its bounds, reports truly
-//! whether a block may be passed over, and reads its own encoder's output as another reader does.
+//! Arbitrary bytes as a sequence of header blocks: the decoder keeps its bounds, reports correctly
+//! whether a block may be skipped, and decodes its own encoder's output like another decoder.
 //!
 //! The first byte of each block is its length.
 
@@ -10,7 +10,7 @@ use libfuzzer_sys::fuzz_target;
 
 type Fields = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// A table that short input can fill.
+/// A table size that short input can fill.
 const TABLE_BYTES: usize = 256;
 
 fn decode(decoder: &mut Decoder, block: &[u8]) -> Option<(Effect, Fields)> {
@@ -42,7 +42,7 @@ fuzz_target!(|data: &[u8]| {
             Effect::Changed => {}
             Effect::Unchanged => {
                 assert_eq!(table(&decoder), before);
-                // So it may be passed over: its meaning is the same again.
+                // The block may be skipped, because decoding it again gives the same result.
                 assert_eq!(decode(&mut decoder, block), Some((effect, fields)));
             }
             Effect::Independent => {

@@ -1,5 +1,5 @@
-//! Any text as each form that is imported: no panic, and the document reads back from its own
-//! print.
+//! Arbitrary text in each import format: no panic, and the printed document parses to the same
+//! document.
 
 #![no_main]
 
@@ -8,7 +8,7 @@ use drumfire_document::form::{self, Source, Syntax};
 use drumfire_import::{Form, Source as Given, Wishes, import};
 use libfuzzer_sys::fuzz_target;
 
-/// A machine whose environment has every variable.
+/// A machine with a value for every environment variable.
 #[derive(Debug)]
 struct Set;
 

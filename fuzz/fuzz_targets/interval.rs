@@ -1,5 +1,5 @@
-//! Any bytes as an interval, and as what is known of a run: they are refused, or encode to the same
-//! bytes, and what was decoded can be merged and read.
+//! Arbitrary bytes as an interval, and as the facts of a run: they are refused, or encode to the
+//! same bytes, and decoded data can be merged and read.
 
 #![no_main]
 
@@ -8,7 +8,7 @@ use drumfire_plan::Growth;
 use libfuzzer_sys::fuzz_target;
 use std::sync::Arc;
 
-/// A pool with this many steps.
+/// A pool with `steps` steps.
 fn pool(steps: usize) -> PoolInfo {
     PoolInfo {
         name: "main".to_owned(),

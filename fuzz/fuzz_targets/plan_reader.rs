@@ -1,5 +1,6 @@
-//! Any text as a plan in YAML, JSON or TOML, with references, variables and a setting of the
-//! command line: no panic, places lie in the text, and a document reads back from its own print.
+//! Arbitrary text as a plan in YAML, JSON or TOML, with references, variables and a setting from
+//! the command line: no panic, places are in the text, and the printed document parses to the same
+//! document.
 
 #![no_main]
 
@@ -53,7 +54,7 @@ fuzz_target!(|input: &[u8]| {
     let Ok(text) = std::str::from_utf8(text) else {
         return;
     };
-    // After the first line, if the choice asks for it: a setting.
+    // The first line is a setting, if the choice selects this.
     let (setting, text) = match text.split_once('\n') {
         Some((first, rest)) if choice & 2 != 0 => (first.parse::<Setting>().ok(), rest),
         _ => (None, text),
@@ -69,18 +70,18 @@ fuzz_target!(|input: &[u8]| {
         environment: &Small,
     };
     let draft = form::draft(&source);
-    // In YAML a lone CR ends a line, too.
+    // In YAML, a single CR also ends a line.
     let lines = text.matches(['\n', '\r']).count() as u64 + 1;
     for found in &draft.found {
         let line = found.place.line();
-        // The end of a text may be a place, too.
+        // The end of the text is a valid place too.
         assert!(line <= lines + 1, "{found:?}");
-        // Behind the message stands the text with a mark under it, in lines of their own.
+        // After the message, the text and a mark below it are on separate lines.
         let is_safe = |c: char| c == '\n' || !c.is_control();
         assert!(found.message.chars().all(is_safe), "{found:?}");
     }
     if draft.found.is_empty() {
-        // References are printed as they are written, and looked up once more.
+        // References are printed as written, and resolved again.
         let printed = form::print(&draft.document);
         let read = form::draft(&Source {
             text: &printed,

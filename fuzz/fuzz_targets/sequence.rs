@@ -1,4 +1,4 @@
-//! Any text as a load: no panic, and errors that point into it.
+//! Arbitrary text as a load: no panic, and errors that point into the text.
 
 #![no_main]
 

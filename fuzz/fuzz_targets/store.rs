@@ -1,5 +1,5 @@
-//! Any bytes as the log of a stored run, and any entries in frames that hold: nothing is read, or a
-//! summary that can be judged.
+//! Arbitrary bytes as the log of a stored run, and arbitrary entries in valid frames: the log is
+//! refused, or gives a summary that can be judged.
 
 #![no_main]
 
@@ -7,7 +7,7 @@ use drumfire_measure::{Ending, form};
 use drumfire_store::Record;
 use libfuzzer_sys::fuzz_target;
 
-/// A frame as the log has it.
+/// A frame in the form of the log.
 fn frame(kind: u8, payload: &[u8]) -> Vec<u8> {
     let mut out = (payload.len() as u32).to_le_bytes().to_vec();
     out.push(kind);

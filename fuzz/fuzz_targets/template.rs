@@ -1,5 +1,5 @@
-//! Any text as a template and as a condition, with variables and feeds of texts that are numbers and
-//! of others: no panic, bounded outputs, and a value that nothing is computed with is its own print.
+//! Arbitrary text as a template and as a condition, with variables, and with feeds of numeric and
+//! other texts: no panic, bounded output, and a value without a computation prints as itself.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Any text as a threshold: errors point into it, and an accepted one reads back from its canonical
-//! form as the same rule.
+//! Arbitrary text as a threshold: errors point into the text, and the canonical form of an accepted
+//! threshold parses to the same rule.
 
 #![no_main]
 

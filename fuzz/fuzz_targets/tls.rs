@@ -1,8 +1,8 @@
-//! Any bytes as the script of a server that cuts, mixes and spoils TLS records, and of a client
-//! that reads and writes in between: no panic, an honest server's text arrives, and only a
-//! dishonest one fails the connection.
+//! Arbitrary bytes as the script of a server that cuts, mixes and corrupts TLS records, and of a
+//! client that reads and writes in between: no panic, the text of an honest server arrives, and
+//! only a dishonest server makes the connection fail.
 //!
-//! The machinery is that of `crates/net/tests/tls`, where random numbers drive it.
+//! The test code is shared with `crates/net/tests/tls`, where random numbers drive it.
 
 #![no_main]
 #![expect(dead_code, reason = "the tests that share these files use more of them")]

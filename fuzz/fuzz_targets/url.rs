@@ -1,5 +1,5 @@
-//! Any text as a URL, and any bytes as a Location: an accepted one goes onto a request line and
-//! into a Host field as it is, and reads back as itself.
+//! Arbitrary text as a URL, and arbitrary bytes as a Location: an accepted URL is written unchanged
+//! to a request line and a Host field, and parses to the same URL.
 
 #![no_main]
 
@@ -21,7 +21,7 @@ fn check(url: &Url) {
         RequestFraming::None,
     )
     .expect("a URL that parses can be sent");
-    // Its text names no user and no password, and leads to the same place.
+    // The text has no user and no password, and the same origin.
     let again = Url::parse(&url.to_string()).expect("its own text parses");
     assert_eq!(again.origin, url.origin);
     assert_eq!(again.target, url.target);
@@ -46,7 +46,7 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-/// Whether the Location names a user itself.
+/// Whether the Location itself contains a user.
 fn lines_hold_user(data: &[u8]) -> bool {
     let location = data
         .iter()

@@ -1,5 +1,5 @@
-//! Writes the seeds of every target to `corpus/<target>/`: the conformance cases, and texts from
-//! the manual.
+//! Writes the seeds of each target to `corpus/<target>/`: the conformance cases, and texts from the
+//! manual.
 
 use drumfire_corpus::{Case, Request, StreamEnd};
 use prost::Message;
@@ -9,7 +9,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Longer cases try limits, and are slow to mutate.
+/// Longer cases test limits, and are slow to mutate.
 const CASE_BYTES_MAX: usize = 4096;
 
 const SEQUENCES: [&str; 8] = [
@@ -68,7 +68,7 @@ const COOKIES: [&str; 4] = [
     "\x0d\x01a; Domain=10.0.0.1; Path=/a\n\x0e\x01=b; Domain=[::1]; Max-Age=-1\n\x0c\x01c==; Domain=localhost",
 ];
 
-/// Files of requests, each after the byte that says its format.
+/// Files of requests; the first byte selects the format.
 const AMMO: [&[u8]; 9] = [
     b"\0/a?b\n[Host: h.test]\n[X: 1]\nhttp://u:p@a.test/c tag\n\n/d\n",
     b"\x80[A: b]\r\n/one/two\ttag\r\n",
@@ -81,7 +81,7 @@ const AMMO: [&[u8]; 9] = [
     b"\x06{\"call\": \"a.B.C\", \"tag\": \"t\", \"metadata\": {\"X\": \"1\"}, \"payload\": {\"k\": [1, \"]\"]}}\n{\"call\":\"a.B/D\",\"payload\":null}",
 ];
 
-/// Files of rows, each after the byte that says its format.
+/// Files of rows; the first byte selects the format.
 const FEEDS: [&[u8]; 7] = [
     b"\0[{\"a\": 1, \"b\": \"x\"},\n {\"a\": 2.5, \"c\": [null]}]",
     b"\0{\"a\": \"}\\\"\"} {\"a\": true}",
@@ -92,7 +92,7 @@ const FEEDS: [&[u8]; 7] = [
     b"\x05\"x\"y,2\n,\"\"\n",
 ];
 
-/// Texts that are imported, each after the byte that says its form.
+/// Texts to import; the first byte selects the format.
 const IMPORTS: [&str; 8] = [
     "\0curl -X POST 'https://a.test/b?c=d' -H 'A: b' --data-raw $'x\\n\\u00e4' -u u:p --compressed \\\n  -k -L\ncurl -G --data-urlencode 'a=b c' http://a.test/ -F 'f=@x' -b 'c=d' -m 5",
     "\x01{\"log\":{\"entries\":[{\"startedDateTime\":\"2024-01-01T00:00:01.500Z\",\"time\":12.5,\"request\":{\"method\":\"POST\",\"url\":\"https://a.test/b?c#d\",\"headers\":[{\"name\":\"X\",\"value\":\"{{y}}\"}],\"postData\":{\"mimeType\":\"text/plain\",\"text\":\"a\"}},\"response\":{\"status\":200}}]}}",
@@ -104,7 +104,7 @@ const IMPORTS: [&str; 8] = [
     "\u{3}{\"item\":[{\"request\":\"http://a.test\"}]}",
 ];
 
-/// Plans, each after its choice: syntax, and whether the first line is a setting.
+/// Plans; the first byte selects the syntax, and whether the first line is a setting.
 const PLANS: [&str; 7] = [
     "\u{2}pools.a.users=3\npools: { a: { users: 1, target: 'http://a', requests: [ { get: / } ] } }\n",
     "\u{0}vars: { t: 'http://a.test', n: 5, l: [1, 2] }\npools:\n  a:\n    target: ${t}\n    rate: ${n}/s\n    requests:\n      - { post: '/${l.0}', body: { json: { a: '{{ f.name }}', b: '$${x}' } }, headers: { A: '${env:HOME:-x}', S: '${secret:env:HOME}' } }\nfeeds: { f: { csv: a.csv, order: once }, g: { range: 1..9 }, h: { generated: [name, uuid], rows: 5 }, i: { inline: [[1, 2]], fields: [x, y] } }\nstop: { after: 1s }\n",
@@ -128,7 +128,7 @@ const MARKUP_BODIES: [&str; 3] = [
     "a=b; Path=/; id=5 aabbc",
 ];
 
-/// Scalars, messages in messages, packed numbers, an unknown group, a map.
+/// Scalars, nested messages, packed numbers, an unknown group, a map.
 const MESSAGES: [&[u8]; 5] = [
     b"\x08\x01\x10\x02\x1d\0\0\0\0\x21\0\0\0\0\0\0\0\0\x2a\x01a\x32\x01\xff\x38\x01",
     b"\x42\x06\x4a\x04\x42\x02\x2a\0\x82\x01\0\x85\x7d\0\0\0\0",
@@ -161,8 +161,8 @@ const URLS: [&str; 9] = [
     "http://a:1/b/c/d;p?q\n../../../g;x=1/../y",
 ];
 
-/// Bodies of `hello`: by gzip, zlib, bare deflate, br (uncompressed), zstd (raw block); then frames
-/// by zstd's formats before the standard, v0.7 and the magic numbers of those before it.
+/// Bodies with `hello`: gzip, zlib, bare deflate, br (uncompressed), zstd (raw block); then frames
+/// in zstd's formats before the standard: v0.7, and the magic numbers of earlier formats.
 const CODED: [(u8, &[u8]); 12] = [
     (
         0,
@@ -181,7 +181,8 @@ const CODED: [(u8, &[u8]); 12] = [
     (3, b"\xfd\x2f\xb5\x1e\x40\0\x05hello\xc0\0\0"),
 ];
 
-/// Replies to calls: one plain message, two, one by gzip (stored), one that the server refuses.
+/// Replies to calls: one plain message, two messages, one with gzip (stored), one with an error
+/// status.
 const REPLIES: [&[u8]; 4] = [
     b"\0\x02\x02\0\0\0\0\x05hello",
     b"\x01\x02\x02trace-bin:AQI\ngrpc-status:0\n\0\0\0\0\0\0\0\0\0\x01a",
@@ -189,8 +190,8 @@ const REPLIES: [&[u8]; 4] = [
     b"\0\x02\0grpc-status:5,grpc-message:no%20luck,grpc-status-details-bin:CAU\n\n",
 ];
 
-/// Frames of a server on HTTP/2: an answer with a body, one with trailers and a window, a failure,
-/// a farewell, a head in two frames, SETTINGS first.
+/// Frames of an HTTP/2 server: a response with a body, one with trailers and a window update, a
+/// failure, a GOAWAY, headers in two frames, SETTINGS first.
 const FRAMES: [(u8, &[u8]); 6] = [
     (0, b"\0\0\x01\x01\x04\0\0\0\x01\x88\0\0\x05\0\x01\0\0\0\x01hello"),
     (2, b"\0\0\x04\x08\0\0\0\0\x05\0\x01\0\0\0\0\x01\x01\x04\0\0\0\x05\x88\0\0\x05\x01\x05\0\0\0\x05\x00\x01a\x01b"),
@@ -200,13 +201,13 @@ const FRAMES: [(u8, &[u8]); 6] = [
     (17, b"\0\0\x06\x04\0\0\0\0\0\0\x03\0\0\0\x02HTTP/1.1 400 Bad Request\r\n"),
 ];
 
-/// Header blocks, each after its length: from appendix C of RFC 7541.
+/// Header blocks, each after its length, from appendix C of RFC 7541.
 const BLOCKS: [&[u8]; 2] = [
     b"\x11\x82\x86\x84\x41\x8c\xf1\xe3\xc2\xe5\xf2\x3a\x6b\xa0\xab\x90\xf4\xff\x0c\x82\x86\x84\xbe\x58\x86\xa8\xeb\x10\x64\x9c\xbf",
     b"\x02\x20\x88\x0d\x88\x40\x01a\x01b\x10\x01c\x01d\x62\x01e\x02\x3f\x21\x02\xbe\xbf",
 ];
 
-/// The first two bytes that `http1_response` reads: its choice and the seed of its cuts.
+/// The first two bytes for `http1_response`: its choice and the seed of its cuts.
 fn choice(case: &Case) -> [u8; 2] {
     let request = match case.request {
         Request::Get => 0,
@@ -223,7 +224,7 @@ fn choice(case: &Case) -> [u8; 2] {
     [request | tight | end << 4, 1]
 }
 
-/// Bytes that look random and are the same every time (SplitMix64).
+/// Reproducible pseudorandom bytes (SplitMix64).
 fn script(seed: u64, length: u64) -> Vec<u8> {
     let byte = |n: u64| {
         let state = (seed << 32 | n).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -305,7 +306,7 @@ fn main() -> io::Result<()> {
         write("tls", &format!("seed-{index}"), &script(index, 400))?;
         write("descriptors", &format!("seed-{index}"), &script(index, 800))?;
     }
-    // The byte before it asks to take the rest for descriptors as they are.
+    // The leading byte selects the use of the rest as descriptors, unchanged.
     for file in DescriptorPool::global().file_descriptor_protos() {
         let set = FileDescriptorSet {
             file: vec![file.clone()],
