@@ -1,4 +1,4 @@
-//! One call on a connection of its own: a loop around the machines of `http2` and `grpc`.
+//! One call on a separate connection: a loop around the machines of `http2` and `grpc`.
 
 use crate::message::{AnyResponse, ClientResponseResult};
 use crate::result::{conclude, failed, metadata};
@@ -12,19 +12,19 @@ use prost::Message as _;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// A call under way.
+/// A running call.
 pub(crate) struct Call {
     transport: Transport,
     connection: Connection,
     stream: StreamRef,
     replies: Replies,
     answer: Answer,
-    /// Until when the next step waits.
+    /// The time until which the next step waits.
     pause: Option<Instant>,
-    /// Bytes that a window held back, and whether they are the last.
+    /// Bytes that exceeded the window, and whether they are the last.
     unsent: Vec<u8>,
     end: EndStream,
-    /// How many messages were handed over.
+    /// The number of messages passed to the connection.
     sent: usize,
 }
 
@@ -34,12 +34,12 @@ struct Answer {
     reply: Reply,
     decompressor: Decompressor,
     result: ClientResponseResult,
-    /// How the call ended.
+    /// The end of the call.
     status: Option<Status>,
 }
 
 impl Call {
-    /// Opens the stream; the deadline runs from here.
+    /// Opens the stream and starts the deadline.
     pub(crate) fn open(
         mut transport: Transport,
         head: &Head,
@@ -85,7 +85,7 @@ impl Call {
         })
     }
 
-    /// Takes the steps, and returns their result.
+    /// Executes the steps, and returns the result of the call.
     pub(crate) fn run(
         mut self,
         mut steps: VecDeque<Step>,
@@ -107,7 +107,7 @@ impl Call {
         }
     }
 
-    /// Ends the call when its time is over, or when nothing comes for too long.
+    /// Ends the call after its deadline, or if it takes far too long.
     fn check_deadline(&mut self, since: Instant) {
         if is_past(self.answer.deadline) {
             self.end_with(Code::DEADLINE_EXCEEDED, "deadline exceeded");
@@ -116,14 +116,14 @@ impl Call {
         }
     }
 
-    /// Ends the call by ourselves, unless it has ended.
+    /// Ends the call on the client's side, unless it has ended.
     fn end_with(&mut self, code: Code, words: &str) {
         self.answer
             .status
             .get_or_insert_with(|| failed(code, words));
     }
 
-    /// Takes the next step, if it is its time.
+    /// Executes the next step, if it is due.
     fn take_step(&mut self, steps: &mut VecDeque<Step>, messages: &[Vec<u8>]) -> bool {
         if !self.unsent.is_empty() || self.pause.is_some_and(|until| until > Instant::now()) {
             return false;
@@ -143,7 +143,8 @@ impl Call {
             Step::Close => self.send(Vec::new(), EndStream::Yes),
             Step::Send(index) => {
                 self.sent = index + 1;
-                // The last message goes out with the end, as a unary call's only one must.
+                // The last message is sent with the end of the stream, which a unary call requires
+                // for its only message.
                 let is_last = steps.get(1) == Some(&Step::Close);
                 if is_last {
                     steps.pop_front();
@@ -160,7 +161,7 @@ impl Call {
         true
     }
 
-    /// Sends as much as windows allow.
+    /// Sends as much as the windows allow.
     fn send(&mut self, mut bytes: Vec<u8>, end: EndStream) {
         match self.connection.send_data(self.stream, &bytes, end) {
             Ok(count) => {
@@ -168,14 +169,14 @@ impl Call {
                 self.unsent = bytes;
                 self.end = end;
             }
-            // The stream's end has the reason.
+            // The end of the stream contains the reason.
             Err(_) => self.unsent.clear(),
         }
     }
 
-    /// Writes due output and reads input.
+    /// Writes pending output and reads input.
     fn exchange(&mut self) {
-        // A server that has closed may have sent the reason, which is read next.
+        // A server that has closed the connection may have sent the reason, which is read next.
         let _ = flush(&mut self.connection, &mut self.transport);
         let now = Instant::now();
         let until = [self.answer.deadline, self.pause]
@@ -210,11 +211,11 @@ impl Call {
         }
     }
 
-    /// Closes the connection in order, and returns the result of the call.
+    /// Closes the connection, and returns the result of the call.
     fn conclude(mut self, status: &Status, messages: usize) -> ClientResponseResult {
         self.connection.reset(self.stream, ErrorCode::CANCEL);
         self.connection.go_away(ErrorCode::NO_ERROR);
-        // The call has ended; whether the server still listens is no part of it.
+        // The call has ended; an error while closing does not matter.
         let _ = flush(&mut self.connection, &mut self.transport);
         let mut result = self.answer.result;
         if !status.is_ok() && self.replies == Replies::One {
@@ -225,7 +226,7 @@ impl Call {
 }
 
 impl Answer {
-    /// Takes an event of the call's stream.
+    /// Handles an event of the call's stream.
     fn take(&mut self, event: Event<'_>) {
         if self.status.is_some() {
             return;
@@ -273,7 +274,7 @@ impl Answer {
         }
     }
 
-    /// Takes bytes of messages.
+    /// Handles message bytes.
     fn data(&mut self, bytes: &[u8], end: bool) {
         let mut is_decoded = true;
         let payloads = &mut self.result.payloads;
@@ -291,18 +292,18 @@ impl Answer {
         }
     }
 
-    /// Ends the call by ourselves, unless it has ended.
+    /// Ends the call on the client's side, unless it has ended.
     fn fail(&mut self, code: Code, words: &str) {
         self.status.get_or_insert_with(|| failed(code, words));
     }
 }
 
-/// Whether there was a deadline and it has passed.
+/// Whether a deadline is set and has passed.
 fn is_past(deadline: Option<Instant>) -> bool {
     deadline.is_some_and(|deadline| deadline <= Instant::now())
 }
 
-/// Writes due output.
+/// Writes pending output.
 fn flush(connection: &mut Connection, transport: &mut Transport) -> Result<(), String> {
     while !connection.output().is_empty() {
         let count = connection.output().len();
@@ -313,7 +314,7 @@ fn flush(connection: &mut Connection, transport: &mut Transport) -> Result<(), S
     Ok(())
 }
 
-/// Passes on the events of the input.
+/// Passes the input to the connection, and its events to the call.
 fn drain(
     connection: &mut Connection,
     mut input: &[u8],

@@ -1,4 +1,4 @@
-//! From the suite's request to a call on the wire.
+//! Converts the suite's request to a call on the wire.
 
 use crate::call::Call;
 use crate::message::{ClientCompatRequest, ClientResponseResult};
@@ -10,7 +10,7 @@ use drumfire_grpc::{
 use drumfire_http2::{Head, Indexing};
 use std::time::Duration;
 
-/// The suite's names for what this client can.
+/// The suite's numbers for the features that this client supports.
 const HTTP_2: i32 = 2;
 const GRPC: i32 = 2;
 const PROTO: i32 = 1;
@@ -18,8 +18,8 @@ const PROTO: i32 = 1;
 /// Makes one call.
 ///
 /// # Errors
-/// When there is no call to speak of: the request asks for what this client can't, or there is no
-/// connection.
+/// If the call could not be made: the request needs a feature that this client does not support, or
+/// the connection failed.
 pub(crate) fn invoke(request: &ClientCompatRequest) -> Result<ClientResponseResult, String> {
     if (request.http_version, request.protocol, request.codec) != (HTTP_2, GRPC, PROTO) {
         return Err("only gRPC over HTTP/2 with protobuf is spoken here".to_owned());
@@ -52,7 +52,7 @@ fn encoding(compression: i32) -> Result<Encoding, String> {
     }
 }
 
-/// The expectations of the reply.
+/// The expected form of the reply.
 fn settings(request: &ClientCompatRequest, accepted: Encoding) -> ReplySettings {
     let mut settings = ReplySettings {
         replies: match request.stream_type {
@@ -69,7 +69,7 @@ fn settings(request: &ClientCompatRequest, accepted: Encoding) -> ReplySettings 
     settings
 }
 
-/// The messages, each with its prefix.
+/// The encoded messages, each with its prefix.
 fn messages(request: &ClientCompatRequest, encoding: Encoding) -> Result<Vec<Vec<u8>>, String> {
     let mut compressor = Compressor::new(encoding);
     let framed = request.request_messages.iter().map(|message| {

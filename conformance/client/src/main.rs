@@ -1,8 +1,8 @@
-//! The client that connectconformance drives: it reads calls from its standard input, makes each
-//! with the machines of `http2` and `grpc`, and writes the results to its standard output.
+//! The client that connectconformance runs. It reads calls from standard input, makes each call
+//! with the machines of `http2` and `grpc`, and writes the results to standard output.
 //!
-//! Both streams hold protobuf messages, each behind its length in four bytes, big-endian. The
-//! calls are made at the same time, each on a connection of its own.
+//! Both streams contain protobuf messages, each after its length in four big-endian bytes. The
+//! calls are concurrent, each on a separate connection.
 
 mod call;
 mod invocation;
@@ -18,9 +18,9 @@ use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// Calls that are made at a time.
+/// The number of concurrent calls.
 const PARALLEL: usize = 8;
-/// The longest message that the suite may send us.
+/// The maximum length of a message from the suite.
 const REQUEST_BYTES: u32 = 64 * 1024 * 1024;
 
 fn main() -> ExitCode {
@@ -65,7 +65,7 @@ fn answer(request: &ClientCompatRequest) -> ClientCompatResponse {
     answer
 }
 
-/// The next call; `None` at the input's end.
+/// The next call; `None` at the end of the input.
 fn read(requests: &Mutex<io::Stdin>) -> io::Result<Option<ClientCompatRequest>> {
     let guard = requests.lock().unwrap_or_else(PoisonError::into_inner);
     let mut input = guard.lock();

@@ -1,7 +1,7 @@
 //! The suite's messages (`connectrpc.conformance.v1`), as far as a client needs them.
 //!
-//! Fields that are only passed on stay as bytes: on the wire a message field and a `bytes` field
-//! are the same.
+//! Fields that are only forwarded stay bytes: on the wire, a message field and a `bytes` field are
+//! the same.
 
 use prost::Message;
 
@@ -26,12 +26,12 @@ pub(crate) struct ClientCompatRequest {
     pub(crate) host: String,
     #[prost(uint32, tag = "7")]
     pub(crate) port: u32,
-    /// The authority to trust, in PEM form; without one the call is made in plain text.
+    /// The trusted certificate authority, in PEM; without one, the call is in plain text.
     #[prost(bytes = "vec", tag = "8")]
     pub(crate) server_tls_cert: Vec<u8>,
     #[prost(message, optional, tag = "9")]
     pub(crate) client_tls_creds: Option<TlsCreds>,
-    /// 0 when there is none.
+    /// 0 if the request sets no limit.
     #[prost(uint32, tag = "10")]
     pub(crate) message_receive_limit: u32,
     #[prost(string, optional, tag = "11")]
@@ -52,12 +52,12 @@ pub(crate) struct ClientCompatRequest {
     pub(crate) request_delay_ms: u32,
     #[prost(message, optional, tag = "19")]
     pub(crate) cancel: Option<Cancel>,
-    /// A request as bytes, which only servers are tested with.
+    /// A raw request, used only in tests of servers.
     #[prost(bytes = "vec", optional, tag = "20")]
     pub(crate) raw_request: Option<Vec<u8>>,
 }
 
-/// A certificate chain and its key, in PEM form.
+/// A certificate chain and its key, in PEM.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub(crate) struct TlsCreds {
     #[prost(bytes = "vec", tag = "1")]
@@ -66,7 +66,7 @@ pub(crate) struct TlsCreds {
     pub(crate) key: Vec<u8>,
 }
 
-/// When to give a call up; one of the three.
+/// When to cancel a call; one of the three is set.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub(crate) struct Cancel {
     #[prost(bytes = "vec", optional, tag = "1")]
@@ -96,7 +96,7 @@ pub(crate) struct Any {
     pub(crate) value: Vec<u8>,
 }
 
-/// The result of a call: a response or, when the call could not be made at all, an error.
+/// The result of a call: a response, or an error if the call could not be made at all.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub(crate) struct ClientCompatResponse {
     #[prost(string, tag = "1")]
@@ -112,7 +112,7 @@ pub(crate) struct ClientCompatResponse {
 pub(crate) struct ClientResponseResult {
     #[prost(message, repeated, tag = "1")]
     pub(crate) response_headers: Vec<Header>,
-    /// `ConformancePayload` messages, as they came.
+    /// `ConformancePayload` messages, as received.
     #[prost(bytes = "vec", repeated, tag = "2")]
     pub(crate) payloads: Vec<Vec<u8>>,
     #[prost(message, optional, tag = "3")]
@@ -123,19 +123,19 @@ pub(crate) struct ClientResponseResult {
     pub(crate) num_unsent_requests: i32,
 }
 
-/// A status that is not OK.
+/// A status other than OK.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub(crate) struct Error {
     #[prost(int32, tag = "1")]
     pub(crate) code: i32,
     #[prost(string, optional, tag = "2")]
     pub(crate) message: Option<String>,
-    /// `google.protobuf.Any` messages, as they came.
+    /// `google.protobuf.Any` messages, as received.
     #[prost(bytes = "vec", repeated, tag = "3")]
     pub(crate) details: Vec<Vec<u8>>,
 }
 
-/// Why a call could not be made.
+/// The reason why a call could not be made.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub(crate) struct ClientErrorResult {
     #[prost(string, tag = "1")]
@@ -153,7 +153,7 @@ pub(crate) struct RpcStatus {
     pub(crate) details: Vec<Vec<u8>>,
 }
 
-/// A response of any method: all have their payload in the same field.
+/// A response of any method: all methods have the payload in the same field.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub(crate) struct AnyResponse {
     #[prost(bytes = "vec", optional, tag = "1")]

@@ -1,14 +1,14 @@
-//! The result of a call, in the suite's words.
+//! The result of a call, in the suite's types.
 
 use crate::message::{ClientResponseResult, Error, Header, RpcStatus};
 use drumfire_grpc::{Code, Status};
 use drumfire_http2::Headers;
 use prost::Message as _;
 
-/// Fields that are a status and no metadata.
+/// Fields that contain the status and are not metadata.
 const STATUS: [&str; 3] = ["grpc-status", "grpc-message", "grpc-status-details-bin"];
 
-/// Metadata, the values of each name together.
+/// Metadata, with the values of each name grouped.
 pub(crate) fn metadata(headers: Headers<'_>) -> Vec<Header> {
     let mut metadata: Vec<Header> = Vec::new();
     for (name, value) in headers.iter().filter(|(name, _)| !STATUS.contains(name)) {
@@ -24,7 +24,7 @@ pub(crate) fn metadata(headers: Headers<'_>) -> Vec<Header> {
     metadata
 }
 
-/// The status as an error; `None` when it is OK.
+/// The status as an error; `None` if it is OK.
 pub(crate) fn error(status: &Status) -> Option<Error> {
     if status.is_ok() {
         return None;
@@ -40,7 +40,7 @@ pub(crate) fn error(status: &Status) -> Option<Error> {
     })
 }
 
-/// Ends a call by ourselves.
+/// The status of a call that the client ends.
 pub(crate) fn failed(code: Code, words: &str) -> Status {
     Status {
         message: Some(words.into()),
@@ -48,7 +48,7 @@ pub(crate) fn failed(code: Code, words: &str) -> Status {
     }
 }
 
-/// Ends a result with a status.
+/// Completes a result with a status.
 pub(crate) fn conclude(
     mut result: ClientResponseResult,
     status: &Status,

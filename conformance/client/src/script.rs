@@ -1,21 +1,21 @@
-//! A client's steps in a call, one after the other.
+//! The sequence of a client's steps in a call.
 
 use crate::message::ClientCompatRequest;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// One thing to do.
+/// One step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// Wait.
     Pause(Duration),
     /// Send the message with this index.
     Send(usize),
-    /// Send nothing more.
+    /// End the client's stream.
     Close,
-    /// Wait for this number of messages.
+    /// Wait until this number of messages is received.
     Await(u64),
-    /// Give the call up.
+    /// Cancel the call.
     Cancel,
 }
 

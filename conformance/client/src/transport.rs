@@ -9,7 +9,7 @@ use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The longest a connection may take, and the longest that a call without a deadline may wait.
+/// The timeout of a connection, and of a wait in a call without a deadline.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 /// The size of a read.
 const BUFFER_BYTES: usize = 64 * 1024;
@@ -27,14 +27,14 @@ pub(crate) struct Transport {
 pub(crate) enum Received<'a> {
     /// These bytes.
     Bytes(&'a [u8]),
-    /// Nothing yet.
+    /// No bytes yet.
     Nothing,
     /// The server has closed or reset the connection.
     End,
 }
 
 impl Transport {
-    /// Connects by the request's settings, TLS handshake included.
+    /// Connects with the settings of the request, including the TLS handshake.
     pub(crate) fn connect(request: &ClientCompatRequest) -> Result<Self, String> {
         let port = u16::try_from(request.port).map_err(|error| error.to_string())?;
         let failed = |error: io::Error| format!("failed to connect: {error}");
@@ -72,9 +72,9 @@ impl Transport {
         Ok(())
     }
 
-    /// Reads available bytes, and waits for them up to `wait`.
+    /// Reads available bytes; waits for them up to `wait`.
     pub(crate) fn read(&mut self, wait: Duration) -> io::Result<Received<'_>> {
-        // Zero would mean to wait for ever.
+        // A timeout of zero would mean no timeout.
         let wait = wait.max(Duration::from_micros(1));
         self.socket.set_read_timeout(Some(wait))?;
         let read = match &mut self.tls {
@@ -95,7 +95,7 @@ impl Transport {
     }
 }
 
-/// Reads plain text; records that hold none are followed by another read.
+/// Reads plain text; records without plain text are followed by another read.
 fn read_tls(
     tls: &mut ClientConnection,
     socket: &mut TcpStream,
@@ -113,7 +113,7 @@ fn read_tls(
     }
 }
 
-/// The client's side of TLS: it trusts the request's certificate, and no other.
+/// The TLS client, which trusts only the certificate of the request.
 fn client(request: &ClientCompatRequest) -> Result<ClientConnection, String> {
     let text = |error: &dyn std::fmt::Display| format!("failed to set up TLS: {error}");
     let mut roots = RootCertStore::empty();

@@ -1,4 +1,4 @@
-//! The suite's verdict on our machines, case by case, as `conformance/grpc` asks for it.
+//! The suite's verdict on the client's machines, for the cases in `conformance/grpc`.
 
 #![expect(
     clippy::unwrap_used,
@@ -9,7 +9,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The suite needs four seconds; a machine that is busy may need many times that.
+/// The suite needs four seconds; a busy machine may need much longer.
 const SECONDS_MAX: &str = "240";
 
 #[test]
@@ -27,8 +27,7 @@ fn compression() {
     check("compression.yaml", 514);
 }
 
-/// Runs the suite; all of its cases must pass, but for those that are known to fail, and these
-/// must not.
+/// Runs the suite. All cases must pass except the known failing ones, and those must fail.
 fn check(configuration: &str, cases: usize) {
     let Some(suite) = suite("connectconformance") else {
         return;
@@ -54,7 +53,7 @@ fn check(configuration: &str, cases: usize) {
     }
 }
 
-/// The patterns of the list; each must have its reason.
+/// The patterns of the list; each must have a reason.
 fn known_failing(list: &str) -> Vec<String> {
     let entries = list
         .lines()
@@ -75,7 +74,7 @@ fn a_case_on_the_list_has_a_reason() {
     assert!(std::panic::catch_unwind(|| known_failing("**/a/b\n")).is_err());
 }
 
-/// Where a suite is; `None` and a word when it is not installed, which in CI is a failure.
+/// The path of a suite. If it is not installed, prints a hint and returns `None`; in CI it panics.
 fn suite(name: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("DRUMFIRE_SUITES")
         .map_or_else(|| repository().join("target/suites"), PathBuf::from);
