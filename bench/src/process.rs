@@ -52,9 +52,9 @@ pub enum Watch {
 /// A child that has ended.
 #[derive(Debug)]
 pub struct Finished {
-    /// Its standard output.
+    /// The standard output of the child.
     pub stdout: String,
-    /// Its standard error.
+    /// The standard error of the child.
     pub stderr: String,
     /// CPU time in user space. The sum with `system` is exact; the kernel samples the division.
     pub user: Nanos,
@@ -112,9 +112,9 @@ pub struct Group {
 /// One client of a group.
 #[derive(Debug, Default)]
 pub struct Member {
-    /// Its standard output.
+    /// The standard output of the client.
     pub stdout: String,
-    /// Its standard error.
+    /// The standard error of the client.
     pub stderr: String,
     /// Peak of resident memory in bytes; 0 unless watched.
     pub peak_bytes: u64,

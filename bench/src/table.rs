@@ -5,11 +5,11 @@ use std::fmt;
 /// The target of a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Target {
-    /// At most this.
+    /// At most this value.
     AtMost(f64),
-    /// At least this.
+    /// At least this value.
     AtLeast(f64),
-    /// Exactly this.
+    /// Exactly this value.
     Exactly(f64),
 }
 

@@ -8,7 +8,7 @@ use std::process::Command;
 /// The maximum difference of a quantile from the capture's, plus one part in [`PART`] of it, on a
 /// machine that is shared. With the program's clock, the median differs by about 40 µs.
 const SLACK_NS: i64 = 10_000;
-/// One part in this many.
+/// The divisor of the relative slack.
 const PART: i64 = 100;
 /// The program's exit code if the system refuses namespaces or packet sockets.
 const REFUSED: i32 = 3;

@@ -45,9 +45,9 @@ pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
 /// kilobytes of 1000 bytes. Each is the median of a tenth of all readings.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Resident {
-    /// At the start.
+    /// Memory at the start of the run.
     pub(super) start: f64,
-    /// At the end.
+    /// Memory at the end of the run.
     pub(super) end: f64,
 }
 

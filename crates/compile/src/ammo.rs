@@ -37,13 +37,13 @@ use std::sync::Arc;
 /// The fastest replay, as a multiple of the file's own times; the slowest is its inverse.
 const SPEED_MAX: f64 = 1_000_000.0;
 
-/// The requests of a file, with the settings of their pool and the request that names the file. A
+/// The requests of a file, with the settings of their pool and the request that refers to it. A
 /// value is made for one file and used once, by [`AmmoRequests::add`] or
 /// [`AmmoRequests::add_calls`].
 pub(crate) struct AmmoRequests<'a> {
-    /// The pool, whose only request names the file.
+    /// The pool; its only request refers to the file.
     pub(crate) pool: &'a Pool,
-    /// The request that names the file. Its checks and timeout apply to all requests of the file.
+    /// The request that refers to the file. Its checks and timeout apply to all requests of the file.
     pub(crate) request: &'a Request,
     /// The document's keys about the file.
     pub(crate) written: &'a Written,
@@ -251,10 +251,10 @@ impl AmmoRequests<'_> {
     }
 
     /// The plan's fields: first the fields written beside the file, which may override the file's
-    /// fields, then the fields of the pool whose names neither contains.
+    /// fields, then the fields of the pool with other names.
     ///
-    /// The index of a varying field among all fields is its identity, from which its random values
-    /// follow.
+    /// The index of a varying field among all fields is its identity, which determines its random
+    /// values.
     fn planned(&self) -> Vec<AmmoField> {
         let own = match is_on(&self.written.override_headers) {
             true => Precedence::Plan,

@@ -29,7 +29,7 @@ pub(crate) fn checked<T>(
                 let pool = &pools[flaw.pool.unwrap_or(0)];
                 let key = match (flaw.key, pool.scenario.is_empty()) {
                     ("scenario", false) => "requests",
-                    // The flaw says that the scenario has no requests; the mistake was already
+                    // The flaw is a scenario without requests, whose mistake was already
                     // noted at the scenario.
                     ("requests", false) => continue,
                     (key, _) => key,

@@ -330,7 +330,7 @@ fn ask_at_most(count: Option<u64>, written: &Pool, pool: &mut drumfire_plan::Poo
 /// The server of a pool's calls, and the way to it.
 ///
 /// This value passes the check of a plan. A flaw in a setting is therefore found before the server
-/// is contacted, and the question takes the same way as the calls: the same proxy, socket,
+/// is contacted, and the request for the schema has the same path as the calls: proxy, socket,
 /// certificates and timeouts.
 fn server(
     document: &Document,

@@ -38,8 +38,8 @@ pub(crate) fn of(written: &Written, scope: &mut Scope<'_>) -> Crew {
     }
 }
 
-/// Users who start one by one by a law: as many as the law has starts, or the number written beside
-/// the law.
+/// Users that start one by one according to a law. Their number is the number of the law's starts, or
+/// the number written next to the law.
 fn by_starts(start: &Text, number: Option<&Text>, scope: &mut Scope<'_>) -> Option<Users> {
     let most = match number {
         None => None,

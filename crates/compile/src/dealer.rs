@@ -66,7 +66,7 @@ impl<'a> Dealer<'a> {
         }
     }
 
-    /// Records the pool just made, from which the parts of later pools follow. `None` means that
+    /// Records the pool just made, which determines the parts of later pools. `None` means that
     /// the pool could not be made.
     pub(crate) fn made(&mut self, pool: Option<&drumfire_plan::Pool>, scope: &mut Scope<'_>) {
         let users = pool.and_then(drumfire_plan::Pool::users_most);

@@ -59,7 +59,7 @@ pub trait Host: Environment {
         path.into()
     }
 
-    /// The schema of a server, fetched by reflection. May take up to the question's time limit.
+    /// Fetches the schema of a server by reflection. May take up to the time limit of `question`.
     fn schema(&self, question: &SchemaQuestion<'_>) -> Result<Schema, HostError> {
         let _ = question;
         Err(HostError {

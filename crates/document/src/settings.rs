@@ -1,8 +1,8 @@
 //! The settings of a pool, or of every pool, apart from its load and its requests.
 //!
-//! Each group is a layer: a pool's group takes absent values from the same group of the defaults, value
-//! by value. A list (of header fields, of rules) is one
-//! value, unless its key says otherwise.
+//! Each group is a layer: a pool's group takes absent values from the same group of the defaults,
+//! value by value. A list (of header fields, of rules) is one value, unless its key defines
+//! otherwise.
 
 mod calls;
 mod http;

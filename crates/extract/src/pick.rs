@@ -26,9 +26,9 @@ pub(crate) enum Pick {
 /// The output form of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// As a text.
+    /// The plain text.
     Plain,
-    /// As an element of a JSON array.
+    /// An element of a JSON array.
     Json,
 }
 

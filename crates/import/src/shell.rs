@@ -36,9 +36,9 @@ pub fn shell_words(line: &str) -> Result<Vec<String>, String> {
 /// The meaning of `;`, `&`, `|`, `#` and a line end outside of quotes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Operators {
-    /// They end a command, and `#` begins a comment.
+    /// All of them end a command, except that `#` begins a comment.
     End,
-    /// They are ordinary characters, and a line end is a blank.
+    /// All of them are ordinary characters, except that a line end is a blank.
     Letters,
 }
 

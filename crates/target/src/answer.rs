@@ -25,7 +25,7 @@ pub(crate) enum Constancy {
     Varying,
 }
 
-/// Whether a request belongs to the load or only asks about it.
+/// Whether a request is part of the load, or only inspects the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Counting {
     Counted,

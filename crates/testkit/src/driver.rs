@@ -145,7 +145,7 @@ impl SimIo {
         self.advance(then);
     }
 
-    /// Lets time pass for the client, which stands still during its pauses.
+    /// Advances the client's time. The client does not run during its pauses.
     fn advance(&mut self, to: Nanos) {
         self.now = self.now.max(to);
         if !self.begun {
@@ -163,8 +163,8 @@ impl SimIo {
         }
     }
 
-    /// Lets time pass in a wait; returns `true` if another thread ended it early. If the client
-    /// then stands still, the other threads catch up first.
+    /// Advances time in a wait; returns `true` if another thread ended the wait early. If the
+    /// client then pauses, the other threads catch up first.
     fn sleep(&mut self, until: Nanos) -> bool {
         if !self.begun {
             self.advance(until);

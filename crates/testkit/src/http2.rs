@@ -75,7 +75,7 @@ pub(crate) struct Going {
 /// The last stream ID in a GOAWAY.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LastId {
-    /// This one.
+    /// This stream ID.
     Of(u32),
     /// The last stream that has arrived.
     Come,

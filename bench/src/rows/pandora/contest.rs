@@ -13,9 +13,9 @@ use std::process::Command;
 /// How the requests of a client are counted.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Count {
-    /// By its own output.
+    /// The client prints its count.
     Printed(fn(&str) -> Option<Claim>),
-    /// By nginx, for clients that print no count, or an incomplete one.
+    /// nginx counts, for clients that print no count, or an incomplete one.
     Nginx,
 }
 

@@ -22,7 +22,7 @@ const HEALTHY: Nanos = Nanos::from_secs(4);
 /// The time for which a killed server is down.
 const AWAY: Nanos = Nanos::from_secs(1);
 
-/// The time for which a frozen server stands still.
+/// The time for which a server is frozen.
 const FROZEN: Nanos = Nanos::from_millis(2_500);
 
 /// The window in which a recovered server must receive its share of the rate.

@@ -158,7 +158,7 @@ fn single_intervals_of_a_late_generator_are_left_out() {
     assert!((ran.found().rate / 907.9 - 1.0).abs() < 0.04);
 }
 
-/// The generator stands still at the end of an interval, which is known only in the next one.
+/// The generator freezes at the end of an interval, which is known only in the next interval.
 #[test]
 fn requests_that_a_generator_made_late_are_taken_back() {
     let ran = run_until(

@@ -38,12 +38,12 @@ pub(super) struct Socket {
     pub(super) exists: bool,
 }
 
-/// When the target's name is looked up.
+/// The component that resolves the target's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LookedUp {
-    /// By gRPC, before dialing. After a failed look-up, gRPC has no address to try.
+    /// gRPC, before dialing. After a failed look-up, gRPC has no address to try.
     Before,
-    /// By the dialer.
+    /// The dialer.
     WhenDialing,
 }
 

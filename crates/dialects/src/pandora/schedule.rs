@@ -227,11 +227,11 @@ impl Piece {
 /// The end of a piece.
 #[derive(Clone, Copy, Debug)]
 enum End {
-    /// At the end of its length.
+    /// The piece ends at its full length.
     Whole,
-    /// At its start: the piece has no complete token.
+    /// The piece ends at its start, because it has no complete token.
     Nothing,
-    /// After the last complete token, and at most at the incomplete token.
+    /// The piece ends after the last complete token, and at most at the incomplete token.
     Within { above: Nanos, at_most: Nanos },
 }
 

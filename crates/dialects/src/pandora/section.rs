@@ -377,7 +377,7 @@ impl<'a> Section<'a> {
         found.copied()
     }
 
-    /// Notes the keys that no reader has asked for.
+    /// Notes the keys that no reader has requested.
     pub(super) fn finish(self) {
         let is_known = |key: &str| {
             self.asked

@@ -26,7 +26,7 @@ pub enum Step {
 pub struct Branch {
     /// The condition.
     pub condition: Text,
-    /// The steps if it holds.
+    /// The steps if the condition holds.
     pub steps: Vec<Step>,
     /// The steps otherwise.
     pub otherwise: Vec<Step>,

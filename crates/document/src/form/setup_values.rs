@@ -4,7 +4,7 @@
 //! them, so that the rest of the document can be checked. Values that contain one are *late*, and
 //! the setup itself must do without them. While references are resolved, each value is resolved
 //! between [`SetupValues::uses`] and [`SetupValues::note_value`] or [`SetupValues::note_variable`],
-//! which thus detect whether the value is late, through any number of variables.
+//! which therefore detect late values, through any number of variables.
 //!
 //! The values come from a server's responses and are inserted into the text of a plan. Therefore no
 //! value may contain a template, or begin one together with the adjacent text: otherwise the server

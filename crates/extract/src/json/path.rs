@@ -46,9 +46,9 @@ pub(super) struct Slice {
 /// A condition for a member or element (RFC 9535, section 2.3.5).
 #[derive(Clone, Debug)]
 pub(super) enum Filter {
-    /// At least one of them holds.
+    /// At least one condition holds.
     Any(Vec<Self>),
-    /// All of them hold.
+    /// All conditions hold.
     All(Vec<Self>),
     Not(Box<Self>),
     /// The query has at least one result.

@@ -20,7 +20,7 @@ struct Counting;
 // SAFETY: every call is passed on to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // A thread that is ending has no counter any more, and nothing to count.
+        // A thread that is ending has lost its counter, and its allocations do not matter.
         let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
         // SAFETY: the caller keeps the contract of `alloc`.
         unsafe { System.alloc(layout) }

@@ -56,7 +56,7 @@ fn keys_of_archives_and_entries() {
             row("_own", json!(1)),
         ],
     );
-    // Their times define pauses, which this test does not request.
+    // The times of entries define pauses, which this test does not request.
     let timeless = Shape {
         of: keys::ENTRY.of,
         used: &[("request", crate::shape::Inner::Value)],

@@ -61,7 +61,7 @@ impl Table {
         Ok(names.iter().enumerate().map(column).collect())
     }
 
-    /// Its first record.
+    /// The first record of the file.
     fn first(&self, host: &dyn Host) -> Result<csv::StringRecord, String> {
         let mut bytes = vec![0; FIRST_BYTES];
         let read = host
