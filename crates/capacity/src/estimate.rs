@@ -50,9 +50,9 @@ const TREND_ERRORS: f64 = 5.0;
 /// The number of requests in a burst of a queue at its capacity, for a hold with too few bursts to
 /// measure it.
 ///
-/// Waiting times beyond the bound T are exponential with a mean of T / g, for a p99 with g = ln
-/// 100. A queue that exceeds T by this mean takes T / g / (1 − ρ) to shrink, and as long to grow;
-/// and with e = g · ρ / (1 − ρ), 1 / (1 − ρ) is 1 + e / g.
+/// Waiting times beyond the bound T are exponential with a mean of T / g; a p99 has g = ln 100. A
+/// queue that exceeds T by this mean takes T / g / (1 − ρ) to shrink, and as long to grow. With
+/// e = g · ρ / (1 − ρ), 1 / (1 − ρ) is 1 + e / g.
 fn burst(rate: f64, elasticity: f64, slo: &Slo) -> f64 {
     let bound = slo.response.map_or(0.0, Nanos::as_secs_f64);
     let tail = (1.0 / slo.share).ln().max(1.0);
