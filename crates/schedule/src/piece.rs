@@ -221,7 +221,7 @@ impl Pieces {
         let (end, room) = (stairs.end(), COUNT_LIMIT - self.count);
         let count = match end {
             Some(_) => stairs.count(),
-            None => stairs.count().min(room), // its end is beyond the limit
+            None => stairs.count().min(room), // its end is out of range
         };
         let duration = end.map_or(Nanos::MAX, Nanos);
         self.push(PieceKind::Stairs(Arc::new(stairs)), duration, count, place)
@@ -235,7 +235,7 @@ impl Pieces {
     ) -> Result<(), ScheduleError> {
         let span = duration.0.min(u64::MAX - self.end);
         let count = match (count_at(&curve, span), duration) {
-            (count, Nanos::MAX) => count.min(COUNT_LIMIT - self.count), // its end is beyond the limit
+            (count, Nanos::MAX) => count.min(COUNT_LIMIT - self.count), // its end is out of range
             (COUNT_LIMIT, _) => return Err(ScheduleError::TooManyArrivals { piece: place }),
             (count, _) => count,
         };
