@@ -518,7 +518,7 @@ pub struct Error {
     pub count: u64,
 }
 
-/// ?
+/// The body of a failed response: an example of a failure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(JsonSchema))]
 pub struct FailedBody {
@@ -537,7 +537,7 @@ pub struct FailedBody {
     pub body: String,
 }
 
-/// ?
+/// One of the slowest requests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(JsonSchema))]
 pub struct Slow {
