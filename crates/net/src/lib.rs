@@ -25,6 +25,7 @@ mod tls;
 mod transfer;
 mod tsc;
 mod waker;
+mod yielding;
 
 pub use child::end_with_this;
 pub use clock::Clock;
@@ -35,7 +36,7 @@ pub use native::{Native, NativeOptions, Stamping, Waiting, waits_in_one_call};
 pub use post::{PostAnswer, PostTarget};
 pub use process::{
     StealTimes, address_space, address_space_limit, descriptor_limit, descriptors_open,
-    ephemeral_ports, raise_descriptor_limit, resident_memory, steal_times, yield_to_others,
+    ephemeral_ports, raise_descriptor_limit, resident_memory, steal_times,
 };
 pub use resolve::{ResolveError, Resolved, resolve};
 pub use socket::is_own_address;
@@ -47,3 +48,4 @@ pub use tls::{
 };
 pub use transfer::{Progress, Received};
 pub use waker::Waker;
+pub use yielding::yield_to_others;

@@ -99,26 +99,6 @@ pub fn steal_times() -> Option<StealTimes> {
     })
 }
 
-/// Lets other threads run before the calling one if the processors are busy. For threads that only
-/// report on a run.
-///
-/// On Linux the thread gets the idle policy (sched(7), `SCHED_IDLE`): a worker that wakes on its
-/// core interrupts it at once. A lower weight alone, nice(2), does not do that: the scheduler lets
-/// a thread finish its slice of some 3 ms, regardless of its weight. On other systems nothing is
-/// changed, because the policy there applies to the whole process.
-pub fn yield_to_others() {
-    #[cfg(target_os = "linux")]
-    {
-        // SAFETY: an integer array, for which all bits 0 are a value.
-        #[expect(unsafe_code, reason = "no crate in use has this call")]
-        let idle: libc::sched_param = unsafe { std::mem::zeroed() };
-        // If the call is refused, the thread competes with the others, but works the same.
-        // SAFETY: the pointer is to a value that outlives the call; thread 0 is the calling one.
-        #[expect(unsafe_code, reason = "no crate in use has this call")]
-        let _refused = unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &raw const idle) };
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
