@@ -13,6 +13,7 @@ use signal_hook::consts::{
 use signal_hook::flag;
 use signal_hook::iterator::Signals as Iterator;
 use signal_hook::low_level;
+use std::fs;
 use std::io::{self, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -29,8 +30,15 @@ const QUIT: i32 = 2;
 /// process.
 static QUITS_AS_GO: AtomicBool = AtomicBool::new(false);
 
-/// The time for the report and the last results after the second signal.
+/// The time for the report and the last results after the second signal, without the time for which
+/// the main thread waited for a core.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The maximum of [`PATIENCE`] with that time.
+const PATIENCE_MAX: Duration = Duration::from_secs(60);
+
+/// The time between two looks at the main thread.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// The time to print the final message.
 const LAST_WORD: Duration = Duration::from_millis(200);
@@ -184,7 +192,12 @@ impl State {
 
 /// Ends a program that did not end in time.
 fn give_up() {
-    thread::sleep(PATIENCE);
+    let before = waited();
+    let mut slept = Duration::ZERO;
+    while slept < PATIENCE_MAX.min(PATIENCE + waited().saturating_sub(before)) {
+        thread::sleep(LOOK);
+        slept += LOOK;
+    }
     drumfire_screen::restore();
     // Standard error may block the program, so nothing waits for this message.
     let _unsaid = thread::Builder::new().spawn(|| {
@@ -196,6 +209,14 @@ fn give_up() {
     });
     thread::sleep(LAST_WORD);
     low_level::exit(INTERRUPTED);
+}
+
+/// The total time for which the main thread was ready and had no core; zero if the kernel does not
+/// report it.
+fn waited() -> Duration {
+    let text = fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
+    let nanos = text.split_whitespace().nth(1);
+    Duration::from_nanos(nanos.and_then(|nanos| nanos.parse().ok()).unwrap_or(0))
 }
 
 /// Ends the program on SIGQUIT as Go's runtime does, but without the stacks of its threads.
@@ -230,7 +251,7 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
 
 /// Whether SIGHUP was ignored when the program started; `false` if the kernel does not report it.
 pub(crate) fn ignores_hangup() -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     // One bit per signal; the lowest bit is signal 1.
     let mask = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());

@@ -25,8 +25,10 @@ const LEAST: Size = Size::new(80, 24);
 /// The alternate screen without a cursor and without wrapping at its right edge.
 const ENTER: &[u8] = b"\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J";
 const LEAVE: &[u8] = b"\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l";
-/// The time that [`restore`] waits for the writing thread.
+/// The time that [`restore`] waits for the writing thread while the terminal accepts bytes.
 const PATIENCE: Duration = Duration::from_millis(200);
+/// The time that [`restore`] waits for a terminal that accepts no bytes.
+const PATIENCE_MAX: Duration = Duration::from_secs(2);
 
 /// The terminal's modes before the screen, while it is shown. The lock is never held during a
 /// write.
@@ -67,8 +69,8 @@ pub fn fitness() -> Fitness {
 /// Leaves the screen if it is shown, before the program ends in another way than by the end of its
 /// run. The screen is not shown again.
 ///
-/// If another thread is writing, this function waits briefly for it. Afterwards, either the
-/// terminal accepts no bytes and cannot be left, or the thread has no core and its frame is cut.
+/// If another thread is writing, this function waits for it briefly, and longer if the terminal
+/// accepts no bytes, as its reader may have no core. If that lasts, only the modes are restored.
 pub fn restore() {
     IS_ENDING.store(true, Ordering::SeqCst);
     let mut waited = Duration::ZERO;
@@ -77,7 +79,15 @@ pub fn restore() {
         match WRITER.try_lock() {
             Ok(writer) => break Some(writer),
             Err(TryLockError::Poisoned(writer)) => break Some(writer.into_inner()),
-            Err(TryLockError::WouldBlock) if waited < PATIENCE => {
+            // The writing thread has no core, and its frame is cut.
+            Err(TryLockError::WouldBlock) if waited >= PATIENCE && takes_bytes() => break None,
+            Err(TryLockError::WouldBlock) if waited >= PATIENCE_MAX => {
+                if let Some(modes) = lock(&BEFORE).take() {
+                    let _gone = tcsetattr(stdin(), OptionalActions::Now, &modes);
+                }
+                return;
+            }
+            Err(TryLockError::WouldBlock) => {
                 #[expect(
                     clippy::disallowed_methods,
                     reason = "an end must not wait for a terminal"
@@ -85,12 +95,10 @@ pub fn restore() {
                 sleep(step);
                 waited += step;
             }
-            Err(TryLockError::WouldBlock) => break None,
         }
     };
-    if writer.is_some() || takes_bytes() {
-        undo();
-    }
+    undo();
+    drop(writer);
 }
 
 /// Whether the terminal accepts bytes now.
