@@ -26,6 +26,7 @@ pub mod reference;
 pub mod sleeping;
 pub mod sources;
 pub mod third_party;
+pub mod tuple_parameters;
 pub mod type_size;
 pub mod words;
 
@@ -60,6 +61,7 @@ pub const CHECKS: &[(&str, Check)] = &[
     ("type size", type_size::check),
     ("impl place", impl_place::check),
     ("impl size", impl_size::check),
+    ("tuple parameters", tuple_parameters::check),
     ("file names", file_names::check),
     ("words", words::check),
     ("prose", prose::check),

@@ -559,7 +559,8 @@ impl Search {
         let medians = trial
             .and_then(|trial| medians::trend(&self.bracket.medians, trial.rate, &trial.medians));
         medians.or_else(|| {
-            let (from, to) = self.levels().map(rates)?;
+            let (from, to) = self.levels()?;
+            let (from, to) = (from.exp(), to.exp());
             Some(Trend::Capacity { from, to })
         })
     }
@@ -834,10 +835,6 @@ impl Search {
             why,
         })
     }
-}
-
-fn rates((from, to): (f64, f64)) -> (f64, f64) {
-    (from.exp(), to.exp())
 }
 
 /// Whether the shares at these rates are about the same.
