@@ -205,7 +205,7 @@ fn a_leap_of_the_clock_changes_no_time() {
 /// A disk that is really full: storing ends and is reported, and the load continues.
 #[test]
 fn a_disk_without_room_ends_the_storing_alone() {
-    if !lab::has("unshare") || !lab::is_root() {
+    if !lab::mounts() {
         return;
     }
     let serve = Serve::new("");

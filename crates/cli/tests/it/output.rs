@@ -196,7 +196,7 @@ fn a_bare_environment_and_closed_descriptors_are_enough() {
 /// Without /proc, and with a read-only root.
 #[test]
 fn a_bare_machine_is_enough() {
-    if !lab::is_root() || !lab::has("unshare") {
+    if !lab::mounts() {
         return;
     }
     let serve = Serve::new("");

@@ -9,9 +9,7 @@ use std::time::Instant;
 /// A program in a mount namespace with another file as `/etc/hosts`; `None` if the machine does not
 /// allow this.
 fn with_hosts(program: &Command, hosts: &str) -> Option<Command> {
-    let may = lab::has("unshare") && lab::is_root();
-    if !may || !lab::run(lab::program("unshare").args(["-m", "true"])) {
-        lab::lacks("mount namespaces");
+    if !lab::mounts() {
         return None;
     }
     let mut command = neutral(lab::program("unshare"));

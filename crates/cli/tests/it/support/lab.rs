@@ -193,6 +193,15 @@ pub(crate) fn unread(near: SocketAddr, far: SocketAddr) -> Option<u64> {
     is_it.then_some(word(72)?.into())
 }
 
+/// Whether a program can run with its own mounts, `unshare -m`.
+pub(crate) fn mounts() -> bool {
+    let can = has("unshare") && is_root() && run(program("unshare").args(["-m", "true"]));
+    if !can {
+        lacks("mount namespaces");
+    }
+    can
+}
+
 /// A network namespace with its own loopback.
 #[derive(Debug)]
 pub(crate) struct Namespace(String);
@@ -211,9 +220,11 @@ impl Namespace {
             return None;
         }
         let namespace = Self(name);
-        assert!(run(namespace
-            .command("ip")
-            .args(["link", "set", "lo", "up"])));
+        // A container may allow the namespace, but no program in it.
+        if !run(namespace.command("ip").args(["link", "set", "lo", "up"])) {
+            lacks("network namespaces");
+            return None;
+        }
         Some(namespace)
     }
 
