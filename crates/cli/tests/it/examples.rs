@@ -44,6 +44,10 @@ fn adapted(plan: &str, plain: u16, sealed: u16) -> String {
         let line = ["<500ms", "<1s", "<2s", "<5s"]
             .iter()
             .fold(line.to_owned(), |line, bound| line.replace(bound, "<60s"));
+        let line = match line.split_once("timeout: ") {
+            Some((before, _)) => format!("{before}timeout: 60s"),
+            None => line,
+        };
         let after = ["after: ", "after = \""].iter();
         let mut found = after.filter_map(|key| Some((key, line.split_once(key)?)));
         match found.next_back() {
