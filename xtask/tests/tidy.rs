@@ -66,6 +66,11 @@ fn types_of_engine_do_one_thing() {
 }
 
 #[test]
+fn parameters_have_names() {
+    clean(xtask::tuple_parameters::check);
+}
+
+#[test]
 fn file_names_say_something() {
     clean(xtask::file_names::check);
 }
