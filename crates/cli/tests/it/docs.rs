@@ -209,6 +209,8 @@ impl Stage {
         let address = plain.address();
         let list = format!("http://{address}/a\n# a comment\n\nhttp://{address}/b\n");
         folder.write("urls.txt", list);
+        let scaffold = Process::start(&mut drumfire(["new"])).finish(LIMIT);
+        folder.write("visit.yaml", scaffold.stdout);
         folder.write("times.txt", "0\n50ms\n0.1\n");
         folder.write("people.csv", "name,city\nAda,London\nGrace,New York\n");
         folder.write("greeter.proto", GREETER);

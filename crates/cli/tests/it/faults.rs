@@ -148,7 +148,8 @@ fn a_vanished_peer_costs_timeouts_and_no_hang() {
 fn a_forgotten_connection_is_found_dead_and_replaced() {
     let Some(link) = Link::new() else { return };
     let _serve = serve_in(&link.0);
-    let line = "--http2 -c 1 --streams 100 -r 50/s -z 5s --timeout 500ms --ping 1h \
+    // The link can forget late on a busy machine, and the run must be longer than that.
+    let line = "--http2 -c 1 --streams 100 -r 50/s -z 15s --timeout 500ms --ping 1h \
                 --ping-timeout 1s http://127.0.0.1:9000/";
     let process = start_in(&link.0, line);
     // Some requests share a packet with others.
@@ -157,7 +158,7 @@ fn a_forgotten_connection_is_found_dead_and_replaced() {
     let report = load_of(process);
     report.balances();
     let short = report.short();
-    assert_eq!(report.n("requests.intended"), 250, "{short:#}");
+    assert_eq!(report.n("requests.intended"), 750, "{short:#}");
     assert_eq!(
         report.kinds(),
         ["timeout:head", "timeout:ping"],
