@@ -316,12 +316,15 @@ where
         templates.join(&also);
     }
 
-    /// Adds the test of a condition, with an unknown jump destination. Returns its index if the
-    /// condition is valid; the caller sets the destination with [`Self::jump_here`].
+    /// Adds the test of a condition, whose jump is not known yet. Returns the index of the test
+    /// unless the condition has a mistake. The caller sets the jump with [`Self::jump_here`] when it
+    /// has reached the place.
     fn ask(&mut self, text: &Text, templates: &TemplateScope) -> Option<usize> {
         let place = self.place();
         let condition = Condition::compile(&text.value, place, &templates.for_values());
         let condition = self.scope.found.ok(&text.place, condition)?;
+        let tried = templates.try_condition(&condition, &text.place);
+        self.scope.found.ok(&text.place, tried)?;
         self.made.bound(condition.count());
         self.steps.push(Step::If {
             condition: Arc::new(condition),

@@ -21,7 +21,7 @@ use drumfire_document::{Field, Pool, Text};
 use drumfire_extract::Rules;
 use drumfire_plan::{
     CallSteps, DataError, Datum, Finding, Functions, Inspection, Mismatch, MismatchKind,
-    RequestContext, Response, Taken, VariableId, secret,
+    RequestContext, Response, Taken, ValueForm, VariableId, secret,
 };
 use drumfire_script::Script;
 use drumfire_units::{ByteSize, utf8};
@@ -178,11 +178,12 @@ impl ScriptRules {
         Err(Mismatch { kind, reason })
     }
 
-    /// The value that a function takes from a response. JSON is kept as its text. A function that
-    /// returns nothing has found nothing, and fails the exchange like an extractor.
-    fn taken(&self, take: &ScriptTake, seen: &Datum) -> Result<String, Mismatch> {
+    /// The value that a function takes from a response: its text and its type. A function that
+    /// returns nothing fails the exchange, as an extractor without a value does.
+    fn taken(&self, take: &ScriptTake, seen: &Datum) -> Result<(String, ValueForm), Mismatch> {
         match self.call(&take.function, seen).map_err(failed)? {
-            Some(Datum::Text(text) | Datum::Json(text)) => Ok(text),
+            Some(Datum::Text(text)) => Ok((text, ValueForm::Text)),
+            Some(Datum::Json(text)) => Ok((text, ValueForm::Json)),
             None => Err(Mismatch {
                 kind: MismatchKind::Missing,
                 reason: format!("js {} returned nothing", take.function),
@@ -216,9 +217,9 @@ impl Inspection for ScriptRules {
         }
         for take in &self.takes {
             taken.take(take.variable, |out| {
-                let text = self.taken(take, &seen)?;
+                let (text, form) = self.taken(take, &seen)?;
                 out.push_str(&text);
-                Ok(())
+                Ok(form)
             })?;
         }
         Ok(())
@@ -243,7 +244,7 @@ impl Inspection for ScriptRules {
             variable: Some(take.name.clone()),
             result: match self.taken(take, &seen) {
                 Ok(_) if secret::is_secret(&take.name) => Ok(Some(secret::MASK.to_owned())),
-                Ok(text) => Ok(Some(text)),
+                Ok((text, _)) => Ok(Some(text)),
                 Err(mismatch) => Err(mismatch.reason),
             },
         }));

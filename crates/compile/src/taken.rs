@@ -55,9 +55,9 @@ impl Inspection for Recorded {
 
     fn inspect(&self, response: &Response<'_>, taken: &mut Taken) -> Result<(), Mismatch> {
         let result = self.inspection.inspect(response, taken);
-        // Values are kept even if a later rule failed: a teardown may need the id of an object that
-        // a failed setup created.
-        for (variable, value) in taken.iter() {
+        // Also where a later rule failed: a teardown may need the id of what a failed setup has
+        // made.
+        for (variable, _, value) in taken.iter() {
             let mut names = self.names.iter();
             if let Some((_, name)) = names.find(|(known, _)| *known == variable) {
                 self.taken.keep(name, value);

@@ -8,21 +8,26 @@
 //! has values for all variables that are set, so that each template can be rendered immediately for
 //! the first user's request.
 //!
-//! A value from a response or a loop counter is known only during the run. [`STAND_IN`] represents
-//! it, but its form may differ: a template that reads such a variable, directly or through another
-//! one, may fail when it is tried ([`TemplateScope::tried`]). An unknown name is still a mistake.
+//! A value that comes from a response, or counts the passes of a loop, is known only in the run.
+//! [`STAND_IN`] is used instead, and its type means nothing: a template that reads such a variable,
+//! directly or through another variable, may fail when it is tried ([`TemplateScope::tried`]). An
+//! unknown name is an error in any case.
 
 use crate::scope::Scope;
-use drumfire_data::{SetValue, Sources, Template, Text as Kind, TextTemplate as _};
+use drumfire_data::{Condition, SetValue, Sources, Template, Text as Kind, TextTemplate as _};
 use drumfire_document::{Field, Place, Step as Written, Text};
 use drumfire_plan::{
-    DataError, Functions, RequestContext, Step, Value as _, VariableId, Variables,
+    Condition as _, DataError, Functions, RequestContext, Step, Value as _, ValueForm, VariableId,
+    Variables,
 };
 use std::sync::Arc;
 
-/// The value with which templates are tried for a value that is known only during the run. The
-/// stand-in is valid in a URL, and is a number.
+/// The value with which templates are tried instead of one that is known only in the run. It can be
+/// a part of a URL, and is a number.
 const STAND_IN: &str = "1";
+
+/// A value as text, and its type.
+type Typed = (String, ValueForm);
 
 /// The feeds and variables that templates may read at some place of a pool.
 #[derive(Clone, Debug)]
@@ -93,15 +98,15 @@ impl TemplateScope {
         // An invalid name was already noted.
         let variable = self.sources.declared(&field.name.value)?;
         let made = self.value(field, number);
-        let (text, is_known) = match &made {
-            Ok((value, Some(text))) => {
+        let (text, form, is_known) = match &made {
+            Ok((value, Some((text, form)))) => {
                 let depends = self.depends(value.variables(), &field.value.place);
-                (text.as_str(), !depends)
+                (text.as_str(), *form, !depends)
             }
-            Ok((_, None)) => (STAND_IN, false),
-            Err(_) => ("", true),
+            Ok((_, None)) => (STAND_IN, ValueForm::Json, false),
+            Err(_) => ("", ValueForm::Text, true),
         };
-        self.set_to(variable, text);
+        self.set_to(variable, text, form);
         if !is_known {
             self.unknown.push(variable);
         }
@@ -123,20 +128,20 @@ impl TemplateScope {
         taken.into()
     }
 
-    /// Makes a variable readable from here on whose value is known only during the run.
+    /// Makes a variable readable from here on whose value is known only in the run.
     fn stand_in(&mut self, variable: VariableId) {
-        self.set_to(variable, STAND_IN);
+        self.set_to(variable, STAND_IN, ValueForm::Json);
         self.unknown.push(variable);
     }
 
-    /// Makes a variable readable from here on. Trials of templates use this value.
-    fn set_to(&mut self, variable: VariableId, tried: &str) {
+    /// Makes a variable readable from here on, with the value with which templates are tried.
+    fn set_to(&mut self, variable: VariableId, tried: &str, form: ValueForm) {
         self.unknown.retain(|unknown| *unknown != variable);
         if !self.sources.is_set(variable) {
             self.sources = Arc::new(self.sources.with_set(variable));
         }
         if let Some(variables) = &mut self.first.variables {
-            Arc::make_mut(variables).set(variable, Ok(tried));
+            Arc::make_mut(variables).set_as(variable, form, Ok(tried));
         }
     }
 
@@ -171,8 +176,15 @@ impl TemplateScope {
         self.unknown.extend(&other.unknown);
     }
 
-    /// Renders the template at a place for the first request. Returns `None` if it fails and has
-    /// read a value that is known only during the run.
+    /// Tries a condition at a place in the first iteration. A condition that fails and has read a
+    /// value that is known only in the run is not an error.
+    pub(crate) fn try_condition(&self, condition: &Condition, place: &Place) -> Result<(), String> {
+        let holds = condition.holds(&self.first);
+        self.judged(holds, condition.variables(), place).map(drop)
+    }
+
+    /// The text of a template at a place in the first request; `None` where it fails and has read a
+    /// value that only a run knows.
     pub(crate) fn tried(
         &self,
         template: &Template,
@@ -209,13 +221,13 @@ impl TemplateScope {
         read.any(|variable| self.unknown.contains(variable)) || self.late.contains(place)
     }
 
-    /// The value of a variable as a step computes it, and its text for the first request, as
-    /// [`Self::tried`] returns it.
-    fn value(&self, field: &Field, number: u32) -> Result<(SetValue, Option<String>), String> {
+    /// The value of a variable as a step computes it, and its text and type for the first request,
+    /// as for [`Self::tried`].
+    fn value(&self, field: &Field, number: u32) -> Result<(SetValue, Option<Typed>), String> {
         let value = self.given(&field.value.value, number)?;
         let mut text = String::new();
         let rendered = value.render(&self.first, &mut text);
-        let text = rendered.map(|()| text);
+        let text = rendered.map(|form| (text, form));
         let text = self.judged(text, value.variables(), &field.value.place)?;
         Ok((value, text))
     }

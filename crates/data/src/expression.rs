@@ -2,14 +2,14 @@
 
 use crate::integer::push_integer;
 use crate::render_context::RenderContext;
-use crate::{Sources, rfc3339};
-use drumfire_plan::{DataError, VariableId};
+use crate::{Sources, rfc3339, typed};
+use drumfire_plan::{DataError, ValueForm, VariableId};
 use minijinja::Value;
 
 /// A random string is at most this long.
 pub(crate) const LETTERS_MAX: u64 = 1 << 20;
 
-/// An expression of a form that needs no interpreter.
+/// An expression that needs no interpreter.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Simple {
     RequestNumber,
@@ -78,7 +78,7 @@ impl Simple {
         }
     }
 
-    /// The feed that it reads.
+    /// The feed of a cell.
     pub(crate) const fn feed(&self) -> Option<usize> {
         match self {
             Self::Cell(feed, _) => Some(*feed),
@@ -86,7 +86,7 @@ impl Simple {
         }
     }
 
-    /// The variable of the user that it is.
+    /// The variable of the user, if it is one.
     pub(crate) const fn kept(&self) -> Option<VariableId> {
         match self {
             Self::Kept(variable) => Some(*variable),
@@ -94,7 +94,7 @@ impl Simple {
         }
     }
 
-    /// Appends its value.
+    /// Appends the value.
     pub(crate) fn render(
         &self,
         context: &mut RenderContext,
@@ -129,7 +129,32 @@ impl Simple {
         Ok(())
     }
 
-    /// Its value for the interpreter.
+    /// The type of the value.
+    ///
+    /// # Errors
+    /// If the row of a feed cannot be read.
+    pub(crate) fn form(
+        &self,
+        context: &RenderContext,
+        sources: &Sources,
+    ) -> Result<ValueForm, DataError> {
+        Ok(match *self {
+            Self::RequestNumber
+            | Self::MessageNumber
+            | Self::User
+            | Self::Iteration
+            | Self::Connection
+            | Self::Unix
+            | Self::UnixMillis
+            | Self::UnixNanos
+            | Self::RandomInt(..) => ValueForm::Json,
+            Self::Time | Self::Uuid | Self::NewUuid | Self::RandomString(_) => ValueForm::Text,
+            Self::Cell(feed, column) => typed::form(&sources.value(feed, column, &context.call)?),
+            Self::Kept(variable) => context.form(variable),
+        })
+    }
+
+    /// The value for the interpreter.
     pub(crate) fn value(&self, context: &mut RenderContext) -> Value {
         let call = &context.call;
         match self {
@@ -143,7 +168,7 @@ impl Simple {
             Self::UnixNanos => Value::from(call.now),
             _ => {
                 let mut text = String::new();
-                // None of those left over draws on sources, so none fails.
+                // The remaining ones do not read sources, so that none fails.
                 match self.render(context, &Sources::new(), &mut text) {
                     Ok(()) => Value::from(text),
                     Err(_) => Value::UNDEFINED,
@@ -153,7 +178,7 @@ impl Simple {
     }
 }
 
-/// An integer as the interpreter would read it: decimal, with a sign perhaps.
+/// An integer as the interpreter reads it: decimal, with an optional sign.
 fn integer(text: &str) -> Option<i64> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let decimal = digits.bytes().all(|byte| byte.is_ascii_digit());

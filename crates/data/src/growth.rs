@@ -1,5 +1,8 @@
-//! Bounds on the values of a template, which the interpreter's steps do not see: one step can make
-//! gigabytes, or a value so deep that to print or to release it overflows the stack.
+//! Bounds on the values of a template. The interpreter counts its steps and the bytes that it
+//! makes, but not the size of a value that is printed: lists share their elements, so that a few
+//! steps make a list whose text has terabytes, or one so deep that to release it overflows the
+//! stack. So the size and the depth of each list and map are checked when it is made, and again
+//! before it is printed.
 
 use minijinja::value::{DynObject, Kwargs, Rest, StringInput, ValueKind, ValueOrKwargs};
 use minijinja::{Environment, Error, ErrorKind, State, Value, filters};
@@ -8,10 +11,10 @@ use std::collections::BTreeMap;
 
 /// Bytes of one value.
 const VALUE_BYTES_MAX: usize = 64 << 20;
-/// Bytes that an element of a list or map counts for, beside those of texts.
+/// Bytes of an element of a list or map, without its text.
 const ELEMENT_BYTES: usize = 64;
-/// Elements of lists and maps that are looked at in one rendering, each as often as it is: a list
-/// that grows in a loop is copied each time.
+/// Elements of lists and maps that are checked in one rendering. An element counts each time: a
+/// list that grows in a loop is copied in each pass.
 const ELEMENTS_MAX: usize = 5_000_000;
 /// How deep lists and maps may be nested in each other.
 const DEPTH_MAX: u32 = 100;
@@ -19,13 +22,14 @@ const DEPTH_MAX: u32 = 100;
 const WIDTH_MAX: usize = 1 << 20;
 /// Blanks for a level of JSON.
 const INDENT_MAX: usize = 16;
-/// The filter through which a value goes that a variable is set to.
-pub(crate) const SET: &str = "__set";
-/// The filter through which a value goes that a namespace keeps.
-pub(crate) const KEEP: &str = "__keep";
+/// The function through which each list and map goes that an instruction makes. No template can
+/// write the name.
+pub(crate) const HELD: &str = " held ";
+/// The function through which a value goes that a namespace keeps.
+pub(crate) const KEPT: &str = " kept ";
 
 thread_local! {
-    /// The elements that the rendering on this thread may still look at.
+    /// The elements that the rendering on this thread may still check.
     static ELEMENTS: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -34,11 +38,11 @@ pub(crate) fn begin() {
     ELEMENTS.set(ELEMENTS_MAX);
 }
 
-/// Puts bounded filters in the place of those that make much of little, and adds those through
-/// which values go that are set.
+/// Replaces the filters whose result can be much larger than their input by bounded ones, and adds
+/// the functions that check values.
 pub(crate) fn bound(environment: &mut Environment<'static>) {
-    environment.add_filter(SET, set);
-    environment.add_filter(KEEP, keep);
+    environment.add_function(HELD, held);
+    environment.add_function(KEPT, kept);
     environment.add_filter("format", format);
     environment.add_filter("tojson", tojson);
     environment.add_filter("indent", indent);
@@ -48,15 +52,27 @@ pub(crate) fn bound(environment: &mut Environment<'static>) {
     environment.add_filter("slice", slice);
 }
 
-/// What is left of the bytes that a value may have.
-struct Room(usize);
+/// The bytes that a value may still have.
+struct Room {
+    left: usize,
+    /// Whether the value has a part that is computed only when it is read.
+    is_lazy: bool,
+}
 
 impl Room {
-    /// Takes room for so many bytes.
+    /// The room of a whole value.
+    const fn new() -> Self {
+        Self {
+            left: VALUE_BYTES_MAX,
+            is_lazy: false,
+        }
+    }
+
+    /// Uses `bytes`.
     fn take(&mut self, bytes: usize) -> Result<(), Error> {
-        match self.0.checked_sub(bytes) {
+        match self.left.checked_sub(bytes) {
             Some(left) => {
-                self.0 = left;
+                self.left = left;
                 Ok(())
             }
             None => Err(refusal(format!(
@@ -65,7 +81,7 @@ impl Room {
         }
     }
 
-    /// Takes room for a value.
+    /// Uses the bytes of a value.
     fn hold(&mut self, value: &Value, depth: u32) -> Result<(), Error> {
         self.take(ELEMENT_BYTES)?;
         let Some(left) = ELEMENTS.get().checked_sub(1) else {
@@ -83,6 +99,11 @@ impl Room {
             let message = format!("lists or maps are nested more than {DEPTH_MAX} deep");
             return Err(refusal(message));
         }
+        if depth > 0 && is_namespace(value) {
+            let message = "a list, a map or a namespace can't contain a namespace";
+            return Err(refusal(message));
+        }
+        self.is_lazy |= is_lazy(value);
         let is_map = value.kind() == ValueKind::Map;
         for element in value.try_iter().into_iter().flatten() {
             self.hold(&element, depth + 1)?;
@@ -96,7 +117,7 @@ impl Room {
 
 /// Checks that a value is neither too large nor too deep to be written.
 pub(crate) fn check(value: &Value) -> Result<(), Error> {
-    Room(VALUE_BYTES_MAX).hold(value, 0)
+    Room::new().hold(value, 0)
 }
 
 fn refusal(message: impl Into<String>) -> Error {
@@ -110,35 +131,75 @@ fn is_container(value: &Value) -> bool {
     )
 }
 
-/// The value of a variable, computed: each use of a list that waits to be computed would recurse
-/// into the list that it was made of.
-fn set(value: Value) -> Result<Value, Error> {
-    check(&value)?;
-    Ok(computed(value))
+/// The bytes of a value, which is neither too large nor too deep.
+fn size(value: &Value) -> Result<usize, Error> {
+    let mut room = Room::new();
+    room.hold(value, 0)?;
+    Ok(VALUE_BYTES_MAX - room.left)
 }
 
-/// The value of a variable in a namespace. It is no namespace and has none, for it could then hold
-/// itself.
-fn keep(value: Value) -> Result<Value, Error> {
-    check(&value)?;
-    if has_namespace(&value) {
-        return Err(refusal("a namespace can't contain a namespace"));
+/// A value that an instruction has made. The elements of a list that are computed only when they
+/// are read are computed now: each use would recurse into the lists that it was made of.
+fn held(value: &Value) -> Result<Value, Error> {
+    if let Some(text) = value.as_str() {
+        check_length(text.len())?;
     }
-    Ok(computed(value))
+    match is_container(value) {
+        true => settled(value, 0),
+        false => Ok(value.clone()),
+    }
 }
 
-/// Whether a value is a namespace or has one. It was checked, so its depth is bounded.
-fn has_namespace(value: &Value) -> bool {
-    let is_map = value.kind() == ValueKind::Map;
-    let mut elements = value.try_iter().into_iter().flatten();
-    is_namespace(value)
-        || is_container(value)
-            && elements.any(|element| match is_map {
-                true => value
-                    .get_item(&element)
-                    .is_ok_and(|value| has_namespace(&value)),
-                false => has_namespace(&element),
-            })
+/// A list or map as a part of values that are `depth` deep, with all of its elements computed.
+fn settled(value: &Value, depth: u32) -> Result<Value, Error> {
+    let mut room = Room::new();
+    room.hold(value, depth)?;
+    Ok(match room.is_lazy {
+        true => computed(value.clone()),
+        false => value.clone(),
+    })
+}
+
+/// The value of a variable in a namespace. Neither the value nor a part of it is a namespace,
+/// because a namespace could then contain itself.
+fn kept(value: &Value) -> Result<Value, Error> {
+    settled(value, 1)
+}
+
+/// Two lists as one.
+pub(crate) fn joined(left: &Value, right: &Value) -> Result<Value, Error> {
+    check_length(size(left)?.saturating_add(size(right)?))?;
+    let elements = left.try_iter()?.chain(right.try_iter()?);
+    Ok(Value::from(elements.collect::<Vec<Value>>()))
+}
+
+/// A text or a list, `count` times; a negative count is 0.
+pub(crate) fn repeated(value: &Value, count: i128) -> Result<Value, Error> {
+    let count = usize::try_from(count.max(0)).unwrap_or(usize::MAX);
+    let Some(text) = value.as_str() else {
+        check_length(size(value)?.saturating_mul(count))?;
+        let elements: Vec<Value> = value.try_iter()?.collect();
+        let length = elements.len().saturating_mul(count);
+        let repeated = elements.iter().cycle().take(length).cloned();
+        return Ok(Value::from(repeated.collect::<Vec<Value>>()));
+    };
+    check_length(text.len().saturating_mul(count))?;
+    let repeated = text.repeat(count);
+    Ok(match value.is_safe() {
+        true => Value::from_safe_string(repeated),
+        false => Value::from(repeated),
+    })
+}
+
+/// Whether the elements of a list or map are computed only when they are read. The interpreter's
+/// own lists and maps are not.
+fn is_lazy(value: &Value) -> bool {
+    let is_list = value.downcast_object_ref::<Vec<Value>>().is_some();
+    let is_map = || {
+        let map = value.downcast_object_ref::<BTreeMap<Value, Value>>();
+        map.is_some()
+    };
+    !is_list && !value.is_tuple() && !is_map()
 }
 
 fn is_namespace(value: &Value) -> bool {
@@ -146,14 +207,15 @@ fn is_namespace(value: &Value) -> bool {
     name.ends_with("::Namespace")
 }
 
-/// Lists and maps as they are now. The value was checked, so its depth is bounded.
+/// Lists and maps with all of their elements computed. The value was checked, so its depth is
+/// bounded.
 pub(crate) fn computed(value: Value) -> Value {
     match value.kind() {
         ValueKind::Seq | ValueKind::Iterable => {
             let elements = value.try_iter().into_iter().flatten();
             Value::from(elements.map(computed).collect::<Vec<Value>>())
         }
-        // What lists nothing may have values for all that, such as the row of a feed.
+        // An object without keys may have values, such as the row of a feed.
         ValueKind::Map if !is_namespace(&value) && value.len().is_some_and(|len| len > 0) => {
             let keys = value.try_iter().into_iter().flatten();
             let computed = keys.map(|key| {
@@ -166,7 +228,7 @@ pub(crate) fn computed(value: Value) -> Value {
     }
 }
 
-/// Padding to a width beyond all use is refused, in the format itself and as an argument for `*`.
+/// A very large width is refused, both in the format and as an argument for `*`.
 fn format(
     state: &mut State<'_, '_>,
     format: &Value,
@@ -174,7 +236,7 @@ fn format(
 ) -> Result<Value, Error> {
     let text = format.as_str().unwrap_or_default();
     for digits in text.split(|c: char| !c.is_ascii_digit()) {
-        // What is longer than a number is a large one.
+        // More digits than a number can have are a large number.
         let width = (!digits.is_empty()).then(|| digits.parse().unwrap_or(usize::MAX));
         check_width(width.unwrap_or(0))?;
     }
@@ -261,6 +323,7 @@ fn check_width(width: usize) -> Result<(), Error> {
     }
 }
 
-fn check_length(bytes: usize) -> Result<(), Error> {
-    Room(VALUE_BYTES_MAX).take(bytes)
+/// Checks the length of a text that is about to be made.
+pub(crate) fn check_length(bytes: usize) -> Result<(), Error> {
+    Room::new().take(bytes)
 }

@@ -1,17 +1,21 @@
-//! The interpreter behind templates: minijinja, with our variables and functions.
+//! The interpreter of templates and conditions: minijinja, with our variables, functions and
+//! operators.
 //!
-//! minijinja hands a function its arguments and nothing of ours that would also reach macros, so
-//! the state of a rendering lies in a thread-local while it lasts. Renderings do not nest.
+//! minijinja passes a function its arguments and no state of ours that would also reach macros. So
+//! the state of a rendering is in a thread-local during the rendering. Renderings do not nest.
 
-use crate::computing::{self, integer, number_of};
 use crate::expression::{LETTERS_MAX, Simple};
 use crate::feed::json_rows::from_json;
 use crate::growth;
+use crate::operators::{self, integer};
+use crate::program::{self, Kind};
 use crate::render_context::RenderContext;
-use crate::{JsonPlace, Sources, escape_json};
+use crate::{JsonPlace, Sources, escape_json, typed};
 use crate::{date, go_text};
 use drumfire_gotemplate::Escape;
-use drumfire_plan::{CallSteps, DataCause, DataError, Datum, Functions, percent, secret};
+use drumfire_plan::{
+    CallSteps, DataCause, DataError, Datum, Functions, ValueForm, percent, secret,
+};
 use minijinja::value::{Enumerator, Object, ObjectRepr, Rest, ValueKind};
 use minijinja::{
     AutoEscape, Environment, Error, ErrorKind, Output, State, UndefinedBehavior, Value,
@@ -23,33 +27,66 @@ use std::fmt::{self, Write as _};
 use std::io;
 use std::sync::Arc;
 
-/// Steps that one rendering may take; a loop without an end is then an error and not a hang.
+/// Steps of one rendering; a template that needs more fails instead of running for minutes. The
+/// interpreter counts 64 bytes of text as a step, too.
 const STEPS_MAX: u64 = 10_000_000;
-/// Bytes that one rendering may make.
+/// Bytes of the text of one rendering.
 pub(crate) const RENDERED_MAX: usize = 64 << 20;
+/// The template whose one expression starts the program of another template: only the interpreter
+/// can make an output with a writer of ours. No other template can have the name.
+const ENTRY: &str = " entry ";
+
 thread_local! {
-    /// The rendering that is under way on this thread.
+    /// The rendering that is active on this thread.
     static RENDERING: RefCell<Option<Rendering>> = const { RefCell::new(None) };
 }
 
 /// The state that the interpreter's callbacks share in a rendering.
 struct Rendering {
     context: RenderContext,
-    /// Where the output stands, if it is JSON.
+    /// The template to start.
+    entry: Option<Entry>,
+    /// The place of the output, if it is JSON.
     place: Option<JsonPlace>,
-    /// Whether the last value is marked as safe: written without escaping.
-    safe: bool,
-    /// What failed, where something did.
+    /// The value that was printed last.
+    printed: Printed,
+    /// Whether the condition holds.
+    holds: bool,
+    /// The cause of a failure.
     cause: DataCause,
-    /// The steps of the plan's own functions: the first call has its own, and the others what it
-    /// leaves, so that a loop of heavy calls ends as one does.
+    /// The steps of the plan's own functions: the first call has its own, and later calls use what
+    /// remains, so that a loop of heavy calls ends as a single call does.
     steps: CallSteps,
+}
+
+/// A template to start, and its variables.
+struct Entry {
+    name: String,
+    kind: Kind,
+    root: Value,
+}
+
+/// A value that was printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Printed {
+    /// Whether the value is marked as safe: written without escaping.
+    pub(crate) is_safe: bool,
+    /// Its type.
+    pub(crate) form: ValueForm,
+}
+
+impl Rendering {
+    /// Whether the output is inside of a JSON string.
+    fn place_in_string(&self) -> bool {
+        self.place.is_some_and(JsonPlace::in_string)
+    }
 }
 
 /// Compiled templates by name.
 pub(crate) struct Jinja {
     environment: Environment<'static>,
-    context: Context,
+    kind: Kind,
+    context: Arc<Context>,
     /// How each template begins, as it was written.
     beginnings: HashMap<String, String>,
 }
@@ -63,35 +100,22 @@ impl fmt::Debug for Jinja {
 }
 
 impl Jinja {
-    pub(crate) fn new(sources: &Arc<Sources>) -> Self {
+    pub(crate) fn new(sources: &Arc<Sources>, kind: Kind) -> Self {
         let mut environment = Environment::new();
-        environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        environment.set_undefined_behavior(match kind {
+            Kind::Template => UndefinedBehavior::Strict,
+            // A condition can use a missing value as a truth.
+            Kind::Condition => UndefinedBehavior::SemiStrict,
+        });
         environment.set_fuel(Some(STEPS_MAX));
         environment.remove_global("debug");
-        // The text that a block captured was escaped where it was written, and must not be again.
+        // The text that a block captured was escaped when it was written, and must not be again.
         environment.set_auto_escape_callback(|_| AutoEscape::Custom("json".into()));
         environment.set_formatter(format);
-        environment.add_function("new_uuid", new_uuid);
-        environment.add_function("random_int", random_int);
-        environment.add_function("random_float", random_float);
-        environment.add_function("random_string", random_string);
-        environment.add_function("choose", choose);
-        let functions = sources.functions().cloned();
-        environment.add_function(
-            "js",
-            move |state: &mut State<'_, '_>, name: String, arguments: Rest<Value>| {
-                call_own(functions.as_deref(), state, &name, &arguments)
-            },
-        );
-        environment.add_filter("urlencode", urlencode);
-        environment.add_filter("urlescape", urlescape);
-        environment.add_filter("item", item);
-        environment.add_filter("fromjson", from_text);
-        environment.add_filter("gojson", go_json);
-        environment.add_filter("go", go);
-        environment.add_filter("http_date", http_date);
+        environment.add_global("null", ());
+        add_functions(&mut environment, sources);
         growth::bound(&mut environment);
-        computing::add(&mut environment);
+        operators::add(&mut environment);
         let context = Context {
             sources: Arc::clone(sources),
             by_column: Vec::new(),
@@ -99,60 +123,76 @@ impl Jinja {
         };
         Self {
             environment,
-            context,
+            kind,
+            context: Arc::new(context),
             beginnings: HashMap::new(),
         }
     }
 
-    /// Compiles a template that was written as `source`.
-    pub(crate) fn add(&mut self, name: &str, source: &str, prepared: &str) -> Result<(), String> {
+    /// Compiles a template.
+    pub(crate) fn add(&mut self, name: &str, source: &str) -> Result<(), String> {
         self.beginnings.insert(name.to_owned(), shorten(source));
-        let added = self
-            .environment
-            .add_template_owned(name.to_owned(), prepared.to_owned());
+        let environment = &mut self.environment;
+        let added = environment
+            .add_template_owned(ENTRY, "{{ 0 }}")
+            .and_then(|()| environment.add_template_owned(name.to_owned(), source.to_owned()));
+        let added = added.and_then(|()| program::check(&self.environment, name));
         added.map_err(|error| self.explain(name, &error))
     }
 
-    /// A feed of one column is read as an object, by the column's name, and not as a value.
+    /// Checks that a text is one expression.
+    pub(crate) fn check_expression(&self, text: &str) -> Result<(), String> {
+        let compiled = self.environment.compile_expression_owned(text.to_owned());
+        compiled.map(drop).map_err(|error| describe(&error))
+    }
+
+    /// Reads a feed of one column as an object, by the column's name, and not as a value.
     pub(crate) fn read_by_column(&mut self, feed: usize) {
-        self.context.by_column.push(feed);
+        Arc::make_mut(&mut self.context).by_column.push(feed);
     }
 
-    /// A variable of the user is undefined where it has no value: a template asks whether it is
-    /// defined. Elsewhere it is a mistake to read it.
+    /// Makes a variable of the user undefined if it has no value, because a template tests whether
+    /// it is defined. Otherwise, reading such a variable is an error.
     pub(crate) fn may_lack(&mut self, variable: &str) {
-        self.context.lacking.push(variable.to_owned());
+        let context = Arc::make_mut(&mut self.context);
+        context.lacking.push(variable.to_owned());
     }
 
-    /// An error, behind the template's beginning.
+    /// An error, after the template's beginning.
     fn explain(&self, name: &str, error: &Error) -> String {
         let beginning = self.beginnings.get(name).map_or("", String::as_str);
-        in_template(beginning, &describe(error))
+        match self.kind {
+            Kind::Template => in_template(beginning, &describe(error)),
+            Kind::Condition => format!("in the condition `{beginning}`: {}", describe(error)),
+        }
     }
 
     /// The variables that a template needs from outside, with an attribute perhaps: `a` or `a.b`.
     pub(crate) fn free_variables(&self, name: &str) -> Vec<String> {
         let template = self.environment.get_template(name);
         let globals: Vec<&str> = self.environment.globals().map(|(name, _)| name).collect();
+        let is_global = |name: &str| {
+            let root = name.split('.').next().unwrap_or(name);
+            globals.contains(&root) && !self.context.sources.has(root)
+        };
         let mut free: Vec<String> = template
             .map(|template| template.undeclared_variables(true))
             .unwrap_or_default()
             .into_iter()
-            .filter(|name| !globals.contains(&name.split('.').next().unwrap_or(name)))
+            .filter(|name| !is_global(name))
             .collect();
         free.sort();
         free
     }
 
-    /// Appends the value of a template that is a single expression, unescaped. Returns whether it
-    /// is marked as safe, so that it stays unescaped inside a JSON string.
+    /// Appends the value of a template that is a single expression, unescaped.
     pub(crate) fn expression(
         &self,
         name: &str,
         context: &mut RenderContext,
         out: &mut String,
-    ) -> Result<bool, DataError> {
-        self.render(name, None, context, out)
+    ) -> Result<Printed, DataError> {
+        Ok(self.render(name, None, context, out)?.printed)
     }
 
     /// Appends a whole template; in JSON, values are escaped inside strings.
@@ -166,44 +206,78 @@ impl Jinja {
         self.render(name, place, context, out).map(drop)
     }
 
+    /// Whether the condition of this name holds.
+    pub(crate) fn holds(&self, name: &str, context: &mut RenderContext) -> Result<bool, DataError> {
+        Ok(self.render(name, None, context, &mut String::new())?.holds)
+    }
+
     fn render(
         &self,
         name: &str,
         place: Option<JsonPlace>,
         context: &mut RenderContext,
         out: &mut String,
-    ) -> Result<bool, DataError> {
+    ) -> Result<Rendering, DataError> {
+        let root = Value::from_dyn_object(Arc::clone(&self.context));
         let rendering = Rendering {
             context: context.clone(),
+            entry: Some(Entry {
+                name: name.to_owned(),
+                kind: self.kind,
+                root,
+            }),
             place,
-            safe: false,
+            printed: Printed::default(),
+            holds: false,
             cause: DataCause::Data,
             steps: CallSteps::Own,
         };
         RENDERING.with(|cell| cell.replace(Some(rendering)));
         growth::begin();
-        let rendered = match self.environment.get_template(name) {
-            Ok(template) => template
-                .render_captured_to(Value::from_object(self.context.clone()), Sink(out))
-                .map(drop)
-                .map_err(|error| (error.kind(), self.explain(name, &error))),
-            Err(error) => Err((error.kind(), describe(&error))),
+        let rendered = match self.environment.get_template(ENTRY) {
+            Ok(entry) => entry.render_captured_to((), Sink(out)).map(drop),
+            Err(error) => Err(error),
         };
         let rendering = RENDERING.with(RefCell::take);
-        let cause = rendering.as_ref().map(|rendering| rendering.cause);
-        rendered.map_err(|(kind, words)| DataError {
-            words,
-            cause: match is_of_name(kind) {
-                true => DataCause::Name,
-                false => cause.unwrap_or_default(),
-            },
-        })?;
-        let Some(rendering) = rendering else {
-            return Ok(false);
-        };
-        *context = rendering.context;
-        Ok(rendering.safe)
+        match (rendered, rendering) {
+            (Ok(()), Some(rendering)) => {
+                context.clone_from(&rendering.context);
+                Ok(rendering)
+            }
+            (Ok(()), None) => Err(DataError::new("the rendering is over already")),
+            (Err(error), rendering) => Err(DataError {
+                words: self.explain(name, &error),
+                cause: match is_of_name(error.kind()) {
+                    true => DataCause::Name,
+                    false => rendering.map_or(DataCause::Data, |rendering| rendering.cause),
+                },
+            }),
+        }
     }
+}
+
+/// Adds the functions and filters that templates have in addition to the interpreter's own.
+fn add_functions(environment: &mut Environment<'static>, sources: &Sources) {
+    environment.add_function("new_uuid", new_uuid);
+    environment.add_function("random_int", random_int);
+    environment.add_function("random_float", random_float);
+    environment.add_function("random_string", random_string);
+    environment.add_function("choose", choose);
+    let functions = sources.functions().cloned();
+    environment.add_function(
+        "js",
+        move |state: &mut State<'_, '_>, name: String, arguments: Rest<Value>| {
+            call_own(functions.as_deref(), state, &name, &arguments)
+        },
+    );
+    environment.add_function("~", concat);
+    environment.add_filter("urlencode", urlencode);
+    environment.add_filter("urlescape", urlescape);
+    environment.add_filter("item", item);
+    environment.add_filter("fromjson", from_text);
+    environment.add_filter("gojson", go_json);
+    environment.add_filter("go", go);
+    environment.add_filter("http_date", http_date);
 }
 
 /// The template's beginning and its error, in one line.
@@ -222,8 +296,8 @@ fn shorten(text: &str) -> String {
     }
 }
 
-/// Whether an error of this kind is that of a name which the language lacks. Values have no methods
-/// of their own, so that one of any name is unknown.
+/// Whether an error of this kind is an unknown name. Values have no methods, so that every method is
+/// unknown.
 const fn is_of_name(kind: ErrorKind) -> bool {
     matches!(
         kind,
@@ -234,11 +308,16 @@ const fn is_of_name(kind: ErrorKind) -> bool {
     )
 }
 
-/// The error, in one line.
+/// The error and its line, with advice if a value has the wrong type.
 fn describe(error: &Error) -> String {
     let mut text = error
         .detail()
         .map_or_else(|| error.kind().to_string(), str::to_owned);
+    if text.contains("cannot convert string to") {
+        text.push_str("; cast a text with `| int` or `| float`");
+    } else if text.contains("of type number") {
+        text.push_str("; make a text of it with `| string`");
+    }
     if let Some(line) = error.line().filter(|&line| line > 1) {
         // Writing to a string does not fail.
         let _ = write!(text, " (line {line} of the template)");
@@ -251,7 +330,7 @@ pub(crate) fn too_long() -> String {
     format!("the text is longer than {RENDERED_MAX} bytes")
 }
 
-/// Runs with the rendering under way.
+/// Runs with the active rendering.
 fn with_rendering<T>(use_it: impl FnOnce(&mut Rendering) -> T) -> Result<T, Error> {
     RENDERING.with(|cell| match cell.borrow_mut().as_mut() {
         Some(rendering) => Ok(use_it(rendering)),
@@ -265,38 +344,67 @@ fn with_rendering<T>(use_it: impl FnOnce(&mut Rendering) -> T) -> Result<T, Erro
 /// The error of a value, whose cause the rendering keeps.
 fn failed(error: DataError) -> Error {
     let DataError { words, cause } = error;
-    // Outside of a rendering no cause is asked for.
+    // Without a rendering, no cause is needed.
     let _ = with_rendering(|rendering| rendering.cause = cause);
     Error::new(ErrorKind::InvalidOperation, words)
 }
 
-/// Writes a value: texts and numbers as they are, others as JSON. It is escaped inside strings of
-/// JSON, unless it is marked as safe.
+/// Writes a value: texts and numbers as they are, others as JSON. Inside a string of JSON, a value
+/// is escaped unless it is marked as safe.
 fn format(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -> Result<(), Error> {
-    let escape = with_rendering(|rendering| {
-        rendering.safe = value.is_safe();
-        !rendering.safe && rendering.place.is_some_and(JsonPlace::in_string)
-    })?;
-    // `tojson` is ours, and bounds what it makes.
-    let is_go = value.downcast_object_ref::<go_text::GoJson>().is_some();
-    let json = match value.kind() {
-        // Only an `if` without an `else` makes one that is no error.
-        ValueKind::Undefined => return Ok(()),
-        ValueKind::String | ValueKind::Number => None,
-        _ if is_go => None,
-        _ => Some(state.apply_filter("tojson", std::slice::from_ref(value))?),
-    };
-    let value = json.as_ref().unwrap_or(value);
-    if !escape {
-        return Ok(write!(out, "{value}")?);
+    if let Some(entry) = with_rendering(|rendering| rendering.entry.take())? {
+        let Entry { name, kind, root } = entry;
+        return program::execute(state.env(), &name, kind, root, out);
     }
-    let text = value.to_string();
+    if state.undefined_behavior() == UndefinedBehavior::SemiStrict {
+        let holds = operators::truth(value)?;
+        return with_rendering(|rendering| rendering.holds = holds);
+    }
+    let escape = with_rendering(|rendering| {
+        rendering.printed = Printed {
+            is_safe: value.is_safe(),
+            form: typed::form(value),
+        };
+        !value.is_safe() && rendering.place_in_string()
+    })?;
+    // Only an `if` without an `else` makes an undefined value that is not an error.
+    if value.is_undefined() {
+        return Ok(());
+    }
+    let text = operators::text(value)?;
+    if !escape {
+        return Ok(out.write_str(&text)?);
+    }
     let mut escaped = String::with_capacity(text.len());
     escape_json(&text, &mut escaped);
     Ok(out.write_str(&escaped)?)
 }
 
-/// Where rendered text goes, bounded.
+/// Joins the texts of two values. If one is marked as safe, the other is escaped as it would be
+/// when printed.
+fn concat(left: &Value, right: &Value) -> Result<Value, Error> {
+    if left.is_undefined() || right.is_undefined() {
+        return Err(Error::from(ErrorKind::UndefinedError));
+    }
+    let is_safe = left.is_safe() || right.is_safe();
+    let is_mixed = left.is_safe() != right.is_safe();
+    let escapes = is_mixed && with_rendering(|rendering| rendering.place_in_string())?;
+    let (a, b) = (operators::text(left)?, operators::text(right)?);
+    growth::check_length(a.len().saturating_add(b.len()))?;
+    let mut joined = String::with_capacity(a.len() + b.len());
+    for (part, value) in [(a, left), (b, right)] {
+        match escapes && !value.is_safe() {
+            true => escape_json(&part, &mut joined),
+            false => joined.push_str(&part),
+        }
+    }
+    Ok(match is_safe {
+        true => Value::from_safe_string(joined),
+        false => Value::from(joined),
+    })
+}
+
+/// The writer of rendered text, with a bound.
 struct Sink<'a>(&'a mut String);
 
 impl io::Write for Sink<'_> {
@@ -326,7 +434,7 @@ struct Context {
     sources: Arc<Sources>,
     /// The feeds of one column that are read by the column's name.
     by_column: Vec<usize>,
-    /// The variables of the user that are undefined where they have no value.
+    /// The variables of the user that are undefined if they have no value.
     lacking: Vec<String>,
 }
 
@@ -340,24 +448,22 @@ impl Object for Context {
     }
 
     fn get_value_by_str(self: &Arc<Self>, name: &str) -> Option<Value> {
+        // The names of operators are not identifiers.
+        if !name.starts_with(|first: char| first == '_' || first.is_alphabetic()) {
+            return None;
+        }
         if let Some(variable) = Simple::variable(name) {
             return with_rendering(|rendering| variable.value(&mut rendering.context)).ok();
         }
         if self.lacking.iter().any(|lacking| lacking == name) {
             let variable = self.sources.declared(name)?;
-            let kept = with_rendering(|rendering| {
-                let kept = rendering.context.kept(variable);
-                kept.ok().map(Value::from)
-            });
-            return kept.ok().flatten();
+            let value = with_rendering(|rendering| rendering.context.value(variable).ok());
+            return value.ok().flatten();
         }
         if let Some(variable) = self.sources.variable(name) {
-            let kept = with_rendering(|rendering| {
-                let kept = rendering.context.kept(variable);
-                kept.map(Value::from)
-            });
-            let kept = kept.and_then(|kept| kept.map_err(failed));
-            return Some(kept.unwrap_or_else(Value::from));
+            let value = with_rendering(|rendering| rendering.context.value(variable));
+            let value = value.and_then(|value| value.map_err(failed));
+            return Some(value.unwrap_or_else(Value::from));
         }
         let feed = self.sources.find(name)?;
         let row = Arc::new(Row {
@@ -372,7 +478,7 @@ impl Object for Context {
     }
 }
 
-/// The row of a feed that this request takes.
+/// The row of a feed that the request takes.
 #[derive(Debug)]
 struct Row {
     sources: Arc<Sources>,
@@ -413,52 +519,42 @@ fn new_uuid() -> Result<String, Error> {
     })
 }
 
-/// Percent-encodes what is not unreserved (RFC 3986 section 2.3), the slash included.
-fn urlencode(text: Cow<'_, str>) -> String {
-    percent::encoded(&text).into_owned()
+/// Percent-encodes all characters that are not unreserved (RFC 3986 section 2.3), also the slash.
+fn urlencode(value: &Value) -> Result<String, Error> {
+    Ok(percent::encoded(&operators::text(value)?).into_owned())
 }
 
-/// Percent-encodes what can't stand in a path or query at all, and leaves what has a meaning there,
-/// the slash and the percent sign included: blanks, control characters, those beyond ASCII, and
-/// `"#<>\^{|}` with the grave accent (RFC 3986 section 2).
-fn urlescape(text: Cow<'_, str>) -> String {
-    percent::escaped(&text).into_owned()
+/// Percent-encodes only characters that are invalid in a path and a query: blanks, control
+/// characters, characters beyond ASCII, and `"#<>\^{|}` with the grave accent (RFC 3986 section 2).
+/// The slash and the percent sign stay.
+fn urlescape(value: &Value) -> Result<String, Error> {
+    Ok(percent::escaped(&operators::text(value)?).into_owned())
 }
 
-/// An element of a JSON array, or the member of a JSON object, which a step has taken as text: a
-/// string without its quotes, anything else as JSON. Places behind the end begin again, and negative
-/// ones count from it. A text that is no array is its own only element, and one that is no object
-/// the member of any name.
-fn item(whole: Cow<'_, str>, place: &Value) -> Result<String, Error> {
-    let refused = |message: String| Error::new(ErrorKind::InvalidOperation, message);
-    let parsed = serde_json::from_str(&whole);
-    let number = number_of(place).is_some();
-    let found = match (parsed, place.as_str()) {
-        (Ok(serde_json::Value::Object(mut members)), Some(name)) => members
-            .remove(name)
-            .ok_or_else(|| refused(format!("`item` found no member `{name}`")))?,
-        (Ok(serde_json::Value::Array(elements)), name) if name.is_none() || number => {
-            let place = integer(place)?;
-            element(elements, place)
-                .ok_or_else(|| refused("`item` of an empty array".to_owned()))?
-        }
-        _ => return Ok(whole.into_owned()),
-    };
-    Ok(match found {
-        serde_json::Value::String(text) => text,
-        other => other.to_string(),
-    })
+/// An element of a list or a member of an object, as [`from_text`] finds it. A list or an object in
+/// it is a text: its JSON.
+fn item(whole: &Value, place: &Value) -> Result<Value, Error> {
+    let found = from_text(whole, Some(place))?;
+    if found.is_undefined() {
+        let message = "`item` of an empty array";
+        return Err(Error::new(ErrorKind::InvalidOperation, message));
+    }
+    let is_scalar = matches!(
+        found.kind(),
+        ValueKind::String | ValueKind::Number | ValueKind::Bool | ValueKind::None
+    );
+    if is_scalar {
+        return Ok(found);
+    }
+    growth::check(&found)?;
+    let mut json = String::new();
+    typed::push_json(&found, &mut json);
+    Ok(Value::from(json))
 }
 
-/// The element at a place that may lie outside.
-fn element(elements: Vec<serde_json::Value>, place: i64) -> Option<serde_json::Value> {
-    let length = i64::try_from(elements.len()).unwrap_or(i64::MAX);
-    let place = place.checked_rem_euclid(length)?;
-    elements.into_iter().nth(usize::try_from(place).ok()?)
-}
-
-/// The value of a JSON text, or of an element or a member of it, which [`item`] finds in the same way:
-/// another text is its own value. A value that is none of a text has elements and members, too.
+/// The value of a JSON text, or an element or a member of it. Places beyond the end begin again, and
+/// negative places count from the end. Another text is its own value, and its own only element. A
+/// value that is not a text has elements and members, too.
 fn from_text(text: &Value, place: Option<&Value>) -> Result<Value, Error> {
     let refused = |message: String| Error::new(ErrorKind::InvalidOperation, message);
     let parsed = text.as_str().map(serde_json::from_str);
@@ -473,11 +569,11 @@ fn from_text(text: &Value, place: Option<&Value>) -> Result<Value, Error> {
         (ValueKind::Map, Some(name)) => {
             let member = value.get_item(place)?;
             match member.is_undefined() {
-                true => Err(refused(format!("`fromjson` found no member `{name}`"))),
+                true => Err(refused(format!("the object has no member `{name}`"))),
                 false => Ok(member),
             }
         }
-        (ValueKind::Seq, name) if name.is_none() || number_of(place).is_some() => {
+        (ValueKind::Seq | ValueKind::Iterable, _) => {
             let place: i64 = integer(place)?;
             let length = value.len().and_then(|length| i64::try_from(length).ok());
             match place.checked_rem_euclid(length.unwrap_or_default()) {
@@ -495,7 +591,7 @@ fn go_json(value: Value) -> Result<Value, Error> {
     Ok(go_text::GoJson::marked(growth::computed(value)))
 }
 
-/// The text of a template of Go's for a value; `html` escapes what is printed.
+/// The text of a Go template for a value; `html` escapes printed values.
 fn go(text: Cow<'_, str>, data: &Value, escape: Option<&str>) -> Result<String, Error> {
     let escape = match escape {
         None => Escape::None,
@@ -534,8 +630,8 @@ fn random_int(min: &Value, max: &Value) -> Result<i64, Error> {
 
 /// From `min` up to `max`; 0 and 1 when they are left out.
 fn random_float(min: Option<&Value>, max: Option<&Value>) -> Result<f64, Error> {
-    let min = min.map(computing::float).transpose()?.unwrap_or(0.0);
-    let max = max.map(computing::float).transpose()?.unwrap_or(1.0);
+    let min = min.map(operators::float).transpose()?.unwrap_or(0.0);
+    let max = max.map(operators::float).transpose()?.unwrap_or(1.0);
     with_rendering(|rendering| min + (max - min) * rendering.context.random().unit())
 }
 
@@ -556,7 +652,7 @@ fn random_string(length: &Value) -> Result<String, Error> {
     })
 }
 
-/// Calls a function that the plan brings.
+/// Calls a function of the plan's script.
 fn call_own(
     functions: Option<&dyn Functions>,
     state: &mut State<'_, '_>,
@@ -600,7 +696,7 @@ fn call_own(
     }
 }
 
-/// A value as an argument of such a function.
+/// A value as an argument of a script's function.
 fn datum(state: &mut State<'_, '_>, value: &Value) -> Result<Datum, Error> {
     if let Some(text) = value.as_str() {
         return Ok(Datum::Text(text.to_owned()));
@@ -609,7 +705,7 @@ fn datum(state: &mut State<'_, '_>, value: &Value) -> Result<Datum, Error> {
         let words = "an argument has no value";
         return Err(Error::new(ErrorKind::UndefinedError, words));
     }
-    // A text that `tojson` gives is JSON, and what it is of was none.
+    // The filter is ours, which has a bound.
     let json = state.apply_filter("tojson", std::slice::from_ref(value))?;
     Ok(Datum::Json(json.to_string()))
 }

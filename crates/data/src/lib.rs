@@ -1,16 +1,15 @@
 //! Data that varies between requests: lists, feeds and templates, each a function of the request's
 //! number and a seed, so that any worker can render any request.
 //!
-//! Knows the native template language ([`Template`]), what templates may draw on ([`Sources`]), and
-//! in which order a list is gone through ([`Order`]). Must not know I/O, clocks or protocols: the
-//! bytes of files and the time are given to it. Start reading at [`Template`].
+//! Knows the language of templates ([`Template`]) and conditions ([`Condition`]), the values that
+//! they read ([`Sources`]), and the order of a list ([`Order`]). Must not know I/O, clocks or
+//! protocols: the bytes of files and the time are arguments. Start reading at [`Template`].
 //!
 //! Every value is a function of a [`drumfire_plan::RequestContext`]. Files larger than memory are
 //! read in blocks through [`ReadAt`].
 
 mod access_log;
 mod ammo;
-mod computing;
 mod condition;
 mod date;
 mod expression;
@@ -27,7 +26,9 @@ mod log_reader;
 mod log_time;
 mod names;
 mod number;
+mod operators;
 mod order;
+mod program;
 mod read_at;
 mod render_context;
 mod request;
@@ -37,6 +38,7 @@ mod split;
 mod tags;
 mod template;
 mod text;
+mod typed;
 
 pub use access_log::{LogLine, LogRequest};
 pub use ammo::{

@@ -1,11 +1,11 @@
-//! Numbers of conditions and templates: exact where they are decimal.
+//! Numbers of conditions and templates. Decimal numbers are computed exactly.
 
 use std::cmp::Ordering;
 use std::fmt;
 
-/// Digits behind the point of an exact number.
+/// Digits after the point of an exact number.
 const SCALE_MAX: u32 = 36;
-/// Digits behind the point that a division is tried for; more are a fraction.
+/// Digits after the point of an exact quotient; one with more digits becomes a fraction.
 const QUOTIENT_SCALE_MAX: u32 = 18;
 
 /// A number.
@@ -22,7 +22,7 @@ pub(crate) struct Decimal {
     scale: u32,
 }
 
-/// Two numbers with the same digits behind the point.
+/// Two numbers with equally many digits after the point.
 struct Aligned {
     left: i128,
     right: i128,
@@ -73,7 +73,7 @@ impl Decimal {
         }
     }
 
-    /// Its digits with more of them behind the point.
+    /// The digits of the number with `scale` digits after the point.
     fn scaled(self, scale: u32) -> Option<i128> {
         let more = 10_i128.checked_pow(scale - self.scale)?;
         self.digits.checked_mul(more)
@@ -95,7 +95,7 @@ impl Decimal {
         (product.scale <= SCALE_MAX).then_some(product)
     }
 
-    /// The quotient, where it has an end.
+    /// The quotient, if it has a last digit.
     fn divided_by(self, other: Self) -> Option<Self> {
         let Aligned { left, right, .. } = self.aligned(other)?;
         let mut rest = left.checked_rem(right)?;
@@ -157,8 +157,7 @@ impl From<f64> for Number {
 }
 
 impl Number {
-    /// A number as JSON writes it (RFC 8259 section 6), a sign `+` and leading zeros aside: `007` is
-    /// a text, for `7` is another.
+    /// A number as JSON writes it (RFC 8259 section 6). `007` is a text, because `7` is another text.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let digits = text.strip_prefix('-').unwrap_or(text);
         let whole = digits.split(['.', 'e', 'E']).next()?;
@@ -194,7 +193,7 @@ impl Number {
         }
     }
 
-    /// The whole number that it is.
+    /// The integer, if it is one.
     pub(crate) const fn whole(self) -> Option<i128> {
         match self {
             Self::Exact(number) => number.whole(),
@@ -213,7 +212,7 @@ impl Number {
         }
     }
 
-    /// The exact result where there is one, and else that of fractions.
+    /// The exact result if there is one, or else the result of fractions.
     fn with(
         self,
         other: Self,
@@ -230,7 +229,7 @@ impl Number {
         }
     }
 
-    /// The same for what is computed of digits with as many of them behind the point.
+    /// As [`Self::with`], computed from digits with equally many of them after the point.
     fn with_aligned(
         self,
         other: Self,
@@ -257,19 +256,19 @@ impl Number {
         self.with(other, Decimal::times, |left, right| left * right)
     }
 
-    /// `None` where the other is 0.
+    /// The quotient; `None` if the divisor is 0.
     pub(crate) fn divided_by(self, other: Self) -> Option<Self> {
         let divide = || self.with(other, Decimal::divided_by, |left, right| left / right);
         (!other.is_zero()).then(divide)
     }
 
-    /// What is left of a division, with the sign of the divided; `None` where the other is 0.
+    /// The remainder of a division, with the sign of the dividend; `None` if the divisor is 0.
     pub(crate) fn remainder(self, other: Self) -> Option<Self> {
         let rest = || self.with_aligned(other, i128::checked_rem, |left, right| left % right);
         (!other.is_zero()).then(rest)
     }
 
-    /// The quotient rounded down; `None` where the other is 0.
+    /// The quotient rounded down; `None` if the divisor is 0.
     pub(crate) fn floor_divided_by(self, other: Self) -> Option<Self> {
         let floor = |left: Decimal, right: Decimal| {
             let Aligned { left, right, .. } = left.aligned(right)?;

@@ -1,12 +1,12 @@
 //! The value that a step of a scenario gives to a variable.
 
 use crate::{RenderContext, Template};
-use drumfire_plan::{DataError, RequestContext, Value, VariableId};
+use drumfire_plan::{DataError, RequestContext, Value, ValueForm, VariableId};
 
-/// Passes up to here are those of a call's messages.
+/// Lower passes belong to the messages of a call.
 const FIRST_PASS: u64 = 1 << 32;
 
-/// The pass of what a step with this number computes.
+/// The pass of the values that a step with this number computes.
 pub(crate) const fn pass_of(step: u32) -> u64 {
     FIRST_PASS + step as u64
 }
@@ -15,12 +15,12 @@ pub(crate) const fn pass_of(step: u32) -> u64 {
 #[derive(Clone, Debug)]
 pub struct SetValue {
     template: Template,
-    /// Sets its random values apart from those of requests and of other steps.
+    /// Separates the random values from the values of requests and other steps.
     pass: u64,
 }
 
 impl SetValue {
-    /// The value that a step with this number gives.
+    /// The value of the step with this number.
     #[must_use]
     pub const fn new(template: Template, step: u32) -> Self {
         Self {
@@ -29,13 +29,13 @@ impl SetValue {
         }
     }
 
-    /// For how many iterations its feeds have rows, when one is gone through once.
+    /// The number of iterations for which the feeds have rows, if each row is used once.
     #[must_use]
     pub fn count(&self) -> Option<u64> {
         self.template.count()
     }
 
-    /// The variables of the user that it may read.
+    /// The variables of the user that the value may read.
     #[must_use]
     pub fn variables(&self) -> &[VariableId] {
         self.template.variables()
@@ -43,17 +43,17 @@ impl SetValue {
 }
 
 impl Value for SetValue {
-    fn render(&self, request: &RequestContext, out: &mut String) -> Result<(), DataError> {
+    fn render(&self, request: &RequestContext, out: &mut String) -> Result<ValueForm, DataError> {
         let mut context = RenderContext::new(request.clone(), 0, self.pass);
-        self.template.render_with(&mut context, out)
+        self.template.render_typed(&mut context, out)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::SetValue;
-    use crate::{Sources, Template, Text, TextTemplate};
-    use drumfire_plan::{DataError, RequestContext, Value, VariableId, Variables};
+    use crate::{CsvForm, Feed, Order, Sources, Template, Text, TextTemplate};
+    use drumfire_plan::{DataError, RequestContext, Value, ValueForm, VariableId, Variables};
     use std::sync::Arc;
 
     fn template(text: &str, sources: &Sources) -> Template {
@@ -65,7 +65,7 @@ mod tests {
         compiled.expect_err(text).to_string()
     }
 
-    /// The sources of a scenario that sets `a` and then `b`, behind the first.
+    /// The sources of a scenario that sets `a` and then `b`, after the first step.
     fn sources() -> Sources {
         let mut sources = Sources::new();
         sources.declare("a").unwrap();
@@ -144,6 +144,48 @@ mod tests {
     }
 
     #[test]
+    fn a_single_expression_keeps_its_type() {
+        let mut sources = sources();
+        let csv = Feed::from_csv(b"n\n1\n", &CsvForm::default()).expect("a feed");
+        sources.add("csv", csv, Order::InTurn).expect("a name");
+        let json = Feed::from_json(b"[{\"n\": 1, \"l\": [1]}]").expect("a feed");
+        sources.add("json", json, Order::InTurn).expect("a name");
+        let mut variables = Variables::new(2);
+        variables.set_as(VariableId(0), ValueForm::Json, Ok("12.50"));
+        let context = RequestContext {
+            variables: Some(Arc::new(variables)),
+            ..RequestContext::default()
+        };
+        for (text, expected, form) in [
+            ("{{ a }}", "12.50", ValueForm::Json),
+            ("{{ a + 1 }}", "13.5", ValueForm::Json),
+            ("{{ a > 1 }}", "true", ValueForm::Json),
+            ("{{ none }}", "null", ValueForm::Json),
+            ("{{ [a] }}", "[12.5]", ValueForm::Json),
+            ("{{ a | string }}", "12.5", ValueForm::Text),
+            ("{{ a }}0", "12.500", ValueForm::Text),
+            ("{% if true %}{{ a }}{% endif %}", "12.50", ValueForm::Text),
+            ("{{ user }}", "0", ValueForm::Json),
+            ("{{ csv.n }}", "1", ValueForm::Text),
+            ("{{ csv.n | int }}", "1", ValueForm::Json),
+            ("{{ json.n }}", "1", ValueForm::Json),
+            ("{{ json.l }}", "[1]", ValueForm::Json),
+            ("5", "5", ValueForm::Json),
+            ("done", "done", ValueForm::Text),
+        ] {
+            let mut out = String::new();
+            let value = SetValue::new(template(text, &sources), 0);
+            let shown = value.render(&context, &mut out).map(|form| (&*out, form));
+            // Inside of a whole template, a number prints as the interpreter prints it.
+            let expected = match text.starts_with("{%") {
+                true => "12.5",
+                false => expected,
+            };
+            assert_eq!(shown, Ok((expected, form)), "{text}");
+        }
+    }
+
+    #[test]
     fn steps_and_requests_draw_apart() {
         let sources = Sources::new();
         let text = "{{ uuid }} {{ new_uuid() }}";
@@ -151,7 +193,7 @@ mod tests {
         let value = |step| {
             let mut out = String::new();
             let value = SetValue::new(template(text, &sources), step);
-            value.render(&context, &mut out).map(|()| out)
+            value.render(&context, &mut out).map(|_| out)
         };
         let of_request = rendered(&template(text, &sources), None).expect("rendered");
         let texts = [

@@ -1,17 +1,8 @@
-//! The tags of a template before the interpreter reads them: how deep they nest, and what they
-//! set.
+//! The tags of a template: the length of their chains is checked before the interpreter reads them.
 //!
-//! minijinja bounds how deep brackets and blocks nest, and bounds no chain: signs, operators,
-//! attributes, filters and `else` recurse once for each link, in its parser, its compiler and the
-//! release of what they made.
-
-mod lexer;
-mod operators;
-
-pub(crate) use operators::{COMPARE, COMPUTE, NEGATE, NUMBER, called};
-
-use crate::growth::{KEEP, SET};
-use std::borrow::Cow;
+//! minijinja bounds how deep brackets and blocks nest, but not the length of a chain. Signs,
+//! operators, attributes, filters and `else` recurse once for each link: in its parser, in its
+//! compiler, and when the result is released.
 
 /// Names, numbers, texts and signs in a row, without a comma that ends them.
 const CHAIN_MAX: usize = 500;
@@ -26,22 +17,11 @@ struct Tag<'a> {
     is_block: bool,
 }
 
-/// The value that a tag sets.
-struct Setting {
-    /// Where it begins in the tag's text.
-    at: usize,
-    /// The filter that it goes through.
-    filter: &'static str,
-}
-
-/// A template as it is handed to the interpreter: every value that it sets goes through a filter
-/// that bounds it.
+/// Checks the length of a template's chains.
 ///
 /// # Errors
-/// When it nests or chains too deep: with line and column.
-pub(crate) fn prepare(source: &str) -> Result<Cow<'_, str>, String> {
-    let mut prepared = String::new();
-    let mut copied = 0;
+/// With line and column of the first chain that is too long.
+pub(crate) fn check(source: &str) -> Result<(), String> {
     let mut branches = 0;
     let mut at = 0;
     while let Some(tag) = next(source, at) {
@@ -57,21 +37,11 @@ pub(crate) fn prepare(source: &str) -> Result<Cow<'_, str>, String> {
         if word == "raw" {
             at += source[at..].find("endraw").unwrap_or(source.len() - at);
         }
-        if let Some(setting) = tag.setting() {
-            let (from, to) = (tag.start + setting.at, tag.start + tag.end());
-            prepared.push_str(&source[copied..from]);
-            prepared.extend(["(", &source[from..to], ")|", setting.filter]);
-            copied = to;
-        }
     }
-    if copied == 0 {
-        return Ok(Cow::Borrowed(source));
-    }
-    prepared.push_str(&source[copied..]);
-    Ok(Cow::Owned(prepared))
+    Ok(())
 }
 
-/// Whether a tag asks if a variable has a value (`is defined`), or gives another in its place
+/// Whether a tag tests if a variable has a value (`is defined`), or provides another one
 /// (`default`).
 pub(crate) fn asks_for(source: &str, variable: &str) -> bool {
     let is_word = |c: char| c == '_' || c.is_alphanumeric();
@@ -107,7 +77,7 @@ pub(crate) fn asks_for(source: &str, variable: &str) -> bool {
 }
 
 impl Tag<'_> {
-    /// The word that says what a block does; empty for an expression.
+    /// The first word of a block; empty for an expression.
     fn first_word(&self) -> &str {
         let text = self.inside.trim_start_matches(['-', '+']).trim_start();
         let end = text.find(|c: char| !c.is_ascii_alphanumeric());
@@ -115,26 +85,6 @@ impl Tag<'_> {
             true => &text[..end.unwrap_or(text.len())],
             false => "",
         }
-    }
-
-    /// Where the text ends, without the sign that trims white space.
-    fn end(&self) -> usize {
-        self.inside.trim_end_matches(['-', '+']).len()
-    }
-
-    /// The value that the tag sets, if it is `set` and has one.
-    fn setting(&self) -> Option<Setting> {
-        if self.first_word() != "set" {
-            return None;
-        }
-        let equals = self.inside.find('=')?;
-        let target = &self.inside[..equals];
-        // `{% set a | filter("=") %}` captures a block.
-        let has_value = !target.contains(['|', '"', '\'']) && equals + 1 < self.end();
-        has_value.then_some(Setting {
-            at: equals + 1,
-            filter: if target.contains('.') { KEEP } else { SET },
-        })
     }
 }
 
@@ -206,33 +156,34 @@ fn place(source: &str, at: usize) -> String {
 }
 
 /// A name, number, text or sign.
-struct Token {
-    at: usize,
+pub(crate) struct Token {
+    /// The place of its first byte.
+    pub(crate) at: usize,
     /// Its first byte.
-    byte: u8,
+    pub(crate) byte: u8,
 }
 
-/// What a tag is made of.
-struct Tokens<'a> {
+/// The tokens of a tag.
+pub(crate) struct Tokens<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
 impl<'a> Tokens<'a> {
-    fn of(text: &'a str) -> Self {
+    pub(crate) fn of(text: &'a str) -> Self {
         Self {
             bytes: text.as_bytes(),
             at: 0,
         }
     }
 
-    /// Goes on while bytes are of a kind.
+    /// Skips bytes of a kind.
     fn skip(&mut self, is_such: impl Fn(u8) -> bool) {
         let rest = &self.bytes[self.at..];
         self.at += rest.iter().take_while(|byte| is_such(**byte)).count();
     }
 
-    /// Goes on behind the quote that ends a text.
+    /// Skips to the byte after the quote that ends a text.
     fn skip_text(&mut self, quote: u8) {
         while let Some(&byte) = self.bytes.get(self.at) {
             self.at += if byte == b'\\' { 2 } else { 1 };
@@ -263,34 +214,7 @@ impl Iterator for Tokens<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{CHAIN_MAX, prepare};
-
-    #[test]
-    fn values_that_are_set_are_kept() {
-        for (source, prepared) in [
-            ("{{ a }}", "{{ a }}"),
-            ("{% set a = 1 %}b", "{% set a =( 1 )|__set%}b"),
-            (
-                "{%- set n.a, b = x(1), \"%}\" -%}",
-                "{%- set n.a, b =( x(1), \"%}\" )|__keep-%}",
-            ),
-            ("{% set a %}b{% endset %}", "{% set a %}b{% endset %}"),
-            (
-                "{% set a|f(\"=\") %}b{% endset %}",
-                "{% set a|f(\"=\") %}b{% endset %}",
-            ),
-            ("{% set a = %}", "{% set a =( )|__set%}"),
-            (
-                "{% set a=1 %}{# {% set a=1 %} #}{% raw %}{% set a=1 %}{% endraw %}{% set a=2 %}",
-                "{% set a=(1 )|__set%}{# {% set a=1 %} #}{% raw %}{% set a=1 %}{% endraw %}{% set a=(2 )|__set%}",
-            ),
-            ("{% setx a=1 %}{{ set=1 }}", "{% setx a=1 %}{{ set=1 }}"),
-            ("{% set a = 1", "{% set a =( 1)|__set"),
-            ("{% set a={'b': 1} %}é", "{% set a=({'b': 1} )|__set%}é"),
-        ] {
-            assert_eq!(prepare(source).as_deref(), Ok(prepared), "{source}");
-        }
-    }
+    use super::{CHAIN_MAX, check};
 
     #[test]
     fn chains_end_at_commas() {
@@ -305,11 +229,11 @@ mod tests {
             "a[1] ~ ",
             "(",
         ] {
-            let error = prepare(&of(link, CHAIN_MAX)).unwrap_err();
+            let error = check(&of(link, CHAIN_MAX)).unwrap_err();
             let start = "a chain of more than 500 parts at line 2, column ";
             assert!(error.starts_with(start), "{link}: {error}");
         }
-        let error = prepare(&of("-", CHAIN_MAX)).unwrap_err();
+        let error = check(&of("-", CHAIN_MAX)).unwrap_err();
         assert!(
             error.ends_with(&format!("column {}", CHAIN_MAX + 4)),
             "{error}"
@@ -325,10 +249,10 @@ mod tests {
             format!("{{% raw %}}{{{{ {} {{% endraw %}}", "- ".repeat(CHAIN_MAX)),
             format!("{{# {} #}}", "- ".repeat(CHAIN_MAX)),
         ] {
-            assert_eq!(prepare(&fine).as_deref(), Ok(fine.as_str()));
+            assert_eq!(check(&fine), Ok(()));
         }
         let branches = |count| format!("{{% if a %}}{}", "{% elif a %}".repeat(count));
-        assert!(prepare(&branches(500)).is_ok());
-        assert!(prepare(&branches(501)).is_err());
+        assert!(check(&branches(500)).is_ok());
+        assert!(check(&branches(501)).is_err());
     }
 }

@@ -2,24 +2,25 @@
 //! random values and feeds.
 
 use crate::expression::Simple;
-use crate::jinja::{Jinja, RENDERED_MAX, in_template, too_long};
+use crate::jinja::{Jinja, Printed, RENDERED_MAX, in_template, too_long};
 use crate::names::VARIABLES;
+use crate::program::Kind;
 use crate::split::{Part, Split, split};
-use crate::tags;
 use crate::{JsonPlace, RenderContext, Sources, TextTemplate, escape_json};
-use drumfire_plan::{DataError, RequestContext, VariableId};
+use crate::{tags, typed};
+use drumfire_plan::{DataError, RequestContext, ValueForm, VariableId};
 use std::fmt;
 use std::sync::Arc;
 
-/// The name of the one template of a text that can't be cut into pieces.
+/// The name of the template of a text that cannot be cut into pieces.
 const WHOLE: &str = "template";
 
-/// The kind of a template's text, which decides how values are written into it.
+/// The kind of a template's text, which determines how values are written into it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Text {
-    /// JSON: values are escaped inside its strings, and elsewhere stand as they are.
+    /// JSON: values are escaped inside its strings, and inserted unchanged elsewhere.
     Json,
-    /// Any text: values stand as they are.
+    /// Any text: values are inserted unchanged.
     Plain,
 }
 
@@ -27,7 +28,7 @@ pub enum Text {
 #[derive(Clone, Debug)]
 pub struct Template {
     text: Text,
-    /// Where the numbers of its expressions begin.
+    /// The number of the first expression.
     first_place: u64,
     body: Body,
     language: Arc<Language>,
@@ -35,14 +36,13 @@ pub struct Template {
 
 /// The environment of expressions.
 #[derive(Debug)]
-struct Language {
+pub(crate) struct Language {
     sources: Arc<Sources>,
-    /// The feeds that its expressions read.
+    /// The feeds that the expressions read.
     feeds: Vec<usize>,
-    /// The variables of the user that they read.
+    /// The variables of the user that the expressions read.
     variables: Vec<VariableId>,
-    /// There is none where every expression is of a simple form: a list of ten thousand URLs has a
-    /// template each.
+    /// `None` if every expression is simple: a list of ten thousand URLs has a template for each.
     jinja: Option<Jinja>,
 }
 
@@ -55,18 +55,18 @@ enum Body {
 /// A part of a template that has no blocks.
 #[derive(Clone, Debug)]
 pub enum Piece {
-    /// Text that stands for itself.
+    /// Literal text.
     Text(String),
-    /// Something that is computed.
+    /// An expression.
     Expression(Expression),
 }
 
-/// Something that is computed, in its place.
+/// An expression and its place.
 #[derive(Clone, Debug)]
 pub struct Expression {
-    /// Its number among the template's expressions, from 0.
+    /// The number of the expression in the template, from 0.
     place: u64,
-    /// Whether it stands inside a string of JSON.
+    /// Whether the expression is inside a string of JSON.
     in_string: bool,
     how: How,
 }
@@ -78,16 +78,16 @@ enum How {
     Interpreted(String),
 }
 
-/// Whether a value must be escaped inside a JSON string.
+/// Whether a value must still be escaped inside a JSON string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Escaping {
-    /// It is any text.
+    /// The value is any text.
     Needed,
-    /// It is marked as JSON (`|safe`, `|tojson`).
+    /// The value is marked as JSON (`|safe`, `|tojson`).
     Done,
 }
 
-/// Why a template can't be compiled.
+/// An error in a template, with its place in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TemplateError(pub String);
 
@@ -100,7 +100,7 @@ impl fmt::Display for TemplateError {
 impl std::error::Error for TemplateError {}
 
 impl Template {
-    /// Whether anything in a text would be computed.
+    /// Whether a text has nothing to compute.
     #[must_use]
     pub fn is_static(source: &str) -> bool {
         split(source) == Split::Static
@@ -115,14 +115,13 @@ impl Template {
         text: Text,
         sources: &Arc<Sources>,
     ) -> Result<Self, TemplateError> {
-        let mut compiler = Compiler::new(sources);
-        let prepared =
-            tags::prepare(source).map_err(|error| TemplateError(in_template(source, &error)))?;
+        let mut compiler = Compiler::new(sources, Kind::Template);
+        tags::check(source).map_err(|error| TemplateError(in_template(source, &error)))?;
         let body = match split(source) {
             Split::Static => Body::Pieces(vec![Piece::Text(source.to_owned())]),
             Split::Parts(parts) => Body::Pieces(compiler.pieces(&parts)?),
             Split::Whole => {
-                compiler.add(WHOLE, source, &prepared)?;
+                compiler.add(WHOLE, source)?;
                 Body::Whole
             }
         };
@@ -135,15 +134,15 @@ impl Template {
         })
     }
 
-    /// The same as another part of its request: what it draws does not depend on what the others
-    /// draw. A template is part 0.
+    /// Makes the template another part of its request: its random values do not depend on those of
+    /// other parts. A template is part 0.
     #[must_use]
     pub fn in_part(mut self, part: u32) -> Self {
         self.first_place = u64::from(part) << 32;
         self
     }
 
-    /// The template as text and expressions in turn; `None` when it has blocks.
+    /// The texts and expressions of the template, in order; `None` if the template has blocks.
     #[must_use]
     pub fn pieces(&self) -> Option<&[Piece]> {
         match &self.body {
@@ -152,7 +151,7 @@ impl Template {
         }
     }
 
-    /// The same language with other pieces, taken from [`Template::pieces`].
+    /// A template of the same language with other pieces, taken from [`Template::pieces`].
     #[must_use]
     pub fn with_pieces(&self, pieces: Vec<Piece>) -> Self {
         let language = Arc::clone(&self.language);
@@ -164,23 +163,23 @@ impl Template {
         }
     }
 
-    /// For how many requests its feeds have rows: those of the shortest that ends the run. `None`
-    /// when none does.
+    /// The number of requests for which the feeds have rows, by the shortest feed that ends the run;
+    /// `None` if no feed ends it.
     #[must_use]
     pub fn count(&self) -> Option<u64> {
-        self.language.sources.count(&self.language.feeds)
+        self.language.count()
     }
 
-    /// The variables of the user that it may read.
+    /// The variables of the user that the template may read.
     #[must_use]
     pub fn variables(&self) -> &[VariableId] {
-        &self.language.variables
+        self.language.variables()
     }
 
     /// Appends the template's text.
     ///
     /// # Errors
-    /// When an expression fails for this call.
+    /// If an expression fails for this call.
     pub fn render_with(
         &self,
         context: &mut RenderContext,
@@ -196,7 +195,7 @@ impl Template {
         };
         let begun = out.len();
         for piece in pieces {
-            // A variable may be set to itself, twice.
+            // A step may set a variable to twice its own text.
             if out.len() - begun > RENDERED_MAX {
                 return Err(DataError::new(too_long()));
             }
@@ -215,39 +214,87 @@ impl Template {
         Ok(())
     }
 
+    /// Appends the template's text, and returns its type. A template that is a single expression has
+    /// the type of the expression's value, and a text without expressions the type that YAML gives
+    /// it. Any other template is a text.
+    ///
+    /// # Errors
+    /// If an expression fails for this call.
+    pub(crate) fn render_typed(
+        &self,
+        context: &mut RenderContext,
+        out: &mut String,
+    ) -> Result<ValueForm, DataError> {
+        match self.pieces() {
+            Some([Piece::Expression(expression)]) => match &expression.how {
+                How::Simple(simple) => {
+                    self.evaluate(expression, context, out)?;
+                    simple.form(context, &self.language.sources)
+                }
+                How::Interpreted(name) => Ok(self.interpret(expression, name, context, out)?.form),
+            },
+            Some([Piece::Text(text)]) => {
+                out.push_str(text);
+                Ok(typed::form_of_text(text))
+            }
+            _ => self.render_with(context, out).map(|()| ValueForm::Text),
+        }
+    }
+
     /// Appends the value of an expression of this template, unescaped.
     ///
     /// # Errors
-    /// When it fails for this call.
+    /// If the expression fails for this call.
     pub fn evaluate(
         &self,
         expression: &Expression,
         context: &mut RenderContext,
         out: &mut String,
     ) -> Result<Escaping, DataError> {
-        context.enter(self.first_place + expression.place);
         match &expression.how {
             How::Simple(simple) => {
+                context.enter(self.first_place + expression.place);
                 simple.render(context, &self.language.sources, out)?;
                 Ok(Escaping::Needed)
             }
             How::Interpreted(name) => {
-                let safe = self.language.jinja()?.expression(name, context, out)?;
-                Ok(if safe {
-                    Escaping::Done
-                } else {
-                    Escaping::Needed
+                let printed = self.interpret(expression, name, context, out)?;
+                Ok(match printed.is_safe {
+                    true => Escaping::Done,
+                    false => Escaping::Needed,
                 })
             }
         }
     }
+
+    /// Appends the value of an expression for which the interpreter has a template.
+    fn interpret(
+        &self,
+        expression: &Expression,
+        name: &str,
+        context: &mut RenderContext,
+        out: &mut String,
+    ) -> Result<Printed, DataError> {
+        context.enter(self.first_place + expression.place);
+        self.language.jinja()?.expression(name, context, out)
+    }
 }
 
 impl Language {
-    /// The interpreter of what is not of a simple form.
-    fn jinja(&self) -> Result<&Jinja, DataError> {
+    /// The interpreter, for expressions that are not simple.
+    pub(crate) fn jinja(&self) -> Result<&Jinja, DataError> {
         let jinja = self.jinja.as_ref();
         jinja.ok_or_else(|| DataError::new("the template was not compiled"))
+    }
+
+    /// The number of requests for which the feeds have rows, as for [`Template::count`].
+    pub(crate) fn count(&self) -> Option<u64> {
+        self.sources.count(&self.feeds)
+    }
+
+    /// The variables of the user that may be read.
+    pub(crate) fn variables(&self) -> &[VariableId] {
+        &self.variables
     }
 }
 
@@ -263,14 +310,14 @@ impl TextTemplate for Template {
 }
 
 impl Expression {
-    /// Whether it stands inside a string, if the text is JSON.
+    /// Whether the expression is inside a string, if the text is JSON.
     #[must_use]
     pub const fn in_string(&self) -> bool {
         self.in_string
     }
 }
 
-/// Escapes the text from `start` on.
+/// Escapes the text from `start` to the end.
 fn escape_from(start: usize, out: &mut String) {
     let needs = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
     if out[start..].bytes().any(needs) {
@@ -279,25 +326,28 @@ fn escape_from(start: usize, out: &mut String) {
     }
 }
 
-/// Compiles the expressions of one template.
-struct Compiler<'a> {
+/// Compiles the expressions of one template, or a condition.
+pub(crate) struct Compiler<'a> {
     sources: &'a Arc<Sources>,
+    kind: Kind,
     feeds: Vec<usize>,
     variables: Vec<VariableId>,
     jinja: Option<Jinja>,
 }
 
 impl<'a> Compiler<'a> {
-    const fn new(sources: &'a Arc<Sources>) -> Self {
+    pub(crate) const fn new(sources: &'a Arc<Sources>, kind: Kind) -> Self {
         Self {
             sources,
+            kind,
             feeds: Vec::new(),
             variables: Vec::new(),
             jinja: None,
         }
     }
 
-    fn language(mut self) -> Language {
+    /// The language of the compiled expressions.
+    pub(crate) fn language(mut self) -> Language {
         self.feeds.sort_unstable();
         self.feeds.dedup();
         Language {
@@ -346,25 +396,34 @@ impl<'a> Compiler<'a> {
 
     fn interpreted(&mut self, text: &str, place: u64) -> Result<How, TemplateError> {
         let name = place.to_string();
-        let source = format!("{{{{ {text} }}}}");
-        self.add(&name, &source, &source)?;
+        self.add(&name, &format!("{{{{ {text} }}}}"))?;
         Ok(How::Interpreted(name))
     }
 
-    /// Compiles one template, which was written as `source`, and checks the variables that it
-    /// uses.
-    fn add(&mut self, name: &str, source: &str, prepared: &str) -> Result<(), TemplateError> {
+    /// The interpreter, a new one if need be.
+    pub(crate) fn jinja(&mut self) -> &mut Jinja {
+        let (sources, kind) = (self.sources, self.kind);
+        self.jinja.get_or_insert_with(|| Jinja::new(sources, kind))
+    }
+
+    /// Whether a variable may be read that has no value: if the text tests it, or in a condition
+    /// after a step that may set it.
+    fn may_lack(&self, variable: VariableId, name: &str, source: &str) -> bool {
+        let is_condition = self.kind == Kind::Condition;
+        tags::asks_for(source, name) || is_condition && self.sources.is_set(variable)
+    }
+
+    /// Compiles one template, and checks the variables that it uses.
+    pub(crate) fn add(&mut self, name: &str, source: &str) -> Result<(), TemplateError> {
         let sources = self.sources;
-        let jinja = self.jinja.get_or_insert_with(|| Jinja::new(sources));
-        let called = tags::called(prepared);
-        jinja.add(name, source, &called).map_err(TemplateError)?;
-        let variables = jinja.free_variables(name);
+        self.jinja().add(name, source).map_err(TemplateError)?;
+        let variables = self.jinja().free_variables(name);
         for variable in &variables {
             let root = variable.split('.').next().unwrap_or(variable);
             if let Some(declared) = sources.declared(root)
-                && tags::asks_for(prepared, root)
+                && self.may_lack(declared, root, source)
             {
-                jinja.may_lack(root);
+                self.jinja().may_lack(root);
                 self.variables.push(declared);
                 continue;
             }
@@ -379,7 +438,7 @@ impl<'a> Compiler<'a> {
             };
             self.feeds.push(feed_at);
             if column.is_some() {
-                jinja.read_by_column(feed_at);
+                self.jinja().read_by_column(feed_at);
                 if variables.iter().any(|other| other == feed) {
                     let message = format!("use either `{feed}` or `{variable}`, not both");
                     return Err(TemplateError(message));
@@ -390,7 +449,7 @@ impl<'a> Compiler<'a> {
     }
 }
 
-/// Whether an expression is no more than the name of a feed that has several columns.
+/// An error if an expression is just the name of a feed with several columns.
 fn check_whole(text: &str, sources: &Sources) -> Result<(), TemplateError> {
     let feed = sources.find(text).and_then(|at| sources.feed(at));
     match feed.filter(|feed| !feed.is_single()) {
@@ -408,8 +467,8 @@ fn check_whole(text: &str, sources: &Sources) -> Result<(), TemplateError> {
     }
 }
 
-/// Whether a variable exists, and if it is a column of a feed, that column.
-pub(crate) fn check_variable(variable: &str, sources: &Sources) -> Result<(), TemplateError> {
+/// An error if a variable does not exist, or if its feed lacks the column.
+fn check_variable(variable: &str, sources: &Sources) -> Result<(), TemplateError> {
     let (name, column) = match variable.split_once('.') {
         Some((name, rest)) => (name, rest.split('.').next()),
         None => (variable, None),
@@ -464,7 +523,7 @@ pub(crate) fn check_variable(variable: &str, sources: &Sources) -> Result<(), Te
     }
 }
 
-/// The remedy where a line of names was not divided, since another character stands between them.
+/// The advice if the names of a feed's columns were not separated, because of another delimiter.
 fn delimited(columns: &str) -> &'static str {
     match columns {
         columns if columns.contains(", ") => "",

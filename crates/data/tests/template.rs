@@ -1,4 +1,4 @@
-//! The native template language: its values, and that they are the same again.
+//! The native template language: its values, their bounds, and that a second rendering is equal.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -186,7 +186,8 @@ fn mistakes_are_told() {
         ),
         (
             "a\n{% if true %}\n{{ 1/0 }}{% endif %}",
-            "in the template `a {% if true %} {{ 1/0 }}{% endif %}`: `1 / 0` divides by 0",
+            "in the template `a {% if true %} {{ 1/0 }}{% endif %}`: `1 / 0` divides by 0 \
+             (line 3 of the template)",
         ),
     ] {
         let found = render(source, Text::Plain, &call(0), 0).unwrap_err();
@@ -239,7 +240,7 @@ fn templates_have_a_bounded_depth() {
 #[test]
 fn values_have_a_bounded_depth() {
     const DEEP: &str = "lists or maps are nested more than 100 deep";
-    const NAMESPACE: &str = "a namespace can't contain a namespace";
+    const NAMESPACE: &str = "can't contain a namespace";
     const MANY: &str = "elements in one rendering";
     let ns = "{% set ns = namespace() %}";
     let loops = |set: &str| {
@@ -256,11 +257,14 @@ fn values_have_a_bounded_depth() {
         ),
         (loops("[ns.x]"), DEEP),
         (loops("{'a': ns.x}"), DEEP),
-        (
-            loops("ns.x|map('string')|chain([1])"),
-            "engine ran out of fuel",
-        ),
+        (loops("ns.x|map('string')|chain([1])"), MANY),
         (loops("ns.x|chain([1])"), MANY),
+        (loops("ns.x + [1]"), MANY),
+        (
+            "{% macro f(a, n) %}{{ f([[a]], n - 1) if n > 0 else '' }}{% endmacro %}{{ f([], 60) }}"
+                .to_owned(),
+            DEEP,
+        ),
         (
             format!("{{% set a = [] %}}{}", "{% set a = [a] %}".repeat(1000)),
             DEEP,
@@ -290,12 +294,49 @@ fn values_have_a_bounded_size() {
         ("{{ [1]|batch(999999999, 1) }}", WIDE),
         ("{{ [1]|slice(999999999) }}", WIDE),
         ("{{ ['a' * 10000000] * 100000 }}", LARGE),
+        ("{{ ('a' * 10000000) * 100 }}", LARGE),
+        ("{{ 100 * ('a' * 10000000) }}", LARGE),
+        ("{{ '' ~ ['a' * 10000000] * 100000 }}", LARGE),
+        ("{{ (['a' * 10000000] * 100000)|upper }}", LARGE),
+        ("{{ (['a' * 10000000] * 100000)|tojson }}", LARGE),
+        ("{{ (['a' * 10000000] * 100000)|string }}", LARGE),
+        ("{{ (['a' * 10000000] * 100000)|pprint }}", LARGE),
+        ("{{ (['a' * 10000000] * 100000)|urlencode }}", LARGE),
+        ("{{ (['a' * 10000000] * 100000)|join }}", LARGE),
+        ("{{ (['a' * 10000000] * 100000)|item(0) }}", LARGE),
+        ("{{ js('f', ['a' * 10000000] * 100000) }}", LARGE),
+        (
+            "{% if ['a' * 10000000] * 100000 == [1] %}{% endif %}",
+            LARGE,
+        ),
+        ("{{ range(999999999) }}", "range has too many elements"),
+        ("{{ [1] * 999999999 }}", LARGE),
+        ("{{ 'a'|center(999999999) }}", "filter center is unknown"),
     ];
     refused(&cases.map(|(source, error)| (source.to_owned(), error)));
     let texts = "{{ random_string(1048576) }}".repeat(66);
     refused(&[(texts, "the text is longer than 67108864 bytes")]);
-    let doubled = "{% set a = a ~ a %}".repeat(60);
-    refused(&[(format!("{{% set a = 'ab' %}}{doubled}"), LARGE)]);
+    // A part that is shared many times counts as often.
+    for (first, doubled) in [
+        ("'ab' * 100000", "{% set a = a ~ a %}"),
+        ("['ab' * 100000]", "{% set a = [a, a] %}"),
+        ("['ab' * 100000]", "{% set a = {'a': a, 'b': a} %}"),
+        ("['ab' * 100000]", "{% set a = (a, a) %}"),
+        ("['ab' * 100000]", "{% set a = a + a %}"),
+        ("['ab' * 100000]", "{% set a = a * 2 %}"),
+        ("['ab' * 100000]", "{% set a = a|chain(a) %}"),
+        ("['ab' * 100000]", "{% set a = [a]|batch(2, a)|list %}"),
+        ("['ab' * 100000]", "{% set a = a|zip(a)|list %}"),
+        ("'ab' * 100000", "{% set a %}{{ a }}{{ a }}{% endset %}"),
+        ("'ab' * 100000", "{% set a = a|replace('ab', 'abab') %}"),
+        ("'ab' * 100000", "{% set a = [a, a]|join %}"),
+        ("'ab' * 100000", "{% set a = '%s%s'|format(a, a) %}"),
+    ] {
+        let source = format!("{{% set a = {first} %}}{}{{{{ a }}}}", doubled.repeat(60));
+        let found = render(&source, Text::Plain, &call(0), 0).map(|text| text.len());
+        let error = found.unwrap_err();
+        assert!(error.contains(LARGE), "{doubled}: {error}");
+    }
 }
 
 #[test]

@@ -28,7 +28,7 @@ impl Expectation {
         }
         scratch.clear();
         match subject.extract(response, scratch) {
-            Ok(()) => self.judge_bytes(scratch.as_bytes(), response),
+            Ok(_) => self.judge_bytes(scratch.as_bytes(), response),
             Err(none) if none.is_missing() && check.wants_none() => Ok(()),
             Err(none) => Err(self.mismatch(format!("{subject}: {none}; expected `{check}`"))),
         }

@@ -9,7 +9,7 @@ use crate::pattern::Pattern;
 use crate::pick::{Pick, push, write_text};
 use crate::xml::XPath;
 use crate::{NoValue, ParseError};
-use drumfire_plan::{Response, suggestion};
+use drumfire_plan::{Response, ValueForm, suggestion};
 use drumfire_units::Nanos;
 use std::fmt;
 
@@ -165,11 +165,12 @@ impl Extractor {
         }
     }
 
-    /// Appends the value from the response.
+    /// Appends the value of the response, and returns its type. JSON's values keep JSON's types;
+    /// status, size, time and `#count` are numbers, `#all` is a list; all others are texts.
     ///
     /// # Errors
-    /// If the response lacks the value, with the actual content; `out` is then unchanged.
-    pub fn extract(&self, response: &Response<'_>, out: &mut String) -> Result<(), NoValue> {
+    /// If the response lacks the value, with what it has instead; `out` is then unchanged.
+    pub fn extract(&self, response: &Response<'_>, out: &mut String) -> Result<ValueForm, NoValue> {
         let start = out.len();
         let written = self.write(response, out);
         if written.is_err() {
@@ -186,19 +187,19 @@ impl Extractor {
         }
     }
 
-    fn write(&self, response: &Response<'_>, out: &mut String) -> Result<(), NoValue> {
+    fn write(&self, response: &Response<'_>, out: &mut String) -> Result<ValueForm, NoValue> {
         let body = response.body;
         match &self.source {
             Source::Json(path) => return path.write(self.pick, body, out),
-            Source::Xml(path) => return path.write(self.pick, body, out),
-            Source::Css(selector) => return selector.write(self.pick, body, out),
+            Source::Xml(path) => path.write(self.pick, body, out)?,
+            Source::Css(selector) => selector.write(self.pick, body, out)?,
             Source::Html(path) => {
                 let xml = html::as_xml(body)?;
-                return path.write(self.pick, xml.as_bytes(), out);
+                path.write(self.pick, xml.as_bytes(), out)?;
             }
-            Source::Regex(pattern) => return pattern.write(self.pick, body, out),
-            Source::Header(name) => return self.write_header(name, response, out),
-            Source::Cookie(name) => return self.write_cookie(name, response, out),
+            Source::Regex(pattern) => pattern.write(self.pick, body, out)?,
+            Source::Header(name) => self.write_header(name, response, out)?,
+            Source::Cookie(name) => self.write_cookie(name, response, out)?,
             Source::Body { length_max } => {
                 out.push_str(as_text(beginning(body, *length_max), "the body")?);
             }
@@ -207,7 +208,10 @@ impl Extractor {
             Source::Time => push(out, Seconds(response.time)),
             Source::Digest(algorithm) => algorithm.write(body, out),
         }
-        Ok(())
+        Ok(match self.source {
+            Source::Status | Source::Size | Source::Time => ValueForm::Json,
+            _ => self.pick.form_of_texts(),
+        })
     }
 
     fn write_header(

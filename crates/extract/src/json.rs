@@ -9,10 +9,10 @@ mod text;
 mod walk;
 
 use crate::excerpt::excerpt;
-use crate::pick::Pick;
+use crate::pick::{Form, Pick};
 use crate::{NoValue, ParseError};
 use children::{Children, find, find_one};
-use drumfire_plan::secret;
+use drumfire_plan::{ValueForm, secret};
 use path::{Path, Segment, Selector};
 use scan::{Broken, Scanner};
 use std::ops::ControlFlow;
@@ -36,15 +36,22 @@ impl JsonPath {
         Ok(Self { path, is_singular })
     }
 
-    /// Appends the selected values in the body.
-    pub(crate) fn write(&self, pick: Pick, body: &[u8], out: &mut String) -> Result<(), NoValue> {
+    /// Appends the picked values of the body, and returns the type of the result.
+    pub(crate) fn write(
+        &self,
+        pick: Pick,
+        body: &[u8],
+        out: &mut String,
+    ) -> Result<ValueForm, NoValue> {
         let mut scanner = Scanner::new(body)?;
         let root = scanner.at();
         let mut gather = pick.gather(out);
         let mut value = scanner.clone();
+        let mut is_text = pick == Pick::Maybe;
         let mut visit = |at: usize| {
             gather.offer(|form, out| {
                 value.go_to(at);
+                is_text = form == Form::Plain && value.peek() == Some(b'"');
                 text::write(&mut value, form, out)?;
                 Ok(value.check_behind(at == root)?)
             })
@@ -55,7 +62,11 @@ impl JsonPath {
             Walk::new(&mut scanner, root, &mut visit).follow(root, &self.path.segments)
         };
         let _ = flow?;
-        gather.finish(|| self.absent(body))
+        gather.finish(|| self.absent(body))?;
+        Ok(match is_text {
+            true => ValueForm::Text,
+            false => ValueForm::Json,
+        })
     }
 
     fn steps(&self) -> impl Iterator<Item = &Selector> {

@@ -1,7 +1,7 @@
 //! Selection among several values.
 
 use crate::{NoValue, ParseError};
-use drumfire_plan::suggestion;
+use drumfire_plan::{ValueForm, suggestion};
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
@@ -61,7 +61,15 @@ impl Pick {
         })
     }
 
-    /// Starts a selection that receives values one by one and appends the selected ones to `out`.
+    /// The type of what is picked of texts: a number or a list, or else a text.
+    pub(crate) const fn form_of_texts(self) -> ValueForm {
+        match self {
+            Self::Count | Self::All => ValueForm::Json,
+            Self::Nth(_) | Self::Maybe | Self::Last => ValueForm::Text,
+        }
+    }
+
+    /// Takes values one by one and appends to `out` what is picked of them.
     pub(crate) const fn gather(self, out: &mut String) -> Gather<'_> {
         Gather {
             pick: self,

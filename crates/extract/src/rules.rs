@@ -24,10 +24,10 @@ impl Take {
         let mut text = String::new();
         let result = match self.extractor.extract(response, &mut text) {
             Err(none) => Err(none.to_string()),
-            Ok(()) if secret::is_secret(&rule) || secret::is_secret(&self.name) => {
+            Ok(_) if secret::is_secret(&rule) || secret::is_secret(&self.name) => {
                 Ok(Some(secret::MASK.to_owned()))
             }
-            Ok(()) => Ok(Some(text)),
+            Ok(_) => Ok(Some(text)),
         };
         Finding {
             rule,

@@ -81,7 +81,7 @@ pub use trace::{TRACEPARENT, Traced};
 pub use url::{Host, JoinError, Origin, Scheme, URL_LENGTH_MAX, Url, UrlError};
 pub use users::Users;
 pub use value::{Condition, Value};
-pub use variables::{VariableId, Variables};
+pub use variables::{ValueForm, VariableId, Variables};
 pub use warmup::Warmup;
 // Random values of requests are a part of the plan.
 pub use drumfire_units::Random;

@@ -1,6 +1,6 @@
 //! A response as seen by a plan: its checks, and the values taken from it.
 
-use crate::VariableId;
+use crate::{ValueForm, VariableId};
 use drumfire_units::{ByteSize, Nanos};
 use std::fmt;
 
@@ -141,6 +141,7 @@ pub struct Taken {
 #[derive(Clone, Debug)]
 struct TakenValue {
     variable: VariableId,
+    form: ValueForm,
     text: String,
 }
 
@@ -150,18 +151,18 @@ impl Taken {
         self.count = 0;
     }
 
-    /// Takes the value of a variable; `read` appends the value to the given text.
+    /// Takes the value of a variable: `read` appends it to an empty text and returns its type.
     ///
     /// # Errors
-    /// The error of `read`; no value is taken.
+    /// The error of `read`; nothing is taken then.
     pub fn take<E>(
         &mut self,
         variable: VariableId,
-        read: impl FnOnce(&mut String) -> Result<(), E>,
+        read: impl FnOnce(&mut String) -> Result<ValueForm, E>,
     ) -> Result<(), E> {
         let value = self.spare();
         value.variable = variable;
-        read(&mut value.text)?;
+        value.form = read(&mut value.text)?;
         self.count += 1;
         Ok(())
     }
@@ -174,18 +175,21 @@ impl Taken {
     /// The slot of the next value.
     fn spare(&mut self) -> &mut TakenValue {
         if self.values.len() == self.count {
-            let (variable, text) = (VariableId(0), String::new());
-            self.values.push(TakenValue { variable, text });
+            self.values.push(TakenValue {
+                variable: VariableId(0),
+                form: ValueForm::Text,
+                text: String::new(),
+            });
         }
         let value = &mut self.values[self.count];
         value.text.clear();
         value
     }
 
-    /// The values in the order in which they were taken.
-    pub fn iter(&self) -> impl Iterator<Item = (VariableId, &str)> {
+    /// The values that were taken, in their order: variable, type and text.
+    pub fn iter(&self) -> impl Iterator<Item = (VariableId, ValueForm, &str)> {
         let taken = self.values[..self.count].iter();
-        taken.map(|value| (value.variable, value.text.as_str()))
+        taken.map(|value| (value.variable, value.form, value.text.as_str()))
     }
 }
 
@@ -212,7 +216,10 @@ mod tests {
         let read = |text: &'static str| {
             move |out: &mut String| {
                 out.push_str(text);
-                if text.is_empty() { Err(()) } else { Ok(()) }
+                match text.is_empty() {
+                    true => Err(()),
+                    false => Ok(ValueForm::Json),
+                }
             }
         };
         assert_eq!(taken.take(VariableId(3), read("a")), Ok(()));
@@ -221,7 +228,11 @@ mod tests {
         assert_eq!(taken.scratch(), "");
         assert_eq!(taken.take(VariableId(5), read("b")), Ok(()));
         let all: Vec<_> = taken.iter().collect();
-        assert_eq!(all, [(VariableId(3), "a"), (VariableId(5), "b")]);
+        let json = ValueForm::Json;
+        assert_eq!(
+            all,
+            [(VariableId(3), json, "a"), (VariableId(5), json, "b")]
+        );
         taken.clear();
         assert_eq!(taken.iter().count(), 0);
     }

@@ -1,23 +1,24 @@
-//! Functions of a request's context that the steps of a program compute.
+//! Values and conditions that steps of a program compute from a request's context.
 
-use crate::{DataError, RequestContext};
+use crate::{DataError, RequestContext, ValueForm};
 use std::fmt;
 
-/// A value that a step computes: a function of the request's context, whose number is the number of
-/// the iteration's next request. Its random numbers must differ from that request's.
+/// A value that a step computes from a request's context. The number of that request is the number
+/// of the iteration's next request. The value's random numbers must differ from those of that
+/// request.
 pub trait Value: Send + Sync + fmt::Debug {
-    /// Appends the value as text.
+    /// Appends the value as text, and returns its type.
     ///
     /// # Errors
-    /// If rendering fails. A request that reads the value then fails with blame on the plan.
-    fn render(&self, request: &RequestContext, out: &mut String) -> Result<(), DataError>;
+    /// If the value cannot be rendered. A request that reads it then fails with blame on the plan.
+    fn render(&self, request: &RequestContext, out: &mut String) -> Result<ValueForm, DataError>;
 }
 
-/// Whether a group of steps runs: a function of the request's context, like [`Value`].
+/// Whether a group of steps runs: a function of the request's context, as for [`Value`].
 pub trait Condition: Send + Sync + fmt::Debug {
-    /// Whether the condition holds.
+    /// Whether the steps run.
     ///
     /// # Errors
-    /// If a value that it compares is missing. The iteration then fails with blame on the plan.
+    /// If the condition cannot be computed. The iteration then fails with blame on the plan.
     fn holds(&self, request: &RequestContext) -> Result<bool, DataError>;
 }

@@ -6,15 +6,25 @@ use crate::DataError;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VariableId(pub u16);
 
-/// The variables of a user: texts, or the reasons why a text is missing.
+/// The type of a value that is kept as text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ValueForm {
+    /// A text.
+    #[default]
+    Text,
+    /// A number, `true`, `false`, `null`, a list or an object; the text is its JSON.
+    Json,
+}
+
+/// The variables of a user: values, or the reasons for their absence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Variables(Vec<Variable>);
 
-/// One variable.
+/// A variable. A new value reuses the memory of the text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Variable {
-    /// The text, in reused memory.
     text: String,
+    form: ValueForm,
     state: State,
 }
 
@@ -28,20 +38,20 @@ enum State {
 }
 
 impl Variables {
-    /// Creates this number of unset variables.
+    /// Creates `count` variables without values.
     #[must_use]
     pub fn new(count: usize) -> Self {
         Self(vec![Variable::default(); count])
     }
 
-    /// Unsets all variables; keeps the memory.
+    /// Removes all values and keeps the memory.
     pub fn clear(&mut self) {
         for variable in &mut self.0 {
             variable.state = State::Unset;
         }
     }
 
-    /// Copies the variables of `others` that have no text here.
+    /// Copies the values of `others` to the variables without a value.
     pub fn fill(&mut self, others: &Self) {
         for (variable, other) in self.0.iter_mut().zip(&others.0) {
             if variable.state != State::Set {
@@ -50,14 +60,21 @@ impl Variables {
         }
     }
 
-    /// Whether a variable has a text.
+    /// Whether a variable has a value.
     #[must_use]
     pub fn is_set(&self, id: VariableId) -> bool {
         let variable = self.0.get(usize::from(id.0));
         variable.is_some_and(|variable| variable.state == State::Set)
     }
 
-    /// The text of a variable.
+    /// The type of a variable's value; a text if the variable has no value.
+    #[must_use]
+    pub fn form(&self, id: VariableId) -> ValueForm {
+        let variable = self.0.get(usize::from(id.0));
+        variable.map_or(ValueForm::Text, |variable| variable.form)
+    }
+
+    /// The text of a variable's value.
     ///
     /// # Errors
     /// If no step has set the variable, or its value could not be rendered.
@@ -73,11 +90,17 @@ impl Variables {
         }
     }
 
-    /// Sets the text of a variable, or the reason why it is missing.
+    /// Sets a variable to a text, or to the reason for its absence.
     pub fn set(&mut self, id: VariableId, rendered: Result<&str, DataError>) {
+        self.set_as(id, ValueForm::Text, rendered);
+    }
+
+    /// Sets a variable to a value of type `form`, or to the reason for its absence.
+    pub fn set_as(&mut self, id: VariableId, form: ValueForm, rendered: Result<&str, DataError>) {
         let Some(variable) = self.0.get_mut(usize::from(id.0)) else {
             return;
         };
+        variable.form = form;
         variable.state = match rendered {
             Ok(text) => {
                 variable.text.clear();
@@ -91,7 +114,7 @@ impl Variables {
 
 #[cfg(test)]
 mod tests {
-    use super::{VariableId, Variables};
+    use super::{ValueForm, VariableId, Variables};
     use crate::DataError;
 
     #[test]
@@ -110,6 +133,14 @@ mod tests {
         assert!(variables.get(three).is_err() && !variables.is_set(three));
         variables.set(one, Ok("other"));
         assert_eq!(variables.get(one), Ok("other"));
+        assert_eq!(variables.form(one), ValueForm::Text);
+        variables.set_as(one, ValueForm::Json, Ok("7"));
+        assert_eq!(
+            (variables.get(one), variables.form(one)),
+            (Ok("7"), ValueForm::Json)
+        );
+        variables.set(one, Ok("7"));
+        assert_eq!(variables.form(one), ValueForm::Text);
         variables.clear();
         for id in [one, two] {
             let error = variables.get(id).expect_err("it is unset");

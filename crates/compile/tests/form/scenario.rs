@@ -296,7 +296,7 @@ fn what_is_wrong_with_jumps_is_said_with_its_place() {
             "users: 1\nscenario:\n- get: /\n- { if: 'a > 1', do: [ get: / ] }\n- { if: 1 = 1, do: [ get: / ] }",
             &[
                 "p:8:13: if: templates have no variable `a`",
-                "p:9:13: if: `=` is not a comparison; write ==",
+                "p:9:13: if: unexpected input after expression; write `==` instead of `=`",
             ][..],
         ),
         (

@@ -29,7 +29,7 @@ use crate::id::{Generation, UserId};
 use drumfire_measure::{IterationSample, Outcome};
 use drumfire_plan::{
     CounterId, DataError, GIVEN_PASSES_MAX, OnFailure, Passes, Program, Random, RequestContext,
-    Scenarios, Step, Taken, Value, VariableId, Variables, secret,
+    Scenarios, Step, Taken, Value, ValueForm, VariableId, Variables, secret,
 };
 use drumfire_units::Nanos;
 use std::fmt::Write as _;
@@ -243,8 +243,8 @@ impl Iterations {
         }
         let variables = Arc::make_mut(variables);
         if outcome == Outcome::Ok {
-            for (variable, text) in taken.iter().flat_map(|taken| taken.iter()) {
-                variables.set(variable, Ok(text));
+            for (variable, form, text) in taken.iter().flat_map(|taken| taken.iter()) {
+                variables.set_as(variable, form, Ok(text));
             }
         } else {
             for variable in takes.iter() {
@@ -424,8 +424,8 @@ impl<F: Fn() -> u64> Walk<'_, F> {
         turn.context(number, 0, (self.unix_time)(), self.seed, variables)
     }
 
-    /// Renders a value into `text`.
-    fn render(&mut self, value: &dyn Value) -> Result<(), DataError> {
+    /// Renders a value into the text.
+    fn render(&mut self, value: &dyn Value) -> Result<ValueForm, DataError> {
         let context = self.context();
         self.text.clear();
         value.render(&context, self.text)
@@ -435,8 +435,9 @@ impl<F: Fn() -> u64> Walk<'_, F> {
     fn set(&mut self, variable: VariableId, value: &dyn Value) {
         let rendered = self.render(value);
         if let Some(variables) = &mut self.iteration.variables {
-            let rendered = rendered.map(|()| self.text.as_str());
-            Arc::make_mut(variables).set(variable, rendered);
+            let form = rendered.as_ref().copied().unwrap_or_default();
+            let rendered = rendered.map(|_| self.text.as_str());
+            Arc::make_mut(variables).set_as(variable, form, rendered);
         }
     }
 
@@ -482,7 +483,7 @@ impl<F: Fn() -> u64> Walk<'_, F> {
             self.text.clear();
             // Writing to a string does not fail.
             let _ = write!(self.text, "{}", at.pass);
-            Arc::make_mut(variables).set(index, Ok(self.text));
+            Arc::make_mut(variables).set_as(index, ValueForm::Json, Ok(self.text));
         }
     }
 }

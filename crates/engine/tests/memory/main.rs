@@ -8,7 +8,7 @@ use drumfire_measure::RunEvent;
 use drumfire_plan::{
     Body, CallKind, Cookies, DataError, Drain, Inspection, Mismatch, OnFailure, Pause, Program,
     RenderedFields, ReplyCheck, ReplyError, RequestContext, RequestData, Response, Retry, Step,
-    Taken, Value, VariableId, Varying,
+    Taken, Value, ValueForm, VariableId, Varying,
 };
 use drumfire_testkit::{
     Answer, Client, Draft, Farewell, Http2, LastId, Law, Network, Reply, Said, Server, Simulation,
@@ -212,9 +212,9 @@ fn a_request_that_varies_allocates_nothing() {
 struct Long;
 
 impl Value for Long {
-    fn render(&self, request: &RequestContext, out: &mut String) -> Result<(), DataError> {
+    fn render(&self, request: &RequestContext, out: &mut String) -> Result<ValueForm, DataError> {
         (0..request.iteration % 50).for_each(|_| out.push('k'));
-        Ok(())
+        Ok(ValueForm::Text)
     }
 }
 
@@ -266,7 +266,7 @@ impl Inspection for Taking {
         taken.take(VariableId(0), |out| {
             body.iter()
                 .for_each(|part| part.iter().for_each(|byte| out.push(char::from(*byte))));
-            Ok(())
+            Ok(ValueForm::Text)
         })
     }
 }

@@ -4,7 +4,8 @@ use crate::{failures, ms, run};
 use drumfire_measure::{Counts, Outcome};
 use drumfire_plan::{
     DataError, Expect, Inspection, Mismatch, MismatchKind, OnFailure, Program, Redirects,
-    RenderedFields, RequestContext, RequestData, Response, Retry, Step, Taken, VariableId, Varying,
+    RenderedFields, RequestContext, RequestData, Response, Retry, Step, Taken, ValueForm,
+    VariableId, Varying,
 };
 use drumfire_testkit::{Answer, Draft, Law, Server, Simulated, World, closed};
 use drumfire_units::{ByteSize, Nanos};
@@ -54,7 +55,7 @@ impl Inspection for Look {
         }
         let put = |out: &mut String, text: &str| {
             out.push_str(text);
-            Ok(())
+            Ok(ValueForm::Text)
         };
         taken.take(TOKEN, |out| put(out, text))?;
         let mut places = response.fields.values("place");

@@ -6,7 +6,7 @@ use drumfire_measure::{Counts, Outcome};
 use drumfire_plan::{
     Affinity, Choice, Condition, CounterId, DataError, Drain, LatePolicy, Load, OnFailure, Passes,
     Pause, Program, Random, RenderedFields, RequestContext, RequestData, Retry, Scenarios, Step,
-    Users, Value, VariableId, Varying,
+    Users, Value, ValueForm, VariableId, Varying,
 };
 use drumfire_testkit::{
     Answer, Draft, Http2, Law, Reply, Server, Simulated, Simulation, World, closed, open,
@@ -23,13 +23,13 @@ const KEPT: VariableId = VariableId(0);
 struct Name;
 
 impl Value for Name {
-    fn render(&self, request: &RequestContext, out: &mut String) -> Result<(), DataError> {
+    fn render(&self, request: &RequestContext, out: &mut String) -> Result<ValueForm, DataError> {
         let RequestContext {
             user, iteration, ..
         } = request;
         let drawn = Random::new(request.seed, u64::from(*user), *iteration, 0).bits();
         out.push_str(&format!("u{user} i{iteration} {drawn:x}"));
-        Ok(())
+        Ok(ValueForm::Text)
     }
 }
 
@@ -38,7 +38,7 @@ impl Value for Name {
 struct Missing;
 
 impl Value for Missing {
-    fn render(&self, _: &RequestContext, out: &mut String) -> Result<(), DataError> {
+    fn render(&self, _: &RequestContext, out: &mut String) -> Result<ValueForm, DataError> {
         out.push_str("half");
         Err(DataError::new("no row"))
     }
@@ -428,9 +428,9 @@ impl Condition for Iterations {
 struct AsOften;
 
 impl Value for AsOften {
-    fn render(&self, request: &RequestContext, out: &mut String) -> Result<(), DataError> {
+    fn render(&self, request: &RequestContext, out: &mut String) -> Result<ValueForm, DataError> {
         out.push_str(&request.iteration.to_string());
-        Ok(())
+        Ok(ValueForm::Json)
     }
 }
 

@@ -52,7 +52,7 @@ impl Reply {
             assert_eq!(value, "", "nothing is appended without a value");
         }
         given
-            .map(|()| value.to_owned())
+            .map(|_| value.to_owned())
             .map_err(|none| none.to_string())
     }
 

@@ -2,7 +2,7 @@
 
 use crate::reply::Reply;
 use drumfire_extract::{Check, Expectation, Extractor, Rules, Take};
-use drumfire_plan::{Inspection, MismatchKind, Taken, VariableId};
+use drumfire_plan::{Inspection, MismatchKind, Taken, ValueForm, VariableId};
 use drumfire_units::ByteSize;
 
 /// Rules that read at most 1,000 bytes of a body.
@@ -21,7 +21,7 @@ pub(crate) fn rules(expected: &[(&str, &str, MismatchKind)], taken: &[&str]) -> 
 }
 
 fn texts(taken: &Taken) -> Vec<String> {
-    taken.iter().map(|(_, text)| text.to_owned()).collect()
+    taken.iter().map(|(.., text)| text.to_owned()).collect()
 }
 
 #[test]
@@ -39,6 +39,36 @@ fn values_are_taken_behind_the_checks() {
     let mut taken = Taken::default();
     assert_eq!(rules.inspect(&reply.response(), &mut taken), Ok(()));
     assert_eq!(texts(&taken), ["1", "2", "3"]);
+}
+
+#[test]
+fn values_have_types() {
+    let takes = [
+        ("json $.text", "1", ValueForm::Text),
+        ("json $.number", "1.50", ValueForm::Json),
+        ("json $.truth", "true", ValueForm::Json),
+        ("json $.none", "null", ValueForm::Json),
+        ("json $.list", "[1]", ValueForm::Json),
+        ("json#last $.list[*]", "1", ValueForm::Json),
+        ("json#count $.list[*]", "1", ValueForm::Json),
+        ("json#all $.text", r#"["1"]"#, ValueForm::Json),
+        ("json#maybe $.missing", "", ValueForm::Text),
+        ("json#maybe $.number", "1.50", ValueForm::Json),
+        ("regex /number.:(\\d)/", "1", ValueForm::Text),
+        ("regex#count /1/", "3", ValueForm::Json),
+        ("header X", "2", ValueForm::Text),
+        ("status", "200", ValueForm::Json),
+        ("size", "62", ValueForm::Json),
+        ("body 2", "{\"", ValueForm::Text),
+    ];
+    let body = r#"{"text":"1","number":1.50,"truth":true,"none":null,"list":[1]}"#;
+    let reply = Reply::new(body).with("x", "2");
+    let rules = rules(&[], &takes.map(|(take, ..)| take));
+    let mut taken = Taken::default();
+    assert_eq!(rules.inspect(&reply.response(), &mut taken), Ok(()));
+    for ((_, form, text), (take, expected, expected_form)) in taken.iter().zip(takes) {
+        assert_eq!((text, form), (expected, expected_form), "{take}");
+    }
 }
 
 #[test]

@@ -1,0 +1,183 @@
+//! Programs of the interpreter whose operators are functions of ours.
+//!
+//! minijinja parses and executes templates. Its own operators differ from ours in three ways: they
+//! order values of different types silently, compute decimals in binary, and print lists without a
+//! bound. So the instructions of a template are copied once per rendering, and each operator is
+//! replaced by a call of a function with the operator's name ([`crate::operators`]). A template
+//! cannot call these functions itself, because their names are not identifiers. After each
+//! instruction that makes a list or a map, a call checks its size and depth ([`crate::growth`]).
+
+use crate::growth::{HELD, KEPT};
+use crate::operators::TRUTH;
+use minijinja::machinery::{Instruction, Instructions, get_compiled_template};
+use minijinja::{Environment, Error, ErrorKind, Output, Value, machinery};
+use std::collections::BTreeMap;
+
+/// The kind of text that is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Template,
+    /// A condition: variables may lack a value, and a text such as `false` is not a truth.
+    Condition,
+}
+
+/// Executes the template `name` and writes its text to `out`.
+///
+/// # Errors
+/// The first error of an expression, with its line.
+pub(crate) fn execute(
+    environment: &Environment<'_>,
+    name: &str,
+    kind: Kind,
+    root: Value,
+    out: &mut Output<'_>,
+) -> Result<(), Error> {
+    let template = environment.get_template(name)?;
+    let compiled = get_compiled_template(&template);
+    let instructions = lowered(&compiled.instructions, kind);
+    let blocks = compiled.blocks.iter();
+    let blocks: BTreeMap<_, _> = blocks
+        .map(|(name, block)| (*name, lowered(block, kind)))
+        .collect();
+    let escape = compiled.initial_auto_escape.clone();
+    machinery::eval(environment, &instructions, root, &blocks, out, escape).map(drop)
+}
+
+/// Refuses a chain of comparisons, such as `1 < a < 3`: its instruction has no place for a call.
+///
+/// # Errors
+/// With the line, if it is not the first.
+pub(crate) fn check(environment: &Environment<'_>, name: &str) -> Result<(), Error> {
+    let template = environment.get_template(name)?;
+    let compiled = get_compiled_template(&template);
+    let all = std::iter::once(&compiled.instructions).chain(compiled.blocks.values());
+    for instructions in all {
+        let mut places = (0..).map_while(|at| Some((at, instructions.get(at)?)));
+        let chain = places.find(|(_, one)| matches!(one, Instruction::CompareAndPreserve(_)));
+        if let Some((at, _)) = chain {
+            let line = instructions.get_line(at).filter(|line| *line > 1);
+            let line = line.map_or_else(String::new, |line| {
+                format!(" (line {line} of the template)")
+            });
+            let message = format!("write `1 < a and a < 3` instead of `1 < a < 3`{line}");
+            return Err(Error::new(ErrorKind::SyntaxError, message));
+        }
+    }
+    Ok(())
+}
+
+/// The maximum number of instructions that replace one.
+const REPLACEMENTS: usize = 4;
+
+/// The instructions that replace one.
+type Replacement<'s> = [Option<Instruction<'s>>; REPLACEMENTS];
+
+/// The instructions with calls instead of operators.
+fn lowered<'s>(source: &Instructions<'s>, kind: Kind) -> Instructions<'s> {
+    let count = (0..).take_while(|at| source.get(*at).is_some()).count();
+    let mut made = Instructions::new(source.name(), source.source());
+    // The new place of each instruction, and of the end.
+    let mut places = Vec::with_capacity(count + 1);
+    let mut next = 0;
+    for at in 0..count as u32 {
+        places.push(next);
+        let Some(instruction) = source.get(at) else {
+            break;
+        };
+        let line = source
+            .get_line(at)
+            .and_then(|line| u16::try_from(line).ok());
+        for new in replaced(instruction, kind).into_iter().flatten() {
+            next = 1 + match line {
+                Some(line) => made.add_with_line(new, line),
+                None => made.add(new),
+            };
+        }
+    }
+    places.push(next);
+    for at in 0..next {
+        if let Some(target) = made.get_mut(at).and_then(target) {
+            let place = places.get(*target as usize);
+            *target = place.copied().unwrap_or(*target);
+        }
+    }
+    made
+}
+
+/// The place that an instruction refers to.
+const fn target<'a>(instruction: &'a mut Instruction<'_>) -> Option<&'a mut u32> {
+    match instruction {
+        Instruction::Iterate(target)
+        | Instruction::Jump(target)
+        | Instruction::JumpIfFalse(target)
+        | Instruction::JumpIfFalseOrPop(target)
+        | Instruction::JumpIfTrueOrPop(target)
+        | Instruction::BuildMacro(_, target, _) => Some(target),
+        _ => None,
+    }
+}
+
+/// The instructions that replace one.
+fn replaced<'s>(instruction: &Instruction<'s>, kind: Kind) -> Replacement<'s> {
+    let is_condition = kind == Kind::Condition;
+    let same = || instruction.clone();
+    match instruction {
+        Instruction::SetAttr(_) => {
+            // The value lies below the object.
+            [
+                Some(Instruction::Swap),
+                call(KEPT, 1),
+                Some(Instruction::Swap),
+                Some(same()),
+            ]
+        }
+        Instruction::Not
+        | Instruction::JumpIfFalse(_)
+        | Instruction::JumpIfFalseOrPop(_)
+        | Instruction::JumpIfTrueOrPop(_)
+            if is_condition =>
+        {
+            [call(TRUTH, 1), Some(same()), None, None]
+        }
+        Instruction::BuildList(_)
+        | Instruction::BuildTuple(_)
+        | Instruction::BuildMap(_)
+        | Instruction::Slice
+        | Instruction::EndCapture
+        | Instruction::ApplyFilter(..)
+        | Instruction::CallFunction(..)
+        | Instruction::CallMethod(..)
+        | Instruction::CallObject(_) => [Some(same()), call(HELD, 1), None, None],
+        _ => match operator(instruction) {
+            Some((name, operands)) => [call(name, operands), None, None, None],
+            None => [Some(same()), None, None, None],
+        },
+    }
+}
+
+const fn call<'s>(name: &'s str, arguments: u16) -> Option<Instruction<'s>> {
+    Some(Instruction::CallFunction(name, Some(arguments)))
+}
+
+/// The name of an operator and the number of its operands.
+const fn operator(instruction: &Instruction<'_>) -> Option<(&'static str, u16)> {
+    Some(match instruction {
+        Instruction::Add => ("+", 2),
+        Instruction::Sub => ("-", 2),
+        Instruction::Mul => ("*", 2),
+        Instruction::Div => ("/", 2),
+        Instruction::IntDiv => ("//", 2),
+        Instruction::Rem => ("%", 2),
+        Instruction::Pow => ("**", 2),
+        Instruction::StringConcat => ("~", 2),
+        Instruction::Eq => ("==", 2),
+        Instruction::Ne => ("!=", 2),
+        Instruction::Lt => ("<", 2),
+        Instruction::Lte => ("<=", 2),
+        Instruction::Gt => (">", 2),
+        Instruction::Gte => (">=", 2),
+        Instruction::In => (" in ", 2),
+        Instruction::Neg => (" - ", 1),
+        _ => return None,
+    })
+}
