@@ -42,7 +42,7 @@ pub(crate) fn read(text: &str) -> Result<Exchanges, String> {
              environment variable"
         ));
     }
-    for words in commands.words {
+    for (words, start) in commands.words.into_iter().zip(commands.starts) {
         let is_curl = |word: &String| {
             let name = word.rsplit('/').next().unwrap_or_default();
             name == "curl" || name == "curl.exe"
@@ -51,7 +51,8 @@ pub(crate) fn read(text: &str) -> Result<Exchanges, String> {
             // Options before `--next` apply to the URLs before it.
             Some(at) => {
                 for words in words[at + 1..].split(|word| ["--next", "-:"].contains(&&**word)) {
-                    settings.push(Command::default().read(words, &mut all)?);
+                    let own = Command::default().read(words, &mut all);
+                    settings.push(own.map_err(|why| shell::in_line(text, start, &why))?);
                 }
             }
             None => {

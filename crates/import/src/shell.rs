@@ -5,8 +5,9 @@
 pub(crate) struct Commands {
     /// The words of each command.
     pub(crate) words: Vec<Vec<String>>,
-    /// The expansions that a shell would perform, such as `$TOKEN`. They are left in the words
-    /// unchanged; each is listed once.
+    /// The bytes at which they begin, one for each.
+    pub(crate) starts: Vec<usize>,
+    /// What a shell would replace by a value, such as `$TOKEN`, and is in the words as it is: each once.
     pub(crate) expansions: Vec<String>,
 }
 
@@ -14,11 +15,12 @@ pub(crate) struct Commands {
 /// are removed.
 ///
 /// # Errors
-/// If a quote is not closed.
+/// For a quote without an end, with its line.
 pub(crate) fn commands(text: &str) -> Result<Commands, String> {
     let splitter = split(text, Operators::End)?;
     Ok(Commands {
         words: splitter.commands,
+        starts: splitter.starts,
         expansions: splitter.expansions.found,
     })
 }
@@ -45,26 +47,32 @@ enum Operators {
 fn split(text: &str, operators: Operators) -> Result<Splitter, String> {
     let has_operators = operators == Operators::End;
     let mut splitter = Splitter::default();
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
+    let mut chars = Chars(text);
+    loop {
+        let at = text.len() - chars.0.len();
+        let Some(c) = chars.next() else {
+            break;
+        };
+        splitter.at = at;
+        let in_line = |why: String| in_line(text, at, &why);
         match c {
             '\\' => match chars.next() {
                 None if !has_operators => return Err("it ends with a backslash".to_owned()),
                 Some('\n') | None => {}
-                Some('\r') if chars.peek() == Some(&'\n') => drop(chars.next()),
+                Some('\r') if chars.peek() == Some('\n') => drop(chars.next()),
                 Some(c) => splitter.push(c),
             },
-            '\'' => single(&mut chars, splitter.word())?,
+            '\'' => single(&mut chars, splitter.word()).map_err(in_line)?,
             '"' => {
                 let mut within = String::new();
-                double(&mut chars, &mut within, &mut splitter.expansions)?;
+                double(&mut chars, &mut within, &mut splitter.expansions).map_err(in_line)?;
                 splitter.word().push_str(&within);
             }
-            '$' if chars.peek() == Some(&'\'') => {
+            '$' if chars.peek() == Some('\'') => {
                 chars.next();
-                ansi(&mut chars, splitter.word())?;
+                ansi(&mut chars, splitter.word()).map_err(in_line)?;
             }
-            '$' if chars.peek() == Some(&'"') => {}
+            '$' if chars.peek() == Some('"') => {}
             '$' | '`' if has_operators => {
                 splitter.expansions.note(c, &chars);
                 splitter.push(c);
@@ -72,12 +80,12 @@ fn split(text: &str, operators: Operators) -> Result<Splitter, String> {
             '<' | '>' if has_operators => {
                 splitter.end_redirected();
                 while chars
-                    .next_if(|c| ['<', '>', '&', '|'].contains(c))
+                    .next_if(|c| ['<', '>', '&', '|'].contains(&c))
                     .is_some()
                 {}
             }
             '#' if has_operators && splitter.current.is_none() => {
-                while chars.next_if(|c| *c != '\n').is_some() {}
+                while chars.next_if(|c| c != '\n').is_some() {}
             }
             '\n' | ';' | '|' | '&' if has_operators => splitter.end_command(),
             c if c.is_whitespace() => splitter.end_word(),
@@ -88,12 +96,52 @@ fn split(text: &str, operators: Operators) -> Result<Splitter, String> {
     Ok(splitter)
 }
 
-type Chars<'a> = std::iter::Peekable<std::str::Chars<'a>>;
+/// A mistake at a byte of a text, with its line if the text has several.
+pub(crate) fn in_line(text: &str, at: usize, why: &str) -> String {
+    match text.trim_end().contains('\n') {
+        true => {
+            let line = text[..at].matches('\n').count() + 1;
+            format!("line {line}: {why}")
+        }
+        false => why.to_owned(),
+    }
+}
+
+/// The rest of a text.
+#[derive(Clone)]
+struct Chars<'a>(&'a str);
+
+impl Iterator for Chars<'_> {
+    type Item = char;
+
+    fn next(&mut self) -> Option<char> {
+        let next = self.peek()?;
+        self.0 = &self.0[next.len_utf8()..];
+        Some(next)
+    }
+}
+
+impl Chars<'_> {
+    fn peek(&self) -> Option<char> {
+        self.0.chars().next()
+    }
+
+    fn next_if(&mut self, is_meant: impl FnOnce(char) -> bool) -> Option<char> {
+        self.peek().filter(|c| is_meant(*c))?;
+        self.next()
+    }
+}
 
 /// The state of splitting a text.
 #[derive(Default)]
 struct Splitter {
     commands: Vec<Vec<String>>,
+    /// The bytes at which the commands begin.
+    starts: Vec<usize>,
+    /// The byte that is read.
+    at: usize,
+    /// Where the current command begins.
+    start: Option<usize>,
     words: Vec<String>,
     current: Option<String>,
     /// Whether the next word is the target of a redirection.
@@ -112,7 +160,7 @@ struct Expansions {
 impl Expansions {
     /// Records an expansion at its sign, with the following text.
     fn note(&mut self, sign: char, rest: &Chars<'_>) {
-        let mut rest = rest.clone();
+        let rest = rest.clone();
         let end = match (sign, rest.peek()) {
             ('`', _) => {
                 self.is_open = !self.is_open;
@@ -123,7 +171,7 @@ impl Expansions {
             }
             ('$', Some('(')) => ')',
             ('$', Some('{')) => '}',
-            ('$', Some(c)) if c.is_alphabetic() || *c == '_' => {
+            ('$', Some(c)) if c.is_alphabetic() || c == '_' => {
                 let name = rest.take_while(|c| c.is_alphanumeric() || *c == '_');
                 return self.add(format!("${}", name.collect::<String>()));
             }
@@ -148,6 +196,7 @@ impl Expansions {
 
 impl Splitter {
     fn word(&mut self) -> &mut String {
+        self.start.get_or_insert(self.at);
         self.current.get_or_insert_default()
     }
 
@@ -174,8 +223,10 @@ impl Splitter {
     fn end_command(&mut self) {
         self.end_word();
         self.is_redirected = false;
+        let start = self.start.take();
         if !self.words.is_empty() {
             self.commands.push(std::mem::take(&mut self.words));
+            self.starts.extend(start);
         }
     }
 }
@@ -313,7 +364,14 @@ mod tests {
         }
         let three = commands("a 1 &&\nb; c").expect("commands");
         assert_eq!(three.words.len(), 3);
-        assert!(commands("a 'b").is_err());
+        assert_eq!(three.starts, [0, 7, 10]);
+        for (text, error) in [
+            ("a 'b", "a quote is not closed"),
+            ("a\n\nb 'c\n", "line 3: a quote is not closed"),
+            ("a \\\n \"b\nc", "line 2: a quote is not closed"),
+        ] {
+            assert_eq!(commands(text).unwrap_err(), error, "{text}");
+        }
     }
 
     #[test]
