@@ -1,5 +1,6 @@
 //! curl command lines.
 
+mod dots;
 mod glob;
 mod options;
 
@@ -7,7 +8,6 @@ use crate::exchange::{Body, Exchange, Exchanges, FormPart, PartContent, Words, p
 use crate::shell;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use drumfire_document::Document;
 use drumfire_plan::percent;
 use std::collections::BTreeSet;
 
@@ -103,6 +103,19 @@ struct Command {
     data_in_query: bool,
     is_json: bool,
     form: UrlForm,
+    dots: Dots,
+    /// The number of redirects that `--location` follows.
+    redirects: Option<String>,
+}
+
+/// The meaning of `.` and `..` in paths.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Dots {
+    /// Resolved before sending.
+    #[default]
+    Resolved,
+    /// Their own (`--path-as-is`).
+    Plain,
 }
 
 /// The meaning of brackets and braces in URLs.
@@ -170,6 +183,14 @@ impl Command {
             }
         }
         let settings = std::mem::take(&mut self.settings);
+        if let (true, Some(most)) = (settings.contains("--location"), self.redirects.take()) {
+            all.document.defaults.http.redirects = Some(placed(most));
+        }
+        let tls = &mut all.document.defaults.tls;
+        if tls.key.is_none() {
+            // curl looks for the key beside the certificate.
+            tls.key.clone_from(&tls.cert);
+        }
         self.finish(all)?;
         Ok(settings)
     }
@@ -179,11 +200,18 @@ impl Command {
         if OF_RESULTS.contains(&name) || self.body_flag(name, value, all) {
             return;
         }
-        if setting(name, value, &mut all.document) {
+        if setting(name, value, all) {
             self.settings.insert(name.to_owned());
             return;
         }
         match name {
+            // curl follows without a limit if it is below 0.
+            "--max-redirs" => {
+                self.redirects = Some(value)
+                    .filter(|most| !most.starts_with('-'))
+                    .map(str::to_owned)
+            }
+            "--path-as-is" => self.dots = Dots::Plain,
             "--url" => self.urls.push(value.to_owned()),
             "--request" => self.method = Some(value.to_owned()),
             "--head" => self.is_head = true,
@@ -193,7 +221,7 @@ impl Command {
             "--referer" => self.push("Referer", value.trim_end_matches(";auto")),
             "--oauth2-bearer" => self.push("Authorization", &format!("Bearer {value}")),
             "--range" => self.push("Range", &format!("bytes={value}")),
-            "--user" => self.user = Some(format!("Basic {}", STANDARD.encode(value))),
+            "--user" => self.user(value, all),
             "--basic" => {}
             "--globoff" => self.form = UrlForm::Plain,
             "--cookie" if value.contains('=') => self.cookie(value),
@@ -237,13 +265,31 @@ impl Command {
                          of a file as text",
                         field.chars().take(40).collect::<String>()
                     )),
-                    "--form" => parts.push(part(field, value)),
+                    "--form" => {
+                        let (part, others) = part(field, value);
+                        parts.push(part);
+                        for other in others {
+                            all.note(format!("`{other}` of a part of a form is not imported"));
+                        }
+                    }
                     _ => parts.push(FormPart::text(field.to_owned(), Words::plain(value))),
                 }
             }
             _ => return false,
         }
         true
+    }
+
+    /// The user of Basic authentication; curl prompts for a password that is absent.
+    fn user(&mut self, value: &str, all: &mut Exchanges) {
+        let mut pair = value.to_owned();
+        if !value.contains(':') {
+            all.note(format!(
+                "`--user {value}` has no password, so the plan sends an empty one"
+            ));
+            pair.push(':');
+        }
+        self.user = Some(format!("Basic {}", STANDARD.encode(pair)));
     }
 
     fn push(&mut self, name: &str, value: &str) {
@@ -269,7 +315,14 @@ impl Command {
             Some((name, _)) => all.note(format!("`-H '{name}:'` has no effect")),
             None => match line.strip_suffix(';') {
                 Some(name) => self.push(name, ""),
-                None => all.note("a header without a colon is left out".to_owned()),
+                None => all.note(match line.strip_prefix('@') {
+                    Some(file) => format!("the headers of the file {file} are not imported"),
+                    None => {
+                        let name = line.split_whitespace().next().unwrap_or_default();
+                        let name: String = name.chars().take(40).collect();
+                        format!("the header `{name}` has no colon and is left out")
+                    }
+                }),
             },
         }
     }
@@ -291,6 +344,12 @@ impl Command {
                 None
             }
             (false, []) => Some(Body::Text(Words::Plain(text))),
+            (_, [path, ..]) if self.data_in_query => {
+                return Err(format!(
+                    "`--get` with the data of a file is not supported; write the content of {path} \
+                     into the URL's query"
+                ));
+            }
             (true, [path]) => Some(Body::File(path.clone())),
             _ => {
                 return Err("a body can't combine several files, or texts and files".to_owned());
@@ -314,6 +373,12 @@ impl Command {
             all.note("`--form` is not imported, because there is other data".to_owned());
         }
         let body = self.body(&mut query)?;
+        if let Some(flag) = self.of_stdin(body.as_ref()) {
+            return Err(format!(
+                "`{flag}` reads standard input, which a plan can't contain; save the input as a file, \
+                 and write its name instead of `-`"
+            ));
+        }
         let has = |headers: &[(String, Words)], name: &str| {
             headers
                 .iter()
@@ -386,7 +451,24 @@ impl Command {
             let sign = if url.contains('?') { '&' } else { '?' };
             url = format!("{url}{sign}{query}");
         }
-        url
+        match self.dots {
+            Dots::Resolved => dots::resolved(url),
+            Dots::Plain => url,
+        }
+    }
+}
+
+impl Command {
+    /// The flag by which a body, or a part of it, comes from standard input.
+    fn of_stdin(&self, body: Option<&Body>) -> Option<&'static str> {
+        let is_stdin =
+            |part: &FormPart| matches!(&part.content, PartContent::File(path) if path == "-");
+        match body {
+            _ if self.upload.as_deref() == Some("-") => Some("--upload-file -"),
+            Some(Body::File(path)) if path == "-" => Some("--data @-"),
+            Some(Body::Parts(parts)) if parts.iter().any(is_stdin) => Some("--form NAME=@-"),
+            _ => None,
+        }
     }
 }
 
@@ -400,8 +482,10 @@ fn url_encoded(value: &str) -> Option<String> {
     }
 }
 
-/// A part of a form: a text, or a file after `@`, followed by the part's `;type=` and `;filename=`.
-fn part(name: &str, value: &str) -> FormPart {
+/// A part of a form: a text, or a file behind `@`. `;type=` and `;filename=` behind it are its own;
+/// further attributes of curl are given beside it.
+fn part(name: &str, value: &str) -> (FormPart, Vec<&'static str>) {
+    let mut others = Vec::new();
     let mut pieces = value.split(';');
     let mut content = pieces.next().unwrap_or_default().to_owned();
     let (mut file_name, mut media_type) = (None, None);
@@ -409,7 +493,9 @@ fn part(name: &str, value: &str) -> FormPart {
         match piece.trim_start().split_once('=') {
             Some(("type", given)) => media_type = Some(given.to_owned()),
             Some(("filename", given)) => file_name = Some(given.trim_matches('"').to_owned()),
-            // A further parameter of the media type, or of the text.
+            Some(("headers", _)) => others.push(";headers="),
+            Some(("encoder", _)) => others.push(";encoder="),
+            // Of the media type before it, or of the text.
             _ => match &mut media_type {
                 Some(media_type) => media_type.extend([";", piece]),
                 None => content.extend([";", piece]),
@@ -419,7 +505,7 @@ fn part(name: &str, value: &str) -> FormPart {
     if let (Some(path), None) = (content.strip_prefix('@'), &media_type) {
         media_type = of_file(file_name.as_deref().unwrap_or(path)).map(str::to_owned);
     }
-    FormPart {
+    let part = FormPart {
         name: name.to_owned(),
         content: match content.strip_prefix('@') {
             Some(path) => PartContent::File(path.to_owned()),
@@ -427,7 +513,8 @@ fn part(name: &str, value: &str) -> FormPart {
         },
         file_name,
         media_type,
-    }
+    };
+    (part, others)
 }
 
 /// The media type that curl assigns to a file by its extension, if it knows the extension.
@@ -449,34 +536,67 @@ fn of_file(name: &str) -> Option<&'static str> {
     types.find_map(|(end, media_type)| name.ends_with(end).then_some(*media_type))
 }
 
-/// Processes a flag that is a setting of the plan; returns whether it was one.
-fn setting(name: &str, value: &str, document: &mut Document) -> bool {
+/// A flag that is a setting of the plan; whether it was one.
+fn setting(name: &str, value: &str, all: &mut Exchanges) -> bool {
     let text = || Some(placed(value.to_owned()));
-    let seconds = || Some(placed(format!("{value}s")));
-    let defaults = &mut document.defaults;
+    let defaults = &mut all.document.defaults;
     match name {
         "--insecure" => defaults.tls.insecure = Some(placed(true)),
         "--cacert" => defaults.tls.cacert = text(),
-        "--cert" => defaults.tls.cert = text(),
+        "--cert" => {
+            let (file, password) = value.split_once(':').unwrap_or((value, ""));
+            defaults.tls.cert = Some(placed(file.to_owned()));
+            if !password.is_empty() {
+                all.note("the password of `--cert` is not imported".to_owned());
+            }
+        }
         "--key" => defaults.tls.key = text(),
         "--compressed" => defaults.http.compressed = Some(placed("true".to_owned())),
         "--location" => defaults.http.redirects = Some(placed(REDIRECTS.to_owned())),
-        "--max-redirs" => defaults.http.redirects = text(),
         "--http2" | "--http2-prior-knowledge" => {
             defaults.http.http = Some(placed("2".to_owned()));
         }
         "--http1.1" => defaults.http.http = Some(placed("1".to_owned())),
-        "--proxy" => defaults.reach.proxy = text(),
+        "--proxy" => match value.split_once("://") {
+            Some((scheme, _)) if !matches!(scheme, "http" | "https") => all.note(format!(
+                "`--proxy {scheme}://…` is not imported: drumfire supports HTTP proxies only"
+            )),
+            _ => defaults.reach.proxy = text(),
+        },
         "--unix-socket" => defaults.reach.unix_socket = text(),
-        "--resolve" => defaults.reach.resolve.push(placed(value.to_owned())),
-        "--max-time" => defaults.timeouts.timeout = seconds(),
-        "--connect-timeout" => defaults.timeouts.connect_timeout = seconds(),
+        "--resolve" => match addresses(value) {
+            Some(given) => defaults.reach.resolve.extend(given.map(placed)),
+            None => all.note(format!("`--resolve {value}` is not imported")),
+        },
+        "--max-time" | "--connect-timeout" => match seconds(value) {
+            Some(time) if name == "--max-time" => defaults.timeouts.timeout = Some(placed(time)),
+            Some(time) => defaults.timeouts.connect_timeout = Some(placed(time)),
+            None => all.note(format!(
+                "`{name} {value}` is not imported: it is not a time"
+            )),
+        },
         _ => return false,
     }
     true
 }
 
-/// Percent-encodes all characters except the unreserved ones.
+/// A time of curl, in seconds.
+fn seconds(value: &str) -> Option<String> {
+    let seconds: f64 = value.parse().ok()?;
+    (seconds.is_finite() && seconds >= 0.0).then(|| format!("{seconds}s"))
+}
+
+/// The addresses of `--resolve HOST:PORT:ADDRESS[,ADDRESS]`, one text for each; none of a wildcard, and of
+/// an entry that is removed.
+fn addresses(value: &str) -> Option<impl Iterator<Item = String>> {
+    let (host, rest) = value.strip_prefix('+').unwrap_or(value).split_once(':')?;
+    let (port, addresses) = rest.split_once(':')?;
+    let is_name = !host.starts_with(['*', '-']);
+    let one = move |address: &str| format!("{host}:{port}:{address}");
+    is_name.then(|| addresses.split(',').map(one))
+}
+
+/// Percent-encodes what is not unreserved.
 fn encoded(text: &str) -> String {
     percent::encoded(text).into_owned()
 }
@@ -521,6 +641,23 @@ mod tests {
                 &["{"],
             ),
             ("-g 'http://h/?a[b]=c'", &["/?a[b]=c"], &[]),
+            ("http://h/a/../b", &["get: /b"], &[]),
+            ("--path-as-is http://h/a/../b", &["get: /a/../b"], &[]),
+            ("--max-redirs 3 -L http://h/", &["redirects: 3"], &[]),
+            ("-L --max-redirs -1 http://h/", &["redirects: 50"], &[]),
+            ("--max-redirs 3 http://h/", &[], &["redirects"]),
+            ("-E c.pem https://h/", &["cert: c.pem", "key: c.pem"], &[]),
+            ("-E c.pem --key k https://h/", &["key: k"], &[]),
+            (
+                "-m 1e3 --connect-timeout .5 http://h/",
+                &["timeout: 1000s", "connect_timeout: 0.5s"],
+                &[],
+            ),
+            (
+                "--resolve '+h:80:127.0.0.1,[::1]' http://h/",
+                &["- h:80:127.0.0.1", "- \"h:80:[::1]\""],
+                &["+h"],
+            ),
         ] {
             let line = format!("curl {line}");
             let imported = import(Form::Curl, &Source::alone(&line), &Wishes::default());
@@ -534,12 +671,94 @@ mod tests {
             }
             assert_eq!(imported.notes, [""; 0], "{line}");
         }
-        let refused = import(
-            Form::Curl,
-            &Source::alone("curl 'http://h/?a[b]=c'"),
-            &Wishes::default(),
-        );
-        let error = "the URL `http://h/?a[b]=c`: `[b]` is not a range; use -g to send it as it is";
-        assert_eq!(refused.unwrap_err(), error);
+    }
+
+    #[test]
+    fn other_parts_of_lines_are_noted() {
+        for (line, lacking, note) in [
+            (
+                "-H @h.txt http://h/",
+                "headers",
+                "the headers of the file h.txt are not imported",
+            ),
+            (
+                "-H 'No colon' http://h/",
+                "headers",
+                "the header `No` has no colon and is left out",
+            ),
+            (
+                "-u me http://h/",
+                "bWU=",
+                "`--user me` has no password, so the plan sends an empty one",
+            ),
+            (
+                "-E c.pem:secret https://h/",
+                "secret",
+                "the password of `--cert` is not imported",
+            ),
+            (
+                "-x socks5h://u:pw@p:1 http://h/",
+                "proxy",
+                "`--proxy socks5h://…` is not imported: drumfire supports HTTP proxies only",
+            ),
+            (
+                "--resolve '*:80:127.0.0.1' http://h/",
+                "resolve",
+                "`--resolve *:80:127.0.0.1` is not imported",
+            ),
+            (
+                "-m soon http://h/",
+                "timeout",
+                "`--max-time soon` is not imported: it is not a time",
+            ),
+            (
+                "-F 'a=1;type=text/plain;headers=X: 1' http://h/",
+                "X: 1",
+                "`;headers=` of a part of a form is not imported",
+            ),
+        ] {
+            let line = format!("curl {line}");
+            let imported = import(Form::Curl, &Source::alone(&line), &Wishes::default());
+            let imported = imported.expect(&line);
+            let plan = form::print(&imported.document);
+            assert!(!plan.contains(lacking), "{line}: {lacking}\n{plan}");
+            assert_eq!(imported.notes, [note], "{line}");
+        }
+    }
+
+    #[test]
+    fn lines_are_refused_with_their_place() {
+        for (text, error) in [
+            (
+                "curl 'http://h/?a[b]=c'",
+                "the URL `http://h/?a[b]=c`: `[b]` is not a range; use -g to send it as it is",
+            ),
+            (
+                "curl http://h/\n\n curl --bogus x http://h/\n",
+                "line 3: `--bogus` is not a known option of curl",
+            ),
+            (
+                "curl http://h/\ncurl -d 'a\n",
+                "line 2: a quote is not closed",
+            ),
+            (
+                "curl -G -d @q http://h/",
+                "`--get` with the data of a file is not supported; write the content of q into the URL's \
+                 query",
+            ),
+            (
+                "curl -T - http://h/x",
+                "`--upload-file -` reads standard input, which a plan can't contain; save the input as a \
+                 file, and write its name instead of `-`",
+            ),
+            (
+                "curl -d @- http://h/x < in",
+                "`--data @-` reads standard input, which a plan can't contain; save the input as a file, \
+                 and write its name instead of `-`",
+            ),
+        ] {
+            let refused = import(Form::Curl, &Source::alone(text), &Wishes::default());
+            assert_eq!(refused.unwrap_err(), error, "{text}");
+        }
     }
 }
