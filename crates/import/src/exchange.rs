@@ -257,7 +257,15 @@ impl Exchanges {
     /// Removes the requests to hosts other than the first one's.
     pub(crate) fn keep_one_host(&mut self) {
         let host = |request: &Exchange| {
-            origin(request.url.as_str()).map(|(origin, _)| host_of(origin).to_ascii_lowercase())
+            let (origin, _) = origin(request.url.as_str())?;
+            let origin = origin.to_ascii_lowercase();
+            let port = if origin.starts_with("https:") {
+                ":443"
+            } else {
+                ":80"
+            };
+            let host = host_of(&origin);
+            Some(host.strip_suffix(port).unwrap_or(host).to_owned())
         };
         let Some(first) = self.requests.iter().find_map(host) else {
             return;
@@ -293,6 +301,9 @@ impl Exchanges {
             });
         }
         self.drop_own_fields();
+        if let Some(error) = wishes.target.as_deref().and_then(wrong_target) {
+            return Err(error);
+        }
         let target = self.common_target(wishes);
         let common = self.common_fields();
         let has_pauses = self.requests.iter().any(|request| request.pause.is_some());
@@ -485,7 +496,22 @@ fn wrong_url(url: &Words, vars: &[(String, Words)]) -> Option<String> {
     Some(error.to_string())
 }
 
-/// A text of a plan with its references replaced, and a letter instead of each template.
+/// Why a text can't be the target of a plan.
+fn wrong_target(text: &str) -> Option<String> {
+    let text = text.trim_end_matches('/');
+    match Url::parse(text) {
+        Err(error) => Some(format!("--target: {error}")),
+        Ok(_) => match origin(text) {
+            Some((origin, _)) if origin.len() < text.len() => Some(format!(
+                "--target: the target has a path, `{}`; write {origin}, and add the path to the requests",
+                &text[origin.len()..]
+            )),
+            _ => None,
+        },
+    }
+}
+
+/// A text of a plan with its references filled, and a letter for each template.
 fn filled(text: &str, vars: &[(String, Words)], depth: usize) -> String {
     let mut out = String::new();
     let mut rest = text;

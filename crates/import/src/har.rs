@@ -8,7 +8,7 @@ use crate::library::Library;
 use crate::shape::{Seen, shown};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use drumfire_data::{HarArchive, HarContent, HarRequest};
+use drumfire_data::{HarContent, HarEntry, HarRequest};
 use drumfire_units::Nanos;
 use serde::Deserialize as _;
 use serde_json::Value;
@@ -22,13 +22,13 @@ const PAUSE_MAX: Nanos = Nanos::from_secs(86_400);
 /// next.
 pub(crate) fn read(text: &str, wishes: &Wishes) -> Result<Exchanges, String> {
     let keeps_pauses = wishes.keeps_pauses;
-    let wrong = |error| format!("not a HAR file: {error}");
-    let given: Value = serde_json::from_str(text).map_err(wrong)?;
-    let archive = HarArchive::deserialize(&given).map_err(wrong)?;
+    let given: Value =
+        serde_json::from_str(text).map_err(|error| format!("not a HAR file: {error}"))?;
     let mut all = Exchanges::default();
+    let entries = entries(&given, &mut all)?;
     Seen::default().check(Library::of(given).root(), &keys::ARCHIVE, &mut all.notes);
     let mut ended: Option<Nanos> = None;
-    for entry in archive.into_entries() {
+    for entry in entries {
         let started = entry.started().map(Nanos);
         if !entry.request.is_http() {
             all.notes
@@ -59,7 +59,28 @@ pub(crate) fn read(text: &str, wishes: &Wishes) -> Result<Exchanges, String> {
     Ok(all)
 }
 
-/// Converts one request.
+/// The entries that can be read; the others are noted with their place.
+fn entries(archive: &Value, all: &mut Exchanges) -> Result<Vec<HarEntry>, String> {
+    let list = archive.pointer("/log/entries").and_then(Value::as_array);
+    let list = list.ok_or("not a HAR file: it has no list `log.entries`")?;
+    let mut entries = Vec::with_capacity(list.len());
+    for (at, given) in list.iter().enumerate() {
+        let read = match given.get("request").is_some_and(Value::is_object) {
+            true => HarEntry::deserialize(given).map_err(|error| error.to_string()),
+            false => Err("it has no object `request`".to_owned()),
+        };
+        match read {
+            Ok(entry) => entries.push(entry),
+            Err(why) => {
+                let finding = format!("an entry is left out, because it can't be read: {why}");
+                all.notes.at(finding, || format!("#/log/entries/{at}"));
+            }
+        }
+    }
+    Ok(entries)
+}
+
+/// One request.
 fn exchange(request: &HarRequest, all: &mut Exchanges) -> Exchange {
     let mut exchange = Exchange::new(&request.method, Words::Plain(request.url()));
     exchange.name = origin(exchange.url.as_str()).map(|(_, path)| {

@@ -75,7 +75,11 @@ fn parsed(text: &str) -> Result<Value, String> {
         Some(Err(error)) => format!("invalid JSON: {error}"),
         _ => {
             let error = error.to_string();
-            format!("invalid YAML: {}", error.lines().next().unwrap_or_default())
+            let words = error.lines().next().unwrap_or_default();
+            let words = words.strip_prefix("error: ").unwrap_or(words);
+            // The library's own settings.
+            let words = words.split(", set ").next().unwrap_or_default();
+            format!("invalid YAML: {words}")
         }
     })
 }

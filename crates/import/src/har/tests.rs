@@ -1,9 +1,9 @@
 //! Every key of the specification.
 
 use super::keys;
-use crate::Form;
 use crate::keyed::{self, Keys, row, row_in};
 use crate::shape::Shape;
+use crate::{Form, Source, Wishes, import};
 use serde_json::{Value, json};
 
 fn archive() -> Value {
@@ -178,4 +178,34 @@ fn keys_of_cookies_pairs_and_bodies() {
             row("unknown", json!(1)),
         ],
     );
+}
+
+#[test]
+fn entries_that_are_not_read_are_named() {
+    let archive = json!({"log": {"entries": [
+        {"request": {"method": "GET", "url": "https://h.test/a"}},
+        {"request": {"url": "https://h.test/b"}},
+        5,
+        {"request": {"method": "GET", "url": "HTTPS://H.test:443/c"}},
+        {"request": {"method": "GET", "url": "https://h.test:8443/d"}},
+    ]}});
+    let text = archive.to_string();
+    let imported = import(Form::Har, &Source::alone(&text), &Wishes::default()).unwrap();
+    assert_eq!(imported.document.pools[0].requests.len(), 2);
+    assert_eq!(
+        imported.notes,
+        [
+            "an entry is left out, because it can't be read: missing field `method`: #/log/entries/1",
+            "an entry is left out, because it can't be read: it has no object `request`: #/log/entries/2",
+            "1 request to h.test:8443 is left out, because the first one goes to h.test; use --all to keep \
+             them",
+        ]
+    );
+    for text in ["[]", "{}", r#"{"log": {"entries": {}}}"#] {
+        let error = import(Form::Har, &Source::alone(text), &Wishes::default()).unwrap_err();
+        assert_eq!(
+            error, "not a HAR file: it has no list `log.entries`",
+            "{text}"
+        );
+    }
 }
