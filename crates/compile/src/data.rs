@@ -224,10 +224,10 @@ fn of_text(
     }
 }
 
-/// A file as text. ghz refuses a byte order mark at the beginning of data.
-fn text_of<'a>(bytes: &'a [u8], language: &Language) -> Result<&'a str, &'static str> {
+/// A file as a text. ghz refuses a byte order mark where data begin.
+fn text_of<'a>(bytes: &'a [u8], language: &Language) -> Result<&'a str, String> {
     match language {
-        Language::Go(_) => std::str::from_utf8(bytes).map_err(|_| "not valid UTF-8"),
+        Language::Go(_) => std::str::from_utf8(bytes).map_err(|_| "not valid UTF-8".to_owned()),
         Language::Native | Language::None(_) => utf8::text(bytes),
     }
 }

@@ -3,6 +3,7 @@
 use crate::assemble::{self, IMPORT_DEPTH_MAX, too_deep};
 use crate::fit::Fitting;
 use crate::{SchemaError, edition, google, tokens};
+use drumfire_units::utf8;
 use miette::Diagnostic;
 use prost_reflect::DescriptorPool;
 use protox::Compiler;
@@ -286,7 +287,10 @@ impl<R: Fn(&str) -> io::Result<Vec<u8>>> Resolver<R> {
                 return Err(protox::Error::new(format!("can't read {path}: {error}")));
             }
         };
-        // Comments in Latin-1 or another encoding do not affect the schema.
+        if let Some(what) = utf8::other_form(&bytes) {
+            return Err(protox::Error::new(format!("{path} is {what}")));
+        }
+        // Comments in Latin-1 or another code have no part in the schema.
         let source = String::from_utf8_lossy(&bytes);
         // Editors may add a byte order mark, which protoc skips.
         let source = source.strip_prefix('\u{feff}').unwrap_or(&source);

@@ -347,6 +347,9 @@ fn a_file_is_looked_for_below_the_import_paths() {
 fn a_byte_order_mark_is_no_part_of_a_file() {
     let text = "\u{feff}syntax = \"proto3\"; package p; message M {}";
     assert!(compile(&[("bom.proto", text)], &[]).is_ok());
+    let error = compile(&[("wide.proto", "s\0y\0n\0t\0")], &[]).unwrap_err();
+    let error = error.to_string();
+    assert!(error.contains("wide.proto is UTF-16, not UTF-8"), "{error}");
 }
 
 /// A chain of files, each of which imports the next; with `all`, the first imports all of them.
