@@ -136,7 +136,13 @@ pub(crate) fn read(text: &str, name: &str) -> Result<Placed<Node>, Box<Diagnosti
         name: name.into(),
     };
     match serde_saphyr::from_str_with_options::<Spanned<Raw>>(text, options) {
-        Ok(raw) => Ok(reader.node(raw, &"".into())),
+        Ok(raw) => {
+            let node = reader.node(raw, &"".into());
+            match reader.tagged(&node) {
+                Some(mistake) => Err(Box::new(mistake)),
+                None => Ok(node),
+            }
+        }
         Err(error) => {
             let place = reader.place(error.location().unwrap_or(Location::UNKNOWN), &"".into());
             let words = match error.without_snippet() {
@@ -359,6 +365,62 @@ impl Reader<'_> {
             .filter(plain)
             .map_or(number, str::to_owned)
     }
+}
+
+impl Reader<'_> {
+    /// The first value with a tag of an application, such as `!include`, which the library passes over.
+    fn tagged(&self, node: &Placed<Node>) -> Option<Diagnostic> {
+        if !self.text.contains('!') {
+            return None;
+        }
+        let lines: Vec<&str> = self.text.lines().collect();
+        let (tag, place) = first_tag(node, &lines)?;
+        let message = format!(
+            "tag `{}` is not supported; write the value itself, or a reference such as ${{file:PATH}} or \
+             ${{env:NAME}}",
+            tag.escape_debug()
+        );
+        Some(Diagnostic::new(place, message))
+    }
+}
+
+/// The first tag before a value of a tree, and the value's place.
+fn first_tag<'n, 't>(node: &'n Placed<Node>, lines: &[&'t str]) -> Option<(&'t str, &'n Place)> {
+    if let Some(tag) = tag_before(lines, &node.place) {
+        return Some((tag, &node.place));
+    }
+    match &node.value {
+        Node::List(items) => items.iter().find_map(|item| first_tag(item, lines)),
+        Node::Map(entries) => entries
+            .iter()
+            .find_map(|(_, value)| first_tag(value, lines)),
+        _ => None,
+    }
+}
+
+/// The tag of an application before a place, in its line or alone at the end of the line above.
+fn tag_before<'t>(lines: &[&'t str], place: &Place) -> Option<&'t str> {
+    let Place::File { line, column, .. } = place else {
+        return None;
+    };
+    let row = usize::try_from(*line).ok()?.checked_sub(1)?;
+    let column = usize::try_from(*column).ok()?.checked_sub(1)?;
+    let text = lines.get(row)?;
+    let mut before = text
+        .char_indices()
+        .nth(column)
+        .map_or(*text, |(at, _)| &text[..at]);
+    if before.trim().is_empty() {
+        before = lines.get(row.checked_sub(1)?)?;
+    }
+    let before = before.trim_end();
+    let is_border = |c: char| c.is_whitespace() || "[{,".contains(c);
+    let begin = before.char_indices().rfind(|(_, c)| is_border(*c));
+    let begin = begin.map_or(0, |(at, c)| at + c.len_utf8());
+    let (rest, word) = (before[..begin].trim_end(), &before[begin..]);
+    let is_tag = word.len() > 1 && word.starts_with('!') && !word.starts_with("!!");
+    let begins_value = rest.is_empty() || rest.ends_with([':', '-', '?', '[', '{', ',']);
+    (is_tag && begins_value).then_some(word)
 }
 
 impl<'de> Deserialize<'de> for Raw {

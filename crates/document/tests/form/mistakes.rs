@@ -23,7 +23,36 @@ fn keys_of_other_tools_have_their_remedy() {
     );
 }
 
-/// An unknown key of a step is one mistake, without a second one about a step that does nothing.
+/// A tag that no one reads would leave its text as the value.
+#[test]
+fn tags_of_applications_are_refused() {
+    for (text, place, tag) in [
+        ("drumfire: 1\nname: !env NAME\n", "p:2:12", "!env"),
+        (
+            "drumfire: 1\nstop: !include\n  after: 1s\n",
+            "p:3:3",
+            "!include",
+        ),
+        ("drumfire: 1\nthresholds: [p99<1s,!r x]\n", "p:2:24", "!r"),
+        ("drumfire: 1\nvars: {a: !Sub \"x\"}\n", "p:2:16", "!Sub"),
+        (
+            "drumfire: 1\nthresholds:\n  - !ref [a, b]\n",
+            "p:3:10",
+            "!ref",
+        ),
+    ] {
+        let mistake = format!("{place}: tag `{tag}` is not supported; write the value itself");
+        check(text, &[&mistake]);
+    }
+    for text in [
+        "drumfire: 1\nname: hi !env\npools: # not !now\n  a: { rate: !!int 5, requests: [ { get: \"http://h/\" } ] }\n",
+        "drumfire: 1\nname: !!str 7\npools: { a: { rate: '!x 5', requests: [ { get: \"http://h/\" } ] } }\n",
+    ] {
+        assert!(read(text, "p").is_ok(), "{text}");
+    }
+}
+
+/// A key that a step has not is one mistake, and not that the step does nothing besides.
 #[test]
 fn a_foreign_key_of_a_step_is_one_mistake() {
     check(
