@@ -2,6 +2,7 @@
 
 mod config;
 mod material;
+mod pem_text;
 mod self_signed;
 mod session;
 mod stream;

@@ -106,7 +106,7 @@ fn refused(found: &[Diagnostic], args: &Args, banner: &str) -> LastWords {
         )
     };
     if let Some(first) = found.iter().find(of_pair) {
-        let why = match first.message.contains("KeyMismatch") {
+        let why = match first.message.contains("does not belong to the certificate") {
             true => "tls: private key does not match public key",
             false => &first.message,
         };

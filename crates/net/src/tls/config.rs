@@ -1,6 +1,7 @@
 //! TLS settings that connections share, created from PEM texts.
 
 use super::material::{TlsMaterial, TlsTexts};
+use super::pem_text;
 use super::self_signed::{SelfSigned, is_self_signed};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{ResolvesClientCert, Resumption, WebPkiServerVerifier, verify_server_name};
@@ -299,7 +300,7 @@ impl ResolvesClientCert for NoIdentity {
 /// Whether a PEM text contains a certificate.
 #[must_use]
 pub fn holds_certificate(pem: &[u8]) -> bool {
-    CertificateDer::pem_slice_iter(pem).any(|certificate| certificate.is_ok())
+    CertificateDer::pem_slice_iter(pem_text::of(pem)).any(|certificate| certificate.is_ok())
 }
 
 /// The given roots, or the system's.
@@ -307,14 +308,15 @@ fn roots(pem: Option<&[u8]>) -> Result<RootCertStore, TlsSetupError> {
     let mut store = RootCertStore::empty();
     if let Some(pem) = pem {
         let bad = |text: String| TlsSetupError::Roots(text);
-        for certificate in CertificateDer::pem_slice_iter(pem) {
-            let certificate = certificate.map_err(|error| bad(error.to_string()))?;
+        for certificate in CertificateDer::pem_slice_iter(pem_text::of(pem)) {
+            let certificate = certificate.map_err(|error| bad(pem_text::mistake(&error)))?;
             store
                 .add(certificate)
                 .map_err(|error| bad(error.to_string()))?;
         }
         if store.is_empty() {
-            return Err(bad("it contains no PEM certificate".to_owned()));
+            let instead = pem_text::instead(pem);
+            return Err(bad(format!("it contains no PEM certificate{instead}")));
         }
         return Ok(store);
     }
@@ -338,27 +340,35 @@ fn identity(
     provider: &CryptoProvider,
 ) -> Result<CertifiedKey, TlsSetupError> {
     let bad = |text: String| TlsSetupError::Identity(text);
-    let chain: Vec<_> = CertificateDer::pem_slice_iter(chain)
+    let given = chain;
+    let chain: Vec<_> = CertificateDer::pem_slice_iter(pem_text::of(given))
         .collect::<Result<_, _>>()
-        .map_err(|error| bad(format!("certificate: {error}")))?;
+        .map_err(|error| bad(format!("certificate: {}", pem_text::mistake(&error))))?;
     if chain.is_empty() {
-        return Err(bad(
-            "the certificate file contains no PEM certificate".to_owned()
-        ));
+        let instead = pem_text::instead(given);
+        return Err(bad(format!(
+            "the certificate file contains no PEM certificate{instead}"
+        )));
     }
-    let key = PrivateKeyDer::from_pem_slice(key).map_err(|error| match error {
+    let key = PrivateKeyDer::from_pem_slice(pem_text::of(key)).map_err(|error| match error {
         _ if is_encrypted(key) => bad(
             "the key is encrypted; decrypt it with `openssl pkey -in KEY -out PLAIN.key`"
                 .to_owned(),
         ),
-        pem::Error::NoItemsFound => bad("the key file contains no PEM private key".to_owned()),
-        error => bad(format!("key: {error}")),
+        pem::Error::NoItemsFound => {
+            let instead = pem_text::instead(key);
+            bad(format!("the key file contains no PEM private key{instead}"))
+        }
+        error => bad(format!("key: {}", pem_text::mistake(&error))),
     })?;
-    let key = provider.key_provider.load_private_key(key);
-    let own = CertifiedKey::new(chain, key.map_err(|error| bad(error.to_string()))?);
+    let key = provider.key_provider.load_private_key(key).map_err(|_| {
+        let kinds = "RSA, ECDSA (P-256, P-384, P-521) or Ed25519";
+        bad(format!("the kind of the key is not supported; use {kinds}"))
+    })?;
+    let own = CertifiedKey::new(chain, key);
     match own.keys_match() {
-        Err(error @ Error::InconsistentKeys(InconsistentKeys::KeyMismatch)) => {
-            Err(bad(error.to_string()))
+        Err(Error::InconsistentKeys(InconsistentKeys::KeyMismatch)) => {
+            Err(bad("the key does not belong to the certificate".to_owned()))
         }
         _ => Ok(own),
     }
@@ -372,8 +382,9 @@ fn is_encrypted(pem: &[u8]) -> bool {
 
 /// Verification against the given roots, or the system's.
 fn verified(pem: Option<&[u8]>, provider: &Arc<CryptoProvider>) -> Result<Verified, TlsSetupError> {
-    // Each certificate was read once, so none is broken.
-    let own = pem.into_iter().flat_map(CertificateDer::pem_slice_iter);
+    // Each was read once, so none is broken.
+    let own = pem.map(pem_text::of).into_iter();
+    let own = own.flat_map(CertificateDer::pem_slice_iter);
     let own = own.filter_map(Result::ok).collect();
     Verified::new(roots(pem)?, own, provider)
 }
@@ -571,13 +582,26 @@ tgIhAMJ48Rpw2YrSPmwaKZMgiQtJR20ejscYRzLdBszbhIQQ
             own.map(|_| ()).map_err(|error| error.to_string())
         };
         assert_eq!(own(VERSION_1, KEY_OF_VERSION_1), Ok(()));
+        let marked = |pem: &str| format!("\u{feff}{pem}");
+        assert_eq!(own(&marked(VERSION_1), &marked(KEY_OF_VERSION_1)), Ok(()));
+        let der = roots(Some(b"\x30\x82\x01\x00\x30"))
+            .unwrap_err()
+            .to_string();
+        assert!(der.contains("no PEM certificate; it is in DER"), "{der}");
+        let store = roots(Some(b"\x30\x82\x01\x00\x02\x01\x03"))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            store.contains("no PEM certificate; it is PKCS #12"),
+            "{store}"
+        );
         let encrypted =
             "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAA==\n-----END ENCRYPTED PRIVATE KEY-----";
         for (chain, key, error) in [
             (
                 OF_ANOTHER_KEY,
                 KEY_OF_VERSION_1,
-                "keys may not be consistent: KeyMismatch",
+                "the key does not belong to the certificate",
             ),
             (
                 VERSION_1,
@@ -593,6 +617,31 @@ tgIhAMJ48Rpw2YrSPmwaKZMgiQtJR20ejscYRzLdBszbhIQQ
                 "",
                 KEY_OF_VERSION_1,
                 "the certificate file contains no PEM certificate",
+            ),
+            (
+                "-----BEGIN CERTIFICATE-----\nAA==\n",
+                KEY_OF_VERSION_1,
+                "certificate: a section has no end `-----END CERTIFICATE-----`",
+            ),
+            (
+                "-----BEGIN CERTIFICATE-----\n!!!!\n-----END CERTIFICATE-----",
+                KEY_OF_VERSION_1,
+                "certificate: the content of a section is not base64",
+            ),
+            (
+                "-----BEGIN CERTIFICATE REQUEST-----\nAA==\n-----END CERTIFICATE REQUEST-----",
+                KEY_OF_VERSION_1,
+                "no PEM certificate; it is a request",
+            ),
+            (
+                VERSION_1,
+                "-----BEGIN OPENSSH PRIVATE KEY-----\nAA==\n-----END OPENSSH PRIVATE KEY-----",
+                "no PEM private key; it is a key of OpenSSH",
+            ),
+            (
+                VERSION_1,
+                "-----BEGIN PRIVATE KEY-----\nAA==\n-----END PRIVATE KEY-----",
+                "the kind of the key is not supported; use RSA",
             ),
         ] {
             let said = own(chain, key).unwrap_err();
