@@ -1,8 +1,8 @@
-//! The file of certificate authorities that the environment sets instead of the system's.
+//! The certificate authorities that the environment sets instead of the system's, as a file and as
+//! folders.
 //!
-//! A file that cannot be read is the user's mistake, and is found before the run. Without this
-//! check, each handshake would fail with an unknown issuer if the folders of `SSL_CERT_DIR` exist
-//! as well.
+//! A file that cannot be read and folders that do not exist are the user's mistake, and are found
+//! before the run. Without this check, each handshake would fail with an unknown issuer.
 
 use crate::exit::Failure;
 use drumfire_document::{Monitoring, Outputs};
@@ -11,8 +11,9 @@ use drumfire_plan::{Plan, Pool, Scheme, Verify};
 use std::path::PathBuf;
 use std::{env, fs};
 
-/// The environment variable.
+/// The environment variable of the file, and that of the folders, separated by colons.
 const FILE: &str = "SSL_CERT_FILE";
+const FOLDERS: &str = "SSL_CERT_DIR";
 
 /// Checks the file if a plan verifies the certificates of its targets.
 pub(crate) fn check_for_targets(plan: &Plan) -> Result<(), Failure> {
@@ -51,13 +52,22 @@ pub(crate) fn check_for_receivers(outputs: &Outputs) -> Result<(), Failure> {
 }
 
 fn check() -> Result<(), Failure> {
-    let named = env::var_os(FILE).filter(|named| !named.is_empty());
-    let Some(path) = named.map(PathBuf::from) else {
-        return Ok(());
+    let given = |name| env::var_os(name).filter(|value| !value.is_empty());
+    let Some(path) = given(FILE).map(PathBuf::from) else {
+        return match given(FOLDERS) {
+            Some(folders) if !env::split_paths(&folders).any(|folder| folder.is_dir()) => {
+                let shown = folders.to_string_lossy();
+                let shown = shown.escape_debug();
+                Err(Failure::usage(format!(
+                    "{FOLDERS}: `{shown}` is not a directory"
+                )))
+            }
+            _ => Ok(()),
+        };
     };
     let wrong = |reason: String| {
         let shown = path.display().to_string();
-        let shown = shown.escape_default();
+        let shown = shown.escape_debug();
         Failure::usage(format!("{FILE}: `{shown}` can't be used: {reason}"))
     };
     let pem = fs::read(&path).map_err(|error| wrong(error.to_string()))?;
