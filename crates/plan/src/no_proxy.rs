@@ -78,7 +78,10 @@ fn hosts_of(text: &str) -> Option<Hosts> {
     if text == "*" {
         return Some(Hosts::All);
     }
-    let bare = text.trim_start_matches('[').trim_end_matches(']');
+    let inside = text
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'));
+    let bare = inside.unwrap_or(text);
     if let Ok(address) = bare.parse::<IpAddr>() {
         return Some(Hosts::Network(address, bits(address)));
     }
@@ -98,7 +101,10 @@ fn hosts_of(text: &str) -> Option<Hosts> {
     let is_letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     let mut labels = name.split('.');
     let is_name = labels.all(|label| !label.is_empty() && label.chars().all(is_letter));
-    is_name.then_some(match is_below {
+    // A URL's host with such a last label is an address, so that no host would match.
+    let last = name.rsplit('.').next().unwrap_or_default();
+    let is_number = last.bytes().all(|byte| byte.is_ascii_digit());
+    (is_name && !is_number).then_some(match is_below {
         true => Hosts::Below(name),
         false => Hosts::Name(name),
     })
@@ -198,6 +204,11 @@ mod tests {
             "a*",
             "fd00::/129",
             "{a}",
+            "[::1",
+            "::1]",
+            "[[::1]]",
+            "192.168.",
+            "10.1.2.3-10.1.2.9",
         ] {
             assert!(NoProxy::parse(rule).is_err(), "{rule}");
         }
