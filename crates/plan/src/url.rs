@@ -228,8 +228,15 @@ fn check_characters(text: &str) -> Result<(), UrlError> {
         return Ok(());
     };
     let is_around = at == 0 || text[at..].trim().is_empty();
+    let is_in_host = text.split_once("://").is_some_and(|(scheme, rest)| {
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        let begin = scheme.len() + 3;
+        let host = begin + authority.rfind('@').map_or(0, |user| user + 1);
+        (host..begin + authority.len()).contains(&at)
+    });
     let what = match text.as_bytes()[at] {
         b' ' if is_around => "a space before or after it; remove it".to_owned(),
+        b' ' if is_in_host => "a space in the host; remove it".to_owned(),
         b' ' => "a space; write %20 instead".to_owned(),
         b'\r' => "a carriage return (0x0d); a URL is one line".to_owned(),
         b'\n' => "a line feed (0x0a); a URL is one line".to_owned(),
@@ -356,7 +363,7 @@ pub(crate) fn excerpt(text: &str) -> String {
 pub(crate) fn shorten(text: &str) -> String {
     let escape = |c: char| -> String {
         if c.is_control() {
-            c.escape_default().collect()
+            c.escape_debug().collect()
         } else {
             c.to_string()
         }
