@@ -108,11 +108,31 @@ pub(crate) fn span_in_words(text: &str) -> Option<String> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseNanosError {
     text: String,
+    fault: Fault,
+}
+
+/// The mistake in a duration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    /// A number lacks its unit, or is not a number.
+    Form,
+    /// More than [`Nanos::MAX`].
+    TooLong,
+    /// Less than a nanosecond, but not 0.
+    TooShort,
 }
 
 impl fmt::Display for ParseNanosError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = self.text.escape_default();
+        if self.text.is_empty() {
+            return f.write_str("the duration is missing; write one such as 10s");
+        }
+        let text = self.text.escape_debug();
+        match self.fault {
+            Fault::Form => {}
+            Fault::TooLong => return write!(f, "`{text}` is too long; write at most {DAYS_MAX}d"),
+            Fault::TooShort => return write!(f, "`{text}` is too short; write at least 1ns, or 0"),
+        }
         let meant = span_in_words(&self.text).filter(|meant| meant.parse::<Nanos>().is_ok());
         match meant {
             Some(meant) => write!(f, "`{text}` is not a duration; write {meant}"),
@@ -127,8 +147,11 @@ impl fmt::Display for ParseNanosError {
 
 impl std::error::Error for ParseNanosError {}
 
-/// Units by suffix; if one is a prefix of another, the longer one is first.
-const UNITS: [(&str, u64); 8] = [
+/// The whole days in [`Nanos::MAX`].
+const DAYS_MAX: u64 = u64::MAX / UNITS[7].1;
+
+/// Units by suffix. `µ` is the micro sign or the Greek letter.
+const UNITS: [(&str, u64); 9] = [
     ("ns", 1),
     ("us", 1_000),
     ("µs", 1_000),
@@ -137,6 +160,7 @@ const UNITS: [(&str, u64); 8] = [
     ("m", 60_000_000_000),
     ("h", 3_600_000_000_000),
     ("d", 86_400_000_000_000),
+    ("μs", 1_000),
 ];
 
 impl FromStr for Nanos {
@@ -148,9 +172,11 @@ impl FromStr for Nanos {
     /// If a number has no unit, a unit is unknown, the sum exceeds [`Nanos::MAX`], or a nonzero
     /// number is below a nanosecond: 0 often means "forever".
     fn from_str(text: &str) -> Result<Self, ParseNanosError> {
-        let fail = || ParseNanosError {
+        let wrong = |fault| ParseNanosError {
             text: text.chars().take(64).collect(),
+            fault,
         };
+        let fail = || wrong(Fault::Form);
         if text == "0" {
             return Ok(Self::ZERO);
         }
@@ -172,14 +198,20 @@ impl FromStr for Nanos {
                 .iter()
                 .find(|(name, _)| *name == suffix)
                 .ok_or_else(fail)?;
-            let part = decimal_times(number, scale).ok_or_else(fail)?;
-            total = total.checked_add(part).ok_or_else(fail)?;
+            let is_whole = number.bytes().all(|byte| byte.is_ascii_digit());
+            let part = match decimal_times(number, scale) {
+                None if is_whole && !number.is_empty() => u128::MAX,
+                part => part.ok_or_else(fail)?,
+            };
+            total = total.saturating_add(part);
             rest = tail;
         }
         if total == 0 && text.contains(|c| matches!(c, '1'..='9')) {
-            return Err(fail());
+            return Err(wrong(Fault::TooShort));
         }
-        u64::try_from(total).map(Self).map_err(|_| fail())
+        u64::try_from(total)
+            .map(Self)
+            .map_err(|_| wrong(Fault::TooLong))
     }
 }
 
@@ -236,6 +268,9 @@ mod tests {
         assert_eq!("1.5s".parse::<Nanos>(), Ok(Nanos::from_millis(1500)));
         assert_eq!("0.0s".parse::<Nanos>(), Ok(Nanos::ZERO));
         assert_eq!("1d".parse::<Nanos>(), Ok(Nanos::from_secs(86_400)));
+        for micro in ["1us", "1\u{b5}s", "1\u{3bc}s"] {
+            assert_eq!(micro.parse::<Nanos>(), Ok(Nanos(1_000)), "{micro}");
+        }
     }
 
     #[test]
@@ -250,6 +285,15 @@ mod tests {
             ("1 week", "such as 10s"),
             ("second", "such as 10s"),
             ("10", "such as 10s"),
+            ("", "the duration is missing"),
+            ("∞", "`∞` is not a duration"),
+            ("213504d", "`213504d` is too long; write at most 213503d"),
+            (
+                "99999999999999999999s",
+                "is too long; write at most 213503d",
+            ),
+            ("0.1ns", "`0.1ns` is too short; write at least 1ns, or 0"),
+            ("1s..2s", "such as 10s"),
         ] {
             let error = text.parse::<Nanos>().expect_err(text).to_string();
             assert!(error.contains(meant), "{error}");

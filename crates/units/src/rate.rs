@@ -161,12 +161,30 @@ fn raised(number: &str, power: usize) -> Option<String> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseRateError {
     text: String,
+    /// Whether it is a rate that is too high or too low to be counted.
+    is_beyond: bool,
+}
+
+impl ParseRateError {
+    /// Whether the text has the form of a rate that is too high, too low or too precise to be counted.
+    #[must_use]
+    pub const fn is_beyond(&self) -> bool {
+        self.is_beyond
+    }
 }
 
 impl fmt::Display for ParseRateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = self.text.escape_default();
+        if self.text.is_empty() {
+            return f.write_str("the rate is missing; write one such as 500/s");
+        }
+        let text = self.text.escape_debug();
         match rate_in_words(&self.text) {
+            _ if self.is_beyond => write!(
+                f,
+                "`{text}` can't be counted: a rate has at most 19 digits and 9 decimals; write one \
+                 such as 500/s or 1/10d"
+            ),
             Some(meant) => write!(f, "`{text}` is not a rate; write {meant}"),
             None if self.text.parse::<Nanos>().is_ok() => {
                 write!(
@@ -194,9 +212,12 @@ impl FromStr for Rate {
     /// If the number is negative, has more than nine decimals, or does not fit into 64 bits, or if
     /// the unit is unknown.
     fn from_str(text: &str) -> Result<Self, ParseRateError> {
-        let fail = || ParseRateError {
+        let wrong = |is_beyond| ParseRateError {
             text: text.chars().take(64).collect(),
+            is_beyond,
         };
+        let fail = || wrong(false);
+        let beyond = || wrong(true);
         let (number, unit) = text.split_once('/').unwrap_or((text, "s"));
         let per = match unit {
             "ms" | "s" | "m" | "h" | "d" => format!("1{unit}").parse::<Nanos>(),
@@ -211,14 +232,17 @@ impl FromStr for Rate {
         let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
         let digits = format!("{whole}{fraction}");
         let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
-        if !plain || fraction.len() > 9 || per == Nanos::ZERO {
+        if !plain || per == Nanos::ZERO {
             return Err(fail());
         }
-        let events = digits.parse::<u64>().map_err(|_| fail())?;
-        let events = events.checked_mul(factor).ok_or_else(fail)?;
-        let scale = 10_u64.pow(u32::try_from(fraction.len()).map_err(|_| fail())?);
+        if fraction.len() > 9 {
+            return Err(beyond());
+        }
+        let events = digits.parse::<u64>().map_err(|_| beyond())?;
+        let events = events.checked_mul(factor).ok_or_else(beyond)?;
+        let scale = 10_u64.pow(u32::try_from(fraction.len()).map_err(|_| beyond())?);
         let shrink = common_divisor(events, scale);
-        let per = per.0.checked_mul(scale / shrink).ok_or_else(fail)?;
+        let per = per.0.checked_mul(scale / shrink).ok_or_else(beyond)?;
         Ok(Self {
             events: events / shrink,
             per: Nanos(per),
@@ -351,6 +375,21 @@ mod tests {
         ] {
             assert_eq!(rate_in_words(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn rates_beyond_the_bounds_are_named() {
+        for text in [
+            "18446744073709551616/s",
+            "99999999999999999M",
+            "0.0000000001/s",
+        ] {
+            let error = text.parse::<Rate>().expect_err(text);
+            assert!(error.is_beyond(), "{error}");
+            let words = format!("`{text}` can't be counted: ");
+            assert!(error.to_string().starts_with(&words), "{error}");
+        }
+        assert!(!"fast".parse::<Rate>().expect_err("a word").is_beyond());
     }
 
     #[test]

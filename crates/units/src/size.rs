@@ -12,15 +12,20 @@ pub struct ByteSize(pub u64);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseByteSizeError {
     text: String,
+    /// Whether it is a size that is beyond 2^64 bytes.
+    is_beyond: bool,
 }
 
 impl fmt::Display for ParseByteSizeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "`{}` is not a size; write bytes such as 512, 10kB, 64KiB, 1MB or 2GiB",
-            self.text.escape_default()
-        )
+        let text = self.text.escape_debug();
+        match self.is_beyond {
+            true => write!(f, "`{text}` is too large; write at most 16777215TiB"),
+            false => write!(
+                f,
+                "`{text}` is not a size; write bytes such as 512, 10kB, 64KiB, 1MB or 2GiB"
+            ),
+        }
     }
 }
 
@@ -48,9 +53,11 @@ impl FromStr for ByteSize {
     /// # Errors
     /// If the number is not whole, the unit is unknown, or the size exceeds 2^64.
     fn from_str(text: &str) -> Result<Self, ParseByteSizeError> {
-        let fail = || ParseByteSizeError {
+        let wrong = |is_beyond| ParseByteSizeError {
             text: text.chars().take(64).collect(),
+            is_beyond,
         };
+        let fail = || wrong(false);
         let split = text
             .find(|c: char| !c.is_ascii_digit())
             .unwrap_or(text.len());
@@ -65,8 +72,12 @@ impl FromStr for ByteSize {
                     .1
             }
         };
-        let number = number.parse::<u64>().map_err(|_| fail())?;
-        number.checked_mul(scale).map(Self).ok_or_else(fail)
+        if number.is_empty() {
+            return Err(fail());
+        }
+        let number = number.parse::<u64>().map_err(|_| wrong(true))?;
+        let bytes = number.checked_mul(scale).ok_or_else(|| wrong(true))?;
+        Ok(Self(bytes))
     }
 }
 
@@ -97,6 +108,15 @@ mod tests {
         assert_eq!(ByteSize(52_400_000).to_string(), "52.4 MB");
         assert_eq!(ByteSize(1_230_000_000_000).to_string(), "1.23 TB");
         assert!("ten".parse::<ByteSize>().is_err());
-        assert!("99999999999GiB".parse::<ByteSize>().is_err());
+        for beyond in ["99999999999GiB", "99999999999999999999", "16777216TiB"] {
+            let error = beyond.parse::<ByteSize>().unwrap_err().to_string();
+            assert!(
+                error.starts_with(&format!("`{beyond}` is too large")),
+                "{error}"
+            );
+        }
+        assert_eq!("16777215TiB".parse(), Ok(ByteSize(16_777_215 << 40)));
+        let error = "kB".parse::<ByteSize>().unwrap_err().to_string();
+        assert!(error.starts_with("`kB` is not a size"), "{error}");
     }
 }

@@ -142,7 +142,7 @@ fn what_is_wrong_with_a_scenario_is_said_with_its_place() {
                 "p:6:26: on_fail: unknown action `stop`; use continue, end_iteration or stop_user",
                 "p:7:14: pause: `soon` is not a duration",
                 "p:8:14: pause: the range ends before it begins; write the shorter time first",
-                "p:9:14: pause: `` is not a duration",
+                "p:9:14: pause: the duration is missing",
                 "p:10:13: list: a list of URLs can't be a step; write its requests one by one",
             ],
         ),

@@ -411,7 +411,10 @@ impl Entry for Option<Count> {
             Ok(count) if digits => Some(text.with(count)),
             _ => {
                 let shown = text.value.escape_debug();
-                let message = format!("`{shown}` is not a whole number; write one such as 100");
+                let message = match digits && !text.value.is_empty() {
+                    true => format!("{shown} is too large; write at most {}", u64::MAX),
+                    false => format!("`{shown}` is not a whole number; write one such as 100"),
+                };
                 found.add(&text.place, message);
                 None
             }

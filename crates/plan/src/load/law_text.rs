@@ -177,6 +177,14 @@ impl Argument<'_> {
 fn piece(scan: &mut Scan<'_>, read_trace: &mut ReadTrace<'_>) -> Result<Law, LawError> {
     let start = scan.at();
     let word = scan.take_while(|c| !c.is_whitespace() && !"(),".contains(c));
+    if let ("", Some(sign)) = (word, scan.rest().chars().next()) {
+        return Err(LawError {
+            at: start,
+            message: format!(
+                "unexpected `{sign}`; separate laws with spaces, as in line(5,200,60s) const(200,5m)"
+            ),
+        });
+    }
     let after_word = scan.clone();
     scan.skip_space();
     if !scan.eat("(") {
@@ -216,11 +224,20 @@ fn bare(word: &str, at: usize) -> Result<Law, LawError> {
             duration: Nanos::MAX,
         });
     }
-    if let Ok(rate) = word.parse() {
-        return Ok(Law::Const {
-            rate,
-            duration: Nanos::MAX,
-        });
+    match word.parse::<Rate>() {
+        Ok(rate) => {
+            return Ok(Law::Const {
+                rate,
+                duration: Nanos::MAX,
+            });
+        }
+        Err(error) if error.is_beyond() => {
+            return Err(LawError {
+                at,
+                message: error.to_string(),
+            });
+        }
+        Err(_) => {}
     }
     let names = FORMS.iter().map(|form| form.0);
     let message = match FORMS.iter().find(|form| form.0 == word) {

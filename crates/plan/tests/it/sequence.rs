@@ -110,7 +110,19 @@ fn refused_laws_say_what_is_right() {
             "nothing can follow a law without an end",
         ),
         ("unlimited 5", 10, "nothing can follow"),
-        ("const(5,1s))", 11, "neither a rate nor a law"),
+        (
+            "const(5,1s))",
+            11,
+            "unexpected `)`; separate laws with spaces",
+        ),
+        (
+            "const(5,1s),const(6,1s)",
+            11,
+            "unexpected `,`; separate laws",
+        ),
+        ("(const(5,1s))", 0, "unexpected `(`; separate laws"),
+        ("99999999999999999999/s", 0, "can't be counted"),
+        ("line(0.0000000001,5,1s)", 5, "can't be counted"),
         ("trace(times.txt)", 6, "can't be read here"),
         ("é", 0, "neither a rate"),
     ] {
