@@ -232,7 +232,11 @@ fn step_name(scan: &mut Scan<'_>, start: usize) -> Result<String, ThresholdError
     let mut length = 0;
     loop {
         let Some(close) = search.find(')') else {
-            return fail(at, format!("the step's name is not closed; {FORM}"));
+            let mistake = match scan.rest().contains(')') {
+                true => "no metric follows the step",
+                false => "the step's name is not closed",
+            };
+            return fail(at, format!("{mistake}; {FORM}"));
         };
         length += close;
         search = &search[close + 1..];
@@ -328,7 +332,12 @@ fn plain(scan: &mut Scan<'_>) -> Result<Metric, ThresholdError> {
         }
         word => {
             let shown = excerpt(word);
+            let lower = word.to_ascii_lowercase();
+            let is_known = lower == "p" || NAMES.contains(&lower.as_str());
             let message = match of_another_tool(word) {
+                _ if is_known => {
+                    format!("`{shown}` is not a metric; write it in lower case: `{lower}`")
+                }
                 Some(ours) => format!("`{shown}` is not a metric; {ours}"),
                 None => {
                     let all = format!("the metrics are {}", NAMES.join(", "));
@@ -374,6 +383,7 @@ fn quantile(scan: &mut Scan<'_>) -> Result<f64, ThresholdError> {
         .map_or(0, |(_, decimals)| decimals.len());
     match share(digits) {
         Some(q) if closed && q > 0.0 && q <= 1.0 && decimals <= 6 => Ok(q),
+        Some(_) if decimals > 6 => fail(at, "a percentile has at most 6 decimals, such as p99.9"),
         _ => fail(
             at,
             "a percentile is a number above 0 and up to 100, such as p99 or p99.9",

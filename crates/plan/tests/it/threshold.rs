@@ -177,6 +177,18 @@ fn refused_thresholds_say_what_is_right() {
         ("p100.1<1s", 1, "above 0 and up to 100"),
         ("p(99<1s", 2, "above 0"),
         ("p9.9.9<1s", 1, "above 0"),
+        ("p99.99999999<1s", 1, "at most 6 decimals"),
+        (
+            "P99<1s",
+            0,
+            "`P` is not a metric; write it in lower case: `p`",
+        ),
+        ("Rate>5", 0, "write it in lower case: `rate`"),
+        (
+            "step()<1s",
+            5,
+            "no metric follows the step; write step(NAME) and a metric",
+        ),
         ("p99", 3, "write one of < <= > >= == !="),
         ("p99=1s", 3, "for equality, write =="),
         ("p99≤1s", 3, "write <="),
