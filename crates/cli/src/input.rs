@@ -13,7 +13,16 @@ const FILE_BYTES_MAX: u64 = 1 << 30;
 
 /// Reads a whole file.
 pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
+    check_name(path)?;
     read_bounded(fs::File::open(path)?)
+}
+
+/// The system says of an empty name that no such file exists, in a message that then names no file.
+pub(crate) fn check_name(path: &Path) -> io::Result<()> {
+    match path.as_os_str().is_empty() {
+        true => Err(io::Error::other("the file name is empty")),
+        false => Ok(()),
+    }
 }
 
 /// A file that can be read at any offset during a run.
@@ -26,6 +35,7 @@ pub(crate) struct OpenFile {
 impl OpenFile {
     /// Opens a file.
     pub(crate) fn new(path: &Path) -> io::Result<Self> {
+        check_name(path)?;
         let file = fs::File::open(path)?;
         let size = file.metadata()?.len();
         Ok(Self { file, size })

@@ -2,6 +2,7 @@
 
 use crate::exit::Failure;
 use crate::flags::ColorChoice;
+use crate::input;
 use crate::terminal;
 use drumfire_report::style::{Style, Unicode};
 use drumfire_report::untrusted::Untrusted;
@@ -201,6 +202,7 @@ impl Destination {
         let wrong = |error: io::Error| {
             Failure::usage(format!("{flag}: can't write {}: {error}", path.display()))
         };
+        input::check_name(path).map_err(wrong)?;
         if path.is_dir() {
             return Err(wrong(io::Error::other(
                 "it is a directory; name a file in it",
@@ -232,6 +234,11 @@ impl Destination {
         let Self::File(path) = self else {
             check_stdout()?;
             return stream_as_tool(write).map(|_| ());
+        };
+        // A link stays, and the file to which it leads is replaced.
+        let path = &match path.canonicalize() {
+            Ok(file) if path.is_symlink() => file,
+            _ => path.clone(),
         };
         let wrong =
             |error: io::Error| Failure::failed(format!("can't write {}: {error}", path.display()));

@@ -40,6 +40,8 @@ struct Run {
 /// A thread of [`Streams`] writes to the place, so a write here only copies the bytes. A failure is
 /// returned by a later write.
 struct Form {
+    /// The name of the place.
+    name: String,
     shape: Shape,
     out: StreamWriter,
     /// The failure after which nothing more is written.
@@ -91,9 +93,11 @@ impl IntervalOutputs {
             .into_iter()
             .map(|output| (output.shape, output.place))
             .unzip();
+        let names: Vec<String> = places.iter().map(|place| place.name.clone()).collect();
         let streams = Streams::start(places)?;
-        let forms = shapes.into_iter().zip(streams.writers());
-        let form = |(shape, out)| Form {
+        let forms = names.into_iter().zip(shapes).zip(streams.writers());
+        let form = |((name, shape), out)| Form {
+            name,
             shape: match shape {
                 IntervalShape::Text { page, unicode } => Shape::Text {
                     unicode,
@@ -166,11 +170,13 @@ impl Observer for IntervalOutputs {
     /// Only one failure is returned. The failure of a result takes precedence over a failure of the
     /// threads, which is usually its consequence.
     fn finish(self: Box<Self>, _summary: &Summary) -> Vec<Note> {
-        let failed = self.forms.into_iter().find_map(|form| form.failure);
+        let mut forms = self.forms.into_iter();
+        let failed = forms.find_map(|form| Some((form.name, form.failure?)));
+        drop(forms);
         let unread = self.streams.is_unread();
         let finished = self.streams.finish(&self.end_requests);
         let failure = match failed {
-            Some(error) => Some(format!("can't write intervals: {error}")),
+            Some((name, error)) => Some(StreamError::Write { name, error }.to_string()),
             None => finished.err().map(|error| error.to_string()),
         };
         let unread = unread.then(|| Note::Report(UNREAD.to_owned()));

@@ -27,6 +27,8 @@ const CHUNK: usize = 64 << 10;
 pub struct RequestRowsOutput {
     form: RowForm,
     streams: Streams,
+    /// The name of the place.
+    name: String,
     out: StreamWriter,
     redactor: Redactor,
     rows: Option<RequestRows>,
@@ -47,9 +49,11 @@ impl RequestRowsOutput {
         place: StreamPlace,
         redactor: &Redactor,
     ) -> Result<Self, StreamError> {
+        let name = place.name.clone();
         let streams = Streams::start(vec![place])?;
         let out = streams.writers().into_iter().next();
         Ok(Self {
+            name,
             form,
             out: out.expect("one place has one writer"),
             streams,
@@ -114,6 +118,7 @@ impl Observer for RequestRowsOutput {
         let counts = &summary.total.counts;
         let lost = (counts.ok + counts.failed).saturating_sub(self.count);
         let Self {
+            name,
             streams,
             out,
             failure,
@@ -124,7 +129,7 @@ impl Observer for RequestRowsOutput {
         drop(out);
         let finished = streams.finish(&end_requests);
         let failure = match (failure, finished) {
-            (Some(error), _) => Some(format!("can't write request rows: {error}")),
+            (Some(error), _) => Some(StreamError::Write { name, error }.to_string()),
             (None, Err(error)) => Some(error.to_string()),
             (None, Ok(())) => None,
         };
