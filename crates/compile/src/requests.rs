@@ -287,14 +287,36 @@ fn own_content(
     Some(templates.content(written, fields, scope))
 }
 
-/// Adds the Content-Type that follows from the form of the body, unless a field sets another. The
-/// type of a multipart body contains the boundary.
+/// Adds the Content-Type that follows from the way in which a body was written, unless a field
+/// names another. The type of a body in parts has the boundary that was chosen for it, also if a field
+/// gives the type itself: without the boundary, no server finds the parts.
 fn add_media_type(content: &Content, fields: &mut HeaderFields) {
-    if let Some(media_type) = &content.media_type
-        && !fields.has("content-type")
-    {
+    let Some(media_type) = &content.media_type else {
+        return;
+    };
+    if !fields.has("content-type") {
         let header = Header::new("Content-Type", media_type.as_bytes());
         fields.fixed.extend(header.ok());
+        return;
+    }
+    let Some((_, boundary)) = media_type.split_once(';') else {
+        return;
+    };
+    for field in fields
+        .fixed
+        .iter_mut()
+        .filter(|field| field.is("content-type"))
+    {
+        let given = String::from_utf8_lossy(field.value());
+        let own = given.split(';').next().unwrap_or_default().trim_end();
+        let is_multipart = own
+            .get(..10)
+            .is_some_and(|kind| kind.eq_ignore_ascii_case("multipart/"));
+        let whole = is_multipart.then(|| format!("{own};{boundary}"));
+        let whole = whole.and_then(|whole| Header::new(field.name(), whole.as_bytes()).ok());
+        if let Some(whole) = whole {
+            *field = whole;
+        }
     }
 }
 
@@ -416,7 +438,7 @@ fn begins_with_method(line: &str) -> bool {
 /// called `name`; or the mistake in a line. Lines are counted from 1 and trimmed. A list for
 /// another tool, with a method before each URL or body files after them, is recognised and refused.
 pub fn lines<'a>(bytes: &'a [u8], name: &str) -> Vec<(Place, Result<&'a str, String>)> {
-    let name: Arc<str> = name.escape_default().to_string().into();
+    let name: Arc<str> = name.escape_debug().to_string().into();
     let mut found = Vec::new();
     let bytes = bytes.strip_prefix(utf8::BYTE_ORDER_MARK).unwrap_or(bytes);
     for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
