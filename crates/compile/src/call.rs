@@ -63,6 +63,13 @@ pub(crate) fn silent(
 fn authority(options: &CallOptions, scope: &mut Scope<'_>) -> Vec<Header> {
     let name = options.authority.as_ref();
     let header = name.and_then(|name| {
+        // Another tool sends what it is given.
+        let is_ours = !matches!(name.place, Place::Dialect { .. });
+        if is_ours && !name.value.bytes().all(|byte| byte.is_ascii_graphic()) {
+            let message = "an authority is ASCII without spaces; write HOST or HOST:PORT";
+            scope.found.add(&name.place, message);
+            return None;
+        }
         let header = Header::new("host", name.value.as_bytes());
         scope.found.ok(&name.place, header)
     });

@@ -13,6 +13,15 @@ use drumfire_plan::{Host, HttpRequest, HttpVersion, Origin, Pool, Redirects, Ren
 use drumfire_units::Nanos;
 use std::net::IpAddr;
 
+/// The fields that are not sent over HTTP/2.
+const OF_CONNECTIONS: [&str; 5] = [
+    "connection",
+    "keep-alive",
+    "proxy-connection",
+    "transfer-encoding",
+    "upgrade",
+];
+
 /// An error lists at most this many servers.
 const SERVERS_MAX: usize = 3;
 
@@ -21,6 +30,7 @@ pub(crate) fn note(settings: &Settings, pool: &Pool, scope: &mut Scope<'_>) {
     note_connections(settings, pool.http.version, scope);
     note_socket(settings, scope);
     note_names(settings, pool, scope);
+    note_fields(settings, pool.http.version, scope);
     let timeouts = &pool.timeouts;
     let head = settings.timeouts.head_timeout.as_ref();
     let is_long = timeouts.head >= timeouts.total && timeouts.total < Nanos::MAX;
@@ -96,7 +106,7 @@ fn socket(written: &Reach) -> Option<String> {
     own.or_else(|| {
         let target = &written.target.as_ref()?.value;
         let is_socket = target.starts_with("unix:");
-        is_socket.then(|| format!("`{}`", target.escape_default()))
+        is_socket.then(|| format!("`{}`", target.escape_debug()))
     })
 }
 
@@ -118,7 +128,7 @@ fn note_names(settings: &Settings, pool: &Pool, scope: &mut Scope<'_>) {
             host && server.port == given.port
         };
         if !servers.iter().any(is_used) {
-            let (host, port) = (given.host.escape_default(), given.port);
+            let (host, port) = (given.host.escape_debug(), given.port);
             let what = match given.host.trim_matches(['[', ']']).parse::<IpAddr>() {
                 Ok(_) => format!("{host} is an address and not a name"),
                 Err(_) => format!("no request connects to {host}:{port}"),
@@ -144,6 +154,26 @@ fn note_names(settings: &Settings, pool: &Pool, scope: &mut Scope<'_>) {
             listed(&servers)
         );
         refuse(&lookup.place, &why, scope);
+    }
+}
+
+/// Fields of a connection of HTTP/1, which HTTP/2 does not have (RFC 9113 section 8.2.2).
+fn note_fields(settings: &Settings, version: HttpVersion, scope: &mut Scope<'_>) {
+    if version != HttpVersion::Http2 {
+        return;
+    }
+    for field in &settings.fields.headers {
+        let name = &field.name.value;
+        let is_of_connection = OF_CONNECTIONS
+            .iter()
+            .any(|known| name.eq_ignore_ascii_case(known));
+        if is_of_connection {
+            let why = format!(
+                "HTTP/2 has no header `{}`; leave it out",
+                name.escape_debug()
+            );
+            refuse(&field.name.place, &why, scope);
+        }
     }
 }
 

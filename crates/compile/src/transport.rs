@@ -45,8 +45,11 @@ const DECODED_BYTES_MAX: ByteSize = ByteSize(64 << 20);
 const CONTINUE_WAIT: Nanos = Nanos::from_secs(1);
 /// The port of name servers.
 const DNS_PORT: u16 = 53;
-/// The minimum time between two look-ups of a name. It equals the resolution of a TTL, and prevents
-/// a load on name servers.
+
+/// The bytes that the system takes as the path of a socket (`sun_path`, without its end).
+const SOCKET_PATH_BYTES: usize = 107;
+/// The least time between two look-ups of a name. It is the resolution of a TTL, and keeps a load
+/// generator from being one of name servers.
 const LOOK_UP_LEAST: Nanos = Nanos::from_secs(1);
 /// The default timeout of a whole exchange. Without one, a target that hangs would hold users and
 /// connections until the end of the run, and no figure would show its slowness.
@@ -87,6 +90,20 @@ pub(crate) fn reach(settings: &Settings, urls: &[Url], scope: &mut Scope<'_>) ->
     let unresolved = [("refuse", Unresolved::Refuse), ("fail", Unresolved::Fail)];
     let what = "action";
     let unix_socket = written.unix_socket.as_ref();
+    if let Some(path) = unix_socket {
+        let located = scope.host.locate(&path.value);
+        let length = located.as_os_str().len();
+        let empty = "the path of the socket is empty; write one such as /run/app.sock";
+        scope
+            .found
+            .add_if(path.value.is_empty(), &path.place, empty);
+        let long = format!(
+            "the path of the socket has {length} bytes; the system allows {SOCKET_PATH_BYTES}"
+        );
+        scope
+            .found
+            .add_if(length > SOCKET_PATH_BYTES, &path.place, &long);
+    }
     Reach {
         tls: tls(&settings.tls, scope),
         proxy: crate::proxy::proxy(written, urls, scope),
@@ -119,7 +136,7 @@ fn renewal(written: &WrittenReach, scope: &mut Scope<'_>) -> Renewal {
         _ => {
             let message = format!(
                 "invalid lookup `{}`; use `once`, `ttl` or a time of at least {LOOK_UP_LEAST}",
-                text.value.escape_default()
+                text.value.escape_debug()
             );
             scope.found.add(&text.place, message);
             Renewal::Never
@@ -181,7 +198,7 @@ fn redirects(text: Option<&Text>, scope: &mut Scope<'_>) -> Redirects {
         ("refuse", _) => Redirects::Refuse,
         (_, Ok(count)) => Redirects::Follow(count),
         (other, Err(_)) => {
-            let shown = other.escape_default();
+            let shown = other.escape_debug();
             let message = format!("`{shown}` is not a number of redirects; write one such as 10");
             scope.found.add(&text.place, message);
             Redirects::Report
@@ -289,7 +306,7 @@ fn source_addresses(reach: &WrittenReach, scope: &mut Scope<'_>) -> Vec<IpAddr> 
     let mut addresses = Vec::new();
     for text in &reach.source_ip {
         let wrong = || {
-            let shown = text.value.escape_default();
+            let shown = text.value.escape_debug();
             format!("`{shown}` is not an address; write one such as 127.0.0.2")
         };
         let address = text.value.parse().map_err(|_| wrong());
@@ -306,7 +323,7 @@ fn source_addresses(reach: &WrittenReach, scope: &mut Scope<'_>) -> Vec<IpAddr> 
 /// address, and several entries for a name give several addresses.
 fn resolve(text: &Text, scope: &mut Scope<'_>) -> Option<Resolve> {
     let wrong = || {
-        let shown = text.value.escape_default();
+        let shown = text.value.escape_debug();
         format!("`{shown}` is not HOST:PORT:ADDRESS, such as api.test:443:127.0.0.1")
     };
     scope
@@ -319,6 +336,14 @@ pub(crate) fn resolved(text: &str) -> Option<Resolve> {
     let (host, rest) = text.split_once(':')?;
     let (port, address) = rest.split_once(':')?;
     let address = address.trim_start_matches('[').trim_end_matches(']');
+    // curl's `*`, `+` and `-` would be names that no request has.
+    let is_name = |host: &str| {
+        host.bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte))
+    };
+    if host.is_empty() || host.starts_with('-') || !is_name(host) {
+        return None;
+    }
     Some(Resolve {
         host: host.to_owned(),
         port: port.parse().ok()?,

@@ -276,6 +276,7 @@ fn field(line: &str, place: &Place, found: &mut Findings) -> Option<(Text, Text)
         Some(_) => format!(
             "`@{shown}` would read a file, which is not supported; write each field as `Name: value`"
         ),
+        None if start > 0 => "the name before the colon is missing; write `Name: value`".to_owned(),
         None => format!("`{shown}` has no colon; write `Name: value`"),
     };
     found.add(place, message);

@@ -136,7 +136,7 @@ fn parsed<T: FromStr<Err: fmt::Display>>(
 
 /// `ADDRESS:PORT`, `PORT`, `localhost:PORT` or `unix:PATH`.
 fn listen(text: &str) -> Result<Listen, Failure> {
-    if let Some(path) = text.strip_prefix("unix:") {
+    if let Some(path) = text.strip_prefix("unix:").filter(|path| !path.is_empty()) {
         return Ok(Listen::Unix(path.into()));
     }
     let port = text.strip_prefix("localhost:").unwrap_or(text);
@@ -146,7 +146,7 @@ fn listen(text: &str) -> Result<Listen, Failure> {
     text.parse().map(Listen::Tcp).map_err(|_| {
         Failure::usage(format!(
             "--listen: `{}` is not an address; use 127.0.0.1:8080, 8080, [::1]:8080 or unix:PATH",
-            text.escape_default()
+            text.escape_debug()
         ))
     })
 }

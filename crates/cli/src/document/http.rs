@@ -57,7 +57,7 @@ fn check_habits(flags: &HttpFlags) -> Result<(), Failure> {
         && !data.contains(char::is_whitespace)
         && Path::new(data).is_file()
     {
-        let shown = data.escape_default();
+        let shown = data.escape_debug();
         return Err(Failure::usage(format!(
             "-d {shown}: `{shown}` is a file; use -d @{shown} to send its content, or add --no-templates \
              to send its name"
@@ -69,13 +69,20 @@ fn check_habits(flags: &HttpFlags) -> Result<(), Failure> {
     }
     let is_quiet = settings.has("quiet");
     for url in &flags.urls {
-        let shown = url.escape_default();
+        let shown = url.escape_debug();
         let mistake = match url.as_str() {
             number if habits::rate_as_url(number, is_quiet).is_some() => {
                 habits::rate_as_url(number, is_quiet)
             }
             "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS" => {
                 Some(format!("to set the method, use -X {shown}"))
+            }
+            socket if socket.starts_with("unix:") => {
+                let path = secret::excerpt(&socket[5..]);
+                let path = path.escape_debug();
+                Some(format!(
+                    "to connect to a Unix socket, use --unix-socket {path} http://localhost/"
+                ))
             }
             path if Path::new(path).is_file() => Some(format!(
                 "`{shown}` is a file; to read a list of URLs from it, use @{shown}"
