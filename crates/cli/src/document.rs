@@ -93,7 +93,7 @@ fn feed(given: &str, order: Option<&str>) -> Result<Feed, Failure> {
     let parts = given.split_once('=');
     let Some((name, path)) = parts.filter(|(name, path)| !name.is_empty() && !path.is_empty())
     else {
-        let shown = given.escape_default();
+        let shown = given.escape_debug();
         let message =
             format!("`{shown}` is not of the form NAME=FILE; use one such as users=users.csv");
         return Err(Failure::usage(Diagnostic::new(&at("feeds"), message)));
@@ -106,7 +106,7 @@ fn feed(given: &str, order: Option<&str>) -> Result<Feed, Failure> {
         Some("random") => (Some(text("feeds.order", &"random")), None),
         Some("once") => (None, Some(text("feeds.order", &"stop"))),
         Some(other) => {
-            let shown = other.escape_default();
+            let shown = other.escape_debug();
             let message = format!("unknown order `{shown}`; use turn, random or once");
             let place = at("feeds.order");
             return Err(Failure::usage(Diagnostic::new(&place, message)));

@@ -113,7 +113,7 @@ fn lines_without_equals(own: &[&str]) -> Option<String> {
         }
     };
     is_file.then(|| {
-        let next = next.escape_default();
+        let next = next.escape_debug();
         format!("`--lines` takes its file after an equals sign: write `--lines={next}`")
     })
 }
@@ -167,7 +167,7 @@ fn port_of_server(before: &str, arg: &str) -> Option<String> {
 fn status_of_run(own: &[&str]) -> Option<String> {
     let (run, act) = (own.first()?, own.get(1)?);
     (*act == "status").then(|| {
-        let run = run.escape_default();
+        let run = run.escape_debug();
         format!("to show a run, use its name alone: write `drumfire ctl {run}`")
     })
 }

@@ -206,7 +206,7 @@ fn with_command(mut args: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
     };
     let is_command = || Cli::command().find_subcommand(&first).is_some();
     if Path::new(&first).is_file() && !is_command() {
-        let shown = first.escape_default();
+        let shown = first.escape_debug();
         return Err(Failure::usage(format!(
             "`{shown}` is a file; to run a plan, use `drumfire run {shown}`"
         )));

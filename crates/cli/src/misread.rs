@@ -36,7 +36,7 @@ fn negative_value(error: &clap::Error, args: &[String]) -> Option<String> {
         .windows(2)
         .find(|pair| pair[0].starts_with('-') && is_number(&pair[1]))?;
     (error.kind() == ErrorKind::UnknownArgument && !is_number(&pair[0])).then(|| {
-        let (flag, value) = (pair[0].escape_default(), pair[1].escape_default());
+        let (flag, value) = (pair[0].escape_debug(), pair[1].escape_default());
         format!("{flag}: `{value}` is below 0, which is not allowed")
     })
 }
@@ -58,7 +58,7 @@ fn tip(error: &clap::Error, text: &str, args: &[String]) -> Option<String> {
             let pair = args
                 .windows(2)
                 .find(|pair| result_flags().any(|flag| flag == pair[0]) && is_url(&pair[1]))?;
-            let (flag, url) = (&pair[0], pair[1].escape_default());
+            let (flag, url) = (&pair[0], pair[1].escape_debug());
             Some(format!(
                 "{flag} takes a file name, but got the URL; to write to standard output, use {flag} - {url}"
             ))

@@ -78,7 +78,7 @@ pub(crate) fn find(given: &str) -> Result<PathBuf, Failure> {
     if path.is_dir() {
         return Ok(path.to_owned());
     }
-    let shown = given.escape_default();
+    let shown = given.escape_debug();
     if given.is_empty() {
         let message = "the name of the run is empty; use its directory, its id or `last`";
         return Err(Failure::usage(message));

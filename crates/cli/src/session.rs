@@ -143,7 +143,7 @@ fn unprepared(error: PrepareError) -> Failure {
         PrepareError::Resolve { .. } => Failure::failed(error).with_remedy(RESOLVE),
         PrepareError::Guarded { ref host, .. } => Failure::usage(&error).with_remedy(format!(
             "; if you may load it, add --i-own-this-target, or add `{}` to {}",
-            host.escape_default(),
+            host.escape_debug(),
             names::allowed_file()
                 .map_or_else(|| "a list".to_owned(), |path| path.display().to_string())
         )),

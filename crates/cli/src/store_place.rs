@@ -59,6 +59,6 @@ fn check_name(path: &Path) -> Result<(), Failure> {
     Err(Failure::usage(format!(
         "-o takes a directory to store the run in, but `{}` is {is}; to write the summary, use \
          --json FILE",
-        name.escape_default()
+        name.escape_debug()
     )))
 }

@@ -289,7 +289,7 @@ impl AmmoRequests<'_> {
         let number = text.value.strip_suffix('x').unwrap_or(&text.value);
         let speed = number.parse().ok();
         let speed = speed.filter(|speed| (1.0 / SPEED_MAX..=SPEED_MAX).contains(speed));
-        let shown = text.value.escape_default();
+        let shown = text.value.escape_debug();
         let wrong = format!(
             "`{shown}` is not a speed; write 1 for the recorded speed, or 2 for twice as fast"
         );
@@ -371,7 +371,7 @@ impl AmmoCalls for Methods {
 
     fn check_metadata(&self, key: &str, value: &str) -> Result<(), String> {
         let checked = drumfire_grpc::metadata::check(key.as_bytes(), value.as_bytes());
-        checked.map_err(|error| format!("metadata `{}`: {error}", key.escape_default()))
+        checked.map_err(|error| format!("metadata `{}`: {error}", key.escape_debug()))
     }
 }
 

@@ -83,7 +83,7 @@ impl<'a> Dealer<'a> {
         for (feed, written) in self.feeds.iter().enumerate() {
             if !self.reads.iter().any(|reads| reads[feed]) {
                 let name = &written.name;
-                let shown = name.value.escape_default();
+                let shown = name.value.escape_debug();
                 let why = format!("no template contains {{{{{shown}.COLUMN}}}}");
                 idle_flags::refuse(&name.place, &why, scope);
             }

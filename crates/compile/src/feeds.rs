@@ -159,7 +159,7 @@ fn mark(text: &Text, names: &[(&str, u8)], scope: &mut Scope<'_>) -> Option<u8> 
         (Some((_, mark)), _) => Ok(*mark),
         (None, &[mark]) if mark.is_ascii() && mark != b'\n' && mark != b'\r' => Ok(mark),
         _ => {
-            let shown = text.value.escape_default();
+            let shown = text.value.escape_debug();
             Err(format!("`{shown}` is not a single character such as `;`"))
         }
     };

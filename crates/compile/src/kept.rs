@@ -26,7 +26,7 @@ pub(crate) fn transcripts(settings: &Settings, scope: &mut Scope<'_>) -> Transcr
         ("all", _) => Transcripts::Every,
         (_, Ok(status)) => Transcripts::From(status),
         (other, Err(_)) => {
-            let shown = other.escape_default();
+            let shown = other.escape_debug();
             let message = format!("`{shown}` is not a status; write all, or one such as 500");
             scope.found.add(&text.place, message);
             Transcripts::None

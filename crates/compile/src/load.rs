@@ -448,7 +448,7 @@ fn late(text: Option<&Text>, scope: &mut Scope<'_>) -> LatePolicy {
             time.map_or(LatePolicy::Queue, LatePolicy::Drop)
         }
         (other, None) => {
-            let shown = other.escape_default();
+            let shown = other.escape_debug();
             let message = format!("unknown policy `{shown}`; use `queue`, `skip` or `drop(2s)`");
             scope.found.add(&text.place, message);
             LatePolicy::Queue

@@ -42,7 +42,7 @@ pub(crate) fn header(field: &Field, scope: &mut Scope<'_>) -> Option<Header> {
         let name = name.to_ascii_lowercase();
         let message = format!(
             "metadata `{}`: names that begin with a colon belong to HTTP/2{}",
-            name.escape_default(),
+            name.escape_debug(),
             instead(place, &name)
         );
         scope.found.add(place, message);

@@ -42,7 +42,7 @@ pub(crate) fn schema(
     }
     for folder in &written.import_path {
         if scope.host.look(&folder.value) != Found::Folder {
-            let shown = folder.value.escape_default();
+            let shown = folder.value.escape_debug();
             let message = format!("`{shown}` is not a folder");
             scope.found.add(&folder.place, message);
         }

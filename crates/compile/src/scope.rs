@@ -177,7 +177,7 @@ impl<'a> Scope<'a> {
             Some((last, others)) => format!("{} or {last}", others.join(", ")),
             None => String::new(),
         };
-        let shown = text.value.escape_default();
+        let shown = text.value.escape_debug();
         let message = format!("unknown {what} `{shown}`; use {known}");
         self.found.add(&text.place, message);
         None

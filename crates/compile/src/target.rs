@@ -71,7 +71,7 @@ fn whole(text: &Text, scheme: &str) -> Result<String, String> {
         Some(("http" | "https", _)) => Ok(value.clone()),
         Some(_) => Err(format!(
             "`{}` is not a target; write HOST:PORT, a URL with http:// or https://, or unix:PATH",
-            value.escape_default()
+            value.escape_debug()
         )),
     }
 }

@@ -103,7 +103,7 @@ impl fmt::Display for ParseExpectError {
             f,
             "`{}` is neither a status from 100 to 599 nor a range of statuses; write a list such \
              as 200-299, 301",
-            self.text.escape_default()
+            self.text.escape_debug()
         )
     }
 }

@@ -153,7 +153,7 @@ fn shorten(text: &str) -> String {
     shown
         .flat_map(|c| match c {
             '…' => c.to_string().chars().collect::<Vec<char>>(),
-            c => c.escape_default().collect(),
+            c => c.escape_debug().collect(),
         })
         .collect()
 }

@@ -68,7 +68,7 @@ impl FromStr for Churn {
             ChurnError(format!(
                 "invalid churn `{}`; write the share of connections to replace per unit of time, \
                  such as 10%/m",
-                text.escape_default()
+                text.escape_debug()
             ))
         };
         let (share, unit_text) = text.trim().split_once("%/").ok_or_else(wrong)?;

@@ -103,13 +103,13 @@ impl FromStr for Pause {
         if let Some((least, most)) = text.split_once(['-', '~'])
             && let (Ok(least), Ok(most)) = (time(least), time(most))
         {
-            let shown = text.escape_default();
+            let shown = text.escape_debug();
             return Err(PauseError(format!(
                 "`{shown}` is not a pause; write a range as `{least}..{most}`"
             )));
         }
         if let Some((law, rest)) = text.split_once('(') {
-            let shown = text.escape_default();
+            let shown = text.escape_debug();
             let inside = rest
                 .strip_suffix(')')
                 .ok_or_else(|| PauseError(format!("`{shown}` has no closing parenthesis `)`")))?;
@@ -142,7 +142,7 @@ fn sigma_of(text: &str) -> Result<f64, PauseError> {
     number
         .filter(|sigma| (0.0..=SIGMA_MAX).contains(sigma))
         .ok_or_else(|| {
-            let shown = text.escape_default();
+            let shown = text.escape_debug();
             PauseError(format!(
                 "`{shown}` is not a sigma of a lognormal law; write a number from 0 to \
                  {SIGMA_MAX}, such as 0.5"

@@ -150,7 +150,7 @@ impl FromStr for Resumption {
             }),
             _ => Err(ResumptionError(format!(
                 "`{}` is not a share of the handshakes; write a percentage such as 60%",
-                text.escape_default()
+                text.escape_debug()
             ))),
         }
     }

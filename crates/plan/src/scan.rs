@@ -51,7 +51,7 @@ impl<'a> Scan<'a> {
 pub(crate) fn excerpt(text: &str) -> String {
     let escape = |c: char| -> String {
         if c.is_control() {
-            c.escape_default().collect()
+            c.escape_debug().collect()
         } else {
             c.to_string()
         }

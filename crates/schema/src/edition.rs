@@ -152,7 +152,7 @@ fn refusal(place: &str, edition: &str) -> String {
     let [first, second, last] = EDITIONS.map(|(_, name)| name);
     format!(
         "{place}: edition {} is not supported; use {first}, {second}, {last}, proto2 or proto3",
-        edition.escape_default(),
+        edition.escape_debug(),
     )
 }
 

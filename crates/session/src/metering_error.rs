@@ -45,7 +45,7 @@ impl fmt::Display for MeteringError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Listen { address, error } => {
-                let (place, shown) = (&address.place, address.value.escape_default());
+                let (place, shown) = (&address.place, address.value.escape_debug());
                 write!(f, "{place}: can't listen on `{shown}`: {error}")
             }
             Self::Receiver { place, reason } | Self::Linger { place, reason } => {

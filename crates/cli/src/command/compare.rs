@@ -167,7 +167,7 @@ impl Named {
                 "{} has {count} runs; at most {RUNS_MAX} of a side are compared, so leave some out",
                 match named {
                     Self::Each(_) => "a side".to_owned(),
-                    Self::Found(_) => format!("`{}`", given.escape_default()),
+                    Self::Found(_) => format!("`{}`", given.escape_debug()),
                 }
             ))),
         }

@@ -36,7 +36,7 @@ pub(crate) fn run(
         Some(RunsAct::Tag { run, tags, remove }) => {
             let is_word = |tag: &String| !tag.is_empty() && !tag.contains(char::is_whitespace);
             if let Some(tag) = tags.iter().find(|tag| !is_word(tag)) {
-                let shown = tag.escape_default();
+                let shown = tag.escape_debug();
                 return Err(Failure::usage(match tag.as_str() {
                     "" => "the tag is empty; a tag is one word".to_owned(),
                     _ => format!("`{shown}` contains spaces; a tag is one word"),

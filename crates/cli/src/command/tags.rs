@@ -23,7 +23,7 @@ pub(super) fn runs(tag: &str, output: &Output) -> Result<Vec<PathBuf>, Failure> 
     match found.is_empty() {
         true => Err(Failure::usage(format!(
             "no stored run has the tag `{}`; `drumfire runs` lists the stored runs",
-            tag.escape_default()
+            tag.escape_debug()
         ))),
         false => Ok(found),
     }

@@ -210,7 +210,7 @@ impl FromStr for LocalAgentsChoice {
             };
         }
         let address = |text: &str| {
-            let shown = text.escape_default();
+            let shown = text.escape_debug();
             let wrong =
                 |_| format!("invalid address `{shown}`; use a list such as 127.0.0.2,127.0.0.3");
             text.trim().parse().map_err(wrong)

@@ -4,7 +4,7 @@
 pub(crate) fn count(text: &str) -> Result<u64, String> {
     let wrong = || {
         let shown: String = text.chars().take(64).collect();
-        let shown = shown.escape_default();
+        let shown = shown.escape_debug();
         Err(format!(
             "`{shown}` is not a number; use one such as 200, 1_000, 10k or 2M"
         ))

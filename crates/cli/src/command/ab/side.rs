@@ -54,7 +54,7 @@ impl Side {
                 (true, _) => words.insert(0, "run".to_owned()),
                 (_, true) => words.insert(0, "http".to_owned()),
                 _ => {
-                    let shown = first.escape_default();
+                    let shown = first.escape_debug();
                     return Err(wrong(&format!(
                         "`{shown}` does not run a load; quote the whole command line, and begin it with http, grpc or run"
                     )));

@@ -86,7 +86,7 @@ impl Wanted {
             (Some(name), _) => {
                 let found = pools.iter().position(|pool| pool.name.value == name);
                 found.ok_or_else(|| {
-                    let shown = name.escape_default();
+                    let shown = name.escape_debug();
                     Failure::usage(format!(
                         "--pool: unknown pool `{shown}`{}",
                         suggestion_of(name, pools.iter().map(|pool| &*pool.name.value), "pools")

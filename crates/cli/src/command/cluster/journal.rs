@@ -254,7 +254,7 @@ fn find(folder: &Path, given: &str) -> Result<(String, u64), Failure> {
         return Ok(all.swap_remove(index));
     }
     all.retain(|(run, _)| run.starts_with(given));
-    let shown = given.escape_default();
+    let shown = given.escape_debug();
     match (all.pop(), all.is_empty()) {
         (Some(found), true) => Ok(found),
         (Some(_), false) => Err(Failure::usage(format!(

@@ -34,7 +34,7 @@ pub(crate) fn run(flags: &ClusterStatusFlags, output: &Output) -> Result<Exit, F
     if let Some(wanted) = &flags.run {
         runs.retain(|status| status.run.starts_with(wanted.as_str()));
         if runs.is_empty() {
-            let shown = wanted.escape_default();
+            let shown = wanted.escape_debug();
             return Err(Failure::failed(format!(
                 "no coordinator of a run `{shown}` responds in the group {}",
                 flags.way.group

@@ -34,7 +34,7 @@ pub(super) fn run(given: &str, flags: &ListFlags, output: &Output) -> Result<(),
         .find(|key| keys.contains(key));
     rows.retain(|row| key.is_some() && plan_of(row) == key);
     if rows.is_empty() {
-        let shown = given.escape_default();
+        let shown = given.escape_debug();
         return Err(Failure::usage(format!(
             "no stored run has the load of `{shown}`; `drumfire runs` lists the stored runs"
         )));
