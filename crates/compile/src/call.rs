@@ -63,10 +63,12 @@ pub(crate) fn silent(
 fn authority(options: &CallOptions, scope: &mut Scope<'_>) -> Vec<Header> {
     let name = options.authority.as_ref();
     let header = name.and_then(|name| {
-        // Another tool sends what it is given.
-        let is_ours = !matches!(name.place, Place::Dialect { .. });
-        if is_ours && !name.value.bytes().all(|byte| byte.is_ascii_graphic()) {
-            let message = "an authority is ASCII without spaces; write HOST or HOST:PORT";
+        if !Header::is_authority(name.value.trim_ascii().as_bytes()) {
+            let message = format!(
+                "`{}` is not an authority; write a host, with a port if needed, such as \
+                 shop.test:8443",
+                name.value.escape_default()
+            );
             scope.found.add(&name.place, message);
             return None;
         }

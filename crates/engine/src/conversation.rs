@@ -181,7 +181,7 @@ pub fn chooses_http2<I: Io>(io: I, plan: &Plan, resolver: &Resolver, limit: Nano
 /// section 8.2.1).
 fn head(pool: &Pool, path: &str, metadata: &[Header]) -> Result<StreamHead, String> {
     let request = &pool.requests[0];
-    let authority = authority(request);
+    let authority = authority(request)?;
     let own: [(&[u8], &[u8]); 8] = [
         (b":method", b"POST"),
         (b":scheme", request.url.origin.scheme.as_str().as_bytes()),

@@ -85,6 +85,13 @@ impl Header {
         FRAMING.iter().any(|known| name.eq_ignore_ascii_case(known))
     }
 
+    /// Whether the `:authority` of a request over HTTP/2 can have this value: it is not empty, and
+    /// printable ASCII without spaces (RFC 9113 section 8.3.1).
+    #[must_use]
+    pub fn is_authority(value: &[u8]) -> bool {
+        !value.is_empty() && value.iter().all(u8::is_ascii_graphic)
+    }
+
     /// A field with this name and value; white space around the value is removed.
     ///
     /// # Errors

@@ -7,12 +7,13 @@
 //! A call is such a request with messages as its body. If they are the same for each call and sent
 //! at once, they are encoded here, up to [`FIXED_BYTES`], and shared by all calls.
 
-use super::render::{own_fields, sent_headers};
+use super::render::{host, own_fields, sent_headers};
 use super::{TargetForm, USER_AGENT, basic_credentials};
 use drumfire_grpc::{Compressor, Encoding, Keep, Replies, ReplySettings, timeout_value};
+use drumfire_http1::request::RequestError;
 use drumfire_http2::{Head, Indexing};
 use drumfire_plan::{
-    Call, CallKind, HttpRequest, MessageCompression, Pool, RequestContext, Varying,
+    Call, CallKind, Header, HttpRequest, MessageCompression, Pool, RequestContext, Varying,
 };
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -147,7 +148,7 @@ fn head(pool: &Pool, request: &HttpRequest, varying: Varying) -> Result<StreamHe
         (b":scheme".to_vec(), origin.scheme.as_str().into()),
     ];
     if !varying.host {
-        fields.push((b":authority".to_vec(), authority(request)));
+        fields.push((b":authority".to_vec(), authority(request)?));
     }
     if !varying.target {
         fields.push((b":path".to_vec(), request.url.target.clone().into_bytes()));
@@ -165,12 +166,25 @@ fn head(pool: &Pool, request: &HttpRequest, varying: Varying) -> Result<StreamHe
     Ok(StreamHead(head))
 }
 
-/// The `:authority`: the plan's Host field, or else the URL's authority.
-pub(crate) fn authority(request: &HttpRequest) -> Vec<u8> {
-    let given = request.headers.iter().find(|header| header.is("host"));
-    match given {
-        Some(host) => host.value().to_vec(),
-        None => request.url.origin.host_header().into_bytes(),
+/// The `:authority`: the Host field if one is given, else the URL's authority.
+///
+/// # Errors
+/// In words, if the Host field can't be an authority.
+pub(crate) fn authority(request: &HttpRequest) -> Result<Vec<u8>, String> {
+    let host = host(request)?;
+    check_authority(&host)?;
+    Ok(host.into_bytes())
+}
+
+/// Checks the value of an `:authority`. A server would refuse an invalid one, and be blamed for it.
+///
+/// # Errors
+/// In words.
+pub(super) fn check_authority(host: &str) -> Result<(), String> {
+    match Header::is_authority(host.as_bytes()) {
+        true => Ok(()),
+        false if host.is_empty() => Err("the host is empty; write a name or an address".to_owned()),
+        false => Err(RequestError::Host.to_string()),
     }
 }
 

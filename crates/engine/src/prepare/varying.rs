@@ -14,7 +14,7 @@
 use super::render::{
     Rendered, SHORT_BODY_BYTES, TargetForm, host, own_fields, render, sent_headers,
 };
-use super::stream::{StreamRequest, stream_outline};
+use super::stream::{StreamRequest, check_authority, stream_outline};
 use crate::protocol::Protocol;
 use drumfire_http1::RequestKind;
 use drumfire_http1::request::{RequestFraming, write_head};
@@ -229,6 +229,9 @@ impl VaryingRequest {
         }
         if matches!(self.outline, Outline::Stream(_)) {
             parts.fields.lower_names();
+            if let Some(host) = self.host(parts) {
+                check_authority(host)?;
+            }
             if varying.body {
                 let length = parts.body.len();
                 parts.fields.push_with("content-length", |out| {
