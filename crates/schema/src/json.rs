@@ -38,7 +38,12 @@ pub(crate) fn encode_by(
     out: &mut Vec<u8>,
 ) -> Result<(), DataError> {
     let message = parse(reading, descriptor, text)?;
-    let missing = required::missing(&message);
+    let missing = match reading {
+        Reading::Protobuf if required::all_set(&message).is_ok() => Vec::new(),
+        Reading::Protobuf => required::missing_within(&message),
+        // Go's dynamic messages leave the messages inside to the server.
+        Reading::Lenient => required::missing(&message),
+    };
     if !missing.is_empty() {
         let missing = missing.join(", ");
         return Err(DataError::new(format!(

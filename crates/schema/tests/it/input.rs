@@ -635,19 +635,78 @@ fn a_lenient_reading_takes_what_go_takes() {
 #[test]
 fn a_message_without_a_required_field_is_refused() {
     let text = "syntax = \"proto2\"; package two; message M { required string name = 1; \
-                optional M inner = 2; } service S { rpc Do(M) returns (M); }";
+                optional M inner = 2; repeated M list = 3; map<string, M> by = 4; } service S { rpc Do(M) returns (M); }";
     let schema = fixture::compile(&[("two.proto", text)], &[]).unwrap();
     let method = schema.method("two.S/Do").unwrap();
     for (text, error) in [
         ("{}", Some("some required fields missing: name")),
         (r#"{"name": "a"}"#, None),
-        // As in ghz, the server checks the nested content.
-        (r#"{"name": "a", "inner": {}}"#, None),
+        (
+            r#"{"name": "a", "inner": {"list": [{"name": "b"}, {}], "by": {"k": {}}}}"#,
+            Some("some required fields missing: inner.name, inner.list[1].name, inner.by[k].name"),
+        ),
     ] {
         let made = Input::json(&method, text).map(drop);
         let made = made.map_err(|error| error.to_string());
         assert_eq!(made.err().as_deref(), error, "{text}");
     }
+    // As in ghz, the fields of a message inside are the server's business.
+    let inner = r#"{"name": "a", "inner": {}}"#;
+    assert!(Input::json_by(&method, inner, Reading::Lenient).is_ok());
+    assert!(Input::json_by(&method, "{}", Reading::Lenient).is_err());
+}
+
+#[test]
+fn a_name_that_is_given_twice_is_refused() {
+    let text = "syntax = \"proto3\"; package t; import \"google/protobuf/struct.proto\";
+        message M { string item_id = 1; M inner = 2; repeated M list = 3; map<string, M> by = 4;
+          google.protobuf.Struct free = 5; }
+        service S { rpc Do(M) returns (M); }";
+    let schema = fixture::compile(&[("t.proto", text)], &[]).unwrap();
+    let method = schema.method("t.S/Do").unwrap();
+    for (text, error) in [
+        (
+            r#"{"item_id": "a", "inner": {"itemId": "b"}, "free": {"item_id": 1, "itemId": 2}}"#,
+            None,
+        ),
+        (
+            r#"{"item_id": "a", "item_id": "b"}"#,
+            Some("`item_id` is given twice; write it once"),
+        ),
+        (
+            r#"{"item_id": "a", "itemId": "a"}"#,
+            Some("`itemId` and `item_id` are one field; write one of them"),
+        ),
+        (
+            r#"{"inner": {"list": [{}, {"item_id": "a", "item_id": "b"}]}}"#,
+            Some("`inner.list[1].item_id` is given twice; write it once"),
+        ),
+        (
+            r#"{"by": {"k": {}, "k": {}}}"#,
+            Some("`by.k` is given twice; write it once"),
+        ),
+        (
+            r#"{"by": {"k": {"itemId": "a", "item_id": "b"}}}"#,
+            Some("`by.k.item_id` and `itemId` are one field; write one of them"),
+        ),
+        (
+            r#"{"free": {"a": [{"b": 1, "b": 2}]}}"#,
+            Some("`free.a[0].b` is given twice; write it once"),
+        ),
+        (
+            r#"[{}, {"item_id": "{{ request_number }}", "item_id": "b"}]"#,
+            Some("element 2 of the data: `item_id` is given twice; write it once"),
+        ),
+    ] {
+        let made = Input::template(&method, text, &sources()).map(drop);
+        let made = made.map_err(|error| error.to_string());
+        assert_eq!(made.err().as_deref(), error, "{text}");
+    }
+    let twice = r#"{"item_id": "a", "item_id": "b"}"#;
+    assert!(
+        Input::json_by(&method, twice, Reading::Lenient).is_ok(),
+        "as in ghz"
+    );
 }
 
 #[test]
