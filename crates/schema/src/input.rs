@@ -126,7 +126,11 @@ impl Input {
         let descriptor = method.input();
         let encode = |text: &str| {
             let mut bytes = Vec::new();
-            json::encode_by(reading, &descriptor, text, &mut bytes).map(|()| bytes)
+            json::encode_by(reading, &descriptor, text, &mut bytes)?;
+            if reading == Reading::Protobuf {
+                json::check_names(&descriptor, text)?;
+            }
+            Ok(bytes)
         };
         let body = match elements::of_text(text)? {
             None => vec![encode(text)?],

@@ -1,6 +1,7 @@
 //! Converts messages from and to JSON, by protobuf's JSON mapping.
 
 mod lenient;
+mod repeats;
 
 use crate::required;
 use drumfire_data::JsonPlace;
@@ -56,7 +57,19 @@ pub(crate) fn encode_by(
         .map_err(|error| DataError::new(error.to_string()))
 }
 
-/// The message of a JSON text.
+/// Checks that no object of a message's JSON has a field or a key twice: all values but one would
+/// be dropped. The message itself is not checked.
+///
+/// # Errors
+/// With the first name that is given twice.
+pub(crate) fn check_names(descriptor: &MessageDescriptor, text: &str) -> Result<(), DataError> {
+    match repeats::find(descriptor, text) {
+        Some(words) => Err(DataError::new(words)),
+        None => Ok(()),
+    }
+}
+
+/// The message that a JSON text stands for.
 fn parse(
     reading: Reading,
     descriptor: &MessageDescriptor,

@@ -35,10 +35,17 @@ impl Element {
         if let [Piece::Text(text)] = pieces {
             let mut bytes = Vec::new();
             json::encode(descriptor, text, &mut bytes)?;
+            json::check_names(descriptor, text)?;
             return Ok(Self::Fixed(bytes));
         }
-        // A text that is invalid for all values, such as one with two fields of a oneof, needs no
-        // program.
+        let mut text = String::new();
+        let mut context = RenderContext::new(first.clone(), 0, 0);
+        // What can't be rendered is reported when the call is tried.
+        if template.render_with(&mut context, &mut text).is_ok() {
+            json::check_names(descriptor, &text)?;
+        }
+        // A text that its reader refuses with any values, such as one with two of a choice, needs
+        // no program.
         let program = Program::compile(descriptor, pieces).filter(|_| {
             let mut context = RenderContext::new(first.clone(), 0, 0);
             as_text(
