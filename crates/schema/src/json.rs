@@ -5,7 +5,7 @@ mod repeats;
 
 use crate::required;
 use drumfire_data::JsonPlace;
-use drumfire_plan::{DataError, suggestion};
+use drumfire_plan::{DataError, suggestion, suggestion_of};
 use prost::Message;
 use prost_reflect::{DynamicMessage, FieldDescriptor, Kind, MessageDescriptor, SerializeOptions};
 use serde_json::Value;
@@ -171,12 +171,34 @@ fn explain(descriptor: &MessageDescriptor, text: &str, error: &serde_json::Error
     };
     match unknown(descriptor, &value) {
         Some(message) => message,
-        None => format!("the data is not a {name}: {error}"),
+        None => {
+            let error = error.to_string();
+            let form = FORMS.iter().find(|(part, _)| error.contains(part));
+            let form = form.map_or("", |(_, form)| *form);
+            format!("the data is not a {name}: {error}{form}")
+        }
     }
 }
 
-/// The first name in a JSON value that its message lacks. The value was already parsed, so its
-/// depth is bounded.
+/// The right form of a value, by a part of the reader's error that does not contain it.
+const FORMS: [(&str, &str); 4] = [
+    (
+        "failed to parse duration",
+        "; write seconds, such as \"1.5s\"",
+    ),
+    (
+        "timestamp",
+        "; write a timestamp such as \"2026-01-31T23:59:59Z\"",
+    ),
+    ("invalid digit found", "; write a whole number"),
+    (
+        "out of range integral type",
+        "; write a number in the range of the field's type",
+    ),
+];
+
+/// The first name in a JSON value that its message does not have. The value was read, so its depth
+/// is bounded.
 fn unknown(descriptor: &MessageDescriptor, value: &Value) -> Option<String> {
     if is_special(descriptor) {
         return None;
@@ -214,7 +236,11 @@ fn unknown_in_field(field: &FieldDescriptor, value: &Value) -> Option<String> {
         (Kind::Message(inner), value) => unknown(inner, value),
         (Kind::Enum(known), Value::String(name)) if known.get_value_by_name(name).is_none() => {
             let values: Vec<_> = known.values().collect();
-            let near = suggestion(name, values.iter().map(|value| value.name()));
+            let names = || values.iter().map(|value| value.name());
+            let near = match suggestion(name, names()) {
+                none if none.is_empty() => suggestion_of(name, names(), "values"),
+                near => near,
+            };
             Some(format!(
                 "enum {} has no value {name}{near}",
                 known.full_name()

@@ -80,7 +80,7 @@ fn what_is_no_message_is_told_with_the_nearest_name() {
         ),
         (
             r#"{"color": "TRANSPARENT"}"#,
-            "enum zoo.v1.Color has no value TRANSPARENT".to_owned(),
+            "enum zoo.v1.Color has no value TRANSPARENT; the values are COLORS".to_owned(),
         ),
         (
             r#"{"color": "BLUEE"}"#,
@@ -118,6 +118,20 @@ fn what_is_no_message_is_told_with_the_nearest_name() {
     ] {
         let found = method.encode_input(json).unwrap_err().to_string();
         assert!(found.starts_with(error), "{json}: {found}");
+    }
+    for (json, form) in [
+        (r#"{"i32": "x"}"#, "; write a whole number"),
+        (
+            r#"{"u32": -1}"#,
+            "; write a number in the range of the field's type",
+        ),
+        (
+            r#"{"born": "yesterday"}"#,
+            "; write a timestamp such as \"2026-01-31T23:59:59Z\"",
+        ),
+    ] {
+        let found = method.encode_input(json).unwrap_err().to_string();
+        assert!(found.ends_with(form), "{json}: {found}");
     }
 }
 
