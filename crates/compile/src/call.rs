@@ -354,6 +354,10 @@ fn streaming(written: &Stream, method: &Method, scope: &mut Scope<'_>) -> Stream
         );
         scope.found.add(&place, message);
     }
+    if let Some(none) = written.receive.as_ref().filter(|count| count.value == 0) {
+        let message = "a call can only be cancelled after a message; write at least 1";
+        scope.found.add(&none.place, message);
+    }
     let interval = scope.found.parse(written.interval.as_ref());
     Streaming {
         send: written.count.as_ref().map(|count| count.value),

@@ -169,6 +169,18 @@ fn input(
         ("once", Order::OnceEach),
     ];
     let data = &request.data;
+    if let Some(Text { place, .. }) = &data.order
+        && method.kind().client_streams()
+        && !matches!(place, Place::Dialect { .. })
+    {
+        let (name, service, method) =
+            (names::name(place, "order"), method.service(), method.name());
+        let message = format!(
+            "{name} has no effect: each call of {service}/{method} sends all messages, in their \
+             order; leave it out"
+        );
+        scope.found.add(place, message);
+    }
     let order = scope.word(data.order.as_ref(), &orders, "order");
     let order = order.unwrap_or_default();
     let Some(payload) = &data.payload else {

@@ -65,8 +65,15 @@ impl<'a> Scope<'a> {
         if let Some(bytes) = self.files.get(&path.value) {
             return bytes.clone();
         }
-        let read = self.host.read(&path.value);
-        let read = read.map_err(|error| format!("can't read {}: {error}", path.value));
+        let read = match (path.value.as_str(), &path.place) {
+            ("", Place::Flag { .. }) => Err(
+                "the name of the file is missing; use @FILE, or @- for standard input".to_owned(),
+            ),
+            (name, _) => {
+                let read = self.host.read(name);
+                read.map_err(|error| format!("can't read {name}: {error}"))
+            }
+        };
         let bytes = self.found.ok(&path.place, read).map(Arc::from);
         self.files.insert(path.value.clone(), bytes.clone());
         bytes
