@@ -18,7 +18,11 @@ pub(crate) fn run(flags: &GrpcFlags, output: &Output) -> Result<Exit, Failure> {
         schema_of(&document, &wanted, &host).map_err(|found| Failure::of(&found))
     };
     if flags.list {
-        output.print_foreign(&schema(Wanted::Everything)?.list())?;
+        let methods = schema(Wanted::Everything)?.list();
+        if methods.is_empty() {
+            output.remark("the schema has no methods\n");
+        }
+        output.print_foreign(&methods)?;
         return Ok(Exit::Done);
     }
     if let Some(symbol) = &flags.describe {

@@ -79,7 +79,14 @@ impl<const ON: u8> SettingFlags<ON> {
 impl<const ON: u8> Args for SettingFlags<ON> {
     fn augment_args(command: Command) -> Command {
         let rows = flags::of_command(On(ON));
-        command.args(rows.iter().map(|row| argument(row, On(ON))))
+        command.args(rows.iter().map(|row| {
+            // A flag that another one excludes is not missing to clap, so that a flag which needs it
+            // would be accepted without it.
+            let needs = row.flag.needs;
+            let is_rival = |excludes: &[&str]| needs.is_some_and(|it| excludes.contains(&it));
+            let rivals = rows.iter().filter(|rival| is_rival(rival.flag.excludes));
+            argument(row, On(ON)).conflicts_with_all(rivals.map(|rival| rival.flag.long()))
+        }))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
