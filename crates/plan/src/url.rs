@@ -228,25 +228,34 @@ fn check_characters(text: &str) -> Result<(), UrlError> {
         return Ok(());
     };
     let is_around = at == 0 || text[at..].trim().is_empty();
-    let is_in_host = text.split_once("://").is_some_and(|(scheme, rest)| {
-        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-        let begin = scheme.len() + 3;
-        let host = begin + authority.rfind('@').map_or(0, |user| user + 1);
-        (host..begin + authority.len()).contains(&at)
-    });
-    let what = match text.as_bytes()[at] {
-        b' ' if is_around => "a space before or after it; remove it".to_owned(),
-        b' ' if is_in_host => "a space in the host; remove it".to_owned(),
-        b' ' => "a space; write %20 instead".to_owned(),
-        b'\r' => "a carriage return (0x0d); a URL is one line".to_owned(),
-        b'\n' => "a line feed (0x0a); a URL is one line".to_owned(),
-        b'\t' => "a tab (0x09); write %09 instead".to_owned(),
-        byte => format!("the control character 0x{byte:02x}; write %{byte:02X} instead"),
+    let byte = text.as_bytes()[at];
+    let what = match byte {
+        b' ' => "a space".to_owned(),
+        b'\r' => "a carriage return (0x0d)".to_owned(),
+        b'\n' => "a line feed (0x0a)".to_owned(),
+        b'\t' => "a tab (0x09)".to_owned(),
+        byte => format!("the control character 0x{byte:02x}"),
+    };
+    let what = match byte {
+        b' ' if is_around => format!("{what} before or after it; remove it"),
+        b'\r' | b'\n' => format!("{what}; a URL is one line"),
+        _ if is_in_host(text, at) => format!("{what} in the host; write a name or an address"),
+        byte => format!("{what}; write %{byte:02X} instead"),
     };
     Err(UrlError::new(format!(
         "byte {at} of URL `{}` is {what}",
         excerpt(text)
     )))
+}
+
+/// Whether a byte of a URL's text is part of its host or port, where no escape helps.
+fn is_in_host(text: &str, at: usize) -> bool {
+    let start = text.find("://").map_or(0, |scheme| scheme + 3);
+    let end = text[start..].find(['/', '?', '#']);
+    let end = end.map_or(text.len(), |end| start + end);
+    let user = text[start..end].rfind('@');
+    let host = user.map_or(start, |user| start + user + 1);
+    (host..end).contains(&at)
 }
 
 /// The scheme, and the text after its `://`.
