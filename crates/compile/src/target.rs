@@ -37,7 +37,7 @@ pub(crate) fn of_calls(reach: &Reach, place: &Place, scope: &mut Scope<'_>) -> O
         let url = Url::parse(&format!("{scheme}://localhost/"));
         return Some(CallTarget {
             url: scope.found.ok(&text.place, url)?,
-            unix_socket: Some(scope.host.locate(path)),
+            unix_socket: Some(socket(path, &text.place, scope)?),
         });
     }
     let whole = whole(text, scheme);
@@ -55,8 +55,18 @@ pub(crate) fn of_calls(reach: &Reach, place: &Place, scope: &mut Scope<'_>) -> O
     })
 }
 
-/// The target as the text of a URL, or the reason why it is invalid. `plaintext` with `http://` is
-/// redundant and accepted; `plaintext` with a TLS URL is refused.
+/// The Unix socket at this path. An empty path leads to no socket.
+pub(crate) fn socket(path: &str, place: &Place, scope: &mut Scope<'_>) -> Option<PathBuf> {
+    if path.is_empty() {
+        let message = "the path of the socket is empty; write one such as target.sock";
+        scope.found.add(place, message);
+        return None;
+    }
+    Some(scope.host.locate(path))
+}
+
+/// The target as the text of a URL, or the reason for which it is none. `plaintext` beside
+/// `http://` says the same twice and is let pass; a URL over TLS beside it can't be meant.
 fn whole(text: &Text, scheme: &str) -> Result<String, String> {
     let value = &text.value;
     match value.split_once("://") {

@@ -119,7 +119,8 @@ pub(crate) fn reach(settings: &Settings, urls: &[Url], scope: &mut Scope<'_>) ->
         name_server: name_server(written, scope),
         guard: None,
         source_addresses: source_addresses(written, scope),
-        unix_socket: unix_socket.map(|path| scope.host.locate(&path.value)),
+        unix_socket: unix_socket
+            .and_then(|path| crate::target::socket(&path.value, &path.place, scope)),
     }
 }
 

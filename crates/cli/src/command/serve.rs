@@ -136,8 +136,15 @@ fn parsed<T: FromStr<Err: fmt::Display>>(
 
 /// `ADDRESS:PORT`, `PORT`, `localhost:PORT` or `unix:PATH`.
 fn listen(text: &str) -> Result<Listen, Failure> {
-    if let Some(path) = text.strip_prefix("unix:").filter(|path| !path.is_empty()) {
-        return Ok(Listen::Unix(path.into()));
+    match text.strip_prefix("unix:") {
+        // The kernel would choose an address that no client knows.
+        Some("") => {
+            return Err(Failure::usage(
+                "--listen: `unix:` has no path; write one such as unix:target.sock",
+            ));
+        }
+        Some(path) => return Ok(Listen::Unix(path.into())),
+        None => {}
     }
     let port = text.strip_prefix("localhost:").unwrap_or(text);
     if let Ok(port) = port.parse::<u16>() {
