@@ -80,7 +80,7 @@ impl fmt::Display for StartError {
                 "--serial needs one thread, not {threads}; remove --serial or --threads"
             ),
             Self::Threads { threads } => {
-                write!(f, "invalid number of threads {threads}; use 1 to 256")
+                write!(f, "--threads: {threads} is out of range; use 1 to 256")
             }
             Self::Thread { cause } => write!(f, "can't start a worker thread: {cause}"),
             Self::Schema { reason } => write!(f, "can't start the gRPC services: {reason}"),

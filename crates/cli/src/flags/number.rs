@@ -39,6 +39,20 @@ pub(crate) fn small_count(text: &str) -> Result<u32, String> {
     u32::try_from(number).map_err(|_| format!("{text} is too large; use at most {}", u32::MAX))
 }
 
+/// Parses a count of at least one, with a smaller maximum.
+pub(crate) fn small_positive(text: &str) -> Result<u32, String> {
+    match small_count(text)? {
+        0 => Err("0 has no meaning here; use at least 1".to_owned()),
+        number => Ok(number),
+    }
+}
+
+/// Parses a count of things in memory.
+pub(crate) fn length(text: &str) -> Result<usize, String> {
+    let number = count(text)?;
+    usize::try_from(number).map_err(|_| format!("{text} is too large; use at most {}", usize::MAX))
+}
+
 /// Parses the maximum number of failures for `--max-errors`, which is a share in other tools.
 pub(crate) fn failures(text: &str) -> Result<u64, String> {
     match text.strip_suffix('%').map(str::parse::<f64>) {
@@ -103,5 +117,8 @@ mod tests {
         }
         assert_eq!(small_count("64"), Ok(64));
         assert!(small_count("5G").is_err());
+        assert_eq!(small_positive("1k"), Ok(1_000));
+        assert!(small_positive("0").is_err());
+        assert_eq!(length("10k"), Ok(10_000));
     }
 }

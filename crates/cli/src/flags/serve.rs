@@ -1,5 +1,6 @@
 //! Flags of `drumfire serve`.
 
+use super::number::{count, length, small_count, small_positive};
 use clap::Args;
 
 /// The arguments of `drumfire serve`.
@@ -20,7 +21,7 @@ pub(crate) struct ServeFlags {
     #[arg(long)]
     pub(crate) expose: bool,
     /// Worker threads
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = length)]
     pub(crate) threads: usize,
     /// Serve HTTPS with a certificate generated at startup
     #[arg(long)]
@@ -41,7 +42,7 @@ pub(crate) struct ServeFlags {
     #[arg(long)]
     pub(crate) shop: bool,
     /// Seed for all random delays and failures
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = count)]
     pub(crate) seed: u64,
     /// Delay every response: const:5ms, exp:10ms, lognormal:10ms,0.5
     #[arg(long, value_name = "LAW")]
@@ -59,7 +60,7 @@ pub(crate) struct ServeFlags {
     #[arg(long, value_name = "P")]
     pub(crate) close: Option<String>,
     /// Close each connection after N responses
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = small_positive)]
     pub(crate) close_after: Option<u32>,
     /// Probability of closing the connection instead of responding
     #[arg(long, value_name = "P")]
@@ -83,12 +84,18 @@ pub(crate) struct ServeFlags {
     #[arg(long)]
     pub(crate) serial: bool,
     /// Record the first N arrival times, for GET /arrivals
-    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "10000000")]
+    #[arg(
+        long,
+        value_name = "N",
+        num_args = 0..=1,
+        default_missing_value = "10000000",
+        value_parser = length
+    )]
     pub(crate) arrival_log: Option<usize>,
     /// Maximum number of concurrent streams of an HTTP/2 client
-    #[arg(long, value_name = "N", default_value_t = 1_000)]
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = small_count)]
     pub(crate) max_streams: u32,
     /// Refuse HTTP/2 requests after the Nth on a connection (GOAWAY)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = small_positive)]
     pub(crate) goaway_after: Option<u32>,
 }
