@@ -119,6 +119,13 @@ impl From<MeteringError> for Failure {
             | MeteringError::Linger { .. } => "",
         };
         Self::usage(format!("{error}{remedy}"))
+/// Whether a name without an address has the ending of a plan or of a list. Commands that take a
+/// file or a URL take a missing file for a URL.
+fn is_file_name(host: &str) -> bool {
+    let endings = [".yaml", ".yml", ".json", ".toml", ".txt"];
+    endings.iter().any(|ending| host.ends_with(ending))
+}
+
     }
 }
 
@@ -131,6 +138,13 @@ impl From<StreamError> for Failure {
 /// Every reason why this machine cannot run a plan, with the flags that the reasons concern.
 fn unfit(refused: &[Unfit]) -> Failure {
     let reasons = refused.iter().map(|reason| match reason {
+        PrepareError::Resolve { ref host, .. } if is_file_name(host) => {
+            let remedy = format!(
+                ", or the path if it is a file: `{}` is not one",
+                host.escape_default()
+            );
+            Failure::failed(&error).with_remedy(remedy)
+        }
         Unfit::Address { .. } => format!("--source-ip: {reason}"),
         Unfit::Descriptors { .. } => format!("{reason} or lower -c"),
     });
