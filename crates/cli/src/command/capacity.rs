@@ -57,7 +57,8 @@ fn plan_file(urls: &[String]) -> Option<&str> {
 fn of_flags(flags: &CapacityFlags, wanted: &Wanted, output: &Output) -> Result<Exit, Failure> {
     if flags.pool.is_some() {
         return Err(Failure::usage(
-            "--pool selects a pool of a plan, but no plan was given; leave it out",
+            "--pool selects a pool of a plan, but no plan was given; give a plan file as the only \
+             argument, or leave --pool out",
         ));
     }
     let of_cluster = |url: &String| url.trim_start_matches("drumfire ").starts_with("cluster ");

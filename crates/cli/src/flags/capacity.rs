@@ -7,6 +7,9 @@ const URLS: &str = "URLs to request in turn; @FILE reads a list, one per line, @
                     or a plan file: YAML, JSON or TOML; or a `drumfire grpc` command line";
 const CONNECTIONS: &str =
     "Exactly N connections, opened in advance [default: as needed, up to 1000]";
+const ARRIVALS: &str = "Spacing of arrivals: constant or poisson [default: poisson]";
+const STREAMS: &str = "Concurrent requests on each HTTP/2 connection, up to the server's limit \
+                       [default: 100]";
 const JSON: &str = "Write the result as JSON; - is stdout, instead of the text report";
 const MARKDOWN: &str = "Write the result as Markdown, for a comment; - is stdout";
 
@@ -15,6 +18,8 @@ const MARKDOWN: &str = "Write the result as Markdown, for a comment; - is stdout
 // A search sets the rate, needs no users and ends by itself. Figures of the whole run mean little.
 #[command(mut_arg("urls", |arg| arg.help(URLS)))]
 #[command(mut_arg("connections", |arg| arg.help(CONNECTIONS)))]
+#[command(mut_arg("arrivals", |arg| arg.help(ARRIVALS)))]
+#[command(mut_arg("streams", |arg| arg.help(STREAMS)))]
 #[command(mut_arg("json", |arg| arg.help(JSON)))]
 #[command(mut_arg("markdown", |arg| arg.help(MARKDOWN)))]
 #[command(mut_arg("rate", |arg| arg.hide(true)))]

@@ -1,5 +1,6 @@
 //! The load of gRPC calls from a command line of `drumfire grpc`.
 
+use super::terms::check;
 use crate::document::{self, Written};
 use crate::exit::Failure;
 use crate::flags::{CapacityFlags, GrpcFlags};
@@ -46,6 +47,7 @@ fn parsed(words: &[String]) -> Result<GrpcFlags, Failure> {
     if flags.output.show || flags.print_plan {
         return Err(Failure::usage("leave out --show and --print-plan"));
     }
+    check(flags.settings.given(), None)?;
     match flags.settings.has("call") {
         true => Ok(flags),
         false => Err(Failure::usage(

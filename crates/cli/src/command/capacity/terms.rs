@@ -1,8 +1,9 @@
 //! The goal of a search, from its flags, and the plan of its run.
 
 use crate::exit::Failure;
-use crate::flags::{CapacityFlags, HttpFlags};
+use crate::flags::CapacityFlags;
 use drumfire_capacity::Terms;
+use drumfire_document::flags::Given;
 use drumfire_document::{Document, Place, Placed, Pool, Stop, Text};
 use drumfire_measure::RunInfo;
 use drumfire_plan::{Metric, Threshold, suggestion_of};
@@ -31,7 +32,19 @@ pub(super) struct Wanted {
 
 impl Wanted {
     pub(super) fn of(flags: &CapacityFlags) -> Result<Self, Failure> {
-        check(&flags.http)?;
+        let http = &flags.http;
+        let shows = match (http.output.show, http.print_plan) {
+            (true, _) => Some((
+                "--show",
+                "to send one request and print it, use `drumfire http --show`",
+            )),
+            (false, true) => Some((
+                "--print-plan",
+                "to print the plan of the requests, use `drumfire http --print-plan`",
+            )),
+            (false, false) => None,
+        };
+        check(http.settings.given(), shows)?;
         let mut rules = Vec::new();
         for text in &flags.slos {
             rules.push(rule(text)?);
@@ -167,8 +180,12 @@ fn check_pool(pool: &Pool) -> Result<(), Failure> {
     }
 }
 
-/// Rejects flags for a load with a rate, users or an end.
-fn check(flags: &HttpFlags) -> Result<(), Failure> {
+/// Rejects flags for a load with a rate, users or an end. `other` is a flag that is refused for
+/// another reason, if no setting is.
+pub(super) fn check(
+    given: &[Given],
+    other: Option<(&'static str, &'static str)>,
+) -> Result<(), Failure> {
     let closed = "a capacity search uses the open model; to limit the connections, use -c";
     let ends = "a search ends by itself; to set its times, use --hold and --confirm";
     let whole = "figures of the whole run mean little, because its rate changes; to set objectives, \
@@ -199,25 +216,12 @@ fn check(flags: &HttpFlags) -> Result<(), Failure> {
         ("baseline", whole),
         ("interval", "the search checks the load every second"),
     ];
-    let mut given = flags.settings.given().iter();
-    let of_setting = given.find_map(|given| {
+    let of_setting = given.iter().find_map(|given| {
         let flag = given.row.flag;
         let (_, why) = refused.iter().find(|(long, _)| *long == flag.long())?;
         Some((flag.name(), *why))
     });
-    let found = match (of_setting, flags.output.show, flags.print_plan) {
-        (Some(found), ..) => Some(found),
-        (None, true, _) => Some((
-            "--show",
-            "to send one request and print it, use `drumfire http --show`",
-        )),
-        (None, false, true) => Some((
-            "--print-plan",
-            "to print the plan of the requests, use `drumfire http --print-plan`",
-        )),
-        (None, false, false) => None,
-    };
-    found.map_or(Ok(()), |(flag, why)| {
+    of_setting.or(other).map_or(Ok(()), |(flag, why)| {
         Err(Failure::usage(format!("leave out {flag}: {why}")))
     })
 }
