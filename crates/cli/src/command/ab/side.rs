@@ -84,8 +84,13 @@ impl Side {
         let ended = process.wait()?;
         let message = format!("{}: {}", self.flag, ended.message());
         match ended.code {
-            Some(0) => form::decode::<RunInfo>(&ended.stdout)
-                .map_err(|error| Failure::failed(format!("{}: {error}", self.flag))),
+            Some(0) => form::decode::<RunInfo>(&ended.stdout).map_err(|_| {
+                Failure::usage(format!(
+                    "{}: the command line prints something instead of running a load; leave \
+                         out flags such as --help",
+                    self.flag
+                ))
+            }),
             Some(2) => Err(Failure::usage(message)),
             _ => Err(Failure::failed(message)),
         }
