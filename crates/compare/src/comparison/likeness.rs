@@ -13,6 +13,7 @@ use crate::compared::Compared;
 use drumfire_measure::{ArrivalClock, PoolInfo, Summary, Validity};
 use drumfire_plan::{escaped_lines, secret};
 use drumfire_stats::RUNS_MAX;
+use std::collections::BTreeMap;
 
 /// Refuses sides that are not comparable.
 ///
@@ -93,7 +94,10 @@ pub(crate) fn is_like(first: &Compared, run: &Compared, any_target: bool) -> Res
     difference(first, run).map_or(Ok(()), |what| refused(&what))
 }
 
-/// The difference of two runs, apart from their targets.
+/// The loads of two runs, in the words of a difference.
+const LOADS: &str = "the planned loads";
+
+/// What makes two runs unlike, apart from their targets.
 pub(crate) fn difference(first: &Compared, run: &Compared) -> Option<String> {
     let infos = [first, run].map(|run| &run.summary().info);
     if infos[0].pools.len() != infos[1].pools.len() {
@@ -112,10 +116,29 @@ pub(crate) fn difference(first: &Compared, run: &Compared) -> Option<String> {
     let of_pools = pools.find_map(|(one, other)| {
         let what = differs(one, other, is_read)?;
         let pool = escaped_lines(&one.name);
-        Some(format!("{what} of pool {pool} differ"))
+        let values = match what == LOADS {
+            true => values(first, run),
+            false => String::new(),
+        };
+        Some(format!("{what} of pool {pool} differ{values}"))
     });
     let is_of_texts = is_read && first.load() != run.load();
-    of_pools.or_else(|| is_of_texts.then(|| "the planned loads differ".to_owned()))
+    of_pools.or_else(|| is_of_texts.then(|| format!("{LOADS} differ{}", values(first, run))))
+}
+
+/// The first part of two loads that differs, with both values.
+fn values(first: &Compared, run: &Compared) -> String {
+    let [one, other] = [first, run].map(Compared::load);
+    let mut keys = one.keys().chain(other.keys());
+    let Some(key) = keys.find(|key| one.get(*key) != other.get(*key)) else {
+        return String::new();
+    };
+    let shown = |load: &BTreeMap<String, String>| {
+        let value = load.get(key).map(|value| escaped_lines(value));
+        value.unwrap_or_else(|| "not set".to_owned())
+    };
+    let (one, other) = (shown(&one), shown(&other));
+    format!(": {} is {one} and {other}", escaped_lines(key))
 }
 
 /// How exchanges are timed with a clock.
@@ -136,7 +159,7 @@ fn differs(one: &PoolInfo, other: &PoolInfo, is_read: bool) -> Option<&'static s
     let facts = [
         ("the names", one.name != other.name),
         ("the models", one.model != other.model),
-        ("the planned loads", !is_read && load(one) != load(other)),
+        (LOADS, !is_read && load(one) != load(other)),
         ("the steps", one.steps.len() != other.steps.len()),
     ];
     let found = facts.into_iter().find(|(_, differs)| *differs);

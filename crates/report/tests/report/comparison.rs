@@ -241,7 +241,7 @@ fn plans_are_compared_as_their_runs_would_be() {
     );
     assert_eq!(
         refused(&|info| info.pools[0].asked.as_mut().unwrap().stop.requests = Some(7)),
-        "the planned loads of pool main differ"
+        "the planned loads of pool main differ: stop.requests is not set and 7"
     );
 }
 
@@ -367,7 +367,11 @@ fn what_can_t_be_compared_is_refused_by_name() {
     let other_model = with(&|info| info.pools[0].model = Model::Closed);
     assert!(refused(&base, &other_model, TERMS).ends_with("the models of pool main differ"));
     let other_load = with(&|info| info.pools[0].asked = None);
-    assert!(refused(&base, &other_load, TERMS).ends_with("the planned loads of pool main differ"));
+    let found = refused(&base, &other_load, TERMS);
+    assert!(
+        found.contains("the planned loads of pool main differ: load."),
+        "{found}"
+    );
     let mut other_clock = run(60, 1.0, 200);
     other_clock.generator.clock = ArrivalClock::Kernel;
     assert_eq!(
