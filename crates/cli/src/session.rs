@@ -19,19 +19,8 @@ use std::sync::Arc;
 /// The remedy for a name without an address.
 pub(crate) const RESOLVE: &str = ", or give an address with --resolve HOST:PORT:ADDRESS";
 
-/// A session of a plan, with these notes in its report. The command's signals end the run, and
-/// certificates are read again. A command adds its own observers.
-pub(crate) fn of_dialect<'a>(
-    plan: Plan,
-    notes: &[String],
-    signals: &Signals,
-    output: &Output,
-) -> Result<Session<'a>, Failure> {
-    of_prepared(prepared(plan)?, notes, signals, output)
-}
-
 /// A plan that this machine can run: its names have addresses, and its certificates are valid.
-fn prepared(plan: Plan) -> Result<Arc<Prepared>, Failure> {
+pub(crate) fn prepared(plan: Plan) -> Result<Arc<Prepared>, Failure> {
     Ok(prepare(plan, Arc::new(names::resolve))?)
 }
 
@@ -41,7 +30,9 @@ pub(crate) fn ready(plan: Plan) -> Result<Arc<Prepared>, Failure> {
     prepared(plan)
 }
 
-fn of_prepared<'a>(
+/// A session of a plan, with these notes in its report. The command's signals end the run, and
+/// certificates are read again. A command adds its own observers.
+pub(crate) fn of_dialect<'a>(
     prepared: Arc<Prepared>,
     notes: &[String],
     signals: &Signals,
@@ -76,7 +67,7 @@ pub(crate) fn of<'a>(
         output.redactor(),
         runs_folder::runs(),
     );
-    Ok(of_prepared(prepared, notes, signals, output)?.observed_by(remote))
+    Ok(of_dialect(prepared, notes, signals, output)?.observed_by(remote))
 }
 
 /// Fails with the first result that an outcome lacks.
@@ -119,13 +110,6 @@ impl From<MeteringError> for Failure {
             | MeteringError::Linger { .. } => "",
         };
         Self::usage(format!("{error}{remedy}"))
-/// Whether a name without an address has the ending of a plan or of a list. Commands that take a
-/// file or a URL take a missing file for a URL.
-fn is_file_name(host: &str) -> bool {
-    let endings = [".yaml", ".yml", ".json", ".toml", ".txt"];
-    endings.iter().any(|ending| host.ends_with(ending))
-}
-
     }
 }
 
@@ -135,16 +119,16 @@ impl From<StreamError> for Failure {
     }
 }
 
+/// Whether a name without an address has the ending of a plan or of a list. Commands that take a
+/// file or a URL take a missing file for a URL.
+fn is_file_name(host: &str) -> bool {
+    let endings = [".yaml", ".yml", ".json", ".toml", ".txt"];
+    endings.iter().any(|ending| host.ends_with(ending))
+}
+
 /// Every reason why this machine cannot run a plan, with the flags that the reasons concern.
 fn unfit(refused: &[Unfit]) -> Failure {
     let reasons = refused.iter().map(|reason| match reason {
-        PrepareError::Resolve { ref host, .. } if is_file_name(host) => {
-            let remedy = format!(
-                ", or the path if it is a file: `{}` is not one",
-                host.escape_default()
-            );
-            Failure::failed(&error).with_remedy(remedy)
-        }
         Unfit::Address { .. } => format!("--source-ip: {reason}"),
         Unfit::Descriptors { .. } => format!("{reason} or lower -c"),
     });
@@ -154,6 +138,13 @@ fn unfit(refused: &[Unfit]) -> Failure {
 /// Why a plan cannot be run on this machine.
 fn unprepared(error: PrepareError) -> Failure {
     match error {
+        PrepareError::Resolve { ref host, .. } if is_file_name(host) => {
+            let remedy = format!(
+                ", or the path if it is a file: `{}` is not one",
+                host.escape_default()
+            );
+            Failure::failed(&error).with_remedy(remedy)
+        }
         PrepareError::Resolve { .. } => Failure::failed(error).with_remedy(RESOLVE),
         PrepareError::Guarded { ref host, .. } => Failure::usage(&error).with_remedy(format!(
             "; if you may load it, add --i-own-this-target, or add `{}` to {}",

@@ -91,21 +91,25 @@ fn show(
             Some(path) => Destination::check("output", Path::new(path)),
         })
         .collect::<Result<_, _>>()?;
+    // A run that cannot start leaves the files of another run unchanged, so the streams are opened
+    // last.
+    let prepared = session::prepared(plan)?;
+    let counters = counters(presentation)?;
     if presentation.needs_spool() {
         presentation.set_spool(Box::new(spool::unlinked()?));
     }
-    let opened = presentation.streams();
-    let opened = opened.iter().map(|place| text.open(place));
-    let streams = Streams::start(opened.collect::<Result<_, _>>()?)?;
-    let writers = streams.writers().into_iter();
-    presentation.set_streams(
-        writers
-            .map(|writer| Box::new(writer) as Box<dyn Stream>)
-            .collect(),
-    );
+    let streams = streams(presentation, &text)?;
     let mut end_requests = EndRequests::default();
-    let showing = Showing::of(presentation, &streams, &mut end_requests, &text)?;
-    let outcome = session::of_dialect(plan, &[], &Signals::default(), output)?
+    let showing = Showing {
+        presentation: &mut *presentation,
+        streams: &streams,
+        end_requests: &mut end_requests,
+        counters,
+        text: &text,
+        control: None,
+        closed: None,
+    };
+    let outcome = session::of_dialect(prepared, &[], &Signals::default(), output)?
         .observed_by(showing)
         .run()?;
     session::lacking(&outcome)?;
@@ -144,6 +148,31 @@ fn show(
     Ok(Exit::from_dialect(presentation.exit_code(summary)))
 }
 
+/// Opens the presentation's streams, and gives them to it.
+fn streams(presentation: &mut dyn Presentation, text: &ToolOutput) -> Result<Streams, Failure> {
+    let opened = presentation.streams();
+    let opened = opened.iter().map(|place| text.open(place));
+    let streams = Streams::start(opened.collect::<Result<_, _>>()?)?;
+    let writers = streams.writers().into_iter();
+    presentation.set_streams(
+        writers
+            .map(|writer| Box::new(writer) as Box<dyn Stream>)
+            .collect(),
+    );
+    Ok(streams)
+}
+
+/// The server of the presentation's counters, if it has a page of them.
+fn counters(presentation: &dyn Presentation) -> Result<Option<TextServer>, Failure> {
+    let Some(page) = presentation.counters_page() else {
+        return Ok(None);
+    };
+    let server = TextServer::start(&page.address, page.path, page.media_type);
+    let address = page.address;
+    let wrong = |error| Failure::failed(format!("can't listen on {address}: {error}"));
+    Ok(Some(server.map_err(wrong)?))
+}
+
 /// The observer that shows a run as the tool does.
 struct Showing<'a> {
     presentation: &'a mut dyn Presentation,
@@ -155,35 +184,6 @@ struct Showing<'a> {
     control: Option<Control>,
     /// Why the first lines could not be printed.
     closed: Option<Failure>,
-}
-
-impl<'a> Showing<'a> {
-    /// Starts to listen if the presentation has a page of counters.
-    fn of(
-        presentation: &'a mut dyn Presentation,
-        streams: &'a Streams,
-        end_requests: &'a mut EndRequests,
-        text: &'a ToolOutput,
-    ) -> Result<Self, Failure> {
-        let counters = match presentation.counters_page() {
-            None => None,
-            Some(page) => {
-                let server = TextServer::start(&page.address, page.path, page.media_type);
-                let address = page.address;
-                let wrong = |error| Failure::failed(format!("can't listen on {address}: {error}"));
-                Some(server.map_err(wrong)?)
-            }
-        };
-        Ok(Self {
-            presentation,
-            streams,
-            end_requests,
-            counters,
-            text,
-            control: None,
-            closed: None,
-        })
-    }
 }
 
 impl Observer for Showing<'_> {

@@ -193,7 +193,7 @@ fn run(
         acknowledged,
     } = way;
     let mut transcripts = Vec::new();
-    let session = session::of_dialect(plan, &[], signals, output)?;
+    let session = session::of_dialect(session::prepared(plan)?, &[], signals, output)?;
     let came = Arc::new(AtomicBool::new(false));
     let interruption = Interruption {
         phase,
