@@ -235,8 +235,11 @@ fn target(section: &mut Section<'_>, resolvers: &[&str]) -> String {
     let mut resolvers = resolvers.iter();
     let bare = resolvers.find_map(|name| target.strip_prefix(name));
     let target = bare.unwrap_or(&target).to_owned();
-    let port = target.rsplit_once(':').map(|(_, port)| port);
-    if port.is_none_or(|port| port.parse::<u16>().is_err()) {
+    let is_endpoint = target.rsplit_once(':').is_some_and(|(host, port)| {
+        let is_host = !host.contains(|c: char| c == '/' || c.is_whitespace());
+        is_host && port.parse::<u16>().is_ok()
+    });
+    if !is_endpoint {
         section.wrong(
             "target",
             "validation failed on the 'endpoint' tag; use HOST:PORT",
@@ -307,6 +310,16 @@ fn answer_log(section: &mut Section<'_>, usual: Filter) -> Option<AnswerLog> {
     enabled.then_some(AnswerLog { path, filter })
 }
 
+/// The port of the server's reflection; 0 is that of its calls.
+fn reflect_port(section: &mut Section<'_>) -> u64 {
+    let port = section.count("reflect_port", 0, 0);
+    if u16::try_from(port).is_err() {
+        let message = format!("{port} is not a port; use 1 to 65535");
+        section.wrong("reflect_port", message);
+    }
+    port
+}
+
 fn grpc(section: &mut Section<'_>, loaded: Loaded) -> GrpcGun {
     let mut authority = None;
     let target = target(section, &RESOLVERS);
@@ -324,7 +337,7 @@ fn grpc(section: &mut Section<'_>, loaded: Loaded) -> GrpcGun {
             Nanos::ZERO => CALL_TIMEOUT,
             timeout => timeout,
         },
-        reflect_port: section.count("reflect_port", 0, 0),
+        reflect_port: reflect_port(section),
         reflect_metadata,
         authority,
         clients: clients(section),

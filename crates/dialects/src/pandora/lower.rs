@@ -90,7 +90,14 @@ fn kept(shown: &Shown) -> Kept {
 
 /// All mistakes that prevent the document from becoming a plan.
 fn refused(found: &[Diagnostic]) -> LastWords {
-    let line = |found: &Diagnostic| without_template(&found.to_string());
+    let line = |found: &Diagnostic| {
+        // A remedy contains drumfire's own flags.
+        let found = Diagnostic {
+            remedy: String::new(),
+            ..found.clone()
+        };
+        without_template(&found.to_string())
+    };
     let lines: Vec<String> = found.iter().map(line).collect();
     fatal(&lines.join("\n  "))
 }

@@ -326,7 +326,7 @@ fn after_of(mut section: Section<'_>) -> Option<After> {
         _ => After::Assert(Assert {
             headers: section.text_map("headers"),
             body: section.texts("body"),
-            status: section.count("status_code", 0, 0),
+            status: status(&mut section),
             size: size(&mut section),
         }),
     };
@@ -334,7 +334,17 @@ fn after_of(mut section: Section<'_>) -> Option<After> {
     Some(after)
 }
 
-/// The comparison of a body's size; `lt` and `gt` contain their bounds.
+/// The status that a response must have; 0 is any.
+fn status(section: &mut Section<'_>) -> u64 {
+    let status = section.count("status_code", 0, 0);
+    if !matches!(status, 0 | 100..=599) {
+        let message = format!("{status} is not a status of HTTP; use 100 to 599");
+        section.wrong("status_code", message);
+    }
+    status
+}
+
+/// The comparison of a body's size; `lt` and `gt` have their bounds in them.
 fn size(section: &mut Section<'_>) -> Option<(String, u64)> {
     let mut size = section.section("size")?;
     let value = size.count("val", 0, 0);
