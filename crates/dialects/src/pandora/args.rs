@@ -1,6 +1,6 @@
 //! Pandora's command line, and its configuration file.
 
-use super::value::Format;
+use super::value::{Format, has_more_documents};
 use super::{PROGRAM, VERSION, fatal};
 use crate::go_text::open_failed;
 use crate::grammar::go_flag::{self, BadValue, Failure, Flag, Kind, Listed, Placement};
@@ -135,6 +135,11 @@ pub(super) fn read(args: &[String], host: &dyn Host) -> Result<Written, LastWord
     let bytes = bytes.map_err(|error| failed(&open_failed(&name, &error)))?;
     let text = String::from_utf8(bytes);
     let text = text.map_err(|_| failed(&format!("{name}: not valid UTF-8")))?;
+    if format == Format::Yaml && has_more_documents(&text) {
+        notes.push(format!(
+            "{name} has several YAML documents; only the first is used"
+        ));
+    }
     Ok(Written {
         format,
         text,

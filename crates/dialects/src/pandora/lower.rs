@@ -37,7 +37,7 @@ const DECODED_MAX: &str = "1GiB";
 /// The mistakes that prevent the run.
 pub(super) fn lower(
     config: &Config,
-    notes: Vec<String>,
+    mut notes: Vec<String>,
     host: &Arc<dyn Host>,
     seed: u64,
 ) -> Result<Outcome, LastWords> {
@@ -56,13 +56,15 @@ pub(super) fn lower(
         let own = Shown::of(configured);
         made.pool.settings.kept = kept(&own);
         feeds.extend(made.feeds);
+        notes.extend(made.notes);
         shown.push(own);
         pools.push(made.pool);
     }
     let presentation = Presentation::new(config, shown, notes);
     if pools.is_empty() {
-        // The schedule is empty or no instance sends anything: the run has already ended.
-        return Ok(LastWords::default().into());
+        // Nothing is due, or nothing shoots: that is a run that has ended.
+        let words = "no shots: each pool has an empty `rps` or `startup`\n".to_owned();
+        return Ok(LastWords::on_stderr(words, 0).into());
     }
     let document = Document {
         feeds,
@@ -112,10 +114,11 @@ fn without_template(message: &str) -> String {
     )
 }
 
-/// A pool, and the feeds for its templates.
+/// A pool, the feeds that its templates read, and what a reader of its files should know.
 struct Made {
     pool: Pool,
     feeds: Vec<Feed>,
+    notes: Vec<String>,
 }
 
 /// A pool whose rate follows a law.
@@ -129,6 +132,7 @@ fn pool(
     let ammo = &configured.ammo;
     let mut scenarios = Vec::new();
     let mut feeds = Vec::new();
+    let mut notes = Vec::new();
     let mut stop = Stop::default();
     let mut requests = Vec::new();
     let loaded = configured.gun.loaded();
@@ -137,7 +141,7 @@ fn pool(
         | (Gun::Grpc(_), Format::GrpcScenario, Loaded::Scenarios) => {
             let lowered = scenarios_of(configured, index, host, seed)?;
             stop = stop_scenarios(ammo, lowered.per_pass);
-            (scenarios, feeds) = (lowered.scenarios, lowered.feeds);
+            (scenarios, feeds, notes) = (lowered.scenarios, lowered.feeds, lowered.notes);
             let settings = match &configured.gun {
                 Gun::Http(gun) => http_settings(configured, gun),
                 Gun::Grpc(gun) => grpc_settings(configured, gun),
@@ -187,7 +191,7 @@ fn pool(
         scenarios,
         ..Pool::default()
     };
-    Ok(Made { pool, feeds })
+    Ok(Made { pool, feeds, notes })
 }
 
 /// The scenarios of a file.

@@ -94,12 +94,26 @@ fn first_document(text: &str, options: serde_saphyr::Options) -> Result<Json, St
     let mut bytes = text.as_bytes();
     let mut documents = serde_saphyr::read_with_options(&mut bytes, options);
     let first = documents.next().transpose();
-    // The snippet is removed, because lines of the file may contain secrets.
-    let first = first.map_err(|error| format!("yaml: {}", error.without_snippet()))?;
+    // Lines of the file may hold secrets.
+    let first = first.map_err(|error| {
+        let error = error.without_snippet().to_string();
+        match error.split_once(", set DuplicateKeyPolicy in Options if acceptable") {
+            Some((what, at)) => format!("yaml: {what}{at}; keep one of them"),
+            None => format!("yaml: {error}"),
+        }
+    })?;
     Ok(first.unwrap_or_default())
 }
 
-/// Replaces the placeholders of a tree. `path` is the path of the value in messages.
+/// Whether a text of YAML has a document after the first one. It is not read.
+pub(super) fn has_more_documents(text: &str) -> bool {
+    let mut bytes = text.as_bytes();
+    let options = serde_saphyr::options! { legacy_octal_numbers: true };
+    let mut documents = serde_saphyr::read_with_options::<_, Json>(&mut bytes, options);
+    documents.nth(1).is_some()
+}
+
+/// Fills in the placeholders of a tree. `path` names the value in mistakes.
 pub(super) fn filled(json: Json, path: &str, host: &dyn Host, mistakes: &Mistakes) -> Value {
     match json {
         Json::Null => Value::Null,
@@ -261,6 +275,21 @@ mod tests {
         for given in ["${NONE}", "${property:a.properties#no}", "${property:b#no}"] {
             assert!(fill(given, &Machine).is_err(), "{given}");
         }
+    }
+
+    #[test]
+    fn only_the_first_document_is_read() {
+        let two = "a: 1\n---\nb: 2\n";
+        assert_eq!(read(Format::Yaml, two), Ok(serde_json::json!({"a": 1})));
+        assert!(has_more_documents(two));
+        for one in ["a: 1\n", "---\na: 1\n", "a: 1\n...\n", ""] {
+            assert!(!has_more_documents(one), "{one:?}");
+        }
+        let twice = read(Format::Yaml, "a: 1\nb: 2\na: 3\n").unwrap_err();
+        assert_eq!(
+            twice,
+            "yaml: duplicate mapping key: a at line 3, column 1; keep one of them"
+        );
     }
 
     #[test]

@@ -34,6 +34,8 @@ pub(in crate::pandora) struct Lowered {
     pub(in crate::pandora) feeds: Vec<Feed>,
     /// The number of scenarios in one pass.
     pub(in crate::pandora) per_pass: u64,
+    /// What a reader of the file should know.
+    pub(in crate::pandora) notes: Vec<String>,
 }
 
 /// Builds the steps of a file's scenarios. The steps are HTTP requests, or calls if no HTTP gun
@@ -79,10 +81,31 @@ pub(in crate::pandora) fn lower(
             .iter()
             .fold(0, |sum, share| sum.saturating_add(*share)),
         feeds: scope.turns.into_feeds(&shares),
+        notes: repeats(file),
     })
 }
 
-/// The number of times that one pass contains each scenario.
+/// A note for each name that a file defines more than once: only the last definition is used.
+fn repeats(file: &File) -> Vec<String> {
+    let sources: Vec<&str> = file.sources.iter().map(|it| &*it.name).collect();
+    let requests: Vec<&str> = file.requests.iter().map(|it| &*it.name).collect();
+    let calls: Vec<&str> = file.calls.iter().map(|it| &*it.name).collect();
+    let mut notes = Vec::new();
+    for (what, names) in [("source", sources), ("request", requests), ("call", calls)] {
+        for (n, name) in names.iter().enumerate() {
+            let times = names.iter().filter(|other| *other == name).count();
+            if times > 1 && !names[..n].contains(name) {
+                notes.push(format!(
+                    "{}: {what} {name} is defined {times} times; the last definition is used",
+                    file.path
+                ));
+            }
+        }
+    }
+    notes
+}
+
+/// How many of each scenario one pass has.
 pub(super) fn shares(scenarios: &[Scenario]) -> Vec<u64> {
     let weights = scenarios.iter().map(|scenario| scenario.weight);
     let divisor = weights.clone().fold(0, greatest_common_divisor).max(1);
