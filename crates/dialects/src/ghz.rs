@@ -5,6 +5,7 @@
 
 mod args;
 mod config;
+mod idle;
 mod lower;
 mod options;
 mod render;

@@ -8,6 +8,7 @@ mod log;
 mod prometheus;
 mod summary;
 
+use super::idle;
 use super::options::{Format, Options};
 use super::report::{End, Report};
 use super::result::{CallResult, LookedUp, Peer, Since, Socket};
@@ -368,6 +369,10 @@ fn notes(options: &Options, plan: &Plan) -> Vec<String> {
              that accepts",
             options.lb_strategy
         ));
+    }
+    let call = plan.first().requests.first();
+    if let Some(call) = call.and_then(|request| request.call.as_ref()) {
+        notes.extend(idle::notes(options, call.kind));
     }
     notes
 }

@@ -31,8 +31,13 @@ fn kind(text: &str) -> Option<Kind> {
     }
 }
 
-/// Checks the schedules, in ghz's order and words. Schedules that ghz accepts and that make it hang
-/// or panic are also refused.
+/// Whether a schedule of this kind never changes.
+pub(super) fn is_constant(text: &str) -> bool {
+    matches!(kind(text), None | Some(Kind::Const))
+}
+
+/// Whether the schedules make sense, in ghz's order and words; what ghz lets pass and then hangs
+/// or panics on is refused too.
 pub(super) fn check(options: &Options) -> Result<(), String> {
     let load = &options.load;
     match kind(&load.kind) {
@@ -109,7 +114,7 @@ pub(super) fn rate(options: &Options, total: Option<u64>, duration: Option<Nanos
         steps: Arc::from([(Rate::per_second(rate), Nanos::MAX)]),
     };
     let load = &options.load;
-    if matches!(kind(&load.kind), None | Some(Kind::Const)) {
+    if is_constant(&load.kind) {
         return (options.rate > 0).then(|| one(options.rate));
     }
     let period = period(load);

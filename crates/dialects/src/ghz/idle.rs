@@ -1,0 +1,162 @@
+//! Options that have no effect beside others. ghz ignores them silently; a note lists them.
+
+use super::options::{Options, Schedule};
+use super::schedule::is_constant;
+use drumfire_plan::CallKind;
+use drumfire_units::Nanos;
+
+/// A note for each group of options without an effect on calls of this kind.
+pub(super) fn notes(options: &Options, kind: CallKind) -> Vec<String> {
+    let mut notes = Vec::new();
+    let of_streams = streams(options, kind);
+    if !of_streams.is_empty() {
+        let why = match kind {
+            CallKind::Unary => "does not stream",
+            _ => "streams only from the server",
+        };
+        let (flags, call) = (listed(&of_streams), &options.call);
+        notes.push(format!("{flags} no effect: {call} {why}"));
+    }
+    let (load, workers) = (&options.load, &options.workers);
+    let of_load = match is_constant(&load.kind) {
+        true => given("load", load, load.start > 0, load.step != 0),
+        false if options.rate > 0 => vec!["--rps".to_owned()],
+        false => Vec::new(),
+    };
+    // The start and the step of workers have defaults that depend on the config file.
+    let of_workers = match is_constant(&workers.kind) {
+        true => given(
+            "concurrency",
+            workers,
+            workers.start > 1,
+            workers.step != 0 && workers.step != 1,
+        ),
+        false => Vec::new(),
+    };
+    for (flags, kind) in [(of_load, &load.kind), (of_workers, &workers.kind)] {
+        if !flags.is_empty() {
+            let kind = match kind.is_empty() {
+                true => "const",
+                false => kind,
+            };
+            let flags = listed(&flags);
+            notes.push(format!("{flags} no effect with the schedule {kind}"));
+        }
+    }
+    notes
+}
+
+/// The options of streams that calls of this kind do not use.
+fn streams(options: &Options, kind: CallKind) -> Vec<String> {
+    let (client, unary) = (kind.client_streams(), kind == CallKind::Unary);
+    let flags = [
+        (
+            "--stream-interval",
+            options.stream_interval > Nanos::ZERO && !client,
+        ),
+        (
+            "--stream-call-duration",
+            options.stream_call_duration > Nanos::ZERO && unary,
+        ),
+        (
+            "--stream-call-count",
+            options.stream_call_count > 0 && unary,
+        ),
+        (
+            "--stream-dynamic-messages",
+            options.stream_dynamic && !client,
+        ),
+    ];
+    of(&flags)
+}
+
+/// The given options of a schedule that changes; `start` and `step` are whether these are given.
+fn given(what: &str, schedule: &Schedule, start: bool, step: bool) -> Vec<String> {
+    let flag = |name: &str| format!("--{what}-{name}");
+    let flags = [
+        (&*flag("start"), start),
+        (&*flag("step"), step),
+        (&*flag("end"), schedule.end > 0),
+        (
+            &*flag("step-duration"),
+            schedule.step_duration > Nanos::ZERO,
+        ),
+        (&*flag("max-duration"), schedule.max_duration > Nanos::ZERO),
+    ];
+    of(&flags)
+}
+
+fn of(flags: &[(&str, bool)]) -> Vec<String> {
+    let given = flags.iter().filter(|(_, is_given)| *is_given);
+    given.map(|(flag, _)| (*flag).to_owned()).collect()
+}
+
+/// Flags, with the verb that fits their number.
+fn listed(flags: &[String]) -> String {
+    let verb = match flags {
+        [_] => "has",
+        _ => "have",
+    };
+    format!("{} {verb}", flags.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_without_effect_are_noted() {
+        let call = || "a.B.C".to_owned();
+        let of = |options: Options, kind| {
+            notes(
+                &Options {
+                    call: call(),
+                    ..options
+                },
+                kind,
+            )
+        };
+        assert!(of(Options::default(), CallKind::Unary).is_empty());
+        assert!(of(Options::of_config(), CallKind::Unary).is_empty());
+        let streams = || Options {
+            stream_interval: Nanos::from_millis(5),
+            stream_call_duration: Nanos::from_secs(1),
+            stream_call_count: 3,
+            stream_dynamic: true,
+            ..Options::default()
+        };
+        assert!(of(streams(), CallKind::Bidirectional).is_empty());
+        assert!(of(streams(), CallKind::ClientStream).is_empty());
+        assert_eq!(
+            of(streams(), CallKind::ServerStream),
+            [
+                "--stream-interval, --stream-dynamic-messages have no effect: a.B.C streams only from \
+              the server"
+            ]
+        );
+        assert_eq!(
+            of(streams(), CallKind::Unary),
+            [
+                "--stream-interval, --stream-call-duration, --stream-call-count, \
+              --stream-dynamic-messages have no effect: a.B.C does not stream"
+            ]
+        );
+        let mut options = Options::default();
+        options.load.end = 50;
+        options.workers.step_duration = Nanos::from_secs(1);
+        assert_eq!(
+            of(options.clone(), CallKind::Unary),
+            [
+                "--load-end has no effect with the schedule const",
+                "--concurrency-step-duration has no effect with the schedule const"
+            ]
+        );
+        options.rate = 5;
+        options.load.kind = "step".to_owned();
+        options.workers.kind = "line".to_owned();
+        assert_eq!(
+            of(options, CallKind::Unary),
+            ["--rps has no effect with the schedule step"]
+        );
+    }
+}
