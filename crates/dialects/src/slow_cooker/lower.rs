@@ -418,7 +418,7 @@ fn is_left_out(name: &str) -> bool {
 
 /// The requests, which take turns; each occurs twice if only some responses are hashed.
 fn requests(args: &Args, targets: &Targets) -> Vec<Request> {
-    let share = (args.hash_sample_rate * SHARES).round().clamp(0.0, SHARES) as u64;
+    let share = hashed(args);
     let rest = SHARES as u64 - share;
     let mut requests = Vec::new();
     for url in &targets.urls {
@@ -443,7 +443,12 @@ fn requests(args: &Args, targets: &Targets) -> Vec<Request> {
     requests
 }
 
-/// The method; Go's client treats an empty one as GET.
+/// The share of responses that are hashed, in [`SHARES`].
+fn hashed(args: &Args) -> u64 {
+    (args.hash_sample_rate * SHARES).round().clamp(0.0, SHARES) as u64
+}
+
+/// The method; Go's client takes none as GET.
 fn method(args: &Args) -> &str {
     match args.method.as_str() {
         "" => "GET",
@@ -463,6 +468,13 @@ fn notes(args: &Args, targets: &Targets) -> Vec<String> {
     if targets.urls.iter().any(|url| url.starts_with("https:")) {
         notes.push("certificates are not verified, as in slow_cooker".to_owned());
     }
+    if args.hash_value != 0 && hashed(args) == 0 {
+        let note = "-hashValue: no response is checked; set -hashSampleRate to a share such as 1";
+        notes.push(note.to_owned());
+    }
+    if args.hash_sample_rate > 1.0 {
+        notes.push("-hashSampleRate: every response is hashed; the highest share is 1".to_owned());
+    }
     for (name, _) in args.headers.iter().filter(|(name, _)| is_left_out(name)) {
         let instead = match name.eq_ignore_ascii_case("Host") {
             true => "; use -host",
@@ -475,7 +487,37 @@ fn notes(args: &Args, targets: &Targets) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::product;
+    use super::{Args, Targets, notes, product};
+
+    #[test]
+    fn a_hash_that_nothing_is_checked_against_is_noted() {
+        let targets = Targets {
+            urls: vec!["http://h/".to_owned()],
+            title: "http://h/".to_owned(),
+        };
+        for (hash_value, hash_sample_rate, note) in [
+            (0, 0.0, None),
+            (7, 1.0, None),
+            (7, 0.0, Some("-hashValue: no response is checked")),
+            (7, -1.0, Some("-hashValue: no response is checked")),
+            (7, 2.0, Some("-hashSampleRate: every response is hashed")),
+        ] {
+            let args = Args {
+                hash_value,
+                hash_sample_rate,
+                ..Args::default()
+            };
+            let notes = notes(&args, &targets);
+            assert_eq!(notes.len(), usize::from(note.is_some()), "{notes:?}");
+            assert!(
+                notes
+                    .iter()
+                    .zip(note)
+                    .all(|(found, note)| found.starts_with(note)),
+                "{notes:?}"
+            );
+        }
+    }
 
     #[test]
     fn rates_are_multiplied_exactly() {
