@@ -43,6 +43,7 @@ const SHARES_MAX: usize = 32;
 
 /// Waits for a run and takes a share of it, and takes over shares that other agents lose.
 pub(crate) fn run(flags: &AgentFlags, output: &Output) -> Result<Exit, Failure> {
+    check(flags)?;
     let name = flags.name.clone().unwrap_or_else(own_name);
     let key = random().map(AgentKey::new);
     let key = key.map_err(|error| Failure::failed(format!("can't read random bytes: {error}")))?;
@@ -67,6 +68,23 @@ pub(crate) fn run(flags: &AgentFlags, output: &Output) -> Result<Exit, Failure> 
         further.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
         exit
     })
+}
+
+/// Checks what an agent needs of this machine, before a run depends on it.
+fn check(flags: &AgentFlags) -> Result<(), Failure> {
+    let mut sources = flags.source.iter();
+    if let Some(foreign) = sources.find(|address| !is_own_address(**address)) {
+        return Err(Failure::usage(format!(
+            "--source: {foreign} is not an address of this machine; run `ip address` to list them"
+        )));
+    }
+    match &flags.secrets {
+        Some(secrets) if !secrets.is_dir() => Err(Failure::usage(format!(
+            "--secrets: {} is not a directory",
+            secrets.display()
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// The driver of an agent with this name and key.

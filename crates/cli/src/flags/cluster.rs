@@ -2,6 +2,7 @@
 
 use super::{AttachSettings, OutputFlags, RunFlags, number};
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
+use drumfire_plan::Url;
 use drumfire_units::ByteSize;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -68,9 +69,27 @@ fn agent_name(text: &str) -> Result<String, String> {
 
 /// The name of a variable that plans may read.
 fn variable(text: &str) -> Result<String, String> {
-    match text.starts_with(NATS_VARIABLES) {
-        true => Err("plans never read variables of the way to NATS; leave it out".to_owned()),
+    if text.starts_with(NATS_VARIABLES) {
+        return Err("plans never read variables of the way to NATS; leave it out".to_owned());
+    }
+    match text.is_empty() || text.contains(['=', '\0', '$']) {
+        true => Err("use the name of a variable such as TOKEN, or * for any".to_owned()),
         false => Ok(text.to_owned()),
+    }
+}
+
+/// A host that plans may load, with or without a port. An entry that no target can equal would
+/// permit nothing.
+fn permitted(text: &str) -> Result<String, String> {
+    let is_bare = !text.contains(['/', '?', '#', '@', '*']);
+    let is_host = || Url::parse(&format!("http://{text}/")).is_ok();
+    match text == "*" || is_bare && is_host() {
+        true => Ok(text.to_owned()),
+        false => Err(
+            "use a host such as shop.test, 10.0.0.7 or [::1], with a port to allow only that port, \
+             or * for any host"
+                .to_owned(),
+        ),
     }
 }
 
@@ -90,6 +109,7 @@ pub(crate) struct AgentFlags {
     /// Host that plans may load, with a port to allow only that port; * allows any host; repeatable
     /// [default: this machine only]
     #[arg(long, value_name = "HOST[:PORT]", help_heading = "Cluster")]
+    #[arg(value_parser = permitted)]
     pub(crate) allow: Vec<String>,
     /// Local address to send from, instead of the plan's; repeatable
     #[arg(long, value_name = "ADDRESS", help_heading = "Cluster")]
@@ -305,5 +325,29 @@ mod tests {
         }
         assert_eq!(agents("1000"), Ok(1_000));
         assert!(agents("0").is_err());
+    }
+
+    #[test]
+    fn entries_that_permit_nothing_are_refused() {
+        for text in ["*", "shop.test", "SHOP.test:81", "10.0.0.7", "[::1]:81"] {
+            assert_eq!(permitted(text).as_deref(), Ok(text));
+        }
+        for text in [
+            "",
+            "http://shop.test",
+            "shop.test/",
+            "shop.test:99999",
+            "*.shop.test",
+            "::1",
+            "me@shop.test",
+            "a b",
+        ] {
+            assert!(permitted(text).is_err(), "{text}");
+        }
+        assert_eq!(variable("TOKEN").as_deref(), Ok("TOKEN"));
+        assert_eq!(variable("*").as_deref(), Ok("*"));
+        for text in ["", "TOKEN=x", "$TOKEN", "${env:TOKEN}"] {
+            assert!(variable(text).is_err(), "{text}");
+        }
     }
 }
