@@ -82,6 +82,8 @@ pub struct Coordinator {
     ended_at: Option<Nanos>,
     /// The messages that could not be decoded.
     unread: Unread,
+    /// Whether a note about two waiting agents with one name was published.
+    has_namesakes: bool,
 }
 
 /// Counts the messages of a run that could not be decoded.
@@ -157,6 +159,7 @@ impl Coordinator {
             looked: Nanos::ZERO,
             ended_at: None,
             unread: Unread::default(),
+            has_namesakes: false,
         }
     }
 
@@ -350,7 +353,13 @@ impl Coordinator {
         let mut waiting = self.waiting.iter().map(|(waiting, _)| waiting);
         if waiting.any(|it| it.agent == *name && it.key != beat.key) {
             // The agent is forgotten when its beats stop.
-            return (Word::Wait, Vec::new());
+            let note = format!(
+                "two waiting agents have the name {name}, and only one of them joins; give each \
+                 agent a different --name"
+            );
+            let is_known = std::mem::replace(&mut self.has_namesakes, true);
+            let note = (!is_known).then_some(CoordinatorAction::Tell(ClusterEvent::Note(note)));
+            return (Word::Wait, note.into_iter().collect());
         }
         if !beat.run.is_empty() {
             self.waiting.retain(|(it, _)| it.agent != beat.agent);

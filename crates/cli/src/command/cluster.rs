@@ -406,6 +406,7 @@ impl Wait {
                     driver.join()?;
                     return Err(Failure::failed(reason));
                 }
+                Some(Some(ClusterEvent::Note(note))) => output.note(&note),
                 Some(_) => {}
                 None => {
                     driver.join()?;
@@ -425,9 +426,11 @@ impl Wait {
             let waited = driver.clock().now() - begun;
             let there = driver.agents();
             if waited > patience {
-                return Err(Failure::failed(format!(
-                    "only {there} of {wanted} agents joined within {patience}; no load was sent"
-                )));
+                let what = match (there as u64) < wanted {
+                    true => format!("only {there} of {wanted} agents joined within {patience}"),
+                    false => format!("the agents were not ready within {patience}; raise --wait"),
+                };
+                return Err(Failure::failed(format!("{what}; no load was sent")));
             }
             if waited > SILENCE && is_silent {
                 is_silent = false;

@@ -4,7 +4,7 @@
 use super::conductor::{Conductor, Life, setup};
 use super::{INTERVAL, INTERVALS, Process, World};
 use crate::envelope::Message as _;
-use crate::event::CoordinatorAction;
+use crate::event::{ClusterEvent, CoordinatorAction};
 use crate::lease::{END_LATE, LEASE};
 use crate::message::{AgentKey, Beat, Phase, Report};
 use crate::on_loss::OnLoss;
@@ -301,6 +301,39 @@ fn agents_speak_for_themselves_alone() {
         notes.contains("1 message of the group's subjects could not be read"),
         "{notes}"
     );
+}
+
+/// A second agent with the name of a waiting one does not join, and a note has the name.
+#[test]
+fn agents_with_one_name_are_noted() {
+    let mut world = World::quiet(5);
+    while !world.has_begun() {
+        world.step();
+    }
+    let placed = world.coordinator().places()[1].beat.clone();
+    let now = world.now;
+    let machine = &mut world.conductors[0].machine;
+    let mut notes = |key: u8| {
+        let beat = Beat {
+            agent: "spare".to_owned(),
+            run: String::new(),
+            key: AgentKey::new([key; 16]),
+            ..placed.clone()
+        };
+        let (_, actions) = machine.handle_beat(&beat.encode(), now).unwrap();
+        let notes = actions.into_iter().filter_map(|action| match action {
+            CoordinatorAction::Tell(ClusterEvent::Note(note)) => Some(note),
+            _ => None,
+        });
+        notes.collect::<Vec<_>>().concat()
+    };
+    assert_eq!(notes(1), "");
+    let note = notes(2);
+    assert!(
+        note.contains("two waiting agents have the name spare"),
+        "{note}"
+    );
+    assert_eq!(notes(2), "", "once is enough");
 }
 
 /// Endless messages of one agent use only a limited part of a coordinator's memory and journal.
