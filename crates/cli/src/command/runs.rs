@@ -42,10 +42,21 @@ pub(crate) fn run(
                     _ => format!("`{shown}` contains spaces; a tag is one word"),
                 }));
             }
+            let mut missing = Vec::new();
             label(run, &mut |labels| match remove {
-                true => labels.remove_tags(tags),
+                true => {
+                    missing = tags
+                        .iter()
+                        .filter(|tag| !labels.tags.contains(tag))
+                        .collect();
+                    labels.remove_tags(tags);
+                }
                 false => labels.add_tags(tags.iter().map(String::as_str)),
             })?;
+            for tag in missing {
+                let tag = tag.escape_default();
+                output.remark(&format!("the run has no tag `{tag}`\n"));
+            }
         }
         Some(RunsAct::Note { run, text }) => {
             label(run, &mut |labels| text.clone_into(&mut labels.note))?;
