@@ -1,16 +1,60 @@
 //! The result of a search for a capacity as text, Markdown and JSON: the answer, what bounds it, and
 //! the knee, which has a row for each tried rate.
 
+mod facts;
 mod json;
-mod markdown;
-mod text;
 mod why;
 
-use drumfire_capacity::{Answer, Bottleneck, Capacity, Finding};
+use crate::line::{Ink, Line, wrap};
+use crate::markdown;
+use crate::page::{Explain, Page};
+use crate::quantity::in_letters;
+use crate::style::Style;
+use crate::text::print;
+use crate::untrusted::Untrusted;
+use drumfire_capacity::{Answer, Bottleneck, Capacity, Finding, Why};
 
 pub use json::{SCHEMA, json};
-pub use markdown::markdown;
-pub use text::text;
+
+/// The finding as text: the answer, the facts beside it, and a row for each rate that was tried.
+///
+/// An answer that the search has proven has a mark: a confirmed capacity, or bounds outside of the
+/// searched rates. A search that was cut short or limited by the generator has none.
+#[must_use]
+pub fn text(finding: &Finding, style: &Style) -> String {
+    let (mark, ink) = match &finding.answer {
+        Answer::Found(capacity) if !finding.is_cut_short && capacity.confirmed().is_some() => {
+            ("✓ ", Ink::Good)
+        }
+        Answer::Above(_) => ("✓ ", Ink::Good),
+        Answer::Below(_)
+        | Answer::Unknown {
+            why: Why::Independent { .. },
+            ..
+        } => ("✗ ", Ink::Bad),
+        Answer::Found(_) | Answer::Generator { .. } | Answer::Unknown { .. } => ("", Ink::Warn),
+    };
+    let answer = in_letters(&format!("{mark}{}", sentence(finding)), style.unicode);
+    let answer = Untrusted::new(&answer).escaped(style.unicode);
+    let mut page = Page::new(style, Explain::No);
+    let lines = wrap(&answer, page.room()).into_iter();
+    page.part("Capacity", lines.map(|line| Line::of(line, ink)));
+    if let Some(section) = facts::section(finding) {
+        print(&section, &mut page);
+    }
+    page.finish()
+}
+
+/// The finding as Markdown, for a comment.
+#[must_use]
+pub fn markdown(finding: &Finding) -> Vec<u8> {
+    let answer = markdown::escaped(&sentence(finding));
+    let mut out = format!("**Capacity: {answer}**\n\n");
+    if let Some(section) = facts::section(finding) {
+        markdown::print(&mut out, &section);
+    }
+    out.into_bytes()
+}
 
 /// The answer as a sentence, for the notes of the run.
 #[must_use]
@@ -18,9 +62,8 @@ pub fn note(finding: &Finding) -> String {
     format!("capacity: {}", sentence(finding))
 }
 
-/// `width` is half of the interval, per second: a digit below a tenth of it says nothing.
-///
-/// A rate with as many digits as its interval supports, and three at least.
+/// A rate with as many digits as its interval supports, and at least three. `width` is half of the
+/// interval, per second.
 fn rounded(rate: f64, width: f64) -> String {
     let digits = match (rate, width) {
         (_, width) if width >= 3.0 => 0,
@@ -32,7 +75,7 @@ fn rounded(rate: f64, width: f64) -> String {
     per_second(rate, digits)
 }
 
-/// A rate with three digits before anything is rounded away that stands before the point.
+/// A rate with three digits, or with all digits before the point.
 fn short(rate: f64) -> String {
     per_second(
         rate,
@@ -67,7 +110,7 @@ fn per_second(rate: f64, digits: usize) -> String {
     }
 }
 
-/// A rate that was asked for, without zeros at its end.
+/// A requested rate, without zeros at its end.
 fn asked(rate: f64) -> String {
     let text = rounded(rate, 0.0);
     let number = text.strip_suffix("/s").unwrap_or(&text);
@@ -77,10 +120,7 @@ fn asked(rate: f64) -> String {
     }
 }
 
-/// One sentence serves text, Markdown and the notes of the run, so that a capacity reads the same
-/// wherever it is found.
-///
-/// The sentence of an answer, its state apart.
+/// The answer in a sentence, for text, Markdown and the notes of the run.
 fn sentence(finding: &Finding) -> String {
     let wanted = finding.wanted();
     match &finding.answer {
@@ -98,8 +138,8 @@ fn sentence(finding: &Finding) -> String {
     }
 }
 
-/// The sentence of a capacity: first the rate that was confirmed, because the estimate itself misses
-/// the objective as often as not.
+/// The sentence of a capacity. The confirmed rate comes first, because the estimate misses the
+/// objective in half of all cases.
 fn found(capacity: &Capacity, wanted: &str) -> String {
     let width = (capacity.high - capacity.low) / 2.0;
     let [rate, low, high] =

@@ -3,10 +3,55 @@
 
 mod differences;
 mod json;
-mod markdown;
-mod text;
+mod words;
+
+use crate::line::{Line, wrap};
+use crate::markdown;
+use crate::page::{Explain, Page};
+use crate::quantity::in_letters;
+use crate::style::Style;
+use crate::text::print;
+use drumfire_compare::Comparison;
 
 pub use json::{json, json_of_baseline};
-pub use markdown::{markdown, markdown_of_baseline};
-pub(crate) use text::{Cells, answer, cells, difference, percent, remarks, signed, value, words};
-pub use text::{foreseen, text};
+pub use words::foreseen;
+pub(crate) use words::{answer, percent, section, signed, value};
+
+/// A comparison as text: the answer in a sentence, both sides, the table of figures, and what limits
+/// the answer.
+#[must_use]
+pub fn text(of: &Comparison, style: &Style) -> String {
+    let mut page = Page::new(style, Explain::No);
+    let (sentence, ink) = answer(of);
+    let lines = wrap(&in_letters(&sentence, style.unicode), page.room());
+    page.part("Answer", lines.into_iter().map(|line| Line::of(line, ink)));
+    if let Some(section) = section(of) {
+        print(&section, &mut page);
+    }
+    page.finish()
+}
+
+/// A comparison as Markdown with the tables of GitHub. The answer is the heading.
+#[must_use]
+pub fn markdown(of: &Comparison) -> Vec<u8> {
+    let answer = markdown::escaped(&answer(of).0);
+    below(of, format!("## {answer}\n\n"))
+}
+
+/// A comparison as Markdown below the summary of a run.
+#[must_use]
+pub fn markdown_of_baseline(of: &Comparison) -> Vec<u8> {
+    let answer = markdown::escaped(&answer(of).0);
+    let heading = "### Comparison with the baseline";
+    below(of, format!("{heading}\n\n{answer}\n\n"))
+}
+
+/// The section of a comparison below a heading, with one line feed at its end.
+fn below(of: &Comparison, mut out: String) -> Vec<u8> {
+    if let Some(section) = section(of) {
+        markdown::print(&mut out, &section);
+    }
+    out.truncate(out.trim_end().len());
+    out.push('\n');
+    out.into_bytes()
+}

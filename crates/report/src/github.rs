@@ -11,7 +11,7 @@
 use crate::answers::{Grade, answers, rule};
 use crate::remedy::{Naming, sentence};
 use crate::style::Unicode;
-use crate::text::foreign;
+use crate::untrusted::foreign;
 use drumfire_measure::Summary;
 
 /// The most annotations of thresholds; with the answers there are no more than GitHub keeps.

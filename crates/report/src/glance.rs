@@ -1,69 +1,82 @@
-//! A run under way at a glance: the lines of a screen's head, and its table of steps.
+//! The rows of the full screen, which shows a running test: the lines of its head, and its tables.
 //!
-//! Every function takes a summary whose books were closed as if the run ended now, so that a screen
-//! shows the answers and figures that the report would have. Rows come with their inks
-//! ([`crate::line`]) and fit the style's width, or are cut by the screen.
-//!
-//! The functions are independent of each other, and a screen calls those whose lines it has room
-//! for: [`title`], [`clock`], [`answers`], [`load`] and [`reasons`] for its head, [`steps()`] and
-//! [`addresses()`] for its tables. None keeps a state between two calls, and none looks at a clock:
-//! what moves on a screen is what moved in the summary.
+//! Every function takes a summary that was closed as if the run ended now, so that a screen shows
+//! what the report would show. A screen calls the functions for whose rows it has room. Sections of
+//! the report come from [`crate::text::rows`].
 
-mod addresses;
-mod steps;
-
-pub use addresses::addresses;
-pub use steps::{Order, steps};
-
+use crate::answers::answers as judged;
 use crate::line::{Ink, Line, flow};
 use crate::quantity::{in_letters, latency, quantile, rate, share_of, span};
 use crate::remedy::sentence;
+use crate::section::{connections, failures, steps, verdict};
 use crate::style::Style;
-use crate::text;
-use crate::untrusted::Untrusted;
+use crate::table;
+use crate::untrusted::{Untrusted, foreign};
 use drumfire_measure::{IntervalRow, Summary};
 use drumfire_units::{ByteSize, Nanos};
 
-/// The three answers and the thresholds in one line, as they would be if the run ended now. An
-/// answer may still change either way: a threshold that fails so far may hold at the end.
+pub use crate::section::steps::Order;
+
+/// The maximum number of columns of a step's spark.
+const SPARK: usize = 16;
+
+/// The three answers and the thresholds in one line, as if the run ended now.
 #[must_use]
 pub fn answers(summary: &Summary, style: &Style) -> Line {
-    let answers = text::answers(summary, style).into_iter();
-    let mut words: Vec<Line> = answers.map(|answer| answer.line).collect();
-    words.extend(text::thresholds_line(&summary.thresholds, style));
-    let separator = style.glyph(" · ", ", ");
     let mut line = Line::new();
-    for (index, word) in words.into_iter().enumerate() {
-        if index > 0 {
-            line.push(separator, Ink::Dim);
+    for item in verdict::items(summary) {
+        if line.width() > 0 {
+            line.push(style.glyph(" · ", ", "), Ink::Dim);
         }
-        line.append(word);
+        line.append(item.line(style.unicode));
     }
     line
 }
 
-/// The reasons for which an answer is not the best one, each behind a mark of its answer's colour;
-/// a screen cuts what does not fit.
+/// The reasons of all answers that are not the best one. A screen cuts what does not fit.
 #[must_use]
 pub fn reasons(summary: &Summary, style: &Style) -> Vec<Line> {
     let mut lines = Vec::new();
-    for answer in text::answers(summary, style) {
+    for answer in judged(summary) {
         for reason in answer.reasons {
             let words = in_letters(&sentence(reason, style.naming), style.unicode);
-            let words = text::foreign(&words, style.unicode);
-            lines.push(Line::of(style.glyph("· ", "- "), answer.ink).with(words, Ink::Plain));
+            let bullet = Line::of(style.glyph("· ", "- "), verdict::ink(answer.grade));
+            lines.push(bullet.with(foreign(&words, style.unicode), Ink::Plain));
         }
     }
     lines
 }
 
-/// The load that was asked for and the load that was achieved, of the newest interval and of the
-/// whole run, and the generator's own lateness, in one line.
+/// The table of steps in an order, of the steps whose names contain `filter`.
+#[must_use]
+pub fn steps(summary: &Summary, order: Order, filter: &str, style: &Style) -> Vec<Line> {
+    let grid = steps::chosen(summary, order, filter, SPARK);
+    table::lines(&grid, Some("Steps"), style.width(), style)
+}
+
+/// The table of addresses that connections were opened to.
+#[must_use]
+pub fn addresses(summary: &Summary, style: &Style) -> Vec<Line> {
+    let grid = connections::address_grid(summary);
+    match grid.rows.is_empty() {
+        true => vec![Line::of("no connection has been opened yet", Ink::Dim)],
+        false => table::lines(&grid, Some("Addresses"), style.width(), style),
+    }
+}
+
+/// The first body of each kind of failure in a row below a heading; no rows without a body.
+#[must_use]
+pub fn examples(summary: &Summary, style: &Style) -> Vec<Line> {
+    let rows = failures::examples(summary, style);
+    let heading = (!rows.is_empty()).then(|| Line::of("Examples", Ink::Bold));
+    heading.into_iter().chain(rows).collect()
+}
+
+/// The intended and the achieved load, of the newest interval and of the whole run, and the
+/// generator's own lateness, in one line. Items that do not fit are left out from the right.
 ///
-/// The newest interval counts only when it is whole, since the rate of a part of one jumps; until
-/// then the rates of now are a dash, and that which was asked for is the whole run's. Items that do
-/// not fit are left out from the right. Memory comes from the last cell of the timeline, where the
-/// system tells it.
+/// The newest interval counts only if it is whole, since the rate of a part of one jumps. Otherwise
+/// its rate is a dash, and the intended rate is the one of the whole run.
 #[must_use]
 pub fn load(summary: &Summary, newest: Option<&IntervalRow>, style: &Style) -> Line {
     let none = || style.glyph("–", "-").to_owned();
@@ -87,11 +100,11 @@ pub fn load(summary: &Summary, newest: Option<&IntervalRow>, style: &Style) -> L
     }
     let lag = match newest.and_then(|row| row.lag_p99) {
         Some(lag) => latency(lag, style.unicode),
-        // An interval may have too few requests for it.
+        // Too few requests in the interval.
         None => quantile(&summary.total.latency.lag, 0.99, style.unicode).unwrap_or_else(none),
     };
     items.push(named("lag p99", &lag));
-    // Where the system tells it.
+    // 0 if the system does not know it.
     if let memory @ 1.. = summary.memory() {
         items.push(named("memory", &ByteSize(memory).to_string()));
     }
@@ -100,26 +113,13 @@ pub fn load(summary: &Summary, newest: Option<&IntervalRow>, style: &Style) -> L
     lines.pop().unwrap_or_default()
 }
 
-/// The first body of each kind of failure in a row under a heading, cut to the style's width; none
-/// where no failure had a body.
-#[must_use]
-pub fn examples(summary: &Summary, style: &Style) -> Vec<Line> {
-    let rows = text::examples(summary, style);
-    match rows.is_empty() {
-        true => rows,
-        false => std::iter::once(Line::of("Examples", Ink::Bold))
-            .chain(rows)
-            .collect(),
-    }
-}
-
-/// A value behind its name, which is dim.
+/// A value after its name, which is dim.
 fn named(name: &str, value: &str) -> Line {
     Line::of(format!("{name} "), Ink::Dim).with(value, Ink::Plain)
 }
 
-/// The time of a run, and the time that its load has left where that is known. Whole seconds are
-/// shown: the time that has passed is rounded down and the end up, so that both add up to the end.
+/// The time of a run, and the time that its load has left if the end is known. The elapsed time is
+/// rounded down to seconds and the end up, so that both add up to the end.
 #[must_use]
 pub fn clock(elapsed: Nanos, load_end: Option<Nanos>, style: &Style) -> Line {
     let seconds = |nanos: Nanos| nanos.0.div_ceil(1_000_000_000);
@@ -138,7 +138,7 @@ pub fn clock(elapsed: Nanos, load_end: Option<Nanos>, style: &Style) -> Line {
 #[must_use]
 pub fn title(summary: &Summary, style: &Style) -> Line {
     let info = &summary.info;
-    let target = text::foreign(&info.target, style.unicode);
+    let target = foreign(&info.target, style.unicode);
     Line::of("drumfire ", Ink::Bold)
         .with(target, Ink::Plain)
         .with(

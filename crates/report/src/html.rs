@@ -16,14 +16,13 @@ mod compare;
 mod control;
 mod data;
 mod document;
-mod grid;
 mod history;
 mod numbers;
 mod origin;
 mod program;
 mod runs;
+mod section;
 mod table;
-mod tables;
 
 pub use compare::{compare, comparison, comparison_page};
 pub use control::{control, progress};
@@ -35,6 +34,7 @@ pub use runs::{StoredRun, runs};
 use crate::figure::svg::draw;
 use crate::figure::{self, Figure, figures};
 use crate::markup::Markup;
+use crate::section::Extent;
 use crate::style::{Color, Style, Unicode};
 use crate::{Naming, calendar, secret, text};
 use drumfire_measure::Summary;
@@ -97,7 +97,13 @@ pub fn parts(summary: &Summary, origin: &Origin<'_>) -> Vec<Part> {
             .iter()
             .map(|figure| part(figure.name, |out| picture(out, figure))),
     );
-    parts.extend(tables::parts(summary));
+    // The answers and the plan have parts of their own.
+    let extent = Extent::page(naming);
+    let sections = text::Part::ALL
+        .iter()
+        .filter(|part| **part != text::Part::Verdict);
+    let sections = sections.filter_map(|part| part.section(summary, &extent));
+    parts.extend(sections.map(|section| section::part(&section)));
     parts.push(part("report", |out| whole(out, summary, naming)));
     parts.extend(origin::parts(summary, origin));
     parts.push(part("data", |out| data::print(out, &figures)));

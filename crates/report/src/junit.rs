@@ -16,7 +16,7 @@ use crate::answers::{Answer, Grade, answers, rule};
 use crate::quantity::{quantile, rate};
 use crate::remedy::{Naming, sentence};
 use crate::style::Unicode;
-use crate::text::foreign;
+use crate::untrusted::foreign;
 use crate::{calendar, secret};
 use drumfire_measure::{Summary, ThresholdResult};
 use drumfire_units::Nanos;

@@ -4,52 +4,44 @@
 //! caller writes its result. Text from outside passes [`untrusted::Untrusted`], secrets pass
 //! [`secret`]. Start reading at [`style::Style`].
 //!
-//! The formats are in three groups, by what they are made from:
+//! What a run, a comparison, a history, a capacity or a list of runs has to show is built once, as
+//! sections of typed tables and facts (`section`, `grid`). [`text`], [`html`] and [`markdown`] print
+//! sections; [`figure`] describes the pictures in the same way.
 //!
-//! - [`text`], [`json::summary`], [`csv::histogram`], [`html`], [`markdown`], [`junit`], [`hlog`],
-//!   [`github`] and the pictures ([`figure`]) take a [`Summary`](drumfire_measure::Summary) whose
-//!   books are closed; [`listing`], [`json::runs`] and [`history`] the digests of several.
-//! - [`live`], [`interval`], [`json::interval()`] and [`csv::interval`] take the intervals of a run
-//!   under way, one after the other. A caller that is late gives a merged interval and gets a
-//!   coarser line.
-//! - [`glance`] and [`text::rows`] take the books of a run under way as they would be closed now, for
-//!   a screen, and give rows whose inks it draws ([`mod@line`]).
-//! - [`outlook()`] takes a plan that was not run, and [`show`] exchanges in full.
+//! - From a finished [`Summary`](drumfire_measure::Summary): [`text`], [`html`], [`markdown`],
+//!   [`junit`], [`github`], [`json::summary`], [`csv::histogram`], [`hlog`].
+//! - From the intervals of a run, one after the other: [`live`], [`interval`], [`json::interval()`],
+//!   [`csv::interval`].
+//! - For the full screen, from a summary that was closed as if the run ended now: [`glance`],
+//!   [`text::rows`].
+//! - From stored runs: [`listing`], [`json::runs`], [`history`], [`comparison`].
+//! - From a plan before its run: [`outlook()`]; from single exchanges: [`show`].
 //!
-//! No format computes a figure. Those for people round it ([`style`] says in which letters);
-//! those for programs print it whole, in nanoseconds, bytes and shares, and only ever gain fields.
+//! No format computes a figure. Those for people round it; those for programs print it whole, in
+//! nanoseconds, bytes and shares, and only ever gain fields.
 //!
-//! A text that a server, a file or another person's plan may have chosen is escaped and masked at
-//! the last moment, in the function that prints it, so that no format depends on the care of
-//! another.
-//!
-//! A report is made in three steps that no function of this crate joins. `measure` closes the books
-//! and judges; a function here makes the bytes; the session masks the plan's secrets in them by
-//! value ([`drumfire_plan::Secrets`]) and writes them. So a format needs neither the plan's secrets nor a file to
-//! be tested, and an output is complete before any of it is written.
-//!
-//! A new format is a file with one function from a summary or a row to text or bytes. It takes its
-//! numbers as texts from `quantity`, its answers from `answers`, its remedies from [`remedy()`],
-//! and its table of steps from `step_rows`, where two formats would otherwise come to differ.
+//! Text that a server, a file or another person's plan may have chosen is masked and escaped by the
+//! function that prints it. The session masks the plan's secrets by value in the result
+//! ([`drumfire_plan::Secrets`]) and writes it, so that an output is complete before any of it is
+//! written.
 
 mod answers;
 pub mod bar;
 mod calendar;
 pub mod capacity;
 pub mod comparison;
-mod connection_facts;
 pub mod csv;
 mod excerpt;
 pub mod figure;
 pub mod github;
 pub mod glance;
+mod grid;
 pub mod history;
 pub mod hlog;
 pub mod html;
 pub mod interval;
 pub mod json;
 pub mod junit;
-mod latency_rows;
 pub mod line;
 pub mod listing;
 pub mod live;
@@ -62,9 +54,9 @@ mod quantity;
 mod remedy;
 mod request_order;
 mod request_rows;
+mod section;
 pub mod show;
 mod status;
-mod step_rows;
 pub mod style;
 mod table;
 pub mod text;

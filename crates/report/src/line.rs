@@ -224,23 +224,6 @@ fn words(prose: &str) -> Vec<&str> {
 /// Units that stay on the line of the figure before them.
 const UNITS: [&str; 9] = ["%", "ns", "µs", "us", "ms", "s", "min", "h", "MB"];
 
-/// Prints a sentence behind a label of this many columns, over as many lines as it needs.
-pub(crate) fn labelled(
-    (label, columns): (&str, usize),
-    words: &str,
-    ink: Ink,
-    style: &Style,
-    out: &mut String,
-) {
-    let lines = wrap(words, style.width().saturating_sub(columns));
-    for (at, text) in lines.into_iter().enumerate() {
-        let label = if at == 0 { label } else { "" };
-        Line::of(format!("{label:columns$}"), Ink::Bold)
-            .with(text, ink)
-            .print(style, out);
-    }
-}
-
 /// Packs items into lines of at most `columns`, with `separator` between. An item is broken only
 /// where it alone is longer than a line; an item of several inks is never broken, and is cut when
 /// it is printed.

@@ -1,26 +1,20 @@
-//! A list of runs: a row for each, with the three answers.
+//! The list of stored runs: a row for each, with the three answers.
 //!
-//! It is made from digests, so that a list of thousands reads no histogram. A run whose record
-//! can't be read keeps its row, with the word `unreadable` in the place of its figures: a list that
-//! left it out would hide the loss.
-//!
-//! [`page`] prints the list for a terminal. Its cells ([`cells`], [`labels`]) are those of the list
-//! in a browser too, which takes them as lines with inks, so that both lists have the same words
-//! and colours.
+//! Rows are made from digests, so that a list of thousands reads no histogram. A run whose record
+//! can't be read keeps its row, with the word `unreadable`.
 
-use crate::line::{Ink, Line};
-use crate::quantity::{latency, latency_at_least, share, share_of, span};
+use crate::grid::{Cell, Column, Grid, Row};
+use crate::line::Ink;
+use crate::quantity::{latency, latency_at_least, share, share_of};
 use crate::secret;
 use crate::style::{Style, Unicode};
-use crate::table::{Column, Side, Table};
-use crate::untrusted::Untrusted;
+use crate::table;
 use drumfire_measure::{Coverage, Digest, TargetState, Validity};
-use drumfire_units::rounded;
 
-/// The least number of characters of a target, which a narrow page leaves it.
+/// The minimum number of characters of a target on a narrow page.
 const TARGET_LEAST: usize = 16;
-/// The greatest number of characters of a target.
-pub(crate) const TARGET_MOST: usize = 60;
+/// The maximum number of characters of a target.
+const TARGET_MOST: usize = 60;
 
 /// A run in a list: its digest, its labels, and the facts that only the folder of runs knows.
 /// Record and labels are read apart, and either may be unreadable alone.
@@ -49,75 +43,69 @@ pub struct Labelled<'a> {
     pub note: &'a str,
 }
 
-/// The runs as a table, in the order given.
-///
-/// Where the page is narrow, targets are cut short first, since most of a list's targets begin
-/// alike, and only then columns are left out.
+/// The runs as a table on a terminal, in the given order. On a narrow page, targets are cut first,
+/// and only then columns are left out.
 #[must_use]
 pub fn page(runs: &[Listed<'_>], style: &Style) -> String {
-    let width = style.width();
-    let whole = table(runs, style, TARGET_MOST).lines(usize::MAX);
-    let widest = whole.iter().map(Line::width).max().unwrap_or(0);
+    let lines = |room, width| table::lines(&grid(runs, room), Some("id"), width, style);
+    let whole = lines(TARGET_MOST, usize::MAX).into_iter();
+    let widest = whole.map(|line| line.width()).max().unwrap_or(0);
     let targets = runs.iter().filter_map(|run| run.run.ok());
     let longest = targets.map(|run| run.target.chars().count()).max();
     let longest = longest.unwrap_or(0).min(TARGET_MOST);
-    let room = longest.saturating_sub(widest.saturating_sub(width));
+    let room = longest.saturating_sub(widest.saturating_sub(style.width()));
     let mut out = String::new();
-    for line in table(runs, style, room.max(TARGET_LEAST)).lines(width) {
+    for line in lines(room.max(TARGET_LEAST), style.width()) {
         line.print(style, &mut out);
     }
     out
 }
 
-/// The whole table, with `room` for each target. The answers stay whatever gives way, for they are
-/// what a list is read for; the id stays since commands need it.
-fn table(runs: &[Listed<'_>], style: &Style, room: usize) -> Table {
-    let words = |heading, dispensable| Column {
-        heading,
-        side: Side::Left,
-        dispensable,
-    };
-    let mut table = Table::new([
-        Column::names("id"),
-        words("began", 4),
+/// The table of the whole list, for a page in a browser.
+pub(crate) fn whole(runs: &[Listed<'_>]) -> Grid {
+    grid(runs, TARGET_MOST)
+}
+
+/// The table, with `room` characters for each target. The answers stay, since a list is read for
+/// them; the id stays, since commands need it.
+fn grid(runs: &[Listed<'_>], room: usize) -> Grid {
+    let columns = vec![
+        Column::words("id", 0),
+        Column::words("began", 4),
         Column::numbers("lasted", 8),
-        words("target", 2),
-        words("run", 0),
-        words("load", 1),
-        words("answers", 1),
-        words("rules", 3),
+        Column::words("target", 2),
+        Column::words("run", 0),
+        Column::words("load", 1),
+        Column::words("answers", 1),
+        Column::words("rules", 3),
         Column::numbers("exit", 6),
         Column::numbers("rate", 7),
         Column::numbers("failed", 3),
         Column::numbers("p99", 5),
-        words("tags", 7),
-    ]);
-    for listed in runs {
-        let mut row = vec![
-            Line::of(Untrusted::new(listed.id).escaped(style.unicode), Ink::Bold),
-            Line::plain(listed.began),
+        Column::words("tags", 7),
+    ];
+    let rows = runs.iter().map(|listed| {
+        let mut cells = vec![
+            Cell::new(listed.id).inked(Ink::Bold),
+            Cell::new(listed.began),
         ];
         match listed.run {
-            Ok(run) => row.extend(cells(run, listed.exit, style, room)),
+            Ok(run) => cells.extend(figures(run, listed.exit, room)),
             Err(_) => {
-                row.extend([Line::new(), Line::new()]);
-                row.push(Line::of("unreadable", Ink::Bad));
-                row.extend(std::iter::repeat_n(Line::new(), 7));
+                let unreadable = Cell::new("unreadable").inked(Ink::Bad);
+                let empty = || std::iter::repeat_with(|| Cell::new(""));
+                cells.extend(empty().take(2).chain([unreadable]).chain(empty().take(7)));
             }
         }
-        row.push(labels(listed, style));
-        table.row(row);
-    }
-    table
+        cells.push(labels(listed));
+        Row::from(cells)
+    });
+    Grid::new(columns, rows)
 }
 
-/// The cells of a run's figures, from its length to its p99: those of the columns between `began`
-/// and `tags`. A run without an end is `cut off`, whatever its figures say of it, since its books
-/// were closed where its log ends; one that was resumed and came to its end has its answer.
-pub(crate) fn cells(run: &Digest, exit: Option<u8>, style: &Style, room: usize) -> [Line; 10] {
-    let unicode = style.unicode;
-    let (tick, cross) = (style.glyph("✓", "+"), style.glyph("✗", "x"));
-    let target = target(&secret::url(&run.target), room, style);
+/// The cells of a run's figures, from its length to its p99. A run without an end is `cut off`,
+/// whatever its figures are, since its log ends early; a run that was resumed has its answer.
+fn figures(run: &Digest, exit: Option<u8>, room: usize) -> [Cell; 10] {
     let (word, ink) = match (run.coverage.has_end(), run.validity) {
         (false, _) => ("cut off", Ink::Warn),
         (true, Validity::Valid) => ("valid", Ink::Good),
@@ -125,12 +113,12 @@ pub(crate) fn cells(run: &Digest, exit: Option<u8>, style: &Style, room: usize) 
         (true, Validity::Invalid) => ("invalid", Ink::Bad),
     };
     let validity = match run.coverage {
-        Coverage::Resumed => Line::of(format!("{word} (resumed)"), ink),
-        Coverage::Whole | Coverage::Begun => Line::of(word, ink),
+        Coverage::Resumed => format!("{word} (resumed)"),
+        Coverage::Whole | Coverage::Begun => word.to_owned(),
     };
     let load = match run.load_kept {
-        true => Line::of("kept", Ink::Good),
-        false => Line::of(format!("{} sent", share_of(run.sent_share)), Ink::Bad),
+        true => Cell::new("kept").inked(Ink::Good),
+        false => Cell::new(format!("{} sent", share_of(run.sent_share))).inked(Ink::Bad),
     };
     let state = match run.target_state {
         TargetState::Ok => Ink::Good,
@@ -139,86 +127,73 @@ pub(crate) fn cells(run: &Digest, exit: Option<u8>, style: &Style, room: usize) 
         TargetState::Failed => Ink::Bad,
     };
     let rules = match (run.thresholds_failed, run.thresholds) {
-        (_, 0) => Line::new(),
-        (0, all) => Line::of(format!("{tick} {all}"), Ink::Good),
-        (failed, all) => Line::of(format!("{cross} {failed} of {all}"), Ink::Bad),
+        (_, 0) => Cell::new(""),
+        (0, all) => Cell::new(format!("✓ {all}")).inked(Ink::Good),
+        (failed, all) => Cell::new(format!("✗ {failed} of {all}")).inked(Ink::Bad),
     };
     let failed = match run.failed {
-        0 => Line::of("0 %", Ink::Dim),
-        failed => Line::of(share(failed, run.requests), Ink::Bad),
+        0 => Cell::new("0 %").inked(Ink::Dim),
+        failed => Cell::new(share(failed, run.requests)).inked(Ink::Bad),
     };
-    let p99 = match run.latency.p99 {
-        None => String::new(),
-        Some(p99) if p99.is_at_least => latency_at_least(p99.time, unicode),
-        Some(p99) => latency(p99.time, unicode),
-    };
+    let p99 = run.latency.p99.map(|p99| match p99.is_at_least {
+        true => latency_at_least(p99.time, Unicode::On),
+        false => latency(p99.time, Unicode::On),
+    });
     [
-        Line::plain(span(run.duration, unicode)),
-        Line::plain(target),
-        validity,
+        Cell::span(run.duration),
+        Cell::foreign(target(&secret::url(&run.target), room)),
+        Cell::new(validity).inked(ink),
         load,
-        Line::of(run.target_state.name(), state),
+        Cell::new(run.target_state.name()).inked(state),
         rules,
-        Line::plain(exit.map_or_else(String::new, |code| code.to_string())),
-        Line::plain(rounded::rate(run.achieved_per_s)),
+        Cell::new(exit.map_or_else(String::new, |code| code.to_string())),
+        Cell::rate(run.achieved_per_s),
         failed,
-        Line::plain(p99),
+        Cell::new(p99.unwrap_or_default()),
     ]
 }
 
-/// A target, escaped, of at most `room` characters, which is at least 3. Targets of a list differ in
-/// their ends most often: where there is no room, the scheme goes first and then the middle. The cut
-/// is made before the text is escaped, so that an escape is never halved.
-fn target(url: &str, room: usize, style: &Style) -> String {
-    let shown = |text: &str| Untrusted::new(text).escaped(style.unicode);
+/// A target of at most `room` characters, which is at least 3. The scheme is cut first and then the
+/// middle, since targets differ most often in their ends.
+fn target(url: &str, room: usize) -> String {
     if url.chars().count() <= room {
-        return shown(url);
+        return url.to_owned();
     }
     let bare = url.split_once("://").map_or(url, |(_, bare)| bare);
     let length = bare.chars().count();
     if length <= room {
-        return shown(bare);
+        return bare.to_owned();
     }
-    let (mark, width) = match style.unicode {
-        Unicode::On => ("…", 1),
-        Unicode::Off => ("..", 2),
-    };
-    let head = (room - width) / 3;
-    let tail = room - width - head;
-    let begin: String = bare.chars().take(head).collect();
-    let end: String = bare.chars().skip(length - tail).collect();
-    format!("{}{mark}{}", shown(&begin), shown(&end))
+    let head = (room - 1) / 3;
+    let begin = bare.chars().take(head);
+    let end = bare.chars().skip(length - (room - 1 - head));
+    begin.chain(['…']).chain(end).collect()
 }
 
-/// Tags, and the note in brackets. Labels are read apart from the record, and either may be lost
-/// alone.
-pub(crate) fn labels(listed: &Listed<'_>, style: &Style) -> Line {
-    let shown = |text: &str| Untrusted::new(text).escaped(style.unicode);
-    let mut words = Vec::new();
-    match listed.labels {
-        Ok(labels) => {
-            words.extend(labels.tags.iter().map(|tag| shown(tag)));
-            if !labels.note.is_empty() {
-                words.push(format!("({})", shown(&labels.note.replace('\n', " "))));
-            }
-        }
-        Err(_) => words.push("(labels unreadable)".to_owned()),
-    }
-    Line::plain(words.join(" "))
+/// The tags, and the note in brackets. Labels are read separately from the record.
+fn labels(listed: &Listed<'_>) -> Cell {
+    let Ok(labels) = listed.labels else {
+        return Cell::new("(labels unreadable)");
+    };
+    let note = labels.note.replace('\n', " ");
+    let note = (!note.is_empty()).then(|| format!("({note})"));
+    let words: Vec<String> = labels.tags.iter().cloned().chain(note).collect();
+    Cell::new(words.join(" "))
+}
+
+/// The tags alone.
+pub(crate) fn tags(listed: &Listed<'_>) -> Cell {
+    let tags = listed.labels.map_or(&[][..], |labels| labels.tags);
+    Cell::new(tags.join(" "))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::style::Color;
 
-    /// The scheme is the same in most rows, and the path's end is what differs.
     #[test]
     fn a_target_is_cut_where_it_says_least() {
-        let target = |room, unicode| {
-            let style = Style::new(80, Color::Off, unicode);
-            target("http://127.0.0.1:8080/orders?delay=30ms", room, &style)
-        };
+        let target = |room| target("http://127.0.0.1:8080/orders?delay=30ms", room);
         for (room, shown) in [
             (39, "http://127.0.0.1:8080/orders?delay=30ms"),
             (38, "127.0.0.1:8080/orders?delay=30ms"),
@@ -227,10 +202,10 @@ mod tests {
             (16, "127.0…delay=30ms"),
             (3, "…ms"),
         ] {
-            assert_eq!(target(room, Unicode::On), shown);
+            assert_eq!(target(room), shown);
         }
-        assert_eq!(target(16, Unicode::Off), "127...delay=30ms");
-        let hostile = super::target("http://h/\u{1b}[2J/abcdefghijkl", 12, &Style::default());
-        assert_eq!(hostile, "h/\\x1b…efghijkl");
+        let hostile = Cell::foreign(super::target("http://h/\u{1b}[2J/abcdefghijkl", 12));
+        assert_eq!(hostile.text(Unicode::On), "h/\\x1b…efghijkl");
+        assert_eq!(hostile.text(Unicode::Off), "h/\\x1b~efghijkl");
     }
 }

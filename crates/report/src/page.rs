@@ -1,16 +1,12 @@
-//! The page: parts under each other, each with its label in a gutter.
-//!
-//! A printer of `text/` is given the page and appends to it with [`Page::part`] (rows beside a
-//! label), [`Page::items`] (short texts that are packed into lines) or [`Page::block`] (a heading,
-//! and rows of the full width), in the order in which a reader needs them. A part without rows
-//! prints no label, so that no printer has to ask first whether there is anything to say.
-//! [`Page::finish`] gives the text, [`Page::into_rows`] the same as rows with their inks.
+//! A page of text: rows behind labels in a gutter, and rows of the full width.
 //!
 //! Every row is cut to the page's width when it is appended. Rows that must not be cut are wrapped
-//! before, to [`Page::room`] under a label and to [`Page::block_room`] in a block.
+//! before, to [`Page::room`] beside a label and to [`Page::block_room`] in a block.
 
 use crate::line::{Ink, Line, flow, wrap};
+use crate::quantity::in_letters;
 use crate::style::Style;
+use crate::untrusted::Untrusted;
 
 /// The choice between a page of numbers and one whose parts are explained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,7 +139,9 @@ impl<'a> Page<'a> {
 
     /// A dim sentence under the part above.
     pub(crate) fn aside(&mut self, sentence: &str) {
-        for text in wrap(sentence, self.block_room()) {
+        let sentence = in_letters(sentence, self.style.unicode);
+        let sentence = Untrusted::new(&sentence).escaped(self.style.unicode);
+        for text in wrap(&sentence, self.block_room()) {
             let mut line = Line::new();
             line.space(INDENT);
             line.push(text, Ink::Dim);

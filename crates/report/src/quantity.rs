@@ -56,14 +56,29 @@ pub(crate) fn latency_f64(nanos: f64, unicode: Unicode) -> String {
     in_letters(&rounded::time(nanos), unicode)
 }
 
-/// A text with figures of our own, in letters that the terminal shows. Texts of others are escaped
-/// instead ([`crate::untrusted`]).
+/// A text of this program in the letters that the terminal shows. Foreign texts are escaped instead
+/// ([`crate::untrusted`]).
 pub(crate) fn in_letters(text: &str, unicode: Unicode) -> String {
     match unicode {
         Unicode::On => text.to_owned(),
         Unicode::Off => {
-            let text = text.replace('µ', "u").replace('≥', ">=");
-            text.replace('≤', "<=")
+            let mut text = text.replace(" · ", ", ");
+            for (letter, plain) in [
+                ('µ', "u"),
+                ('≥', ">="),
+                ('≤', "<="),
+                ('×', "x"),
+                ('±', "+-"),
+                ('−', "-"),
+                ('–', "-"),
+                ('…', "~"),
+                ('→', "->"),
+                ('✓', "+"),
+                ('✗', "x"),
+            ] {
+                text = text.replace(letter, plain);
+            }
+            text
         }
     }
 }

@@ -1,198 +1,306 @@
-//! Columns that line up, and give way one by one when the page is narrow.
-//!
-//! Cells are lines with their ink; a column is as wide as its widest cell. Where the page is too
-//! narrow the column with the highest number is left out first, as a whole: a cell that is cut
-//! could be taken for another number. A column whose number is 0 always stays, so that the sum of
-//! those must fit into the narrowest page; names are clipped by the caller for that.
-//!
-//! [`Table::new`] takes the columns, [`Table::row`] a row at a time, and [`Table::lines`] consumes
-//! the table.
+//! A table on a terminal: columns that line up, and give way one by one if the page is narrow.
 
-use crate::line::{Ink, Line};
-
-/// The side on which a column's cells line up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
-    /// Words.
-    Left,
-    /// Numbers.
-    Right,
-}
-
-/// One column: its heading, its side, and the order in which it gives way.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Column {
-    /// The heading; may be empty.
-    pub(crate) heading: &'static str,
-    /// The side on which cells line up.
-    pub(crate) side: Side,
-    /// The column with the highest number is the first to give way; 0 stays.
-    pub(crate) dispensable: u8,
-}
-
-impl Column {
-    /// The first column: names, which always stay. Its heading is the table's own.
-    pub(crate) const fn names(heading: &'static str) -> Self {
-        Self {
-            heading,
-            side: Side::Left,
-            dispensable: 0,
-        }
-    }
-
-    /// A column of numbers.
-    pub(crate) const fn numbers(heading: &'static str, dispensable: u8) -> Self {
-        Self {
-            heading,
-            side: Side::Right,
-            dispensable,
-        }
-    }
-}
-
-/// A table in the making. Every row has a cell for each column, in the order of the columns; an empty
-/// line stands for a figure that is not known.
-#[derive(Debug)]
-pub(crate) struct Table {
-    columns: Vec<Column>,
-    rows: Vec<Vec<Line>>,
-}
+use crate::bar::bar;
+use crate::grid::{Cell, Column, Grid, Kind, Row};
+use crate::line::{Ink, Line, wrap};
+use crate::style::Style;
+use unicode_width::UnicodeWidthStr as _;
 
 /// The widest gap between columns.
 const GAP: usize = 2;
+/// The maximum width of a name in a table with headings.
+const NAME_MAX: usize = 40;
+/// The minimum width of a column of bars. Other columns give way first.
+const BAR_MIN: usize = 20;
 
-impl Table {
-    /// A table without rows.
-    pub(crate) fn new(columns: impl Into<Vec<Column>>) -> Self {
-        Self {
-            columns: columns.into(),
-            rows: Vec::new(),
+/// The lines of a table, each at most `width` wide if dropping columns can make it so. With a
+/// title, there is a line of headings. The title is the heading of the names of rows.
+///
+/// Names take at most a third of the width, or half of it in a list without headings. Gaps shrink
+/// before a column is dropped.
+pub(crate) fn lines(grid: &Grid, title: Option<&str>, width: usize, style: &Style) -> Vec<Line> {
+    let name_max = match title {
+        Some(_) => (width / 3).min(NAME_MAX),
+        None => width / 2,
+    };
+    let mut rows: Vec<Vec<Line>> = Vec::new();
+    rows.extend(title.map(|title| {
+        let heads = grid.columns.iter().enumerate();
+        let heads = heads.map(|(at, column)| match (at, column.kind) {
+            (0, Kind::Names) => Line::of(title, Ink::Bold),
+            (0, _) if column.heading.is_empty() => Line::of(title, Ink::Bold),
+            (0, _) => Line::of(column.heading, Ink::Bold),
+            _ => Line::of(column.heading, Ink::Dim),
+        });
+        heads.collect()
+    }));
+    let heads = rows.len();
+    let line = |cell: &Cell| cell.line(style.unicode);
+    rows.extend(
+        grid.rows
+            .iter()
+            .map(|row| row.cells.iter().map(line).collect()),
+    );
+    for (at, column) in grid.columns.iter().enumerate() {
+        if column.kind == Kind::Names {
+            cut_names(&mut rows[heads..], at, name_max, style);
         }
     }
-
-    /// Adds a row: one cell for each column.
-    pub(crate) fn row(&mut self, cells: Vec<Line>) {
-        debug_assert_eq!(cells.len(), self.columns.len(), "a cell for each column");
-        self.rows.push(cells);
-    }
-
-    /// The lines, each at most `width` wide if dropping columns can make it so. There is a line of
-    /// headings where a column has one; the first heading is the table's own label. Gaps shrink
-    /// before a column goes.
-    pub(crate) fn lines(mut self, width: usize) -> Vec<Line> {
-        if self.columns.iter().any(|column| !column.heading.is_empty()) {
-            let inks = [Ink::Bold].into_iter().chain(std::iter::repeat(Ink::Dim));
-            let headings = self.columns.iter().zip(inks);
-            let headings = headings.map(|(column, ink)| Line::of(column.heading, ink));
-            self.rows.insert(0, headings.collect());
+    let layout = Layout::new(grid, &rows, width);
+    let mut out = Vec::new();
+    for (number, cells) in rows.into_iter().enumerate() {
+        match number.checked_sub(heads).map(|number| &grid.rows[number]) {
+            Some(row) if row.is_below => out.extend(layout.below(&cells, style)),
+            row => out.extend(layout.row(row, cells, style)),
         }
-        let mut widths = self.widths();
-        while total(&widths, 1) > width && self.drop_one() {
-            widths = self.widths();
-        }
-        let gap = (1..=GAP)
-            .rev()
-            .find(|&gap| total(&widths, gap) <= width)
-            .unwrap_or(1);
-        let columns = &self.columns;
-        let rows = self.rows.into_iter();
-        rows.map(|row| row_line(row, columns, &widths, gap))
-            .collect()
     }
+    out
+}
 
-    /// Each column's width: that of its widest cell.
-    fn widths(&self) -> Vec<usize> {
-        let widest = |at: usize| self.rows.iter().map(|row| row[at].width()).max();
-        (0..self.columns.len())
-            .map(|at| widest(at).unwrap_or(0))
-            .collect()
-    }
+/// The columns that fit, with their widths and places.
+struct Layout<'a> {
+    grid: &'a Grid,
+    /// The numbers of the columns that are shown.
+    shown: Vec<usize>,
+    /// The width of each column of the grid.
+    widths: Vec<usize>,
+    gap: usize,
+    /// The width of the page.
+    width: usize,
+}
 
-    /// Drops the most dispensable column; returns `false` when none may go.
-    fn drop_one(&mut self) -> bool {
-        let candidates = self.columns.iter().enumerate();
-        let found = candidates
-            .filter(|(_, column)| column.dispensable > 0)
-            .max_by_key(|(_, column)| column.dispensable);
-        let Some((at, _)) = found else {
-            return false;
+impl<'a> Layout<'a> {
+    fn new(grid: &'a Grid, rows: &[Vec<Line>], width: usize) -> Self {
+        // Rows that are printed as text don't widen columns.
+        let heads = rows.len() - grid.rows.len();
+        let whole = (0..rows.len()).filter(|at| *at < heads || !grid.rows[at - heads].is_below);
+        let whole: Vec<&Vec<Line>> = whole.map(|at| &rows[at]).collect();
+        let widths = grid.columns.iter().enumerate().map(|(at, column)| {
+            let widest = whole.iter().map(|row| row[at].width()).max().unwrap_or(0);
+            match column.kind {
+                Kind::Prose => 0,
+                Kind::Bars(_) => BAR_MIN,
+                _ => widest,
+            }
+        });
+        let mut layout = Self {
+            grid,
+            shown: (0..grid.columns.len()).collect(),
+            widths: widths.collect(),
+            gap: 1,
+            width,
         };
-        self.columns.remove(at);
-        for row in &mut self.rows {
-            row.remove(at);
+        while layout.total() > width && layout.drop_one() {}
+        layout.gap = GAP;
+        if layout.total() > width {
+            layout.gap = 1;
         }
-        true
+        let others = layout.total().saturating_sub(BAR_MIN);
+        for (at, column) in grid.columns.iter().enumerate() {
+            if let Kind::Bars(most) = column.kind {
+                layout.widths[at] = width.saturating_sub(others).min(most);
+            }
+        }
+        layout
     }
-}
 
-/// The width of columns together, with `gap` between them.
-fn total(widths: &[usize], gap: usize) -> usize {
-    widths.iter().sum::<usize>() + gap * widths.len().saturating_sub(1)
-}
+    /// The width of the shown columns, without prose.
+    fn total(&self) -> usize {
+        let fixed = self
+            .shown
+            .iter()
+            .filter(|at| self.column(**at).kind != Kind::Prose);
+        let widths: Vec<usize> = fixed.map(|at| self.widths[*at]).collect();
+        widths.iter().sum::<usize>() + self.gap * widths.len().saturating_sub(1)
+    }
 
-/// The cells of one row, each padded to its column.
-fn row_line(row: Vec<Line>, columns: &[Column], widths: &[usize], gap: usize) -> Line {
-    let mut line = Line::new();
-    for (at, cell) in row.into_iter().enumerate() {
-        let padding = widths[at] - cell.width();
-        line.space(if at > 0 { gap } else { 0 });
-        match columns[at].side {
-            Side::Right => {
+    fn column(&self, at: usize) -> &'a Column {
+        &self.grid.columns[at]
+    }
+
+    /// Drops the most dispensable column; `false` if all columns must stay.
+    fn drop_one(&mut self) -> bool {
+        let candidates = self.shown.iter().enumerate();
+        let candidates = candidates.map(|(place, at)| (place, self.column(*at).dispensable));
+        let found = candidates
+            .filter(|(_, rank)| *rank > 0)
+            .max_by_key(|(_, rank)| *rank);
+        found.map(|(place, _)| self.shown.remove(place)).is_some()
+    }
+
+    /// The lines of a row. Prose stands beside the other cells if it fits, else below them.
+    fn row(&self, row: Option<&Row>, mut cells: Vec<Line>, style: &Style) -> Vec<Line> {
+        let mut line = Line::new();
+        let mut more = Vec::new();
+        for (number, at) in self.shown.iter().copied().enumerate() {
+            let column = self.column(at);
+            let mut cell = std::mem::take(&mut cells[at]);
+            let gap = if number > 0 { self.gap } else { 0 };
+            if column.kind == Kind::Prose && line.width() + gap + cell.width() > self.width {
+                more = self.below(&[cell], style);
+                continue;
+            }
+            if let Some((part, whole)) = row.and_then(|row| row.cells[at].as_bar()) {
+                cell = Line::of(bar(part, whole, self.widths[at], style), row_ink(row, at));
+            }
+            let padding = self.widths[at].saturating_sub(cell.width());
+            line.space(gap);
+            if column.kind == Kind::Numbers {
                 line.space(padding);
-                line.append(cell);
             }
-            Side::Left => {
-                line.append(cell);
-                if at + 1 < widths.len() {
-                    line.space(padding);
-                }
+            line.append(cell);
+            if column.kind != Kind::Numbers && number + 1 < self.shown.len() {
+                line.space(padding);
             }
         }
+        std::iter::once(line).chain(more).collect()
     }
-    line
+
+    /// The cells of a row that belongs to the row above, as a text that is indented to the column
+    /// before the prose. The indent takes at most half of the width.
+    fn below(&self, cells: &[Line], style: &Style) -> Vec<Line> {
+        let before = self.shown.iter().rev().skip(2);
+        let before: usize = before.map(|at| self.widths[*at] + self.gap).sum();
+        let indent = before.min(self.width / 2);
+        let ink = cells.last().and_then(|cell| cell.pieces().next());
+        let ink = ink.map_or(Ink::Plain, |(_, ink)| ink);
+        let texts = cells.iter().map(Line::text).filter(|text| !text.is_empty());
+        let texts: Vec<String> = texts.collect();
+        let text = texts.join(style.glyph(" × ", " x "));
+        let arrow = style.glyph("→ ", "-> ");
+        let (mark, text) = match text.strip_prefix(arrow) {
+            Some(text) => (arrow, text),
+            None => ("", &*text),
+        };
+        let blank = " ".repeat(mark.width());
+        let rows = wrap(text, self.width.saturating_sub(indent + mark.width()));
+        let rows = rows.into_iter().enumerate().map(|(number, text)| {
+            let mut line = Line::new();
+            line.space(indent);
+            line.push(if number == 0 { mark } else { &blank }, ink);
+            line.with(text, ink)
+        });
+        rows.collect()
+    }
+}
+
+/// The ink of a cell.
+fn row_ink(row: Option<&Row>, at: usize) -> Ink {
+    row.map_or(Ink::Plain, |row| row.cells[at].ink)
+}
+
+/// Cuts the names in a column. Names are often URLs that differ in their last parts: they lose the
+/// beginning that all of them share, and long ones their middle. Two names may be equal then; JSON
+/// has the whole.
+fn cut_names(rows: &mut [Vec<Line>], at: usize, columns: usize, style: &Style) {
+    let mark = style.glyph("…", "~");
+    let names: Vec<String> = rows.iter().map(|row| row[at].text()).collect();
+    if names.iter().all(|name| name.width() <= columns) {
+        return;
+    }
+    let first = names.first().map(String::as_str).unwrap_or_default();
+    let common = names.iter().fold(first, |common, name| {
+        let pairs = common.char_indices().zip(name.chars());
+        let same = pairs.take_while(|((_, a), b)| a == b).last();
+        &common[..same.map_or(0, |((at, a), _)| at + a.len_utf8())]
+    });
+    let common = common.rfind('/').unwrap_or(0);
+    for (row, name) in rows.iter_mut().zip(&names) {
+        let ink = row[at].pieces().next().map_or(Ink::Plain, |(_, ink)| ink);
+        let name = match common {
+            0 => cut(name, columns, mark),
+            common => cut(&format!("{mark}{}", &name[common..]), columns, mark),
+        };
+        row[at] = Line::of(name, ink);
+    }
+}
+
+/// A text of at most this many columns, whose middle gives way. A third of the room is for the
+/// beginning.
+fn cut(text: &str, columns: usize, mark: &str) -> String {
+    if text.width() <= columns {
+        return text.to_owned();
+    }
+    let room = columns.saturating_sub(mark.width());
+    let mut head = Line::plain(text);
+    head.clip(room / 3 + mark.width(), mark);
+    let tail_room = columns.saturating_sub(head.width());
+    let mut tail = text;
+    while tail.width() > tail_room {
+        let mut chars = tail.chars();
+        chars.next();
+        tail = chars.as_str();
+    }
+    format!("{}{tail}", head.text())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::style::Style;
+    use crate::style::{Color, Unicode};
 
-    fn table() -> Table {
-        let column = |heading, side, dispensable| Column {
-            heading,
-            side,
-            dispensable,
-        };
-        let mut table = Table::new([
-            column("name", Side::Left, 0),
-            column("p50", Side::Right, 1),
-            column("p95", Side::Right, 2),
-        ]);
-        table.row(["response", "1.23ms", "12.3ms"].map(Line::plain).to_vec());
-        table.row(["lag", "9µs", "–"].map(Line::plain).to_vec());
-        table
-    }
-
-    fn shown(width: usize) -> String {
+    fn shown(grid: &Grid, width: usize) -> String {
         let mut out = String::new();
-        for line in table().lines(width) {
+        for line in lines(grid, Some("name"), width, &Style::default()) {
             line.print(&Style::default(), &mut out);
         }
         out
     }
 
+    fn table() -> Grid {
+        let columns = vec![
+            Column::words("", 0),
+            Column::numbers("p50", 1),
+            Column::numbers("p95", 2),
+        ];
+        let rows = [["response", "1.23ms", "12.3ms"], ["lag", "9µs", "–"]];
+        Grid::new(columns, rows.map(|row| row.map(Cell::new).to_vec().into()))
+    }
+
     #[test]
     fn cells_line_up() {
         assert_eq!(
-            shown(40),
+            shown(&table(), 40),
             "name         p50     p95\nresponse  1.23ms  12.3ms\nlag          9µs       –\n"
         );
     }
 
     #[test]
     fn gaps_shrink_before_columns_go() {
-        assert!(shown(22).starts_with("name        p50    p95\n"));
-        assert!(shown(21).starts_with("name         p50\n"));
-        assert!(shown(3).starts_with("name\n"));
+        assert!(shown(&table(), 22).starts_with("name        p50    p95\n"));
+        assert!(shown(&table(), 21).starts_with("name         p50\n"));
+        assert!(shown(&table(), 3).starts_with("name\n"));
+    }
+
+    /// A sentence stands beside its row if it fits, and else below it, with the rows that belong to
+    /// it.
+    #[test]
+    fn prose_is_never_cut() {
+        let columns = vec![
+            Column::numbers("", 0),
+            Column::words("", 0),
+            Column::prose(""),
+        ];
+        let row = |texts: [&str; 3]| texts.map(Cell::new).to_vec();
+        let rows = [
+            row(["12", "refused", "a short text"]).into(),
+            row(["1", "reset", "a text of many words"]).into(),
+            Row::below(row(["", "", "→ a remedy of words"])),
+        ];
+        let style = Style::new(40, Color::Off, Unicode::On);
+        let shown = lines(&Grid::new(columns, rows), None, 26, &style);
+        let shown: Vec<String> = shown
+            .iter()
+            .map(|line| line.text().trim_end().to_owned())
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                "12  refused  a short text",
+                " 1  reset",
+                "    a text of many words",
+                "    → a remedy of words",
+            ]
+        );
     }
 }

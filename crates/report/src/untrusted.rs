@@ -8,11 +8,19 @@
 //! [`drumfire_plan::Secrets`] first, for an escaped secret is harder to recognize.
 
 use crate::style::Unicode;
-use drumfire_plan::{escaped_lines, push_escape};
+use drumfire_plan::{escaped_lines, push_escape, secret};
 use std::borrow::Cow;
 use std::fmt;
 
 pub use drumfire_plan::is_dangerous;
+
+/// The maximum number of characters of a foreign text: one message must not fill a page.
+const FOREIGN_MAX: usize = 300;
+
+/// A foreign text, cut, without secrets in URLs and headers, and without what acts on a terminal.
+pub(crate) fn foreign(text: &str, unicode: Unicode) -> String {
+    Untrusted::new(&secret::setting("", text)).escaped_up_to(FOREIGN_MAX, unicode)
+}
 
 /// Text that a server, a certificate or a file supplied.
 ///

@@ -89,7 +89,12 @@ impl View {
             Self::Overview | Self::Latency => Vec::new(),
             Self::Steps => {
                 let table = glance::steps(summary, order, filter, style);
-                let groups = text(&[Part::Pools, Part::Stages, Part::Scenarios]);
+                let groups = text(&[
+                    Part::Pools,
+                    Part::Iterations,
+                    Part::Stages,
+                    Part::Scenarios,
+                ]);
                 vec![Tile::Table(table), groups]
             }
             Self::Errors => {

@@ -6,7 +6,7 @@ use crate::style::Unicode;
 use drumfire_capacity::{Finding, Trend, Why};
 use drumfire_units::Nanos;
 
-/// The sentence of an answer that is none, with the rates that steps kept and missed.
+/// The sentence of a missing answer, with the rates that steps kept and missed.
 pub(super) fn sentence(finding: &Finding, why: &Why, [kept, missed]: [Option<f64>; 2]) -> String {
     match why {
         Why::Ended => format!("no answer yet: {}", steps(kept, missed)),
@@ -29,7 +29,7 @@ pub(super) fn sentence(finding: &Finding, why: &Why, [kept, missed]: [Option<f64
     }
 }
 
-/// What steps of a few seconds have shown.
+/// The rates that were kept and missed for a few seconds.
 fn steps(kept: Option<f64>, missed: Option<f64>) -> String {
     match (kept, missed) {
         (Some(kept), Some(missed)) => format!(
@@ -89,6 +89,7 @@ pub(super) fn words(finding: &Finding, why: &Why) -> String {
     }
 }
 
+/// The words for a search that was too short, with the time that it needs.
 fn too_short(objective: &str, rate: f64, requests: f64, gap: Option<f64>, seconds: f64) -> String {
     let needed = time(seconds);
     match gap {

@@ -1,6 +1,6 @@
 //! The differences of plans in words.
 
-use crate::style::{Style, Unicode};
+use crate::style::Unicode;
 use crate::untrusted::Untrusted;
 use drumfire_compare::Difference;
 
@@ -10,12 +10,8 @@ const NAMED_MAX: usize = 8;
 const VALUE_MAX: usize = 40;
 
 /// The differences in a sentence; `None` without any.
-pub(super) fn sentence(differences: &[Difference], style: &Style) -> Option<String> {
-    let mut named: Vec<String> = differences
-        .iter()
-        .take(NAMED_MAX)
-        .map(|difference| words(difference, style.unicode))
-        .collect();
+pub(super) fn sentence(differences: &[Difference]) -> Option<String> {
+    let mut named: Vec<String> = differences.iter().take(NAMED_MAX).map(words).collect();
     if differences.len() > NAMED_MAX {
         named.push(format!("{} more", differences.len() - NAMED_MAX));
     }
@@ -23,25 +19,27 @@ pub(super) fn sentence(differences: &[Difference], style: &Style) -> Option<Stri
 }
 
 /// The fact, and its value on either side: `keep-alive (on, off)`.
-fn words(difference: &Difference, unicode: Unicode) -> String {
+fn words(difference: &Difference) -> String {
     let side = |values: &Vec<String>| {
-        let shown = values.iter().map(|value| shown(value, unicode));
+        let shown = values.iter().map(|value| shown(value));
         shown.collect::<Vec<_>>().join(" or ")
     };
     let [base, candidate] = [0, 1].map(|at: usize| side(&difference.values[at]));
-    format!("{} ({base}, {candidate})", name(&difference.key, unicode))
+    format!("{} ({base}, {candidate})", name(&difference.key))
 }
-fn shown(value: &str, unicode: Unicode) -> String {
+
+/// A value, cut; `on` and `off` for a switch.
+fn shown(value: &str) -> String {
     match value {
         "yes" => "on".to_owned(),
         "no" => "off".to_owned(),
-        value => Untrusted::new(value).escaped_up_to(VALUE_MAX, unicode),
+        value => Untrusted::new(value).escaped_up_to(VALUE_MAX, Unicode::On),
     }
 }
 
 /// The name of a setting for a reader; one without a name has its key.
-fn name(key: &str, unicode: Unicode) -> String {
-    let shown = |text: &str| Untrusted::new(text).escaped_up_to(VALUE_MAX, unicode);
+fn name(key: &str) -> String {
+    let shown = |text: &str| Untrusted::new(text).escaped_up_to(VALUE_MAX, Unicode::On);
     // The name of a pool may have points, and a key of a request has one.
     let (pool, own) = match key.strip_prefix("pools.") {
         None => (None, key),
@@ -66,7 +64,7 @@ fn name(key: &str, unicode: Unicode) -> String {
     }
 }
 
-/// The part of a key of a request behind its number.
+/// The part of a request's key after its number.
 fn last(own: &str) -> &str {
     match own.strip_prefix("requests[") {
         Some(rest) => rest.split_once("].").map_or(own, |(_, last)| last),
@@ -74,11 +72,12 @@ fn last(own: &str) -> &str {
     }
 }
 
+/// The number of a request, from its key after the bracket.
 fn number(rest: &str) -> Option<u64> {
     rest.split_once(']')?.0.parse().ok()
 }
 
-/// The words for a setting whose key is none.
+/// The words for a setting whose key is no word.
 fn word(key: &str) -> Option<&'static str> {
     Some(match key {
         "path" => "path",
@@ -115,7 +114,7 @@ fn word(key: &str) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Unicode, name};
+    use super::name;
 
     #[test]
     fn settings_have_names() {
@@ -128,7 +127,7 @@ mod tests {
             ("pools.a.scenario[3].pause", "scenario[3].pause of pool a"),
             ("scenario[3].pause", "scenario[3].pause"),
         ] {
-            assert_eq!(name(key, Unicode::On), words, "{key}");
+            assert_eq!(name(key), words, "{key}");
         }
     }
 }

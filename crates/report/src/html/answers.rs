@@ -11,7 +11,7 @@ use crate::answers::{Answer, Grade, answers, rule};
 use crate::markup::Markup;
 use crate::remedy::{Naming, sentence};
 use crate::style::Unicode;
-use crate::text::foreign;
+use crate::untrusted::foreign;
 use drumfire_measure::{Reason, Summary};
 
 /// The class of a good answer, and of a threshold that holds; the page's sheet gives it a colour.

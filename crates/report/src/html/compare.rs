@@ -1,26 +1,19 @@
-//! Two runs laid over each other: their numbers beside each other, and pictures of both.
+//! Two runs, or two sets of runs, beside each other: their numbers, and pictures of both.
 //!
-//! One pair of runs gets no verdict, and the page says so: two runs of the same program differ too.
-//!
-//! The page has parts of the same kinds as that of one run, in the same frame. Each run's number is
-//! computed by its own summary and its own model; only the ratio of the two is computed here, and
-//! only where both are known and the base's is above 0. Whether the two plans are alike is for the
-//! reader to see: nothing is refused here.
-//!
-//! The server of runs in a browser makes this page from two summaries that it has read back. It has
-//! no `control` and follows neither run: one that still goes on is compared as it is when the page
-//! is asked for. `drumfire compare --html` writes a page with the comparison itself above the same
-//! pictures ([`comparison()`]), of one pair or of sets.
+//! The server of runs makes the page of two runs ([`compare`]), which has no verdict. `drumfire
+//! compare --html` writes the page of a [`comparison()`], with its answer. Each run's number is
+//! computed by its own summary and its own model; only the ratio of both is computed here.
 
-use super::grid::{self, Cell, Grid};
-use super::{Document, Part, Place, data, part, picture};
+use super::{Document, Part, Place, data, part, picture, section};
 use crate::answers::answers;
-use crate::comparison::{Cells, answer, cells, difference, remarks, words};
+use crate::comparison::{self, answer};
 use crate::figure::{BesideSide, beside};
+use crate::grid::{Cell, Column, Grid, Row};
 use crate::line::Ink;
 use crate::markup::Markup;
 use crate::quantity::{count, latency, rate, share};
-use crate::style::{Color, Style, Unicode};
+use crate::section::{Body, Section};
+use crate::style::Unicode;
 use crate::{calendar, secret};
 use drumfire_compare::{Against, Compared, Comparison};
 use drumfire_measure::{Histogram, LatencyKind, Summary};
@@ -54,7 +47,7 @@ pub fn compare(base: &Compared, candidate: &Compared) -> Vec<Part> {
         out.close("header");
     })];
     let kind = Compared::latency_kind([base, candidate]);
-    parts.extend(grid::part(&numbers(both, kind)));
+    parts.extend(numbers(both, kind).as_ref().map(section::part));
     pictures(&mut parts, from_ref(base), from_ref(candidate));
     parts
 }
@@ -64,11 +57,12 @@ pub fn compare(base: &Compared, candidate: &Compared) -> Vec<Part> {
 #[must_use]
 pub fn comparison(of: &Comparison, base: &[Compared], candidate: &[Compared]) -> Vec<Part> {
     let mut parts = vec![part("about", |out| about(out, of, base, candidate))];
-    parts.extend(grid::part(&figures(of)));
+    parts.extend(comparison::section(of).as_ref().map(section::part));
     if let ([base], [candidate]) = (base, candidate) {
         let both = [base, candidate];
         let kind = Compared::latency_kind(both);
-        parts.extend(grid::part(&numbers(both.map(Compared::summary), kind)));
+        let numbers = numbers(both.map(Compared::summary), kind);
+        parts.extend(numbers.as_ref().map(section::part));
     }
     pictures(&mut parts, base, candidate);
     parts
@@ -85,24 +79,14 @@ pub fn comparison_page(of: &Comparison, base: &[Compared], candidate: &[Compared
     document.print()
 }
 
-/// The part of a run's page on its baseline: what it was, the table of figures, and the caution.
+/// The part of a run's page on its baseline.
 pub(super) fn against(of: &Against) -> Part {
-    let style = Style::new(u16::MAX, Color::Off, Unicode::On);
-    let (sentence, _) = answer(&of.comparison, &style);
-    let base = words(&of.comparison.base, &style);
     part("baseline", |out| {
         out.open("section", &[("id", "baseline")]);
         out.element("h2", &[], "Comparison with the baseline");
-        out.element("p", &[], &format!("Baseline: {base}"));
-        out.element("p", &[("class", "dim")], &sentence);
-        if let Some(sentence) = difference(&of.comparison, &style) {
-            out.element("p", &[], &sentence);
-        }
-        for remark in remarks(&of.comparison, &style) {
-            out.element("p", &[("class", "dim")], &remark);
-        }
-        if let Some(table) = grid::part(&figures(&of.comparison)) {
-            out.raw(&table.html);
+        out.element("p", &[("class", "dim")], &answer(&of.comparison).0);
+        if let Some(section) = comparison::section(&of.comparison) {
+            section::print(out, &section);
         }
         out.close("section");
     })
@@ -147,47 +131,28 @@ fn side(runs: &[Compared], kind: LatencyKind) -> Option<BesideSide<'_>> {
     })
 }
 
-/// Appends the answer, both sides, and what makes the answer less than it seems.
+/// Appends the answer, and for sets a note on the pictures.
 fn about(out: &mut Markup, of: &Comparison, base: &[Compared], candidate: &[Compared]) {
-    let style = Style::new(u16::MAX, Color::Off, Unicode::On);
-    let (sentence, ink) = answer(of, &style);
-    let class = match ink {
-        Ink::Bad => "is-bad",
-        _ => "",
-    };
+    let (sentence, ink) = answer(of);
+    let class = if ink == Ink::Bad { "is-bad" } else { "" };
     out.open("header", &[("id", "about")]);
     out.element("h1", &[], "Comparison");
     out.open("p", &[]);
     out.element("strong", &[("class", class)], &sentence);
     out.close("p");
     match (base, candidate) {
-        // Of a set the runs are only counted: a line for each would push the table off the screen.
         ([base], [candidate]) => runs(out, [base, candidate].map(Compared::summary), false),
         _ => {
-            for (name, side) in ["Base", "Candidate"].iter().zip([&of.base, &of.candidate]) {
-                out.open("p", &[]);
-                out.element("strong", &[], name);
-                out.text(&format!(" {}", words(side, &style)));
-                out.close("p");
-            }
             let note = "The tail and the outcomes below cover all requests of a side. Over time, each side is \
                         shown by the run with the middle median.";
             out.element("p", &[("class", "dim")], note);
         }
     }
-    if let Some(sentence) = difference(of, &style) {
-        out.element("p", &[], &sentence);
-    }
-    for remark in remarks(of, &style) {
-        out.element("p", &[("class", "dim")], &remark);
-    }
     out.close("header");
 }
 
-/// `is_linked` on the pages of a server, where each run has a page; a file stands alone, and links
-/// would lead nowhere.
-///
-/// Appends a line for each run with its answers.
+/// Appends a line for each run with its answers. Runs are linked on the pages of a server, where each
+/// run has a page.
 fn runs(out: &mut Markup, both: [&Summary; 2], is_linked: bool) {
     for (name, run) in ["Base", "Candidate"].iter().zip(both) {
         let target = secret::excerpt(&run.info.target);
@@ -209,35 +174,9 @@ fn runs(out: &mut Markup, both: [&Summary; 2], is_linked: bool) {
     }
 }
 
-/// The figures of a comparison, as the terminal has them.
-fn figures(of: &Comparison) -> Grid {
-    let Cells { heads, rows } = cells(of, &Style::new(u16::MAX, Color::Off, Unicode::On));
-    let row = |cells: Vec<String>| {
-        // The answer is the last column; of a pair it is another word, which is never this one.
-        let is_worse = cells.last().is_some_and(|answer| answer == "worse");
-        let cells = cells.into_iter().enumerate();
-        let cell = |(number, text): (usize, String)| match is_worse && number > 0 {
-            true => Cell::Bad(text),
-            false => Cell::Text(text),
-        };
-        cells.map(cell).collect()
-    };
-    Grid {
-        id: "figures",
-        title: "Figures",
-        heads: heads.into_iter().map(str::to_owned).collect(),
-        rows: rows.into_iter().map(row).collect(),
-        explanation: "The value of each run; for sets, the median of their runs. The shift of a time or a rate is \
-                      candidate / base − 1; the shift of failures is a difference. The interval contains the \
-                      shift with 95 % confidence. p is the probability that equal sets differ this much, for all \
-                      figures together. One pair of runs has neither p nor an answer: its intervals cover only \
-                      chance within the runs.",
-    }
-}
-
-/// A row for each number of both runs. Each value is paired with its text, since the ratio is that
-/// of the values and not of the rounded texts.
-fn numbers(both: [&Summary; 2], kind: LatencyKind) -> Grid {
+/// A row for each number of both runs. Each value comes with its text, since the ratio is computed
+/// from values that are not rounded.
+fn numbers(both: [&Summary; 2], kind: LatencyKind) -> Option<Section> {
     let mut rows = vec![
         row(
             "requests",
@@ -270,31 +209,28 @@ fn numbers(both: [&Summary; 2], kind: LatencyKind) -> Grid {
             }),
         ));
     }
-    Grid {
-        id: "compared",
-        title: "Numbers",
-        heads: ["", "base", "candidate", "candidate / base"]
-            .map(str::to_owned)
-            .to_vec(),
-        rows,
-        explanation: "Times are response times; in the closed model, where users do not wait for \
-                      connections, service times. They are of ok responses and timeouts. The last column is the candidate's \
-                      number divided by the base's.",
-    }
+    let columns = vec![
+        Column::names(""),
+        Column::numbers("base", 0),
+        Column::numbers("candidate", 0),
+        Column::numbers("candidate / base", 0),
+    ];
+    let explanation = "Times are response times; in the closed model, where users do not wait for \
+                       connections, service times. They are of ok responses and timeouts. The last \
+                       column is the candidate's number divided by the base's.";
+    let bodies = vec![Body::Table(Grid::new(columns, rows))];
+    Section::new("compared", "Numbers", explanation, bodies)
 }
 
-/// The cells of a row: name, both texts, and the candidate's value as a multiple of the base's,
-/// with three decimals. A value that either run lacks is a dash, and so is the ratio then.
-fn row(name: &str, both: [Option<(f64, String)>; 2]) -> Vec<Cell> {
+/// A row: the name, both texts, and the candidate's value as a multiple of the base's. If a run lacks
+/// the value, it is a dash, and so is the ratio.
+fn row(name: &str, both: [Option<(f64, String)>; 2]) -> Row {
     let ratio = match &both {
         [Some((base, _)), Some((candidate, _))] if *base > 0.0 => {
             Some(format!("{:.3}", candidate / base))
         }
         _ => None,
     };
-    let shown = both.map(|number| Cell::number(number.map(|(_, text)| text)));
-    let mut cells = vec![Cell::Text(name.to_owned())];
-    cells.extend(shown);
-    cells.push(Cell::number(ratio));
-    cells
+    let [base, candidate] = both.map(|number| Cell::optional(number.map(|(_, text)| text)));
+    vec![Cell::new(name), base, candidate, Cell::optional(ratio)].into()
 }

@@ -12,7 +12,7 @@ use super::{Part, part};
 use crate::markup::Markup;
 use crate::secret;
 use crate::style::Unicode;
-use crate::text::foreign;
+use crate::untrusted::foreign;
 use drumfire_measure::{AskedLoad, PoolInfo, RunInfo};
 
 /// The state of a run, in a line of words that readers of screens announce when it changes.

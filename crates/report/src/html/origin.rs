@@ -17,14 +17,14 @@
 //! The teardown's failure is not printed here: it belongs to the answers at the top of the page,
 //! and travels with the other facts that come from outside of the summary.
 
-use super::grid::explain;
+use super::section::explain;
 use super::{Part, part};
 use crate::NamedFile;
 use crate::markup::Markup;
 use crate::quantity::{busy, latency, span};
 use crate::remedy::Naming;
 use crate::style::Unicode;
-use crate::text::foreign;
+use crate::untrusted::foreign;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use drumfire_compare::Against;

@@ -1,26 +1,22 @@
-//! The page of all runs: those that go on, and a table of those that are stored, of which two can
-//! be laid over each other.
+//! The page of all runs: a table of the stored ones. Two of them can be chosen and compared.
 //!
-//! Without its program the page has everything but the search. Links are relative to the page.
-//!
-//! A row has the cells of the list in the terminal ([`listing`]) behind a pair of buttons: one run
-//! is chosen as the base and one as the candidate, and the form's address is the page that compares
-//! them. Runs come in the order in which they are to be shown; nothing is sorted or read here.
-//!
-//! A server makes the page anew for each request: [`runs`] gives its two parts, of which the second
-//! is missing while no run is stored. The choice of two runs and the words in the search are the
-//! reader's, and live in the page; the server keeps nothing of them.
-//!
-//! Whatever a run's record has of others (its name, its target, its labels, the reason for which it
-//! can't be read) is masked and escaped by `listing` or [`foreign`] before it comes to a cell.
+//! Links are relative to the page. Without its program the page has everything but the search. A row
+//! has the cells of [`listing`] after the two choices, with a link at the id and a spark after p99.
+//! The server keeps nothing of a reader's choices.
 
 use super::{Part, part};
 use crate::figure::Spark;
-use crate::line::{Ink, Line};
+use crate::grid::{Cell, Row};
+use crate::line::Ink;
 use crate::listing::{self, Listed};
 use crate::markup::Markup;
-use crate::style::{Style, Unicode};
-use crate::text::foreign;
+use crate::style::Unicode;
+use crate::untrusted::foreign;
+
+/// The name of the column of sparks.
+const SPARK: &str = "p99 of this plan";
+/// The name of the column before the sparks.
+const BEFORE_SPARK: &str = "p99";
 
 /// A run that is stored, as the server finds it in the folder of runs.
 #[derive(Clone, Debug)]
@@ -33,28 +29,6 @@ pub struct StoredRun<'a> {
     /// are too few.
     pub spark: Option<Spark>,
 }
-
-/// The headings of the table: the two choices, then the columns of the terminal's list, with the
-/// spark beside p99. A row has a cell for each, in this order; the reason for which a record can't
-/// be read takes the place of the ten from `lasted` to p99.
-const HEADS: [&str; 16] = [
-    "base",
-    "candidate",
-    "id",
-    "began",
-    "lasted",
-    "target",
-    "run",
-    "load",
-    "answers",
-    "rules",
-    "exit",
-    "rate",
-    "failed",
-    "p99",
-    "p99 of this plan",
-    "tags",
-];
 
 /// The parts of the page, in the order of `stored`: the heading with their number, and the table
 /// where there is any run.
@@ -96,13 +70,22 @@ fn list(out: &mut Markup, stored: &[StoredRun<'_>]) {
     out.open("table", &[("id", "runs")]);
     out.open("thead", &[]);
     out.open("tr", &[]);
-    for head in HEADS {
-        out.element("th", &[("scope", "col")], head);
+    let listed: Vec<Listed<'_>> = stored.iter().map(|run| run.listed).collect();
+    let grid = listing::whole(&listed);
+    let heads: Vec<&str> = grid.columns.iter().map(|column| column.heading).collect();
+    let scope = [("scope", "col")];
+    for head in ["base", "candidate"].iter().chain(&heads) {
+        out.element("th", &scope, head);
+        if *head == BEFORE_SPARK {
+            out.element("th", &scope, SPARK);
+        }
     }
     out.close("tr");
     out.close("thead");
     out.open("tbody", &[]);
-    stored.iter().for_each(|run| row(out, run));
+    for (run, cells) in stored.iter().zip(&grid.rows) {
+        row(out, run, &heads, cells);
+    }
     out.close("tbody");
     out.close("table");
     out.close("div");
@@ -113,12 +96,10 @@ fn list(out: &mut Markup, stored: &[StoredRun<'_>]) {
     out.close("section");
 }
 
-/// Appends a run: the two choices, its name as a link to its page, and the cells of the terminal's
-/// list. One whose record can't be read keeps its row, with the reason across the columns of its
-/// figures.
-fn row(out: &mut Markup, run: &StoredRun<'_>) {
+/// Appends a run: the two choices, its id as a link to its page, and the cells of the list. If the
+/// record can't be read, the reason stands across the columns of its figures.
+fn row(out: &mut Markup, run: &StoredRun<'_>, heads: &[&str], row: &Row) {
     let listed = &run.listed;
-    let style = Style::default();
     out.open("tr", &[]);
     for side in ["base", "candidate"] {
         out.open("td", &[]);
@@ -133,33 +114,41 @@ fn row(out: &mut Markup, run: &StoredRun<'_>) {
         out.element("strong", &[("class", "live")], "running");
     }
     out.close("th");
-    out.element("td", &[], listed.began);
-    match listed.run {
-        Ok(digest) => {
-            for line in listing::cells(digest, listed.exit, &style, listing::TARGET_MOST) {
-                cell(out, &line);
-            }
-        }
-        Err(why) => {
-            let why = foreign(why, Unicode::On);
-            out.element("td", &[("colspan", "10"), ("class", "is-bad")], &why);
+    let mut cells = heads.iter().zip(&row.cells).skip(1);
+    if let Err(why) = listed.run {
+        cell(out, &row.cells[1]);
+        let why = foreign(why, Unicode::On);
+        let span = (heads.len() - 3).to_string();
+        out.element("td", &[("colspan", &span), ("class", "is-bad")], &why);
+        spark(out, run);
+        cells = heads.iter().zip(&row.cells).skip(heads.len() - 1);
+    }
+    for (head, of) in cells {
+        cell(out, of);
+        if *head == BEFORE_SPARK {
+            spark(out, run);
         }
     }
+    out.close("tr");
+}
+
+/// Appends the spark as a link to the history of the plan; an empty cell without one.
+fn spark(out: &mut Markup, run: &StoredRun<'_>) {
     out.open("td", &[]);
     if let Some(spark) = &run.spark {
-        out.open("a", &[("href", &format!("history?run={}", listed.id))]);
+        let link = format!("history?run={}", run.listed.id);
+        out.open("a", &[("href", &link)]);
         spark.draw(out, "p99 of this plan, up to this run");
         out.close("a");
     }
     out.close("td");
-    cell(out, &listing::labels(listed, &style));
-    out.close("tr");
 }
 
-/// A cell of the table in the terminal, whose words are escaped already. A bad result stands out;
-/// the other inks say what the words say, and are left to the terminal.
-fn cell(out: &mut Markup, line: &Line) {
-    let is_bad = line.pieces().any(|(_, ink)| ink == Ink::Bad);
-    let class = [("class", "is-bad")];
-    out.element("td", if is_bad { &class } else { &[] }, &line.text());
+/// Appends a cell. A bad result stands out; the other inks repeat what the words say.
+fn cell(out: &mut Markup, cell: &Cell) {
+    let class: &[_] = match cell.ink {
+        Ink::Bad => &[("class", "is-bad")],
+        _ => &[],
+    };
+    out.element("td", class, &cell.text(Unicode::On));
 }

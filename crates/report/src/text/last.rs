@@ -1,18 +1,14 @@
-//! The answer in one line, for the end of a page that is longer than its terminal, and for scripts.
-//!
-//! The items are those with which the page begins, in the same words, so that the end of a page
-//! never says anything else than its head.
+//! The answer in one line, in the words of the page's head: for the end of a page that is longer than
+//! its terminal, and for scripts.
 
-use super::verdict::{answers, thresholds_line};
 use crate::line::{Ink, Line, flow};
 use crate::quantity::{count, quantile, rate, sent_or_begun};
+use crate::section::verdict;
 use crate::style::Style;
 use drumfire_measure::Summary;
 
-/// The three answers, the thresholds, the rate, the latency and the failures, in a line or two. A
-/// long page ends with them, so that a terminal shows them without being scrolled.
-///
-/// Of the latency there is the first of p99, p50 and the maximum that the samples support.
+/// The three answers, the thresholds, the rate, the latency and the failures, in a line or two. The
+/// latency is the first of p99, p50 and the maximum that the number of samples supports.
 #[must_use]
 pub fn last_lines(summary: &Summary, style: &Style) -> String {
     let mut items = verdict(summary, style);
@@ -48,11 +44,9 @@ pub fn one_line(summary: &Summary, style: &Style) -> String {
 }
 
 /// The three answers and the thresholds.
-fn verdict(summary: &Summary, style: &Style) -> Vec<Line> {
-    let answers = answers(summary, style).into_iter();
-    let mut items: Vec<Line> = answers.map(|answer| answer.line).collect();
-    items.extend(thresholds_line(&summary.thresholds, style));
-    items
+pub(crate) fn verdict(summary: &Summary, style: &Style) -> Vec<Line> {
+    let items = verdict::items(summary).into_iter();
+    items.map(|item| item.line(style.unicode)).collect()
 }
 
 /// The latencies with these names that the number of samples supports.

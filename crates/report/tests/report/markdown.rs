@@ -68,7 +68,7 @@ fn tables_are_whole() {
     for (name, run) in fixture::all() {
         let text = text_of(&run);
         let tables = tables(&text);
-        assert!(!tables.is_empty(), "{name}");
+        assert!(!tables.is_empty() || name == "empty", "{name}");
         for table in &tables {
             let columns = table[0].len();
             assert!(table.len() > 1 && table.iter().all(|row| row.len() == columns));

@@ -1,26 +1,16 @@
 //! The facts of a plan in words, beside the figures of its pools.
 //!
-//! The words follow the facts ([`drumfire_measure::Asked`]) and not the plan, so that a run that
-//! was stored reads as it did on its day. A pool whose facts are not known has no words here.
+//! The words are made from the recorded facts ([`drumfire_measure::Asked`]) and not from the plan,
+//! so that a stored run reads as on its day. A pool whose facts are unknown has no words.
 //!
-//! A default of the plan has words only where a figure depends on it: a method unless it is GET, a
-//! late policy unless requests queue, but the timeout in any case, since it bounds every latency.
-//!
-//! The page asks for the words at two places: [`print_target`] prints the line of the target, and
-//! the line of the load is put together by `run` from [`AskedWords::load`], [`AskedWords::length`]
-//! and [`AskedWords::limits`], with the users and connections that it counts itself between them.
-//! Where a run has several pools, each has a line of its own [`AskedWords`], and the method and the
-//! body beside the target are those of the first.
-//!
-//! A rate or a law is what was asked for and not what came of it: the figures have that, and the
-//! report puts both side by side. Where an order has changed the load, the rows of stages have the
-//! later laws; these words stay those of the plan.
+//! A default of the plan has words only if a figure depends on it: the timeout always, since it
+//! bounds every latency; a method unless it is GET; a late policy unless requests queue. The words
+//! are those of the plan even after a command has changed the load; the table of stages has the
+//! later laws.
 
-use super::foreign;
-use crate::line::{Line, wrap};
-use crate::page::Page;
 use crate::quantity::{counted, rate, span};
 use crate::secret;
+use crate::style::Unicode;
 use drumfire_compare::plan_facts;
 use drumfire_measure::{
     Asked, AskedBody, AskedLoad, AskedRequest, AskedSequence, Model, PoolInfo, Summary,
@@ -28,15 +18,12 @@ use drumfire_measure::{
 use drumfire_plan::{Arrivals, LatePolicy};
 use drumfire_units::Nanos;
 
-/// The greatest number of characters of a law. A law of many pieces is in the JSON as a whole, and
-/// its pieces are the rows of the table of stages.
+/// The maximum number of characters of a law. JSON has the whole law, and the table of stages its
+/// pieces.
 const LAW_MAX: usize = 60;
 
-/// The words of one pool's plan; none where its facts are not known.
-///
-/// Each method gives the words of one subject, in the order in which a line has them, and nothing
-/// where the plan has its default. The printers of the page choose the places: [`print_target`]
-/// here, the line of the load in `run`.
+/// The words of one pool's plan. Each method gives the words of one subject, and nothing for a
+/// default.
 pub(super) struct AskedWords<'a> {
     pool: &'a PoolInfo,
     asked: Option<&'a Asked>,
@@ -51,9 +38,9 @@ impl<'a> AskedWords<'a> {
         }
     }
 
-    /// The model, its rate or law, and the way in which arrivals are spread; for a closed model,
-    /// the times between a user's iterations.
-    pub(super) fn load(&self, page: &Page<'_>) -> Vec<String> {
+    /// The model, its rate or law, and random arrivals; for a closed model, the times between a
+    /// user's iterations.
+    pub(super) fn load(&self) -> Vec<String> {
         let mut words = vec![
             match self.pool.model {
                 Model::Open => "open model",
@@ -68,14 +55,13 @@ impl<'a> AskedWords<'a> {
                 ..
             }) => words.push("Poisson arrivals".to_owned()),
             Some(AskedLoad::Closed { think, pace, .. }) => {
-                let unicode = page.style.unicode;
                 match think.fixed() {
                     Some(Nanos::ZERO) => {}
-                    Some(time) => words.push(format!("think time {}", span(time, unicode))),
+                    Some(time) => words.push(format!("think time {}", span(time, Unicode::On))),
                     None => words.push(format!("think time {think}")),
                 }
                 if *pace > Nanos::ZERO {
-                    words.push(format!("pace {}", span(*pace, unicode)));
+                    words.push(format!("pace {}", span(*pace, Unicode::On)));
                 }
             }
             _ => {}
@@ -83,8 +69,8 @@ impl<'a> AskedWords<'a> {
         words
     }
 
-    /// The rate of an open model, or the law that it follows; nothing of a closed one. A rate of
-    /// iterations says so, lest it be compared with the requests below it.
+    /// The rate or the law of an open model. A rate of iterations is marked as one, so that nobody
+    /// compares it with the requests below.
     fn rate(&self) -> Option<String> {
         let load = self.asked.map(|asked| &asked.load);
         match (self.pool.model, self.pool.intended_rate, load) {
@@ -112,53 +98,51 @@ impl<'a> AskedWords<'a> {
     }
 
     /// The late policy, unless requests queue, and the time limit of one.
-    pub(super) fn limits(&self, page: &Page<'_>) -> Vec<String> {
+    pub(super) fn limits(&self) -> Vec<String> {
         let late = self.asked.and_then(|asked| asked.load.late());
         let late = late.filter(|late| *late != LatePolicy::Queue);
         let late = late.map(|late| format!("late: {}", plan_facts::late(late)));
         let timeout = self.asked.map(|asked| asked.transport.timeouts.total);
         let timeout = timeout.map(|time| match time {
-            // A timeout of 0 is none.
+            // A plan's timeout of 0.
             Nanos::MAX => "no timeout".to_owned(),
-            time => format!("timeout {}", span(time, page.style.unicode)),
+            time => format!("timeout {}", span(time, Unicode::On)),
         });
         late.into_iter().chain(timeout).collect()
     }
 
-    /// The length that the run was to have, with the time that it took where that is longer by more
-    /// than two percent: the drain is part of it.
-    pub(super) fn length(&self, summary: &Summary, page: &Page<'_>) -> Option<String> {
-        let unicode = page.style.unicode;
+    /// The intended length of the run. The length with the drain follows if it is longer by more
+    /// than two percent.
+    pub(super) fn length(&self, summary: &Summary) -> Option<String> {
         let took = summary.duration;
         let whole = Nanos(took.0.saturating_add(summary.left_out().0));
         let asked = self.asked.and_then(|asked| asked.stop.duration);
         match asked.filter(|asked| summary.total.counts.sent > 0 && whole >= *asked) {
             _ if took == Nanos::ZERO => None,
-            None => Some(span(took, unicode)),
-            Some(asked) if whole.0 / 100 <= asked.0 / 98 => Some(span(asked, unicode)),
+            None => Some(span(took, Unicode::On)),
+            Some(asked) if whole.0 / 100 <= asked.0 / 98 => Some(span(asked, Unicode::On)),
             Some(asked) => Some(format!(
                 "{} ({} with drain)",
-                span(asked, unicode),
-                span(whole, unicode)
+                span(asked, Unicode::On),
+                span(whole, Unicode::On)
             )),
         }
     }
 
-    /// The first request, unless it is a call. It stands for the others in the line of the target,
-    /// which has no room for a list; the table of steps names all of them.
+    /// The first request, unless it is a call. It stands for all requests in the line of the target;
+    /// the table of steps lists them.
     fn first_request(&self) -> Option<&'a AskedRequest> {
         let first = self.asked?.requests.first.first();
         first.filter(|first| first.call.is_none())
     }
 
-    /// The method of the first request, unless it is GET, which needs no word.
+    /// The method of the first request, unless it is GET.
     fn method(&self) -> Option<&'a str> {
         let method = self.first_request()?.method.as_str();
         Some(method).filter(|method| *method != "GET")
     }
 
-    /// The body of the first request: its size, which decides what a rate costs, and none of its
-    /// bytes.
+    /// The size of the first request's body.
     fn body(&self) -> Option<String> {
         match self.first_request()?.body {
             AskedBody::None => None,
@@ -168,7 +152,7 @@ impl<'a> AskedWords<'a> {
     }
 }
 
-/// A law cut to [`LAW_MAX`] characters, the last of which then says so.
+/// A law, cut to [`LAW_MAX`] characters.
 fn shortened(law: &AskedSequence) -> String {
     let law = law.to_string();
     if law.chars().count() <= LAW_MAX {
@@ -178,17 +162,14 @@ fn shortened(law: &AskedSequence) -> String {
     format!("{head}…")
 }
 
-/// Prints the target, with the method unless it is GET, and the body.
-pub(super) fn print_target(summary: &Summary, page: &mut Page<'_>) {
-    let info = &summary.info;
-    let asked = AskedWords::of(info.pool());
-    let mut text = foreign(&secret::url(&info.target), page.style.unicode);
-    if let Some(method) = asked.method() {
-        text = format!("{} {text}", foreign(method, page.style.unicode));
-    }
-    if let Some(body) = asked.body() {
-        text = format!("{text}{}{body}", page.style.glyph(" · ", ", "));
-    }
-    let lines = wrap(&text, page.room());
-    page.part("Target", lines.into_iter().map(Line::plain));
+/// The target, with the method unless it is GET, and the body.
+pub(super) fn target(summary: &Summary) -> String {
+    let asked = AskedWords::of(summary.info.pool());
+    let method = asked
+        .method()
+        .into_iter()
+        .map(|method| format!("{method} "));
+    let body = asked.body().into_iter().map(|body| format!(" · {body}"));
+    let target = secret::url(&summary.info.target);
+    method.chain([target]).chain(body).collect()
 }

@@ -1,20 +1,12 @@
-//! The drift of the figures over the run, where it was long enough to show one.
+//! The drift of the figures over the run, if the run was long enough to show one.
 //!
-//! Only a movement that chance does not explain is a sentence; the figures that were tested and did
-//! not move share one, so that silence is not taken for "not tested".
-//!
-//! A sentence has the size of the movement, its unit, its time, and the values on both sides:
-//! enough to look for the cause elsewhere (a deployment, a log) without the figures themselves.
-//! Times of the day are in UTC and as exact as the length of the run lets them matter.
-//!
-//! Whether a figure moved is decided in `measure`, with its level and its correction for several
-//! tests. This file chooses words: [`print`] sorts figures into those that moved and those that did
-//! not, and [`Words`] makes a sentence of each movement. A movement for the worse has the colour of
-//! a warning; none of them changes an answer or an exit code.
+//! `measure` decides whether a figure moved; this file finds the words. A sentence has the size of
+//! the movement, its time, and the values on both sides, so that a reader can look for the cause
+//! elsewhere. The figures that did not move share a sentence: silence would mean "not tested".
 
+use super::{Body, Cell, Extent, Facts, Section};
 use crate::calendar::rfc3339_seconds;
-use crate::line::{Ink, Line, wrap};
-use crate::page::Page;
+use crate::line::Ink;
 use crate::quantity::{enumerated, latency_f64, rate, span};
 use crate::style::Unicode;
 use drumfire_measure::{ChangePoint, DRIFT_LEVEL, Drift, DriftFigure, Movement, Summary, Trend};
@@ -24,45 +16,43 @@ const HOUR: Nanos = Nanos::from_secs(3_600);
 const MINUTE: Nanos = Nanos::from_secs(60);
 const DAY: Nanos = Nanos::from_secs(86_400);
 
-/// Prints a sentence for each figure that moved, and one for the others. A run in which nothing
-/// could be judged has no such part.
-pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
-    let Some(first) = summary.drift.first() else {
-        return;
-    };
+/// A sentence for each figure that moved, and one for the others. A change for the worse is a
+/// warning, and changes no answer.
+pub(super) fn section(summary: &Summary, _: &Extent) -> Option<Section> {
+    let first = summary.drift.first()?;
     let words = Words {
         started_at_unix_ns: summary.info.started_at_unix_ns,
         span: first.span.end - first.span.start,
-        unicode: page.style.unicode,
     };
-    let moved = |drift: &&Drift| drift.movement != Movement::Steady;
-    let mut rows = Vec::new();
-    for drift in summary.drift.iter().filter(moved) {
-        let ink = match is_worse(drift) {
-            true => Ink::Warn,
-            false => Ink::Plain,
+    let (steady, moved): (Vec<_>, Vec<_>) = summary
+        .drift
+        .iter()
+        .partition(|drift| drift.movement == Movement::Steady);
+    let sentences = moved.into_iter().map(|drift| {
+        let ink = if is_worse(drift) {
+            Ink::Warn
+        } else {
+            Ink::Plain
         };
-        let lines = wrap(&words.sentence(drift), page.room()).into_iter();
-        rows.extend(lines.map(|line| Line::of(line, ink)));
-    }
-    let steady = summary.drift.iter().filter(|drift| !moved(drift));
-    let steady: Vec<String> = steady.map(|drift| name(drift.figure).to_owned()).collect();
-    let over = span(words.span, page.style.unicode);
-    let others = format!("no drift found in {} over {over}", enumerated(&steady));
+        Cell::new(words.sentence(drift)).inked(ink)
+    });
+    let mut sentences: Vec<Cell> = sentences.collect();
     if !steady.is_empty() {
-        let lines = wrap(&others, page.room()).into_iter();
-        rows.extend(lines.map(|line| Line::of(line, Ink::Dim)));
+        let steady = steady.iter().map(|drift| name(drift.figure).to_owned());
+        let steady = enumerated(&steady.collect::<Vec<_>>());
+        let over = span(words.span, Unicode::On);
+        let others = format!("no drift found in {steady} over {over}");
+        sentences.push(Cell::new(others).inked(Ink::Dim));
     }
-    page.part("Drift", rows);
-    page.explain(
-        "Whether the figures got better or worse during the run. Each is tested for a trend and for \
-         an abrupt change; the tests allow for correlated noise. No drift: the change is within \
-         chance, or too small to matter. p is the probability that a steady run looks like this in \
-         any of the figures.",
-    );
+    let explanation = "Whether the figures got better or worse during the run. Each is tested for a \
+                       trend and for an abrupt change; the tests allow for correlated noise. No \
+                       drift: the change is within chance, or too small to matter. p is the \
+                       probability that a steady run looks like this in any of the figures.";
+    let bodies = vec![Body::Facts(Facts::lines("Drift", sentences))];
+    Section::new("drift", "Drift", explanation, bodies)
 }
 
-/// A figure's name in a sentence. That of memory says whose it is, since all others are the
+/// The name of a figure in a sentence. Memory is the generator's, all other figures are the
 /// target's.
 const fn name(figure: DriftFigure) -> &'static str {
     match figure {
@@ -74,9 +64,8 @@ const fn name(figure: DriftFigure) -> &'static str {
     }
 }
 
-/// Whether a figure is worse for its movement: all of them by growing, but for the rate.
-///
-/// Of several changes the first and the last value count.
+/// Whether the movement is for the worse: the rate fell, or another figure grew. With several
+/// changes, the first and the last value count.
 fn is_worse(drift: &Drift) -> bool {
     let grew = match &drift.movement {
         Movement::Steady => return false,
@@ -89,17 +78,15 @@ fn is_worse(drift: &Drift) -> bool {
     grew != (drift.figure == DriftFigure::Rate)
 }
 
-/// The facts of the run by which times and figures are written: its start, the length of the judged
-/// span, and the letters of the terminal.
+/// The facts of the run by which times are written.
 struct Words {
     started_at_unix_ns: u64,
+    /// The length of the judged span.
     span: Nanos,
-    unicode: Unicode,
 }
 
 impl Words {
-    /// The sentence on a figure. Every one ends with the level of the test, which holds of all
-    /// figures together.
+    /// The sentence on a figure, with the level of the test, which is for all figures together.
     fn sentence(&self, drift: &Drift) -> String {
         let name = name(drift.figure);
         let what = match &drift.movement {
@@ -112,13 +99,12 @@ impl Words {
         format!("{what}, p < {DRIFT_LEVEL}")
     }
 
-    /// A trend as a clause: by how much, for a unit of time that it lasted, and from when to when
-    /// where that is not the whole span.
+    /// A trend as a clause: the amount per unit of time, and the time of the trend unless it is the
+    /// whole span.
     ///
-    /// The present tense says that it went on to the end, which a reader must know first: what
-    /// grows will go on growing. A trend is given per hour or per minute, whichever it lasted at
-    /// least once, and never extrapolated beyond its length. A share of failures moves by
-    /// percentage points, all others in percent of their value at the trend's beginning.
+    /// The present tense means that the trend continued to the end. The unit is an hour or a
+    /// minute, and the trend lasted at least one of it. A share of failures moves by percentage
+    /// points, every other figure in percent of its value at the trend's beginning.
     fn trend(&self, name: &str, drift: &Drift, trend: &Trend) -> String {
         let goes_on = trend.until >= drift.span.end;
         let plural = drift.figure == DriftFigure::Failed;
@@ -134,10 +120,9 @@ impl Words {
         let (amount, unit) = match length {
             length if length >= HOUR => (trend.per_hour, "per hour".to_owned()),
             length if length >= MINUTE => (trend.per_hour / 60.0, "per minute".to_owned()),
-            // It did not last long enough to be carried on to a minute.
             length => (
                 trend.per_hour * length.0 as f64 / HOUR.0 as f64,
-                format!("in {}", span(length, self.unicode)),
+                format!("in {}", span(length, Unicode::On)),
             ),
         };
         let amount = percent(amount.abs() * 100.0);
@@ -160,8 +145,8 @@ impl Words {
         format!("{name} {verb} {amount} {unit}{when} ({from} to {to})")
     }
 
-    /// The changes as a clause. Only the first names the figure before it, for it is that after the
-    /// one before.
+    /// The changes as a clause. Only the first has the value before it; the others begin at the
+    /// value after the previous change.
     fn changes(&self, figure: DriftFigure, points: &[ChangePoint]) -> String {
         let value = |value| self.value(figure, value);
         let change = |(number, point): (usize, &ChangePoint)| {
@@ -180,19 +165,18 @@ impl Words {
         enumerated(&changes)
     }
 
-    /// A value of a figure with its unit: figures come as numbers in nanoseconds, shares, 1/s or
-    /// bytes.
+    /// A value with the unit of the figure. Values are in nanoseconds, shares, 1/s or bytes.
     fn value(&self, figure: DriftFigure, value: f64) -> String {
         match figure {
-            DriftFigure::P50 | DriftFigure::P99 => latency_f64(value, self.unicode),
+            DriftFigure::P50 | DriftFigure::P99 => latency_f64(value, Unicode::On),
             DriftFigure::Failed => format!("{} %", percent(value * 100.0)),
             DriftFigure::Rate => rate(value),
             DriftFigure::Memory => ByteSize(value as u64).to_string(),
         }
     }
 
-    /// A time of the day, in UTC: with seconds where minutes would not tell, with its date where
-    /// hours would not.
+    /// A time of the day, in UTC: with seconds in a span below an hour, with the date in a span of a
+    /// day or more.
     fn time(&self, at: Nanos) -> String {
         let text = rfc3339_seconds(self.started_at_unix_ns.saturating_add(at.0));
         let (date, time) = text.split_at(text.find('T').unwrap_or(0));
@@ -206,8 +190,8 @@ impl Words {
     }
 }
 
-/// A number of percent with two significant digits; a smaller one than a hundredth is written as
-/// `<0.01`, since 0.00 would read as nothing.
+/// A number of percent with two significant digits. A number below a hundredth is `<0.01`, since
+/// 0.00 would mean nothing.
 fn percent(percent: f64) -> String {
     match percent {
         0.0 => "0".to_owned(),

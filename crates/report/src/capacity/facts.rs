@@ -1,0 +1,148 @@
+//! The facts beside a capacity, and the knee as a table with bars.
+
+use super::{allowed, bottleneck_words, short, why};
+use crate::grid::{Cell, Column, Grid};
+use crate::line::Ink;
+use crate::quantity::{count, latency, quantile, share_of};
+use crate::secret;
+use crate::section::{Body, Facts, Section};
+use crate::style::Unicode;
+use drumfire_capacity::{Answer, Confirmation, Finding, KneeRow, Why};
+use drumfire_measure::Histogram;
+use drumfire_units::Nanos;
+
+/// The maximum number of letters of a bar.
+const BAR: usize = 24;
+/// A bar ends at this many times the bound: above, only the figure matters.
+const BOUNDS: u64 = 4;
+
+/// The facts with their labels, then a row for each rate that was tried.
+pub(super) fn section(finding: &Finding) -> Option<Section> {
+    let facts = facts(finding)
+        .into_iter()
+        .map(|(label, words)| Body::Facts(Facts::lines(label, vec![Cell::new(words)])));
+    let bodies = facts.chain([Body::Table(knee(finding))]).collect();
+    Section::new("knee", "Knee", "", bodies)
+}
+
+/// The facts beside the answer, each with its label: the limit, the reasons for a missing answer, the
+/// confirmation, and the run that has stored the search.
+fn facts(finding: &Finding) -> Vec<(&'static str, String)> {
+    let mut facts = Vec::new();
+    if let Some(bottleneck) = finding.bottleneck {
+        let words = bottleneck_words(bottleneck, finding.failure.as_deref());
+        facts.push(("Limited by", words));
+    }
+    for reason in &finding.reasons {
+        facts.push(("Reason", reason.clone()));
+    }
+    if let Answer::Found(capacity) = &finding.answer {
+        let why = capacity.why.as_ref().unwrap_or(&Why::Ended);
+        facts.push(match &capacity.confirmation {
+            Some(confirmation) if confirmation.is_kept => {
+                ("Confirmed", confirmation_words(finding, confirmation))
+            }
+            Some(confirmation) => (
+                "Confirmed",
+                format!("no: {}", confirmation_words(finding, confirmation)),
+            ),
+            None => ("Confirmed", format!("no: {}", why::words(finding, why))),
+        });
+        if let (Some(_), Some(why)) = (&capacity.confirmation, &capacity.why) {
+            facts.push(("Reason", why::words(finding, why)));
+        }
+    }
+    if let Some(trend) = finding.trend() {
+        facts.push(("Trend", why::trend(trend)));
+    }
+    if finding.is_cut_short {
+        let words = "the search was interrupted; the answer uses the data up to then";
+        facts.push(("Cut short", words.to_owned()));
+    }
+    let target = secret::excerpt(&finding.target);
+    facts.push(("Target", format!("{target}, run {}", finding.run)));
+    facts
+}
+
+/// The confirmation: the rate that was held, and for each objective the share of requests beyond its
+/// bound and the allowed share.
+fn confirmation_words(finding: &Finding, confirmation: &Confirmation) -> String {
+    let each = confirmation.shares.iter().zip(&finding.objectives);
+    let each = each.map(|(share, objective)| {
+        format!(
+            "{} beyond {}, {} allowed",
+            share_of(*share),
+            objective.expression,
+            allowed(objective.share)
+        )
+    });
+    let shares: Vec<String> = each.collect();
+    let rate = short(confirmation.rate);
+    let requests = count(confirmation.requests as u64);
+    let made = match confirmation.made {
+        1 => String::new(),
+        made => format!(" (the last of {made} attempts, each at a lower rate)"),
+    };
+    format!("{rate}, {requests} requests: {}{made}", shares.join("; "))
+}
+
+/// The knee: rates and the times of requests.
+///
+/// The quantile of the table and its bars is the one of the objective that bounds the capacity. Rates
+/// at which more than its share lies beyond the bound are bad. A rate with too few requests for the
+/// quantile has the maximum after `≤`, since the quantile can't be above it.
+fn knee(finding: &Finding) -> Grid {
+    let shown = finding.bounding();
+    let q = finding.quantile();
+    let name = match q {
+        q if (q - 0.99).abs() < 1e-9 => "p99",
+        q if (q - 0.95).abs() < 1e-9 => "p95",
+        q if (q - 0.9).abs() < 1e-9 => "p90",
+        q if (q - 0.999).abs() < 1e-9 => "p99.9",
+        _ => "tail",
+    };
+    let columns = vec![
+        Column::numbers("rate", 0),
+        Column::words("stage", 0),
+        Column::numbers("time", 4),
+        Column::numbers("requests", 3),
+        Column::numbers("p50", 2),
+        Column::numbers(name, 0),
+        Column::numbers("beyond", 0),
+        Column::bars(BAR),
+    ];
+    let rows = finding.knee_rows();
+    let tail = |row: &KneeRow| at_most(&row.times, q);
+    let most = rows.iter().filter_map(|row| tail(row)).max();
+    let bound = finding.objectives.get(shown).and_then(|it| it.bound);
+    // Without a limit, one step into overload would make all other bars a dot.
+    let whole = match (most, bound) {
+        (Some(most), Some(bound)) => most.0.min(BOUNDS * bound.0.max(1)),
+        (most, _) => most.map_or(1, |most| most.0),
+    };
+    let rows = rows.into_iter().map(|row| {
+        let share = row.shares.get(shown).copied().unwrap_or_default();
+        let limit = finding.objectives.get(shown).map_or(1.0, |it| it.share);
+        let ink = if share > limit { Ink::Bad } else { Ink::Plain };
+        let most = tail(row).map(|tail| format!("≤ {}", latency(tail, Unicode::On)));
+        let tail_words = quantile(&row.times, q, Unicode::On).or(most);
+        let length = tail(row).map_or(0, |tail| tail.0);
+        vec![
+            Cell::new(short(row.rate)).inked(Ink::Bold),
+            Cell::new(row.stage.name()).inked(Ink::Dim),
+            Cell::span(row.span).inked(Ink::Dim),
+            Cell::count(row.ended),
+            Cell::quantile(&row.times, 0.5),
+            Cell::optional(tail_words).inked(ink),
+            Cell::new(share_of(share)).inked(ink),
+            Cell::bar(length, whole).inked(ink),
+        ]
+        .into()
+    });
+    Grid::new(columns, rows)
+}
+
+/// A quantile, or the maximum if the count does not support the quantile.
+fn at_most(times: &Histogram, q: f64) -> Option<Nanos> {
+    (!times.is_empty()).then(|| times.quantile(q).unwrap_or_else(|| times.max()))
+}

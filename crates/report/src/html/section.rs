@@ -1,0 +1,138 @@
+//! A section as a part of a page: its heading, its tables and facts, and how to read it.
+
+use super::Part;
+use crate::grid::{Cell, Column, Grid, Kind};
+use crate::line::Ink;
+use crate::markup::Markup;
+use crate::section::{Body, Facts, Section};
+use crate::style::Unicode;
+
+/// The part of a section.
+pub(super) fn part(section: &Section) -> Part {
+    super::part(section.id, |out| print(out, section))
+}
+
+/// Appends a section as an element with its id.
+pub(super) fn print(out: &mut Markup, section: &Section) {
+    out.open("section", &[("id", section.id)]);
+    out.element("h2", &[], section.title);
+    let (facts, others): (Vec<_>, Vec<_>) = section
+        .bodies
+        .iter()
+        .partition(|body| matches!(body, Body::Facts(_)));
+    if !facts.is_empty() {
+        out.open("dl", &[("class", "lines")]);
+        for body in facts {
+            if let Body::Facts(facts) = body {
+                print_facts(out, facts);
+            }
+        }
+        out.close("dl");
+    }
+    for body in others {
+        match body {
+            Body::Table(grid) | Body::List(_, grid) => print_table(out, section.title, grid),
+            Body::Text(name, lines) => {
+                out.open("details", &[]);
+                out.element("summary", &[], name);
+                out.open("pre", &[("tabindex", "0")]);
+                out.lines(&lines.join("\n"));
+                out.close("pre");
+                out.close("details");
+            }
+            Body::Facts(_) => {}
+        }
+    }
+    for remark in &section.remarks {
+        out.element("p", &[("class", "dim")], remark);
+    }
+    if !section.explanation.is_empty() {
+        explain(out, &section.explanation);
+    }
+    out.close("section");
+}
+
+/// Appends facts: the label, then the items.
+fn print_facts(out: &mut Markup, facts: &Facts) {
+    out.element("dt", &[], facts.label);
+    for item in &facts.items {
+        out.element("dd", class(item), &item.text(Unicode::On));
+    }
+}
+
+/// Appends a table in a region that scrolls, so that a wide table does not widen the page.
+fn print_table(out: &mut Markup, title: &str, grid: &Grid) {
+    let scroll = [("class", "scroll"), ("tabindex", "0")];
+    let named = [("role", "region"), ("aria-label", title)];
+    out.open("div", &[scroll, named].concat());
+    out.open("table", &[("class", "grid")]);
+    out.open("thead", &[]);
+    out.open("tr", &[]);
+    // The pictures of the page have what bars show.
+    let shown = |column: &Column| !matches!(column.kind, Kind::Bars(_));
+    for column in grid.columns.iter().filter(|column| shown(column)) {
+        let attributes = [&[("scope", "col")], words(column)].concat();
+        out.element("th", &attributes, column.heading);
+    }
+    out.close("tr");
+    out.close("thead");
+    out.open("tbody", &[]);
+    for row in &grid.rows {
+        out.open("tr", &[]);
+        let cells = row.cells.iter().zip(&grid.columns).enumerate();
+        for (number, (cell, column)) in cells.filter(|(_, (_, column))| shown(column)) {
+            print_cell(out, number, cell, column);
+        }
+        out.close("tr");
+    }
+    out.close("tbody");
+    out.close("table");
+    out.close("div");
+}
+
+/// Appends a cell. The first cell of a row is its heading.
+fn print_cell(out: &mut Markup, number: usize, cell: &Cell, column: &Column) {
+    if let Some((spark, name)) = cell.as_spark() {
+        out.open("td", &[]);
+        spark.draw(out, name);
+        out.close("td");
+        return;
+    }
+    let text = cell.text(Unicode::On);
+    match number {
+        0 => out.element("th", &[("scope", "row")], &text),
+        _ => out.element(
+            "td",
+            if cell.ink == Ink::Bad {
+                class(cell)
+            } else {
+                words(column)
+            },
+            &text,
+        ),
+    }
+}
+
+/// The class of what stands out. The other inks repeat what the words say.
+const fn class(cell: &Cell) -> &'static [(&'static str, &'static str)] {
+    match cell.ink {
+        Ink::Bad => &[("class", "is-bad")],
+        _ => &[],
+    }
+}
+
+/// The class of a column of words, which are aligned at the left.
+const fn words(column: &Column) -> &'static [(&'static str, &'static str)] {
+    match column.kind {
+        Kind::Names | Kind::Words | Kind::Prose => &[("class", "words")],
+        Kind::Numbers | Kind::Bars(_) | Kind::Sparks => &[],
+    }
+}
+
+/// Appends how to read a part, folded.
+pub(super) fn explain(out: &mut Markup, explanation: &str) {
+    out.open("details", &[]);
+    out.element("summary", &[], "How to read this");
+    out.element("p", &[], explanation);
+    out.close("details");
+}

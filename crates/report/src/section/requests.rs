@@ -1,0 +1,126 @@
+//! The counts of requests, iterations and messages, and their rates.
+//!
+//! The counts of requests add up: each due request is in exactly one of them. Counts that every
+//! reader looks for are there even if they are 0; others only if there are any.
+
+use super::{Body, Cell, Extent, Facts, Section};
+use crate::line::Ink;
+use crate::quantity::{count, rate, sent_or_begun, share};
+use drumfire_measure::{Counts, Summary};
+
+/// A line each for requests, the rate, iterations and messages.
+pub(super) fn section(summary: &Summary, _: &Extent) -> Option<Section> {
+    let lines = [
+        ("Requests", requests(summary)),
+        ("Rate", achieved(summary)),
+        ("Iterations", iterations(summary)),
+        ("Messages", messages(summary)),
+    ];
+    let bodies = lines.map(|(label, items)| Body::Facts(Facts::items(label, items)));
+    let explanation = "Every due request counts exactly once: sent, dropped or never sent. Every \
+                       sent request is ok, failed or in flight.";
+    Section::new("requests", "Requests", explanation, bodies.into())
+}
+
+/// A number of things, dim if there are none.
+fn tally(n: u64, what: &str, ink: Ink) -> Cell {
+    let ink = if n == 0 { Ink::Dim } else { ink };
+    Cell::new(format!("{} {what}", count(n))).inked(ink)
+}
+
+/// A number of things, if there are any.
+fn some(n: u64, what: &str, ink: Ink) -> Option<Cell> {
+    (n > 0).then(|| tally(n, what, ink))
+}
+
+/// Failures, with their share of what was sent.
+fn failed(counts: &Counts) -> Cell {
+    let failed = match counts.failed {
+        0 => "failed".to_owned(),
+        n => format!("failed ({})", share(n, counts.sent)),
+    };
+    tally(counts.failed, &failed, Ink::Bad)
+}
+
+fn requests(summary: &Summary) -> Vec<Cell> {
+    let counts = &summary.total.counts;
+    let unmade = summary.total.without_data();
+    let begun = format!("{} {}", count(counts.sent), sent_or_begun(unmade));
+    let mut items = vec![
+        Cell::new(begun).inked(Ink::Bold),
+        tally(counts.ok, "ok", Ink::Plain),
+        failed(counts),
+    ];
+    items.extend(some(counts.timed_out, "of them timed out", Ink::Bad));
+    items.extend(some(unmade, "of them not sent for lack of data", Ink::Bad));
+    items.push(tally(counts.dropped, "dropped", Ink::Warn));
+    items.push(tally(counts.in_flight, "in flight", Ink::Warn));
+    items.extend(some(counts.pending, "due but not sent", Ink::Warn));
+    items
+}
+
+/// The rate at which requests ended, and the share of the load that was sent. The share is one of
+/// counts: the drain after the last request lengthens the measured span, and would lower a share of
+/// rates.
+fn achieved(summary: &Summary) -> Vec<Cell> {
+    let achieved = format!("{} achieved", rate(summary.achieved_per_s()));
+    let mut items = vec![Cell::new(achieved).inked(Ink::Bold)];
+    // A rate of iterations intends no number of requests; the line of iterations has its share.
+    let intended = match summary.total.iterations {
+        Some(_) => None,
+        None => summary.intended_per_s(),
+    };
+    items.extend(intended.filter(|intended| *intended > 0.0).map(|intended| {
+        let counts = &summary.total.counts;
+        let sent = counts.sent.saturating_sub(summary.total.without_data());
+        let part = share(sent, counts.intended);
+        Cell::new(format!("{part} of {} sent", rate(intended)))
+    }));
+    items
+}
+
+/// The iterations of all pools that have them. An intended rate is there only for a single pool:
+/// rates of different iterations do not add up.
+fn iterations(summary: &Summary) -> Vec<Cell> {
+    let Some(iterations) = &summary.total.iterations else {
+        return Vec::new();
+    };
+    let counts = &iterations.counts;
+    let completed = format!("{} completed", count(counts.ok));
+    let mut items = vec![Cell::new(completed).inked(Ink::Bold), failed(counts)];
+    items.extend(some(counts.dropped, "dropped", Ink::Warn));
+    items.extend(some(counts.in_flight, "in flight", Ink::Warn));
+    items.extend(some(counts.pending, "due but not started", Ink::Warn));
+    let achieved = rate(summary.iterations_per_s(iterations));
+    items.push(Cell::new(format!("{achieved} achieved")));
+    let mut pools = summary.pools();
+    let intended = match (pools.next(), pools.next()) {
+        (Some((pool, figures)), None) => summary.iterations_intended_per_s(pool, figures),
+        _ => None,
+    };
+    items.extend(intended.filter(|intended| *intended > 0.0).map(|intended| {
+        let part = share(counts.sent, counts.intended);
+        Cell::new(format!("{part} of {} started", rate(intended)))
+    }));
+    items
+}
+
+/// The messages of streams, with their rates over the measured span. Unsent messages are those that
+/// calls were to send and did not.
+fn messages(summary: &Summary) -> Vec<Cell> {
+    let messages = &summary.total.messages;
+    if !messages.any() {
+        return Vec::new();
+    }
+    let seconds = (summary.duration.0 as f64 / 1e9).max(1e-9);
+    let item = |n: u64, what: &str| {
+        let per_s = rate(n as f64 / seconds);
+        Cell::new(format!("{} {what} ({per_s})", count(n)))
+    };
+    let mut items = vec![
+        item(messages.sent, "sent"),
+        item(messages.received, "received"),
+    ];
+    items.extend(some(messages.unsent, "unsent", Ink::Warn));
+    items
+}
