@@ -1,28 +1,24 @@
-//! The three answers of a run: whether to believe it, whether its load was kept, and how the target
-//! did.
-//!
-//! Text, page, Markdown, JUnit and annotations print them with marks of their own and in the same
-//! words, from [`answers`]; `measure` has judged before, and nothing is judged here. [`rule`] does
-//! the same for thresholds.
+//! The three answers of a run: whether its numbers can be trusted, whether its load was kept, and
+//! how the target did. All formats print them in these words. `measure` has judged before.
 
 use crate::quantity::share_of;
 use drumfire_measure::{Reason, Summary, TargetState, ThresholdResult, Validity};
 
-/// The grade of an answer, by which formats choose a mark and a colour. The worst one is what a
-/// strict reader, as a CI system, calls a failure; an answer in between fails nothing by itself.
+/// The grade of an answer, by which formats choose a mark and a colour. A CI system calls the worst
+/// grade a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Grade {
-    /// The best answer, which needs no reasons.
+    /// The best answer, without reasons.
     Good,
     /// An answer in between, with its reasons.
     Fair,
     /// The worst answer, with its reasons.
     Bad,
-    /// No answer, as on the target of a run that sent nothing.
+    /// No answer: the target of a run that sent nothing.
     Open,
 }
 
-/// One answer: its words, and the reasons for which it is not the best one.
+/// One answer: its words, and the reasons why it is not the best one.
 pub(crate) struct Answer<'a> {
     /// The question that it answers: `run`, `load` or `target`.
     pub(crate) subject: &'static str,
@@ -31,11 +27,8 @@ pub(crate) struct Answer<'a> {
     pub(crate) reasons: &'a [Reason],
 }
 
-/// The three answers in the order in which they matter. Where nothing was answered as expected, the
-/// target comes first: reasons about the generator then explain little.
-///
-/// A load that was not kept is printed with the share that was sent in place of a word, since "not
-/// kept" would leave open by how much.
+/// The three answers, the most important first. If the target failed, it comes first, because
+/// reasons about the generator explain little then.
 pub(crate) fn answers(summary: &Summary) -> [Answer<'_>; 3] {
     let validity = summary.verdict.validity;
     let run = Answer {
@@ -56,7 +49,7 @@ pub(crate) fn answers(summary: &Summary) -> [Answer<'_>; 3] {
         },
         text: match summary.load.kept {
             true => "load kept".to_owned(),
-            // The share that rules and JSON have: of iterations, where a rate asks for these.
+            // The share in rules and JSON: of iterations, if a rate is one of iterations.
             false => format!("load {} sent", share_of(summary.load.sent_share)),
         },
         reasons: &summary.load.reasons,
@@ -87,7 +80,7 @@ pub(crate) fn target_words(state: TargetState) -> String {
     }
 }
 
-/// A threshold as it was written: a rule as it is, and a condition that was not to come as one.
+/// A threshold as it was written. A condition that ends the run has `abort on` before it.
 pub(crate) fn rule(threshold: &ThresholdResult) -> String {
     match threshold.is_condition {
         true => format!("abort on {}", threshold.expression),

@@ -1,11 +1,5 @@
-//! Bars and sparks: a number as a length of blocks.
-//!
-//! Eighths of a block give eight times the resolution of a column; where the terminal shows ASCII
-//! only, whole characters do. A part above zero is always visible, however small its share: in a
-//! distribution the rarest row is the one to look at.
-//!
-//! [`bar`] is for a row, [`spark`] and [`level`] for a column that is one row high. All scale to a
-//! whole that the caller gives: bars beside each other must have the same one to be compared.
+//! Bars and sparks: a number as a length of blocks. Blocks have eight steps per column, and ASCII
+//! has one. A part above zero is always visible. Bars beside each other must have the same whole.
 
 use crate::style::{Style, Unicode};
 

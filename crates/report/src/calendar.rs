@@ -1,7 +1,5 @@
-//! Points in time as RFC 3339 writes them, in UTC.
-//!
-//! They are the run's own clock (its start and a span), so that a step of the machine's clock
-//! during a run does not show, and outputs of several machines can be sorted by text.
+//! Points in time in the form of RFC 3339, in UTC. The times are those of the run's clock, which
+//! has no steps.
 
 use jiff::Timestamp;
 
@@ -10,12 +8,12 @@ pub(crate) fn rfc3339(unix_nanos: u64) -> String {
     format!("{:.9}", timestamp(unix_nanos))
 }
 
-/// The same in milliseconds, rounded down: `2026-01-31T23:59:59.123Z`.
+/// Milliseconds since 1970, rounded down: `2026-01-31T23:59:59.123Z`.
 pub(crate) fn rfc3339_millis(unix_nanos: u64) -> String {
     format!("{:.3}", timestamp(unix_nanos))
 }
 
-/// The same in seconds, rounded down: `2026-01-31T23:59:59Z`.
+/// Seconds since 1970, rounded down: `2026-01-31T23:59:59Z`.
 pub(crate) fn rfc3339_seconds(unix_nanos: u64) -> String {
     format!("{:.0}", timestamp(unix_nanos))
 }

@@ -1,15 +1,8 @@
 //! The histograms and the intervals of a run as CSV (RFC 4180, with line feeds alone).
 //!
-//! Histograms come with all their buckets: files of several runs can then be merged by adding
-//! counts, which their quantiles could not. Columns and names of metrics are a contract: new ones
-//! are added, and none is renamed.
-//!
-//! A cell that a spreadsheet would take for a formula is disarmed (`text_cell`), for names of
-//! steps may come from a log of requests, and a message from a server.
-//!
-//! [`histogram`] makes a whole file. A file of intervals grows: its writer begins with
-//! [`interval_header`] and appends [`interval`] for each row. Neither quotes a number, and columns
-//! that a reader does not know may be skipped by their number in the header.
+//! Histograms have all their buckets, so that files of several runs can be merged by adding counts.
+//! Columns and names of metrics are a contract: new ones may be added, and none is renamed. A cell
+//! that a spreadsheet would take for a formula is disarmed (`text_cell`).
 
 use crate::calendar::rfc3339;
 use crate::secret;
@@ -17,17 +10,16 @@ use crate::untrusted::is_dangerous;
 use drumfire_measure::{Histogram, IntervalRow, Summary};
 use std::fmt::Write as _;
 
-/// Every bucket that holds a sample, under the header
+/// Every bucket that has a sample, under the header
 /// `metric,low_ns,high_ns,count,cumulative,quantile,at_least`.
 ///
-/// A bucket holds `count` samples from `low_ns` to `high_ns`, both inclusive; `cumulative` counts
-/// those of this and all lower buckets, and `quantile` (0 to 1) is their share. Of `at_least` of the
-/// samples only a lower bound is known, which lies in the bucket. The metrics are
-/// `response_time`, `service_time`, `lag`, `waiting`, `failed`, of streams `messages.first` and
-/// `messages.gap`, of scenarios `iteration.time` and `iteration.failed`, where there is more than
-/// one scenario in a pool `scenario(name).time`, where there is more than
-/// one pool `pool(name).response_time`, `pool(name).service_time` and `pool(name).iteration.time`,
-/// and, where there is more than one step, `step(name).response_time` and
+/// A bucket has `count` samples from `low_ns` to `high_ns`, both inclusive; `cumulative` counts
+/// this and all lower buckets, and `quantile` (0 to 1) is their share. `at_least` of the samples
+/// are lower bounds in the bucket. The metrics are `response_time`, `service_time`, `lag`,
+/// `waiting`, `failed`; of streams `messages.first` and `messages.gap`; of scenarios
+/// `iteration.time`, `iteration.failed` and, if a pool has several, `scenario(name).time`; of
+/// several pools `pool(name).response_time`, `pool(name).service_time` and
+/// `pool(name).iteration.time`; of several steps `step(name).response_time` and
 /// `step(name).service_time`.
 #[must_use]
 pub fn histogram(summary: &Summary) -> Vec<u8> {
@@ -92,7 +84,7 @@ pub fn histogram(summary: &Summary) -> Vec<u8> {
     out.into_bytes()
 }
 
-/// The header of [`interval`]'s rows.
+/// The header of the rows of [`interval`].
 #[must_use]
 pub fn interval_header() -> Vec<u8> {
     b"at,start_ns,length_ns,good,bad,failed,checks_failed,warmup,goal,goal_share,dropped,in_flight,\
@@ -100,8 +92,8 @@ pub fn interval_header() -> Vec<u8> {
         .to_vec()
 }
 
-/// An interval as a row. Times are nanoseconds; what is not known is empty. `at_least` has the names
-/// of the times that are lower bounds, with blanks between them.
+/// An interval as a row. Times are nanoseconds; an unknown value is empty. `at_least` has the names
+/// of the times that are lower bounds, separated by blanks.
 #[must_use]
 pub fn interval(row: &IntervalRow) -> Vec<u8> {
     let known = |n: Option<u64>| n.map_or_else(String::new, |n| n.to_string());
@@ -132,7 +124,7 @@ pub fn interval(row: &IntervalRow) -> Vec<u8> {
 }
 
 /// Appends a row for each bucket in use, from the shortest. Buckets and lower bounds ascend
-/// together, so that one pass joins them.
+/// together.
 fn push_rows(out: &mut String, metric: &str, histogram: &Histogram) {
     let metric = text_cell(metric);
     let mut cumulative = 0_u64;
@@ -150,10 +142,9 @@ fn push_rows(out: &mut String, metric: &str, histogram: &Histogram) {
     }
 }
 
-/// A text as a cell that no spreadsheet takes for a formula, and no reader for two cells: a text
-/// that starts like a formula gets an apostrophe, control characters become U+FFFD, and a text with
-/// a separator is quoted. The first letters are those of OWASP's page on CSV injection, with their
-/// wide forms, which spreadsheets take for the same.
+/// A text as one cell that no spreadsheet takes for a formula: a text that starts like a formula
+/// gets an apostrophe, control characters become U+FFFD, and a text with a separator is quoted. The
+/// first letters are those of OWASP's page on CSV injection, with their wide forms.
 pub(crate) fn text_cell(text: &str) -> String {
     let mut cell: String = text
         .chars()

@@ -1,12 +1,8 @@
-//! Pictures of a run, described once: axes, series and marks, from which every drawing is made.
+//! Pictures of a run, described once as axes, series and marks. A drawing ([`svg`]) reads a
+//! [`Figure`] and nothing else, so that terminal, file and page show the same.
 //!
-//! [`Pictures`] makes them from a [`Summary`], whose run may be under way, stored or merged; a
-//! drawing ([`svg`]) reads a [`Figure`] and nothing else, so that the terminal, a file and a page
-//! show the same. A figure owns its numbers: a few hundred points, whatever the run's length.
-//!
-//! A figure shows no more than its numbers say. A value that the count can't support is a gap, and a
-//! value that is only a lower bound is marked; nothing is interpolated or smoothed. A run of a
-//! single interval has every figure, with one point.
+//! A value that the count can't support is a gap, and a lower bound is marked; nothing is
+//! interpolated or smoothed. A run of a single interval has every figure, with one point.
 
 mod axis;
 mod beside;
@@ -25,115 +21,106 @@ pub use tail::{TailLine, tail, tails};
 
 use drumfire_measure::{IntervalRow, Overview, Summary};
 
-/// A picture of a run, as values in the units of its axes.
-///
-/// A drawing must show everything that is in it and may add nothing: no value is computed behind
-/// this type. It holds no reference to the summary, so that a page can keep the figures of a run
-/// while the run goes on.
+/// A picture of a run, as values in the units of its axes. A drawing shows everything in the figure
+/// and adds nothing. A figure has a few hundred points, whatever the length of the run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
-    /// Its name in files and links, of small letters and hyphens; one of [`NAMES`], or a name of
-    /// [`beside()`] for a picture of two runs, or that of a figure of a history.
+    /// The name in files and links: one of [`NAMES`], a name of [`beside()`], or the name of a
+    /// history's figure.
     pub name: &'static str,
-    /// Its heading.
+    /// The heading.
     pub title: String,
-    /// The question that the picture answers, printed beneath its heading.
+    /// The question that the picture answers.
     pub question: &'static str,
     /// The axis from left to right.
     pub x: Axis,
-    /// The axis from the bottom to the top. Bars have none: its `to` is then their number.
+    /// The axis from the bottom to the top. Bars have no such axis; `to` is their number.
     pub y: Axis,
-    /// The values, and the kind of shape that they have over the axes.
+    /// The values.
     pub plot: Plot,
-    /// Moments along the x axis that the picture names, such as the end of the warm-up.
+    /// Moments along the x axis, such as the end of the warm-up.
     pub marks: Vec<Mark>,
-    /// A sentence without which the picture would be misread, printed beneath it; `None` where the
-    /// heading and the axes suffice.
+    /// A sentence that prevents a misreading, printed below the picture.
     pub note: Option<String>,
 }
 
-/// The content of a figure: one kind of shape, with the values that it is made from.
-///
-/// A drawing matches on it once. Values lie within the figure's axes, but for logarithmic ones:
-/// there a value of 0 has no place of its own and is drawn at the axis' beginning.
+/// The content of a figure: one kind of shape, with its values. Values are within the axes, except
+/// that a 0 on a logarithmic axis is drawn at its beginning.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Plot {
     /// Lines beside each other.
     Lines(Vec<Series>),
-    /// Lines above each other, the space between neighbours filled; the lowest first.
+    /// Lines above each other, the lowest first, with the space between neighbours filled.
     Bands(Vec<Series>),
     /// Single points without an order.
     Points(Vec<Series>),
-    /// Columns of cells, each as dark as its count is large.
+    /// Columns of cells. A higher count is darker.
     Heat(Heat),
     /// A bar for each value, from the left axis on.
     Bars(Vec<Bar>),
 }
 
-/// Points that belong together and are joined by a line where the plot has lines.
-///
-/// The series of one run have their points at the same places, one for each row; where a series has
-/// no value at a place, it has a point without one. In a picture of two runs each has the places of
-/// its own run.
+/// Points that belong together. All series of one run have points at the same places; a point may
+/// have no value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// Its name in the legend.
+    /// The name in the legend.
     pub name: String,
-    /// Its meaning, by which drawings choose a colour.
+    /// The meaning, by which drawings choose a colour.
     pub role: Role,
-    /// Its points, in the order of x.
+    /// The points in the order of x.
     pub points: Vec<Point>,
 }
 
 /// A point of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
-    /// Its place along the x axis, in that axis' unit.
+    /// The place along the x axis, in the unit of the axis.
     pub x: f64,
-    /// Its value in the y axis' unit; `None` where the count supports none.
+    /// The value in the unit of the y axis; `None` if the count supports no value.
     pub y: Option<f64>,
-    /// The value is known only from below.
+    /// Whether the value is a lower bound.
     pub is_at_least: bool,
 }
 
 /// A value with a name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bar {
-    /// Its name; a server may have chosen parts of it.
+    /// The name; a server may have chosen parts of it.
     pub name: String,
-    /// Its meaning.
+    /// The meaning.
     pub role: Role,
-    /// Its value in the x axis' unit.
+    /// The value in the unit of the x axis.
     pub value: f64,
 }
 
-/// The meaning of a series or a bar, from which a drawing takes its colour and its dashes. Two
-/// series of one figure have different roles.
+/// The meaning of a series or a bar, by which drawings choose colours and dashes. Each series of a
+/// figure has a different role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// The load that the plan asked for.
+    /// The intended load.
     Asked,
     /// Requests that met the plan's expectations.
     Good,
-    /// Requests that the target answered, but not as the plan expects.
+    /// Requests with an unexpected response.
     Bad,
-    /// Requests without an answer: failed on the way, dropped, never sent, or still in flight.
+    /// Requests without a response: failed, dropped, never sent, or in flight.
     Lost,
-    /// One of several equals, from the least to the greatest.
+    /// One of several equals, from the lowest to the highest.
     Rank(u8),
 }
 
-/// A place that a picture names.
+/// A moment with a name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mark {
-    /// Its place along the x axis, in that axis' unit.
+    /// The place along the x axis, in the unit of the axis.
     pub x: f64,
-    /// Its name.
+    /// The name.
     pub name: String,
 }
 
-/// The names of all figures that a run may have, in the order in which a report shows them. A run
-/// lacks `memory` where the system does not tell it; it has all others, even without a request.
+/// The names of all figures of a run, in the order of a report. A run lacks `memory` if the system
+/// does not know it; all other figures exist even without a request.
 pub const NAMES: [&str; 9] = [
     "rate",
     "latency",
@@ -146,12 +133,8 @@ pub const NAMES: [&str; 9] = [
     "memory",
 ];
 
-/// The figures of one summary, each made when it is asked for. The run over time is decoded once for
-/// all of them, which is most of their cost.
-///
-/// A report and a page take all ([`figures`]). A screen shows a few at a time and makes them each
-/// second, so that it asks for these by their names; it may put the newest intervals in the place
-/// of all rows ([`Self::of_newest`]).
+/// The figures of one summary, each made on demand. The run over time is decoded once for all of
+/// them, which is most of the cost.
 #[derive(Debug)]
 pub struct Pictures<'a> {
     summary: &'a Summary,
@@ -174,8 +157,8 @@ impl<'a> Pictures<'a> {
         }
     }
 
-    /// The same, with these rows alone in the figures of rows over time: the newest intervals of a
-    /// run under way, which are merged with others in its summary.
+    /// The figures with these rows in all figures of rows over time: the newest intervals of a
+    /// running test, which its summary has merged with others.
     #[must_use]
     pub fn of_newest(self, rows: Vec<IntervalRow>) -> Self {
         Self {
@@ -184,7 +167,7 @@ impl<'a> Pictures<'a> {
         }
     }
 
-    /// The figure of a name among [`NAMES`]. `None` where the run has nothing to show in it.
+    /// The figure with this name of [`NAMES`]; `None` if the run has nothing to show in it.
     #[must_use]
     pub fn figure(&self, name: &str) -> Option<Figure> {
         let rows = self.newest.as_ref().unwrap_or(&self.rows);
@@ -204,10 +187,8 @@ impl<'a> Pictures<'a> {
     }
 }
 
-/// Every figure of a run, in the order of [`NAMES`].
-///
-/// The summary may be of a run under way, with its books closed as if it ended now: the last
-/// interval is then a part of one, and the figures of rates leave it out.
+/// Every figure of a run, in the order of [`NAMES`]. In a running test, the last interval may be
+/// incomplete; figures of rates leave it out.
 #[must_use]
 pub fn figures(summary: &Summary) -> Vec<Figure> {
     let pictures = Pictures::of(summary);

@@ -1,12 +1,9 @@
-//! The commands by which a step of GitHub Actions annotates its job: a line for each bad answer and
-//! each threshold that did not hold.
+//! The annotations of a step of GitHub Actions: a line for each bad answer and each failed
+//! threshold.
 //!
-//! A command is a line `::error title=TITLE::MESSAGE`. In the message `%` and the ends of lines are
-//! percent-encoded, in the title `:` and `,` too, so that no text of a server can end a command or
-//! begin another. GitHub keeps ten of each kind from a step.
-//!
-//! The annotations go to standard output, where the runner reads them; the report itself goes to
-//! the step's summary as Markdown ([`crate::markdown`]).
+//! A line is `::error title=TITLE::MESSAGE`. `%` and line ends are percent-encoded, in the title
+//! also `:` and `,`, so that no text from a server begins a command. The runner reads the lines
+//! from standard output.
 
 use crate::answers::{Grade, answers, rule};
 use crate::remedy::{Naming, sentence};
@@ -14,10 +11,10 @@ use crate::style::Unicode;
 use crate::untrusted::foreign;
 use drumfire_measure::Summary;
 
-/// The most annotations of thresholds; with the answers there are no more than GitHub keeps.
+/// The maximum number of annotations of thresholds. GitHub keeps ten annotations of a kind.
 const THRESHOLDS: usize = 7;
 
-/// The annotations of a run whose books are closed, a line each; empty where all is well.
+/// The annotations of a finished run, a line each; empty if all is well.
 #[must_use]
 pub fn annotations(summary: &Summary, naming: Naming) -> String {
     let mut out = String::new();

@@ -1,21 +1,13 @@
 //! The run as an interval log of HdrHistogram, format 1.3: the distribution of each interval, for
-//! HdrHistogram's own tools and whatever reads its logs.
+//! HdrHistogram's tools.
 //!
-//! Rows without a tag are *the* latency of the whole run over time: response time in the open model,
-//! service time in the closed one. Rows with a tag are parts of it, and each tag is a log of its own:
+//! Rows without a tag are *the* latency of the run over time. The tag `step:NAME` is a step over
+//! time, or in one row if a run has too many steps; `pool:NAME` is one of several pools in one row.
+//! A row covers an interval, or several merged ones of a long run.
 //!
-//! - `step:NAME` is a step over time, or in one row where a run has too many steps for that.
-//! - `pool:NAME` is a pool, in one row, where there are several.
-//!
-//! A row covers an interval, or several merged ones of a long run; steps may have longer rows than
-//! the run. The payload has our buckets and theirs, which are the same. A reader gives the upper
-//! bound of a bucket where we give an exact extreme, so that least and greatest value may differ by
-//! a thousandth; which times are lower bounds alone, the format can't say. Times beyond an hour
-//! stand in the last bucket.
-//!
-//! [`log`] writes the head, the rows of the run, those of steps, and those of pools, so that a
-//! reader without tags finds what it needs first. HdrHistogram's tools take the rows of one tag at
-//! a time and ignore the others.
+//! The payload has the same buckets as our histograms. A reader shows the upper bound of a bucket
+//! instead of our exact extremes, a difference of up to a thousandth. The format can't mark lower
+//! bounds, and times beyond an hour are in the last bucket.
 
 use crate::style::Unicode;
 use crate::untrusted::{Untrusted, is_dangerous};
@@ -26,14 +18,14 @@ use drumfire_measure::{Histogram, Overview, Summary, encode_v2};
 use drumfire_units::Nanos;
 use std::fmt::Write as _;
 
-/// The names of a row's columns, as HdrHistogram's writers have them.
+/// The names of a row's columns in HdrHistogram's logs.
 const LEGEND: &str =
     "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n";
 
-/// The unit of the column that is for people: milliseconds.
+/// The unit of the column for people: milliseconds.
 const NANOS_PER_MILLI: f64 = 1e6;
 
-/// The log of a run whose books are closed.
+/// The log of a finished run.
 #[must_use]
 pub fn log(summary: &Summary) -> Vec<u8> {
     let mut out = String::new();
@@ -72,7 +64,7 @@ fn steps(out: &mut String, summary: &Summary) {
     }
 }
 
-/// A row of each pool, where there are several.
+/// A row of each pool, if there are several.
 fn pools(out: &mut String, summary: &Summary) {
     if summary.info.pools.len() < 2 {
         return;
@@ -88,7 +80,7 @@ fn pools(out: &mut String, summary: &Summary) {
     }
 }
 
-/// The comments by which a reader knows the format and the time.
+/// The comments with the format and the time.
 fn head(out: &mut String, summary: &Summary) {
     let info = &summary.info;
     let started = info.started_at_unix_ns as f64 / 1e9;
@@ -143,8 +135,8 @@ fn row(out: &mut String, tag: Option<&str>, span: &Span, times: &Histogram) {
     let _ = writeln!(out, "{start:.3},{length:.3},{most:.3},{payload}");
 }
 
-/// A tag for a name, which may be anyone's. What ends a tag, or a line, is percent-encoded, so that
-/// two names never share a tag.
+/// A tag for a name. What ends a tag or a line is percent-encoded, so that two names never share a
+/// tag.
 fn tag(kind: &str, name: &str) -> String {
     let mut tag = format!("{kind}:");
     for letter in secret::url(name).chars() {

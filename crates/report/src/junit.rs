@@ -1,16 +1,10 @@
-//! The three answers and the thresholds as cases of JUnit's XML, which CI systems show.
+//! The three answers and the thresholds as cases of JUnit's XML, for CI systems.
 //!
-//! The elements and attributes are those of the schema that Jenkins checks by (`junit-10.xsd`), whose
-//! documents all readers take. A case fails where its answer is the worst one or its threshold did
-//! not hold, with the reasons as its text. An answer in between, such as a suspect run, fails
-//! nothing, as it does not with the exit code either: its reasons are the case's output.
-//!
-//! Names of cases do not depend on the result, so that a CI system can follow each over time.
-//!
-//! [`summary`] makes the document: one suite for the run, in which the answers come first, in the
-//! order of their names, and then the thresholds in the plan's order. Each case has the length of
-//! the run as its time, since it is judged at its end. Figures stand beside as properties, which CI
-//! systems keep and do not judge.
+//! The elements and attributes are those of Jenkins' schema (`junit-10.xsd`), which all readers
+//! accept. A case fails if its answer is the worst one or its threshold failed. An answer in
+//! between, such as a suspect run, fails nothing; its reasons are the output of the case. Names of
+//! cases do not depend on the result, so that a CI system can follow them. Every case has the
+//! length of the run as its time.
 
 use crate::answers::{Answer, Grade, answers, rule};
 use crate::quantity::{quantile, rate};
@@ -30,10 +24,10 @@ const ANSWERS: &str = "drumfire.answers";
 /// The class of the cases of thresholds.
 const THRESHOLDS: &str = "drumfire.thresholds";
 
-/// An attribute that the crate writes for the root too, where the schema has none.
+/// An attribute of the root that the crate writes although the schema lacks it.
 const SKIPPED: &str = " skipped=\"0\"";
 
-/// The document of a run whose books are closed, with settings named as the run's caller knows them.
+/// The document of a finished run. Remedies name settings as the run's caller knows them.
 #[must_use]
 #[expect(clippy::expect_used, reason = "a string takes every byte")]
 pub fn summary(summary: &Summary, naming: Naming) -> Vec<u8> {
@@ -88,8 +82,7 @@ fn properties(summary: &Summary) -> Vec<(&'static str, String)> {
     all
 }
 
-/// The case of an answer, named by its subject (`run`, `load` or `target`), which fails where the
-/// answer is the worst one.
+/// The case of an answer, named by its subject (`run`, `load` or `target`).
 fn answer_case(answer: &Answer<'_>, duration: Nanos, naming: Naming) -> TestCase {
     let reasons = answer.reasons.iter();
     let reasons = reasons.map(|reason| foreign(&sentence(reason, naming), Unicode::On));
@@ -105,8 +98,7 @@ fn answer_case(answer: &Answer<'_>, duration: Nanos, naming: Naming) -> TestCase
     case
 }
 
-/// The case of a threshold, named by its rule, which fails where the rule does not hold. The figure
-/// that was measured is its text either way.
+/// The case of a threshold, named by its rule, with the measured value as its text.
 fn threshold_case(threshold: &ThresholdResult, duration: Nanos) -> TestCase {
     let rule = foreign(&rule(threshold), Unicode::On);
     let measured = foreign(&threshold.actual_text, Unicode::On);
@@ -128,7 +120,7 @@ fn case(name: &str, class: &str, status: TestCaseStatus, duration: Nanos) -> Tes
     case
 }
 
-/// The status of a case that fails: a kind, a message in one line, and the reasons.
+/// The status of a failed case: a kind, a message in one line, and the reasons.
 fn failure(kind: &str, message: &str, description: &str) -> TestCaseStatus {
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
     status.set_type(kind).set_message(message);

@@ -1,19 +1,11 @@
-//! One line of text whose pieces carry ink: widths are known before colour is added.
-//!
-//! A terminal counts columns, and an escape sequence takes none. A [`Line`] keeps text and ink
-//! apart until it is printed, so that it can be measured, cut and padded; a style without colour
-//! then prints the same columns.
-//!
-//! Build a line with [`Line::of`], [`Line::with`] and [`Line::append`], lay it out with
-//! [`Line::space`] and [`Line::clip`], and end it with [`Line::print`], which consumes it. Texts
-//! must be escaped before they become a piece ([`crate::untrusted`]): a control character has no
-//! width and would be printed as it is.
+//! A line of text whose pieces have inks. Text and ink are separate until the line is printed, so
+//! that a line can be measured, cut and padded. Texts must be escaped before they become a piece
+//! ([`crate::untrusted`]).
 
 use crate::style::{Color, Style};
 use unicode_width::UnicodeWidthStr;
 
-/// The way in which a piece of text stands out. Inks are named by what they mean, so that a theme
-/// is one table.
+/// The way in which a piece of text stands out, by its meaning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ink {
     /// The terminal's own colour and weight.
@@ -21,18 +13,18 @@ pub enum Ink {
     Plain,
     /// A heading, or the number to look at first.
     Bold,
-    /// Text of lesser importance.
+    /// Less important text.
     Dim,
-    /// Good news: an answer that is the best one, a rule that holds.
+    /// Good news: the best answer, a rule that holds.
     Good,
-    /// A doubt: the figures may be right, and the reader should know something of them.
+    /// A doubt: the figures may be right, but the reader should know something.
     Warn,
     /// Bad news: failures, and rules that do not hold.
     Bad,
 }
 
 impl Ink {
-    /// The SGR parameters of an ink. Colours are of the sixteen, which every theme keeps readable.
+    /// The SGR parameters of an ink, from the sixteen colours that every theme keeps readable.
     const fn sgr(self) -> Option<&'static str> {
         match self {
             Self::Plain => None,
@@ -45,7 +37,7 @@ impl Ink {
     }
 }
 
-/// A line in the making: pieces of text, each with its ink.
+/// A line: pieces of text, each with its ink.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Line(Vec<(String, Ink)>);
 
@@ -137,7 +129,7 @@ impl Line {
         out.push('\n');
     }
 
-    /// Cuts the line at `columns`, and ends it in `mark` where something was cut.
+    /// Cuts the line at `columns`. A cut line ends with `mark`.
     pub fn clip(&mut self, columns: usize, mark: &str) {
         if self.width() <= columns {
             return;
@@ -167,9 +159,8 @@ fn fitting(text: &str, columns: usize) -> usize {
         .unwrap_or(0)
 }
 
-/// Breaks prose into lines of at most `columns`, at spaces where there are any. A word that is
-/// longer than a line is broken within, in whole characters, so that a URL loses nothing. Empty
-/// prose gives no line.
+/// Breaks prose into lines of at most `columns`, at spaces. A word that is longer than a line is
+/// broken. Empty prose has no lines.
 pub(crate) fn wrap(prose: &str, columns: usize) -> Vec<String> {
     let columns = columns.max(1);
     let mut lines = Vec::new();
@@ -196,8 +187,7 @@ pub(crate) fn wrap(prose: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// The words of prose. A figure and its unit are one word, for `12` at the end of a line says
-/// something else than `12 ms`.
+/// The words of prose. A figure and its unit are one word.
 fn words(prose: &str) -> Vec<&str> {
     let mut words: Vec<&str> = Vec::new();
     let mut from = 0;
@@ -224,9 +214,8 @@ fn words(prose: &str) -> Vec<&str> {
 /// Units that stay on the line of the figure before them.
 const UNITS: [&str; 9] = ["%", "ns", "µs", "us", "ms", "s", "min", "h", "MB"];
 
-/// Packs items into lines of at most `columns`, with `separator` between. An item is broken only
-/// where it alone is longer than a line; an item of several inks is never broken, and is cut when
-/// it is printed.
+/// Packs items into lines of at most `columns`, with `separator` between them. An item that is
+/// longer than a line is broken if it has one ink, and is cut when it is printed otherwise.
 pub(crate) fn flow(items: Vec<Line>, separator: &str, columns: usize) -> Vec<Line> {
     let mut lines = Vec::new();
     let mut line = Line::new();
@@ -253,8 +242,8 @@ pub(crate) fn flow(items: Vec<Line>, separator: &str, columns: usize) -> Vec<Lin
     lines
 }
 
-/// An item in pieces that fit, where it is prose of one ink. An item of several inks is a number
-/// with its name, and stays whole.
+/// An item in pieces that fit, if it has one ink. An item of several inks is a number with its
+/// name.
 fn broken(item: Line, columns: usize) -> Vec<Line> {
     match item.0.as_slice() {
         [(text, ink)] if text.width() > columns => {

@@ -1,9 +1,5 @@
-//! HTML and SVG in the making: elements whose texts and attributes are escaped as they are written,
-//! so that no page depends on the care of its parts.
-//!
-//! A text that a server may have chosen can neither end its element nor begin another, and its
-//! control characters and those that turn the direction of writing are spelled out, as in a terminal
-//! ([`crate::untrusted`]).
+//! HTML and SVG whose texts and attributes are escaped as they are written. A text from a server
+//! can neither end its element nor begin another, and its control characters are spelled out.
 
 use crate::style::Unicode;
 use crate::untrusted::Untrusted;
@@ -22,12 +18,12 @@ impl Markup {
         self.0.push('>');
     }
 
-    /// Ends the element with this name that was begun last.
+    /// Ends the element with this name.
     pub(crate) fn close(&mut self, name: &str) {
         self.0.extend(["</", name, ">\n"]);
     }
 
-    /// An element without content, as XML and HTML have it.
+    /// An element without content.
     pub(crate) fn empty(&mut self, name: &str, attributes: Attributes<'_>) {
         self.begin(name, attributes);
         self.0.push_str("/>\n");
@@ -45,12 +41,12 @@ impl Markup {
         self.push_escaped(&Untrusted::new(text).escaped(Unicode::On));
     }
 
-    /// A text of several lines, of which foreign parts were escaped for a terminal before.
+    /// A text of several lines, whose foreign parts were escaped for a terminal before.
     pub(crate) fn lines(&mut self, text: &str) {
         self.push_escaped(&Untrusted::new(text).escaped_lines());
     }
 
-    /// Markup of our own, such as a style sheet or a picture.
+    /// Trusted markup, such as a style sheet or a picture.
     pub(crate) fn raw(&mut self, markup: &str) {
         self.0.push_str(markup);
     }

@@ -8,23 +8,23 @@ use crate::quantity::in_letters;
 use crate::style::Style;
 use crate::untrusted::Untrusted;
 
-/// The choice between a page of numbers and one whose parts are explained.
+/// Whether sections have explanations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Explain {
-    /// The numbers alone.
+    /// No explanations.
     No,
-    /// A dim sentence under each part.
+    /// A dim sentence below each section.
     Yes,
 }
 
-/// The width of the gutter. A narrow page has none, and a label has a line of its own.
+/// The width of the gutter. On a narrow page there is no gutter, and a label stands above its rows.
 const GUTTER: usize = 13;
-/// The width of a page from which on there is a gutter.
+/// The minimum width of a page with a gutter.
 const GUTTER_FROM: usize = 60;
-/// The indent of rows where there is no gutter.
+/// The indent of rows without a gutter.
 const INDENT: usize = 2;
 
-/// A page in the making.
+/// A page that grows.
 pub(crate) struct Page<'a> {
     /// The look of the page.
     pub(crate) style: &'a Style,
@@ -62,7 +62,7 @@ impl<'a> Page<'a> {
         self.rows.push(row);
     }
 
-    /// The width of rows under a label.
+    /// The width of rows beside a label.
     pub(crate) const fn room(&self) -> usize {
         self.style.width() - self.inset()
     }
@@ -72,7 +72,7 @@ impl<'a> Page<'a> {
         self.style.width() - INDENT
     }
 
-    /// The indent of rows under a label.
+    /// The indent of rows beside a label.
     const fn inset(&self) -> usize {
         if self.style.width() < GUTTER_FROM {
             INDENT
@@ -81,8 +81,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Rows beside their label, which stands before the first of them. Without rows there is no
-    /// label either.
+    /// Rows beside their label. Without rows there is no label.
     pub(crate) fn part(&mut self, label: &str, rows: impl IntoIterator<Item = Line>) {
         let mut label = Some(label);
         for row in rows {
@@ -106,7 +105,7 @@ impl<'a> Page<'a> {
         self.part(label, rows);
     }
 
-    /// A heading on a line of its own, and rows under it that take the page's whole width.
+    /// A heading in its own line, and indented rows below it.
     pub(crate) fn block(&mut self, heading: Line, rows: impl IntoIterator<Item = Line>) {
         self.append(heading);
         for row in rows {
@@ -117,27 +116,26 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Lines that take the page's whole width.
+    /// Rows of the full width.
     pub(crate) fn lines(&mut self, lines: impl IntoIterator<Item = Line>) {
         for line in lines {
             self.append(line);
         }
     }
 
-    /// Whether parts are explained, for printers that then show more.
+    /// Whether sections have explanations.
     pub(crate) fn explains(&self) -> bool {
         self.explain == Explain::Yes
     }
 
-    /// An explanation of the part above, with `--explain`; nothing otherwise, so that printers call
-    /// it always.
+    /// An explanation of the section above, if the page has explanations.
     pub(crate) fn explain(&mut self, sentence: &str) {
         if self.explain == Explain::Yes {
             self.aside(sentence);
         }
     }
 
-    /// A dim sentence under the part above.
+    /// A dim sentence below the section.
     pub(crate) fn aside(&mut self, sentence: &str) {
         let sentence = in_letters(sentence, self.style.unicode);
         let sentence = Untrusted::new(&sentence).escaped(self.style.unicode);
@@ -149,8 +147,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// An empty line, unless the page is empty or ends in one: parts that print nothing leave no
-    /// hole. It is called before a part, since nothing can tell whether another follows.
+    /// An empty line, unless the page is empty or ends with one. Call it before a section.
     pub(crate) fn gap(&mut self) {
         if self.rows.last().is_some_and(|row| row.width() > 0) {
             self.rows.push(Line::new());

@@ -1,23 +1,13 @@
-//! Numbers for people: three significant digits, the unit that fits, SI's spaces.
-//!
-//! A number is rounded once, here, when it is printed. Three digits are as many as a measurement of
-//! time has, and more of them hide a difference in noise. The same number reads the same in each
-//! format for people; formats for programs have whole nanoseconds.
-//!
-//! No share is rounded to a statement that is false: something is never `0 %`, and less than
-//! everything never `100 %`.
-//!
-//! There is a function for each kind of number: [`latency`] for a time that something took,
-//! [`span`] for the length or the time of a run, [`count`] and [`counted`], [`share`] for a part of
-//! a count and [`busy`] for one that was measured, [`rate`] and [`throughput`]. [`quantile`]
-//! refuses what the count can't support, so that no format has to ask.
+//! Numbers for people: three significant digits, the unit that fits, SI's spaces. A number is
+//! rounded once, here. No share is rounded to a false statement: something is never `0 %`, and less
+//! than everything is never `100 %`.
 
 use crate::style::Unicode;
 use drumfire_measure::Histogram;
 pub(crate) use drumfire_units::rounded::{count, rate};
 use drumfire_units::{ByteSize, Nanos, rounded};
 
-/// Things in a row, as a sentence names them: `a`, `a and b`, `a, b and c`.
+/// Things in a sentence: `a`, `a and b`, `a, b and c`.
 pub(crate) fn enumerated(things: &[String]) -> String {
     match things {
         [] => String::new(),
@@ -40,8 +30,8 @@ pub(crate) fn latency_at_least(nanos: Nanos, unicode: Unicode) -> String {
     format!("{sign} {}", latency(nanos, unicode))
 }
 
-/// The quantile `q` of `histogram`, marked where it is only a lower bound; `None` where the count
-/// cannot support it.
+/// The quantile `q` of `histogram`, with a mark if it is a lower bound; `None` if the count does
+/// not support it.
 pub(crate) fn quantile(histogram: &Histogram, q: f64, unicode: Unicode) -> Option<String> {
     let value = histogram.quantile(q)?;
     Some(if histogram.is_at_least(q) {
@@ -51,7 +41,7 @@ pub(crate) fn quantile(histogram: &Histogram, q: f64, unicode: Unicode) -> Optio
     })
 }
 
-/// A latency in nanoseconds that need not be whole, as a mean: the form of [`latency`].
+/// A latency in nanoseconds with a fraction, such as a mean, in the form of [`latency`].
 pub(crate) fn latency_f64(nanos: f64, unicode: Unicode) -> String {
     in_letters(&rounded::time(nanos), unicode)
 }
@@ -98,14 +88,14 @@ pub(crate) fn span(nanos: Nanos, unicode: Unicode) -> String {
     }
 }
 
-/// A count with the word it counts, which takes an `s` in the plural.
+/// A count with its noun, which gets an `s` in the plural.
 pub(crate) fn counted(n: u64, noun: &str) -> String {
     let plural = if n == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", count(n))
 }
 
-/// The word for the requests that were given to the target, or were to be: not each of them was
-/// sent where `without_data` of them could not be made.
+/// The word for the requests that were sent, or begun if some of them could not be made for lack of
+/// data.
 pub(crate) const fn sent_or_begun(without_data: u64) -> &'static str {
     match without_data {
         0 => "sent",
@@ -129,7 +119,7 @@ pub(crate) fn share_of(ratio: f64) -> String {
     match ratio * 100.0 {
         0.0 => "0 %".to_owned(),
         100.0 => "100 %".to_owned(),
-        // The bounds are those of rounding: 9.995 would print as `10.00`, a digit too many.
+        // The bounds are those of rounding: 9.995 would be printed as `10.00`.
         p if p < 0.01 => "<0.01 %".to_owned(),
         p if p < 9.995 => format!("{p:.2} %"),
         p if p < 99.95 => format!("{p:.1} %"),

@@ -1,22 +1,9 @@
-//! The remedies of failures and of runs, with the flags of our command line or the keys of a plan.
+//! The remedies of failures and of runs, with the flags of the command line or the keys of a plan.
 //!
-//! A [`Remedy`] is a value, such as more connections; how it is written depends on whether the run
-//! was asked for by flags or by a plan. Texts are written once, with flags, and [`Naming::named`]
-//! puts keys in their place, by the rows of settings in `document`.
-//!
-//! [`sentence`] is what outputs call: a reason and its remedies in one sentence. [`remedy`] is for
-//! a failure that stands alone, as in a list of errors or below one exchange. Both give text of our
-//! own with no foreign part but the reason's, which the caller escapes.
-//!
-//! The division of labour with `measure` is this: it judges a run, and gives with each reason the
-//! remedies that its figures support, numbers included, without a word on how they are set. Here
-//! each remedy gets its imperative, and [`Naming`] the name of its setting. So a threshold of the
-//! judgement and the spelling of a flag are never changed in the same place, and a figure in a
-//! remedy is the one by which the run was judged.
-//!
-//! Remedies are in the order in which `measure` lists them, and are joined by "or": to follow one
-//! of them may be enough. An outcome with many causes has none, rather than advice that fits
-//! always.
+//! `measure` judges a run, and gives each reason the [`Remedy`] values that its figures support.
+//! This file finds the words. Texts are written with flags, and [`Naming::named`] replaces them
+//! with keys by the settings of `document`. The caller escapes the sentences, because reasons may
+//! quote foreign texts. Remedies are joined by "or". An outcome with many causes has no remedy.
 
 use drumfire_document::flags::plan_setting;
 use drumfire_measure::{Cause, Outcome, Reason, Remedy};
@@ -33,8 +20,7 @@ pub enum Naming {
 }
 
 impl Naming {
-    /// A text with its flags named in this way. A word in backticks is left as it is: it is a
-    /// command, not a setting.
+    /// A text with its flags named in this way. A word in backticks is a command and stays.
     #[must_use]
     pub fn named(self, text: &str) -> Cow<'_, str> {
         if self == Self::Flags || !text.contains('-') {
@@ -51,8 +37,7 @@ impl Naming {
         Cow::Owned(words.collect::<Vec<_>>().join(" "))
     }
 
-    /// A setting with a value: `-c 20`, or `connections: 20` in backticks. It is what a reader
-    /// copies, so the backticks stand around the whole of it.
+    /// A setting with a value: `-c 20`, or `connections: 20` in backticks.
     fn set(self, flag: &str, value: u64) -> String {
         match (self, plan_setting(flag)) {
             (Self::Keys, Some(key)) => format!("`{key}: {value}`"),
@@ -61,7 +46,7 @@ impl Naming {
     }
 }
 
-/// A reason with its remedies, in one sentence; of several remedies, any may help.
+/// A reason with its remedies in one sentence. Any of several remedies may help.
 #[must_use]
 pub fn sentence(reason: &Reason, naming: Naming) -> String {
     let words = |remedy| words(remedy, naming);
@@ -73,10 +58,7 @@ pub fn sentence(reason: &Reason, naming: Naming) -> String {
     }
 }
 
-/// The remedy as an imperative; `None` where the reason says enough: the text on a timeout explains
-/// how it is counted, and remedies nothing.
-///
-/// Numbers are those that `measure` has worked out; nothing is computed here.
+/// The remedy as an imperative; `None` if the reason suffices. The numbers are those of `measure`.
 fn words(remedy: &Remedy, naming: Naming) -> Option<Cow<'static, str>> {
     let text = match remedy {
         Remedy::LowerRate => "lower the rate",
@@ -105,7 +87,6 @@ fn words(remedy: &Remedy, naming: Naming) -> Option<Cow<'static, str>> {
             let setting = naming.set("-u", *needed);
             return Some(Cow::Owned(format!("try {setting}")));
         }
-        // The text on a timeout explains how it is counted.
         Remedy::Against(outcome) if outcome.is_timeout() => return None,
         Remedy::Against(outcome) => return self::remedy(*outcome, naming),
         Remedy::Remove(cause) => against(*cause)?,
@@ -113,14 +94,14 @@ fn words(remedy: &Remedy, naming: Naming) -> Option<Cow<'static, str>> {
     Some(naming.named(text))
 }
 
-/// A remedy for a failure; `None` where the outcome's own words suffice.
+/// A remedy for a failure; `None` if the words of the outcome suffice.
 #[must_use]
 pub fn remedy(outcome: Outcome, naming: Naming) -> Option<Cow<'static, str>> {
     by_flags(outcome).map(|text| naming.named(text))
 }
 
-/// A remedy for failures with these causes, the most frequent first. A cause has its own remedy.
-/// `None` if each message contains a remedy: that of the outcome may be of another failure.
+/// A remedy for failures with these causes, the most frequent first. A cause may have a better
+/// remedy than its outcome. `None` if each message contains a remedy.
 pub(crate) fn remedy_beside(
     outcome: Outcome,
     mut causes: impl Iterator<Item = Option<Cause>>,
@@ -152,11 +133,8 @@ const fn against(cause: Cause) -> Option<&'static str> {
     }
 }
 
-/// The remedies by outcome, in the words of the command line.
-///
-/// A remedy is an action that a user can take at once. It is given only where the outcome alone
-/// tells it; an outcome with many causes has words and no remedy. Timeouts have a sentence on how
-/// they are counted, since their readers first ask whether the latency has them.
+/// The remedies by outcome, in the words of the command line. A remedy is an action that a user can
+/// take at once. Timeouts have a sentence on how they are counted instead.
 const fn by_flags(outcome: Outcome) -> Option<&'static str> {
     Some(match outcome {
         Outcome::DnsNotFound => "check the spelling of the host",
@@ -268,7 +246,7 @@ mod tests {
         assert_eq!(of(Outcome::Truncated, None), None);
     }
 
-    /// A flag that has no key is left as it is, so that none may be forgotten.
+    /// A flag without a key would be left as it is.
     #[test]
     fn every_flag_of_a_remedy_has_a_key() {
         let by_outcome = Outcome::ALL.iter().filter_map(|outcome| by_flags(*outcome));

@@ -1,15 +1,9 @@
 //! A row for each request: CSV (RFC 4180, with line feeds alone), or an object of JSON a line.
+//! Times are nanoseconds; a failed request has the time until it was given up.
 //!
-//! Times are nanoseconds. A request that failed has the time until it was given up.
-//!
-//! A run may have many millions of rows, so that a row is appended to a buffer that the caller
-//! keeps: names are escaped and masked once, when the rows are made ([`RequestRows::new`]), and a
-//! row then formats numbers. Only the detail of a failure is a text of its own, which the caller
-//! has masked before.
-//!
-//! A caller makes the rows once, writes [`RequestRows::header`], and then calls
-//! [`RequestRows::push`] for each request, in any order. Rows of one run may be written in parts,
-//! as its requests are kept: nothing links a row to the one before.
+//! A run may have many millions of rows. Names are masked and escaped once in [`RequestRows::new`],
+//! and [`RequestRows::push`] appends a row to the caller's buffer, in any order. The caller masks
+//! the detail of a failure.
 
 use crate::csv::text_cell;
 use crate::secret;
@@ -35,16 +29,14 @@ pub struct RequestRows {
     pools: Vec<Names>,
 }
 
-/// The names of a pool and its steps, as they stand in rows.
+/// The names of a pool and its steps in rows.
 #[derive(Debug)]
 struct Names {
     pool: String,
     steps: Vec<String>,
 }
 
-/// One request.
-///
-/// The order of the fields is that of the columns.
+/// One request. The fields are in the order of the columns.
 #[derive(Serialize)]
 struct Row<'a> {
     /// The intended start, in nanoseconds since 1970.
@@ -57,7 +49,7 @@ struct Row<'a> {
     service_time_ns: Option<u64>,
     waiting_ns: u64,
     lag_ns: u64,
-    /// The time from the moment at which it was sent to the first byte; absent without a response.
+    /// The time from sent to the first byte; absent without a response.
     first_byte_ns: Option<u64>,
     bytes_sent: u32,
     bytes_received: u64,
@@ -100,8 +92,7 @@ impl RequestRows {
         }
     }
 
-    /// Appends the row of a request; `detail` is that of a failure, without secrets. A row of cells
-    /// without a detail allocates nothing but the buffer's own growth.
+    /// Appends the row of a request. `detail` explains a failure and must not contain secrets.
     pub fn push(&self, kept: &Kept, detail: Option<&str>, out: &mut String) {
         let row = self.row(kept, detail);
         match self.form {
@@ -114,9 +105,9 @@ impl RequestRows {
         out.push('\n');
     }
 
-    /// The figures of a request as a row has them. A request that was not sent has no service time,
-    /// and one without a response no first byte. A step that the facts of the run do not have,
-    /// beyond its last, has an empty name.
+    /// The figures of a request. A request that was not sent has no service time, and one without a
+    /// response has no first byte. A step that is unknown to the facts of the run has an empty
+    /// name.
     fn row<'a>(&'a self, kept: &Kept, detail: Option<&'a str>) -> Row<'a> {
         let sample = &kept.sample;
         let names = self.pools.get(usize::from(kept.pool));
@@ -142,8 +133,8 @@ impl RequestRows {
 }
 
 impl Row<'_> {
-    /// Appends the cells; what is not known is empty. Cells are numbers and names that were quoted
-    /// before; only the detail is quoted here.
+    /// Appends the cells; an unknown value is empty. Only the detail is quoted here; names were
+    /// quoted before.
     fn push_cells(&self, out: &mut String) {
         let mut push = |cell: std::fmt::Arguments<'_>| {
             let written = out.write_fmt(cell);

@@ -1,20 +1,9 @@
-//! Exchanges in full, as a reader wants them: request, response, the results of the plan's rules,
-//! and the time that each part took.
+//! Exchanges in full: request, response, the results of the plan's rules, and the times.
 //!
-//! Everything that came from a server is escaped, and what may be a secret is masked, also where
-//! the server repeats it: the values of the request's secret fields are looked for in everything
-//! else (`Exchange::masked`). Names of fields, cookies and schemes stay, so that a reader sees
-//! that a credential was sent.
-//!
-//! Lines are as long as their texts, for these pages are copied and searched.
-//!
-//! The order of the two treatments matters: a text is masked first and escaped then, for an escaped
-//! secret would no longer be found. Everything that this file prints goes through
-//! `Exchange::safe` last, but for this program's own words.
-//!
-//! [`exchanges`] prints each transcript by itself: `exchange` makes a page for it, and appends its
-//! two sides, the plan's findings and its end in this order. The secrets are those of one request:
-//! they are collected before the first line is printed, since a response may repeat them anywhere.
+//! A text is masked first and escaped then, since an escaped secret would not be found. The values
+//! of the request's secret fields are masked wherever a server repeats them. Names of fields,
+//! cookies and schemes stay. Lines are as long as their texts, because these pages are copied and
+//! searched.
 
 mod content;
 
@@ -44,8 +33,8 @@ pub fn exchanges(transcripts: &[Transcript], summary: &Summary, style: &Style) -
     out
 }
 
-/// One exchange as lines: a title, the request behind `>`, the response behind `<`, a line for each
-/// rule, and the outcome. An exchange without a response has no such side; the outcome says why.
+/// One exchange as lines: a title, the request after `>`, the response after `<`, a line for each
+/// rule, and the outcome.
 fn exchange(transcript: &Transcript, info: &RunInfo, style: &Style) -> Vec<Line> {
     let Transcript {
         request, response, ..
@@ -73,7 +62,7 @@ fn exchange(transcript: &Transcript, info: &RunInfo, style: &Style) -> Vec<Line>
     page.lines
 }
 
-/// The pool and the step, as a threshold names them; the step alone where there is one pool.
+/// The pool and the step, as in a threshold; only the step if there is one pool.
 fn title(transcript: &Transcript, info: &RunInfo, style: &Style) -> String {
     let Some(pool) = info.pools.get(transcript.pool) else {
         return String::new();
@@ -91,8 +80,7 @@ fn title(transcript: &Transcript, info: &RunInfo, style: &Style) -> String {
     }
 }
 
-/// An exchange's lines in the making. It owns the secrets to look for, so that no line can be
-/// appended without them.
+/// The lines of an exchange, and the secrets to mask in each line.
 struct Exchange<'a> {
     style: &'a Style,
     /// The values of secret fields of the request, which a server may repeat.
@@ -102,9 +90,8 @@ struct Exchange<'a> {
 }
 
 impl Exchange<'_> {
-    /// Appends one side of an exchange, each line of its head behind a mark as curl has it. Bodies
-    /// follow the head, and trailers the bodies, as they came over the wire; a side of which
-    /// nothing was kept prints nothing.
+    /// Appends one side of an exchange: its head with a mark at each line, the bodies, and the
+    /// trailers.
     fn side(&mut self, side: &Side, mark: &'static str) {
         let Side {
             line,
@@ -130,8 +117,8 @@ impl Exchange<'_> {
         self.fields(trailers, mark);
     }
 
-    /// Appends fields, each with its value masked twice: by its own name (`masked_value`), and by
-    /// the values of the request's secret fields, which a server may repeat in a field of any name.
+    /// Appends fields. A value is masked by its own name, and by the values of the request's secret
+    /// fields.
     fn fields(&mut self, fields: &[Field], mark: &'static str) {
         for field in fields {
             let value = self.masked(&masked_value(field));
@@ -142,8 +129,7 @@ impl Exchange<'_> {
         }
     }
 
-    /// Appends the rows of a body, indented. A body of a known kind is laid out; any other is shown
-    /// as text or as bytes. Its rows come back masked and escaped.
+    /// Appends the rows of a body, indented, masked and escaped.
     fn body(&mut self, body: &Excerpt, fields: &[Field]) {
         let rows = content(body, fields, &self.secrets, self.style.unicode);
         let rows = rows.into_iter().map(|row| {
@@ -164,11 +150,8 @@ impl Exchange<'_> {
         Untrusted::new(text).escaped(self.style.unicode)
     }
 
-    /// Appends one rule of the plan with its result: a value that was taken, or whether the rule
-    /// holds.
-    ///
-    /// A value is cut to an excerpt, since a rule may take a whole body. The reason for which a
-    /// rule does not hold may quote the response, and is masked as that is.
+    /// Appends one rule of the plan with its result: a value, cut to an excerpt, or whether the
+    /// rule holds. The reason of a failed rule may quote the response, and is masked, too.
     fn finding(&mut self, finding: &Finding) {
         let Finding {
             rule,
@@ -179,7 +162,7 @@ impl Exchange<'_> {
         let variable = variable.as_deref().map(|name| self.safe(name));
         let said = match (&variable, result) {
             (Some(name), Ok(value)) => {
-                // A part of a body may have members with secret names.
+                // Members of a body may have secret names.
                 let value = secret::body(value.as_deref().unwrap_or_default(), &self.secrets);
                 let value = excerpted(&value);
                 format!("{name} = {}  ({rule})", self.safe(&value))
@@ -191,9 +174,7 @@ impl Exchange<'_> {
         self.verdict(result.is_ok(), said);
     }
 
-    /// Appends a line with the mark of good or bad. The text is printed as it is: foreign parts of
-    /// it must have been masked and escaped by the caller, in this order. Both kinds of lines end
-    /// here, those of the plan's rules and the last one of the exchange, so that marks line up.
+    /// Appends a line with the mark of good or bad. The caller has masked and escaped the text.
     fn verdict(&mut self, is_good: bool, text: String) {
         let (mark, ink) = match is_good {
             true => (self.style.glyph("✓ ", "+ "), Ink::Good),
@@ -202,10 +183,8 @@ impl Exchange<'_> {
         self.lines.push(Line::of(mark, ink).with(text, Ink::Plain));
     }
 
-    /// Appends the outcome, the times and the bytes of the exchange, and the remedy of its failure.
-    ///
-    /// The time is the service time, in the open model too: what is looked at is one exchange, and
-    /// not the load that it was part of.
+    /// Appends the outcome, the service time and the bytes of the exchange, and the remedy of its
+    /// failure.
     fn end(&mut self, transcript: &Transcript) {
         let sample = &transcript.sample;
         let is_good = sample.outcome == Outcome::Ok;
@@ -243,8 +222,7 @@ impl Exchange<'_> {
 }
 
 /// A field's value with its secret masked. Names of cookies, attributes of Set-Cookie and the
-/// scheme of an Authorization field stay: they tell what kind of credential went where, and are no
-/// secrets.
+/// scheme of an Authorization field stay.
 fn masked_value(field: &Field) -> String {
     let Field { name, value } = field;
     let pair = |pair: &str| match pair.split_once('=') {
@@ -271,8 +249,7 @@ fn masked_value(field: &Field) -> String {
     }
 }
 
-/// A line on the connections that were opened, with the longest times that this took: a reader of
-/// one exchange wants to know how much of its time was the opening.
+/// A line on the connections that were opened, with the maximum times.
 fn connections(summary: &Summary, style: &Style) -> Line {
     let connections = &summary.total.connections;
     let time = |histogram: &Histogram| latency(histogram.max(), style.unicode);

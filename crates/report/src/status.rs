@@ -1,13 +1,10 @@
-//! The names of HTTP's statuses, for reports: a response's own phrase is not kept, since servers
-//! may write anything there (RFC 9112 section 4 lets a client ignore it), and HTTP/2 has none.
+//! The names of HTTP's statuses. The phrase of a response is not kept, since servers may write
+//! anything there (RFC 9112 section 4), and HTTP/2 has none.
 
-/// The phrase with which a status is registered (RFC 9110 section 15, RFC 6585, RFC 7725), from 400
-/// on; `None` of others. Statuses below 400 have none here: a report names a status by its phrase
-/// only where it explains a failure.
+/// The registered phrase of a status (RFC 9110 section 15, RFC 6585, RFC 7725) from 400 on, which
+/// explains a failure; `None` for other statuses.
 #[must_use]
 pub const fn reason_phrase(status: u16) -> Option<&'static str> {
-    // The codes of those documents alone: extensions such as WebDAV's are seldom met by a load, and
-    // are named by their number.
     Some(match status {
         400 => "Bad Request",
         401 => "Unauthorized",

@@ -1,22 +1,19 @@
 //! The look of text: its width, its colour, the characters that the terminal shows, and the naming
-//! of settings.
-//!
-//! The caller knows the terminal and makes a [`Style`]; every function of this crate takes it as an
-//! argument and asks for nothing else, so that a golden file shows what a terminal would.
+//! of settings. The caller knows the terminal and makes a [`Style`].
 
 use crate::remedy::Naming;
 
-/// The choice whether text carries colour, by escape sequences of ANSI.
+/// Whether text has colour, by escape sequences of ANSI.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Color {
-    /// Plain text: not one escape sequence.
+    /// Plain text, without escape sequences.
     #[default]
     Off,
     /// Bold, dim and three of the sixteen colours, by SGR sequences.
     On,
 }
 
-/// The choice whether text may leave ASCII.
+/// Whether text may leave ASCII.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unicode {
     /// ASCII only: `us`, `#`, `-`.
@@ -26,8 +23,7 @@ pub enum Unicode {
     On,
 }
 
-/// The look of text. Any width from [`Style::WIDTH_MIN`] to [`Style::WIDTH_MAX`] gives a page;
-/// there is no width at which a function of this crate fails.
+/// The look of text, for any width from [`Style::WIDTH_MIN`] to [`Style::WIDTH_MAX`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
     width: u16,
@@ -40,9 +36,9 @@ pub struct Style {
 }
 
 impl Style {
-    /// The narrowest page there is.
+    /// The minimum width.
     pub const WIDTH_MIN: u16 = 40;
-    /// The widest page there is.
+    /// The maximum width.
     pub const WIDTH_MAX: u16 = 200;
 
     /// A style for a terminal of `width` columns; a width outside 40 to 200 becomes the nearest.
@@ -69,7 +65,7 @@ impl Style {
         Self { naming, ..self }
     }
 
-    /// The style for a page of another width, which must lie in the same bounds.
+    /// The style with another width, which must be within the same bounds.
     #[must_use]
     pub const fn of_width(self, width: u16) -> Self {
         Self { width, ..self }
@@ -81,7 +77,7 @@ impl Style {
         self.width as usize
     }
 
-    /// `fancy` where the terminal shows Unicode, `plain` elsewhere.
+    /// `fancy` if the terminal shows Unicode, otherwise `plain`.
     #[must_use]
     pub const fn glyph(&self, fancy: &'static str, plain: &'static str) -> &'static str {
         match self.unicode {

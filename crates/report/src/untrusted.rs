@@ -1,11 +1,9 @@
-//! Text from outside: the only way to print it escapes all characters that a terminal would obey.
+//! Text from outside, which is printed only with all characters escaped that a terminal would obey.
+//! An escape sequence in a status line could hide the lines above it. The type has no `Display`, so
+//! that the compiler finds a forgotten escape.
 //!
-//! A server that is tested may be hostile or broken. One escape sequence in a status line could
-//! retitle a terminal, hide the lines above it or reorder what a person reads. The type has no
-//! `Display`, so that the compiler finds the place where escaping was forgotten.
-//!
-//! Escaping is not masking: a text may hold a secret besides, and passes [`crate::secret`] or
-//! [`drumfire_plan::Secrets`] first, for an escaped secret is harder to recognize.
+//! Mask a text before it is escaped ([`crate::secret`], [`drumfire_plan::Secrets`]): an escaped
+//! secret is harder to find.
 
 use crate::style::Unicode;
 use drumfire_plan::{escaped_lines, push_escape, secret};
@@ -23,8 +21,6 @@ pub(crate) fn foreign(text: &str, unicode: Unicode) -> String {
 }
 
 /// Text that a server, a certificate or a file supplied.
-///
-/// It has no `Display` and no access to the raw text, so it can't reach a terminal by accident.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Untrusted<'a>(Cow<'a, str>);
 
@@ -48,14 +44,14 @@ impl<'a> Untrusted<'a> {
         self.escaped_up_to(usize::MAX, unicode)
     }
 
-    /// The text escaped but for its own line ends and tabs: for texts of several lines, of which
-    /// foreign parts were escaped before.
+    /// The text escaped except for line ends and tabs: for texts of several lines, whose foreign
+    /// parts were escaped before.
     #[must_use]
     pub fn escaped_lines(&self) -> String {
         escaped_lines(&self.0)
     }
 
-    /// The text escaped, of at most `limit` characters of the original; a cut is marked.
+    /// The text escaped, of at most `limit` characters of the original, with a mark at a cut.
     #[must_use]
     pub fn escaped_up_to(&self, limit: usize, unicode: Unicode) -> String {
         let mut out = String::with_capacity(self.0.len().min(limit));

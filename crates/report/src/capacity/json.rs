@@ -4,33 +4,32 @@ use crate::secret;
 use drumfire_capacity::{Answer, Bottleneck, Finding, KneeRow, Why};
 use serde::Serialize;
 
-/// The name and version of the form; fields are only ever added to it.
+/// The name and version of the form.
 pub const SCHEMA: &str = "drumfire.capacity.v1";
 
-/// The document. `answer` is one of `found`, `below`, `above`, `generator`, `open` and `none`; a key
-/// without a
-/// value in the answer is `null`, never absent, so that a script may ask for each.
+/// The document. `answer` is one of `found`, `below`, `above`, `generator`, `open` and `none`. An
+/// unknown value is `null`.
 #[derive(Serialize)]
 struct Document<'a> {
     schema: &'static str,
     run: &'a str,
     target: String,
     answer: &'static str,
-    /// The estimate; of `below`, `above` and `generator` the rate that they are about.
+    /// The estimate; for `below`, `above` and `generator`, the rate of the answer.
     rate_per_s: Option<f64>,
-    /// The ends of the interval that holds the capacity with the share `confidence`.
+    /// The ends of the interval that contains the capacity with the probability `confidence`.
     low_per_s: Option<f64>,
     high_per_s: Option<f64>,
     confidence: f64,
-    /// The greatest rate of a step that was kept, and the least that was missed, where a search
-    /// without an answer has them.
+    /// The highest rate that a step kept and the lowest that a step missed, in a search without an
+    /// answer.
     kept_per_s: Option<f64>,
     missed_per_s: Option<f64>,
     /// The objective that bounds the rate.
     slo: Option<&'a str>,
-    /// `target`, `connections`, `failures` or `generator`; `null` where nothing showed which.
+    /// `target`, `connections`, `failures` or `generator`; `null` if unknown.
     limited_by: Option<&'static str>,
-    /// Why there is no answer, or none that is confirmed: `not_recovered`, `behind`, `independent`,
+    /// Why there is no answer, or no confirmed one: `not_recovered`, `behind`, `independent`,
     /// `missed`, `slower`, `unproven`, `too_short`, `time`.
     why: Option<&'static str>,
     /// `slower` or `faster`, if the target became so during the search.
@@ -44,8 +43,8 @@ struct Document<'a> {
     reasons: &'a [String],
 }
 
-/// The last confirmation: `shares` are those beyond each objective, in the order of `slos`, and `made`
-/// is the number of confirmations, each at a lower rate than the one before.
+/// The last confirmation. `shares` are beyond each objective, in the order of `slos`; `made` is the
+/// number of confirmations, each at a lower rate.
 #[derive(Serialize)]
 struct Confirmed {
     kept: bool,
@@ -55,8 +54,8 @@ struct Confirmed {
     made: u32,
 }
 
-/// An objective: at most this share of the requests may lie beyond the bound; without a bound it is
-/// about failures.
+/// An objective: the maximum share of requests beyond the bound. An objective on failures has no
+/// bound.
 #[derive(Serialize)]
 struct Wanted<'a> {
     expression: &'a str,
@@ -64,8 +63,7 @@ struct Wanted<'a> {
     bound_ns: Option<u64>,
 }
 
-/// A rate that was tried: for how long, how many requests ended, their times, and the shares beyond
-/// each objective. A quantile is `null` where too few requests ended for it.
+/// A rate that was tried. A quantile is `null` if too few requests ended.
 #[derive(Serialize)]
 struct Row {
     stage: &'static str,
@@ -146,7 +144,7 @@ fn document(finding: &Finding) -> Document<'_> {
         reasons: &finding.reasons,
     }
 }
-/// The name of a reason; `None` if the run was ended from outside, which `cut_short` has.
+/// The name of a reason; `None` if the run was ended from outside.
 const fn name_of(why: &Why) -> Option<&'static str> {
     match why {
         Why::Ended => None,

@@ -1,9 +1,5 @@
-//! An axis: the unit of its values, the scale on which they lie, and its ticks.
-//!
-//! A figure makes its axes from the values that it has ([`Axis::linear`], [`Axis::log`]), so that
-//! an axis always holds them. A drawing then asks for places and labels and never for the scale: a
-//! place is a number from 0 to 1 along the axis, whatever the picture's size. `web/src/axis.ts` has
-//! the same rules for a picture that is drawn anew in a browser; a change here is a change there.
+//! An axis: the unit of its values, its scale, and its ticks. A place is a number from 0 to 1 along
+//! the axis. `web/src/axis.ts` has the same rules for a zoomed picture; change both together.
 
 use crate::quantity::{latency_f64, span};
 use crate::style::Unicode;
@@ -22,50 +18,49 @@ pub enum Unit {
     Count,
     /// Bytes.
     Bytes,
-    /// A share of all, from 0 to below 1.
+    /// A share, from 0 to below 1.
     Share,
-    /// The axis has no values: names stand along it.
+    /// No values: names stand along the axis.
     None,
 }
 
-/// The way in which values are laid along an axis.
+/// The scale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
     /// Places grow in proportion to the value.
     Linear,
     /// Places grow in proportion to the value's logarithm.
     Log,
-    /// Places grow in proportion to the logarithm of 1/(1 − value): each further nine of a quantile
-    /// takes the same space.
+    /// Places grow in proportion to the logarithm of 1/(1 − value): each nine of a quantile takes
+    /// the same space.
     Tail,
 }
 
-/// An axis of a figure, which ends behind it begins.
+/// An axis of a figure; `to` is greater than `from`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
-    /// The words for its values, such as `response time`.
+    /// The words for the values, such as `response time`.
     pub title: &'static str,
-    /// Their unit.
+    /// The unit of the values.
     pub unit: Unit,
-    /// The way in which its values are laid along it.
+    /// The scale.
     pub scale: Scale,
-    /// The value at its beginning; above 0 on a logarithmic scale.
+    /// The value at the beginning; above 0 on a logarithmic scale.
     pub from: f64,
-    /// The value at its end.
+    /// The value at the end.
     pub to: f64,
 }
 
-/// A value that is written beside an axis.
+/// A value with a label beside an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tick {
-    /// Its place, from 0 at the axis' beginning to 1 at its end.
+    /// The place, from 0 at the beginning of the axis to 1 at its end.
     pub place: f64,
-    /// Its text.
+    /// The label.
     pub label: String,
 }
 
-/// Decimal steps between ticks: numbers of one digit that divide ten, so that ticks repeat in each
-/// decade.
+/// Decimal steps between ticks, which repeat in each decade.
 const STEPS: [f64; 3] = [1.0, 2.0, 5.0];
 /// Steps of a run's time beyond ten seconds, in seconds.
 const TIME_STEPS: [f64; 17] = [
@@ -75,7 +70,7 @@ const TIME_STEPS: [f64; 17] = [
 const SECOND: f64 = 1e9;
 
 impl Axis {
-    /// An axis in proportion, from 0 to the greatest of these values.
+    /// A linear axis from 0 to the maximum of these values.
     pub(crate) fn linear(
         title: &'static str,
         unit: Unit,
@@ -91,8 +86,7 @@ impl Axis {
         }
     }
 
-    /// A logarithmic axis from the decade below the least of these values that are above 0 to the
-    /// decade above the greatest.
+    /// A logarithmic axis that covers the decades of the values above 0.
     pub(super) fn log(
         title: &'static str,
         unit: Unit,
@@ -117,8 +111,8 @@ impl Axis {
         }
     }
 
-    /// The place of a value: 0 at the axis' beginning, 1 at its end; the nearer of them for what
-    /// lies beyond.
+    /// The place of a value: 0 at the beginning of the axis, 1 at its end; the nearer of both for a
+    /// value outside.
     #[must_use]
     pub fn place(&self, value: f64) -> f64 {
         let along = |value: f64| match self.scale {
@@ -130,7 +124,7 @@ impl Axis {
         ((along(value) - from) / (to - from)).clamp(0.0, 1.0)
     }
 
-    /// The ticks of the axis, some `most` and seldom more, in order.
+    /// The ticks of the axis in order: about `most`, and seldom more.
     #[must_use]
     pub fn ticks(&self, most: usize) -> Vec<Tick> {
         let values = match (self.scale, self.unit) {
@@ -146,8 +140,8 @@ impl Axis {
         values.into_iter().map(tick).collect()
     }
 
-    /// A value of the axis as text, rounded as a tick has it: without the zeros behind its point,
-    /// for ticks are round numbers. Zero has no unit.
+    /// A value as a tick shows it: rounded, without the zeros at the end of its decimals. Zero has
+    /// no unit.
     #[must_use]
     pub fn label(&self, value: f64) -> String {
         match self.unit {
@@ -166,9 +160,8 @@ impl Axis {
         }
     }
 
-    /// Values in even steps: the least step of the axis' own list that gives no more than `most`
-    /// ticks. A run's time has steps of clocks (30 s, 5 min, 6 h) and beyond them whole days; a
-    /// count has no fractions.
+    /// Values in even steps, with the smallest step that gives no more than `most` ticks. A run's
+    /// time has steps of clocks and then of days; a count has whole steps.
     fn even(&self, most: usize, unit: Unit) -> Vec<f64> {
         let least = (self.to - self.from) / most.max(1) as f64;
         let step = match unit {
@@ -191,8 +184,8 @@ impl Axis {
             .collect()
     }
 
-    /// Powers of ten, and with few of them twice and five times each. With more decades than ticks,
-    /// some decades have none; the first one always has.
+    /// Powers of ten; with few of them, also twice and five times each. With many decades, some
+    /// have no tick.
     fn decades(&self, most: usize) -> Vec<f64> {
         let (from, to) = (self.from.log10().round(), self.to.log10().round());
         let decades = (to - from) as usize;
@@ -211,14 +204,14 @@ impl Axis {
             .collect()
     }
 
-    /// The quantiles that people name, as far as the axis reaches.
+    /// The usual quantiles, up to the end of the axis.
     fn quantiles(&self) -> Vec<f64> {
         let named = [0.0, 0.5, 0.9, 0.99, 0.999, 0.999_9, 0.999_99, 0.999_999];
         named.into_iter().filter(|q| *q <= self.to).collect()
     }
 }
 
-/// The least of 1, 2 and 5 times a power of ten that is at least this.
+/// The smallest of 1, 2 and 5 times a power of ten that is at least this.
 fn decimal(least: f64) -> f64 {
     let power = 10_f64.powf(least.log10().floor());
     let found = STEPS.iter().map(|step| step * power);
@@ -228,14 +221,13 @@ fn decimal(least: f64) -> f64 {
         .unwrap_or(10.0 * power)
 }
 
-/// The number of nines of a share: 1 for 90 %, 2 for 99 %. A share of 1 has infinitely many and
-/// counts as nine.
+/// The number of nines of a share: 1 for 90 %, 2 for 99 %, at most nine.
 fn nines(share: f64) -> f64 {
     -(1.0 - share.clamp(0.0, 1.0 - 1e-9)).log10()
 }
 
-/// A rounded number without the zeros behind its point, as a tick has it: `1 ms` for `1.00 ms`. A
-/// rate keeps what stands behind its slash.
+/// A rounded number without the zeros at the end of its decimals: `1 ms` for `1.00 ms`. A rate
+/// keeps the text after its slash.
 fn plain(rounded: &str) -> String {
     let (number, unit) = rounded.split_once(' ').unwrap_or((rounded, ""));
     let (number, slash) = number
@@ -251,7 +243,7 @@ fn plain(rounded: &str) -> String {
     }
 }
 
-/// A share as a quantile is written: `99.9 %`.
+/// A share in the form of a quantile: `99.9 %`.
 fn percent(share: f64) -> String {
     let text = format!("{:.6}", share * 100.0);
     format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))

@@ -1,16 +1,10 @@
-//! Two sides of a comparison in one picture: the same series of both over the same axes.
+//! Two sides of a comparison in one picture. The figures of each run are made first, and one series
+//! of each is put into a figure with both, so that the pictures of two runs and of one can't
+//! differ.
 //!
-//! The figures of each run are made first, as for its own page, and one series of each is then
-//! taken out by name and put into a figure with both (`Shared`). So a picture of two runs can't
-//! differ from the two pictures of one, and a figure that changes its series' name loses it here,
-//! which the tests find.
-//!
-//! Of a side with several runs the tail and the outcomes are those of all its requests. Over time
-//! it is shown by one of its runs: that whose median latency is in the middle.
-//!
-//! Times count from each run's start, so that runs of different days lie over each other. The base
-//! has the colour of the least rank, the candidate that of a greater one. The x axis holds both
-//! runs; marks are left out, for they would be of one run and look as if they were of both.
+//! The tail and the outcomes are those of all requests of a side. Over time, a side is shown by the
+//! run with the middle median. Times count from each run's start. The x axis covers both runs, and
+//! marks are left out.
 
 use super::{Axis, Bar, Figure, Plot, Role, Scale, Series, outcomes, over_time, tail};
 use drumfire_measure::{Histogram, IntervalRow, LatencyKind, Outcome, Summary};
@@ -19,41 +13,39 @@ use std::collections::BTreeMap;
 /// The names of both sides in a legend, and their colours.
 const RUNS: [(&str, Role); 2] = [("base", Role::Rank(0)), ("candidate", Role::Rank(3))];
 
-/// A picture that two runs share: a series of a figure of each.
+/// A picture with a series of each run's figure.
 struct Shared {
     /// The name of the picture.
     name: &'static str,
-    /// The words before the figure's own heading, such as `p99: `; empty where that suffices.
+    /// The words before the heading of the figure, such as `p99: `; may be empty.
     title: String,
-    /// The name of the series that is taken out of each run's figure.
+    /// The name of the series.
     series: &'static str,
     /// The figures of the base and of the candidate.
     figures: [Figure; 2],
 }
 
-/// A side of a picture: one run, or several as if they were one.
+/// A side of a picture: one run, or several together.
 #[derive(Debug)]
 pub struct BesideSide<'a> {
-    /// The run that the side is shown by over time.
+    /// The run that stands for the side over time.
     pub run: &'a Summary,
-    /// Its rows, which a run that was read has apart from its summary.
+    /// The rows of the run.
     pub rows: Vec<IntervalRow>,
-    /// The time that `latency` has; both sides have the same.
+    /// The kind of time in `latency`, which is the same on both sides.
     pub kind: LatencyKind,
     /// The latencies of all requests of the side.
     pub latency: Histogram,
-    /// Requests that met what their plan expects.
+    /// Requests with an expected response.
     pub ok: u64,
-    /// Failures by their kinds.
+    /// Failures by kind.
     pub failures: Vec<(String, u64)>,
-    /// Requests that were due and have no end: dropped, never sent, or in flight at the end.
+    /// Due requests without an end: dropped, never sent, or in flight at the end.
     pub endless: u64,
 }
 
-/// The pictures that two sides share: tail, median, p99 over time, the rate of good answers, and
-/// outcomes.
-///
-/// A run without the series leaves its line out.
+/// The pictures of two sides: tail, median, p99 over time, the rate of good responses, and
+/// outcomes. A run without the series has no line.
 #[must_use]
 pub fn beside(base: &BesideSide<'_>, candidate: &BesideSide<'_>) -> Vec<Figure> {
     let sides = [base, candidate];
@@ -92,10 +84,10 @@ pub fn beside(base: &BesideSide<'_>, candidate: &BesideSide<'_>) -> Vec<Figure> 
     shared.chain([outcomes_of(sides)]).collect()
 }
 
-/// The most kinds of failures with bars of their own.
+/// The maximum number of kinds of failures with bars.
 const KINDS: usize = 6;
 
-/// What became of the requests of both sides: two bars for each outcome.
+/// The outcomes of the requests of both sides: two bars for each outcome.
 fn outcomes_of(sides: [&BesideSide<'_>; 2]) -> Figure {
     let mut kinds: BTreeMap<&str, [u64; 2]> = BTreeMap::new();
     for (number, side) in sides.iter().enumerate() {
@@ -134,8 +126,7 @@ fn outcomes_of(sides: [&BesideSide<'_>; 2]) -> Figure {
 }
 
 impl Shared {
-    /// The one figure with both series. Its y axis is made anew over the values of both, by the
-    /// scale of the base's.
+    /// The figure with both series. The y axis covers both, with the scale of the base's.
     fn joined(self) -> Figure {
         let Self {
             name,
@@ -175,8 +166,7 @@ impl Shared {
     }
 }
 
-/// The series of this name; none in a plot of cells or bars, which have no lines to lay over each
-/// other.
+/// The series with this name; `None` in a plot of cells or bars.
 fn named<'a>(figure: &'a Figure, name: &str) -> Option<&'a Series> {
     match &figure.plot {
         Plot::Lines(all) | Plot::Bands(all) | Plot::Points(all) => {

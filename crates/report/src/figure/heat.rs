@@ -1,11 +1,10 @@
-//! The heat map: time against latency, in which a second mode, a stall and a slow drift show as
-//! shapes.
+//! The heat map of time against latency, which shows a second mode, a stall or a slow drift.
 
 use super::{Axis, Figure, Plot, Unit, over_time};
 use drumfire_measure::{Overview, Summary};
 use drumfire_units::Nanos;
 
-/// The cells of a doubling of the latency: as many as the eye tells apart.
+/// The number of cells per doubling of the latency.
 const CELLS_PER_DECADE: f64 = 12.0;
 
 /// Columns of cells over a logarithmic axis.
@@ -13,19 +12,19 @@ const CELLS_PER_DECADE: f64 = 12.0;
 pub struct Heat {
     /// The columns, in the order of time.
     pub columns: Vec<Column>,
-    /// The greatest count per second of time of any cell.
+    /// The maximum count per second of time of any cell.
     pub most: f64,
 }
 
 /// The latencies of one span of time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
-    /// Its beginning along the x axis.
+    /// The beginning along the x axis.
     pub from: f64,
-    /// Its end.
+    /// The end.
     pub to: f64,
-    /// Its cells that count anything, from the shortest latency: least and greatest value along the
-    /// y axis, and the number of requests.
+    /// The cells with a count, from the shortest latency: both ends along the y axis, and the
+    /// number of requests.
     pub cells: Vec<(f64, f64, u64)>,
 }
 
@@ -53,9 +52,8 @@ pub(super) fn latency(summary: &Summary, spans: &[Overview]) -> Figure {
     }
 }
 
-/// The column of one cell of the timeline. Buckets of the histogram are finer than the cells of a
-/// picture; each bucket counts whole in the cell in which its middle lies, and neighbours in one
-/// cell are added up. Buckets ascend, so that only the last cell has to be looked at.
+/// The column of one cell of the timeline. A bucket of the histogram counts in the cell of its
+/// middle. Buckets ascend, so that only the last cell can be the same.
 fn column(overview: &Overview) -> Column {
     let mut cells: Vec<(f64, f64, u64)> = Vec::new();
     for (low, high, count) in overview.latency().buckets() {
@@ -74,7 +72,7 @@ fn column(overview: &Overview) -> Column {
     }
 }
 
-/// The number of the cell that holds a latency in nanoseconds.
+/// The number of the cell of a latency in nanoseconds.
 fn cell_of(nanos: f64) -> f64 {
     (nanos.max(1.0).log10() * CELLS_PER_DECADE + 1e-9).floor()
 }

@@ -1,20 +1,16 @@
-//! Requests by what became of them, each outcome as a bar.
-//!
-//! Together the bars are all requests that became due: ok and failed by kind, dropped, due and not
-//! sent, and in flight at the end. Kinds of failures are ordered by their counts and bounded; the
-//! rarest share a bar, so that the sum stays whole. Bars without a request are left out, but for
+//! Requests by outcome, with a bar for each. The bars add up to all requests that became due. The
+//! rarest failures share a bar. Bars without a request are left out, except for ok requests.
 //! that of ok ones, whose absence would look like a mistake of the picture.
 
 use super::{Axis, Bar, Figure, Plot, Role, Scale, Unit};
 use drumfire_measure::{Outcome, Summary};
 use std::cmp::Reverse;
 
-/// The most kinds of failures with a bar each; the rarest share one.
+/// The maximum number of kinds of failures with a bar each.
 const KINDS: usize = 8;
 
-/// A bar for each outcome, for what was not sent and for what did not end. A failure that is an
-/// answer has another colour than one without: the first is the target's, the second may be the
-/// network's or our own.
+/// A bar for each outcome, for requests that were not sent, and for those without an end. A failure
+/// with a response has another colour than one without: the target caused the first.
 pub(super) fn outcomes(summary: &Summary) -> Figure {
     let counts = &summary.total.counts;
     let mut bars = vec![bar("ok", Role::Good, counts.ok)];
@@ -40,7 +36,7 @@ pub(super) fn outcomes(summary: &Summary) -> Figure {
 
 /// The picture of these bars.
 pub(super) fn figure(bars: Vec<Bar>) -> Figure {
-    // Behind the longest bar stands its count.
+    // The count stands after the longest bar.
     let values: Vec<f64> = bars.iter().map(|bar| bar.value * 1.15).collect();
     Figure {
         name: "outcomes",

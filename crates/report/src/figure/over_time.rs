@@ -1,37 +1,23 @@
-//! The figures of a run over time, and of its latency over its rate: a point for each row.
+//! The figures of a run over time, and of its latency over its rate: a point for each row. A
+//! function takes the rows, because `Pictures` may have the newest intervals at full resolution.
 //!
-//! Each function takes the rows that it draws beside the summary, since `Pictures` has
-//! either all rows of a run or the newest ones at full resolution, which the summary has merged
-//! with others. From the summary come the facts that rows lack: the model, the warm-up, the length
-//! of a whole interval, and the stages.
-//!
-//! A point stands in the middle of its row's span, not at its end: a stall then lies where it was,
-//! whatever the row's length. Values are not smoothed, and a row without a value is a point without
-//! one, so that all series of a figure have equally many points.
-//!
-//! All of them share their helpers with the other figures: `title` and `model_words` name the
-//! latency that the run's model has, `values` gives an axis its range, and `marks` the moments that
-//! every picture over time names.
+//! A point is in the middle of its row's span. A row without a value is a point without one, so
+//! that all series of a figure have equally many points.
 
 use super::{Axis, Figure, Mark, Plot, Point, Role, Series, Unit};
 use drumfire_measure::{IntervalRow, Overview, SpreadTime, Summary};
 use drumfire_units::Nanos;
 
-/// The quantiles over time, from the lowest band to the highest. The number of each is its rank, by
-/// which a drawing chooses its colour; `knee` uses those of p50 and p99.
+/// The quantiles over time, from the lowest band to the highest. The index is the rank, which
+/// `knee` uses, too.
 const QUANTILES: [&str; 5] = ["p50", "p90", "p95", "p99", "max"];
 
-/// The rates at which requests became due and ended, in 1/s: asked, good, bad and failed.
-///
-/// Three kinds of rows have no rate: those within the warm-up, whose requests are in no count;
-/// those without a length; and those shorter than an interval, in which a handful of requests would
-/// be an extreme rate. A run that is shorter than one interval has a single row, and shows it.
-///
-/// A series that is zero throughout is left out, but for the good ones: a run without failures
-/// needs no line along the bottom, while one without a good answer must show that.
+/// The rates in 1/s at which requests became due and ended: intended, good, bad and failed. Rows in
+/// the warm-up, without a length, or shorter than an interval have no rate, unless the run has a
+/// single row. A series that is zero throughout is left out, except for good responses.
 pub(super) fn rate(summary: &Summary, rows: &[IntervalRow]) -> Figure {
     let (whole, warmup) = (summary.info.interval, summary.info.warmup.span());
-    // What lasts some milliseconds is no rate, and the warm-up is in no count.
+    // A span of some milliseconds has no rate, and the warm-up is in no count.
     let has_rate = |row: &IntervalRow| {
         row.end > warmup && row.length() > Nanos::ZERO && (row.length() >= whole || rows.len() == 1)
     };
@@ -49,7 +35,7 @@ pub(super) fn rate(summary: &Summary, rows: &[IntervalRow]) -> Figure {
         series("bad", Role::Bad, |row| Some(row.bad)),
         series("failed", Role::Lost, |row| Some(row.failed)),
     ];
-    // What never was is no line along the bottom.
+    // No line along the bottom for what did not occur.
     all.retain(|series| {
         let mut values = series.points.iter().filter_map(|point| point.y);
         series.role == Role::Good || values.any(|value| value > 0.0)
@@ -66,10 +52,8 @@ pub(super) fn rate(summary: &Summary, rows: &[IntervalRow]) -> Figure {
     }
 }
 
-/// Quantiles of the latency that the run's model has, as bands from p50 to the greatest value.
-///
-/// A quantile that a row's count can't support is a gap in its band, so that with few requests the
-/// upper bands break first. A failure or a timeout makes a value a lower bound, which is marked.
+/// Quantiles of the latency, as bands from p50 to the maximum. A quantile that a row's count can't
+/// support is a gap, and a lower bound is marked.
 pub(super) fn latency(summary: &Summary, rows: &[IntervalRow]) -> Figure {
     let quantile = |(rank, name): (u8, &&str)| {
         of_rows(name, Role::Rank(rank), rows, |row| {
@@ -95,14 +79,11 @@ pub(super) fn latency(summary: &Summary, rows: &[IntervalRow]) -> Figure {
     }
 }
 
-/// The latency at each rate that the run had: p50 and p99 of each row over its rate of ended
-/// requests.
-///
-/// The points have no order in time and are not joined: a run that goes up and down again passes
-/// each rate twice, and two clouds at one rate show that the target recovered slowly. Rows that are
-/// cut short are left out, since their rate is not that of the load.
+/// The latency at each rate of the run: p50 and p99 of each row over its rate of ended requests.
+/// Points have no order in time: two clouds at one rate mean that the target recovered slowly. Rows
+/// that are cut short are left out.
 pub(super) fn knee(summary: &Summary, rows: &[IntervalRow]) -> Figure {
-    // The end of a run cuts its last interval short, and a drain answers what was asked before.
+    // A drain answers earlier requests.
     let whole = || {
         rows.iter()
             .filter(|row| row.length() >= summary.info.interval)
@@ -138,8 +119,8 @@ pub(super) fn knee(summary: &Summary, rows: &[IntervalRow]) -> Figure {
     }
 }
 
-/// The requests under way at each row's end. A line that keeps rising says that the target does not
-/// keep up, before any timeout does.
+/// The requests in flight at each row's end. A line that keeps rising means that the target does
+/// not keep up.
 pub(super) fn in_flight(summary: &Summary, rows: &[IntervalRow]) -> Figure {
     let all = vec![of_rows("in flight", Role::Rank(0), rows, |row| {
         (Some(row.in_flight as f64), false)
@@ -160,8 +141,7 @@ pub(super) fn in_flight(summary: &Summary, rows: &[IntervalRow]) -> Figure {
     }
 }
 
-/// The generator's own lateness: p99 of the time from due to sent in each row, on a logarithmic
-/// scale. It is a property of this machine, and stands apart from the latencies for that reason.
+/// The generator's own lateness: p99 of the time from due to sent in each row.
 pub(super) fn lag(summary: &Summary, rows: &[IntervalRow]) -> Figure {
     let all = vec![of_rows("lag p99", Role::Rank(0), rows, |row| {
         (row.lag_p99.map(|lag| lag.0 as f64), false)
@@ -178,10 +158,8 @@ pub(super) fn lag(summary: &Summary, rows: &[IntervalRow]) -> Figure {
     }
 }
 
-/// The generator's resident memory over these cells of the summary's timeline; `None` where the
-/// system does not tell it, as cells then have 0.
-///
-/// It reads cells and not rows, which have no memory, so that its x axis begins at the run's start.
+/// The generator's resident memory; `None` if the system does not know it. Cells have the memory,
+/// and rows don't, so that the x axis begins at the start of the run.
 pub(super) fn memory(summary: &Summary, cells: &[Overview]) -> Option<Figure> {
     let cells = cells.iter().filter(|cell| cell.memory() > 0);
     let points: Vec<Point> = cells
@@ -212,18 +190,18 @@ pub(super) fn memory(summary: &Summary, cells: &[Overview]) -> Option<Figure> {
     })
 }
 
-/// A heading that says over which of a run's latencies the figure is.
+/// A heading with the kind of latency.
 pub(super) fn title(of: &str, summary: &Summary) -> String {
     format!("{of}, {}", model_words(summary))
 }
 
-/// *The* latency of the run's model in words.
+/// *The* latency of the run in words.
 pub(super) fn model_words(summary: &Summary) -> &'static str {
     summary.latency_kind().words()
 }
 
-/// A series with a point in the middle of each row. `value` gives the row's value in the unit of
-/// the y axis, `None` for a gap, and whether it is only a lower bound.
+/// A series with a point in the middle of each row. `value` is the row's value in the unit of the y
+/// axis, `None` for a gap, and whether it is a lower bound.
 fn of_rows(
     name: &str,
     role: Role,
@@ -265,14 +243,14 @@ pub(super) fn time(rows: &[IntervalRow]) -> Axis {
     }
 }
 
-/// Every known value of some series: the range that the y axis must hold.
+/// Every known value of some series, which the y axis must cover.
 pub(super) fn values(series: &[Series]) -> Vec<f64> {
     let points = series.iter().flat_map(|series| &series.points);
     points.filter_map(|point| point.y).collect()
 }
 
-/// The moments that pictures over time name: the warm-up's end, and the beginnings of the stages of
-/// a pool's load. A stage that begins with the run has no mark, since the axis begins there.
+/// The end of the warm-up, and the beginnings of the stages of a pool's load. A stage at the
+/// beginning of the run has no mark.
 pub(super) fn marks(summary: &Summary) -> Vec<Mark> {
     let warmup = summary.info.warmup.span();
     let settled = (warmup > Nanos::ZERO).then(|| Mark {

@@ -1,21 +1,15 @@
-//! A step's latency over the run in a line of a table: a column for each span of time.
-//!
-//! The columns of all steps in a table are of one quantile and one span of time, so that a stall
-//! stands below a stall; the height is that of the step's own greatest column, which the table names
-//! beside it. A column without requests, or with too few for the quantile, is a gap.
-//!
-//! [`Sparks::of`] makes those of a table's steps at once, for the quantile is chosen for all of
-//! them: the greatest one that at least half of the columns that count anything can support. A
-//! [`Spark`] is then printed as letters ([`Spark::blocks`]) or drawn for a page.
+//! A step's latency over the run in a cell of a table: a column for each span of time. All steps of
+//! a table have the same quantile and spans; heights are relative to the step's maximum. A column
+//! with too few requests is a gap.
 
 use crate::bar::level;
 use crate::markup::Markup;
 use crate::style::Unicode;
 use drumfire_measure::{Histogram, Overview, Summary};
 
-/// The quantiles that may be drawn, the one that says most first, with their names.
+/// The quantiles, the most informative first, with their names.
 const QUANTILES: [(f64, &str); 3] = [(0.99, "p99"), (0.9, "p90"), (0.5, "p50")];
-/// Fewer columns than this show no course.
+/// The minimum number of columns.
 const COLUMNS_MIN: usize = 3;
 /// The size of a picture in CSS pixels.
 const WIDTH: f64 = 160.0;
@@ -24,7 +18,7 @@ const HEIGHT: f64 = 22.0;
 /// The columns of one step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spark {
-    /// The quantile of each column in nanoseconds; `None` where there is none.
+    /// The quantile of each column in nanoseconds; `None` for a gap.
     columns: Vec<Option<f64>>,
 }
 
@@ -33,14 +27,13 @@ pub struct Spark {
 pub struct Sparks {
     /// The quantile of all columns.
     pub quantile: &'static str,
-    /// One for each step that was asked for; `None` where it has no timeline of its own.
+    /// The spark of each requested step; `None` without a timeline.
     pub steps: Vec<Option<Spark>>,
 }
 
 impl Sparks {
-    /// The sparks of steps, each by its pool's number and its own, with some number of columns, or
-    /// as many as the run has cells where these are fewer. `None` where no step has a timeline, or
-    /// one with too little time or too few requests to show anything.
+    /// The sparks of steps, each given by its pool's number and its own, with at most `columns`
+    /// columns. `None` if no step has a timeline with enough time and requests.
     #[must_use]
     pub fn of(summary: &Summary, steps: &[(usize, usize)], columns: usize) -> Option<Self> {
         let of_step = |(pool, step): &(usize, usize)| {
@@ -50,7 +43,7 @@ impl Sparks {
         Self::of_columns(steps.iter().map(of_step).collect())
     }
 
-    /// The one spark of all requests, which are those of the only step of a run.
+    /// The spark of all requests, for the only step of a run.
     #[must_use]
     pub fn of_run(summary: &Summary, columns: usize) -> Option<Self> {
         Self::of_columns(vec![Some(merged(summary.over_time(), columns))])
@@ -66,9 +59,8 @@ impl Sparks {
         }
     }
 
-    /// The sparks of these distributions, by the greatest quantile that at least half of all
-    /// columns with requests support. `None` where there are no requests, or too few columns for a
-    /// course.
+    /// The sparks of these distributions, of the highest quantile that at least half of all columns
+    /// with requests support.
     fn of_columns(merged: Vec<Option<Vec<Histogram>>>) -> Option<Self> {
         let all = || merged.iter().flatten().flatten();
         let counted = all().filter(|column| !column.is_empty()).count();
@@ -95,8 +87,8 @@ impl Sparks {
     }
 }
 
-/// The distribution of each column: of one cell, or of several one after the other. What the end of
-/// a run has cut short to less than half a cell belongs to the one before.
+/// The distribution of each column: one or more cells. A last cell that is shorter than half of the
+/// others belongs to the one before.
 fn merged(cells: impl Iterator<Item = Overview>, most: usize) -> Vec<Histogram> {
     let mut cells: Vec<Overview> = cells.collect();
     let length = |cell: &Overview| cell.end() - cell.start();
@@ -118,13 +110,13 @@ fn merged(cells: impl Iterator<Item = Overview>, most: usize) -> Vec<Histogram> 
 }
 
 impl Spark {
-    /// A spark of these values, which are above 0, the first of them on the left.
+    /// A spark of these values above 0, the first at the left.
     #[must_use]
     pub const fn new(columns: Vec<Option<f64>>) -> Self {
         Self { columns }
     }
 
-    /// The columns as block characters or their like in ASCII, a letter each.
+    /// The columns as block characters, or their like in ASCII.
     #[must_use]
     pub fn blocks(&self, unicode: Unicode) -> String {
         let most = self.most();
@@ -133,7 +125,7 @@ impl Spark {
         columns.map(|column| column.map_or(' ', block)).collect()
     }
 
-    /// Appends the columns as bars of a small picture, with a name for readers of screens.
+    /// Appends the columns as bars of a small picture, with a name for screen readers.
     pub(crate) fn draw(&self, out: &mut Markup, name: &str) {
         let most = self.most();
         let width = WIDTH / self.columns.len() as f64;
@@ -162,8 +154,7 @@ impl Spark {
         out.close("svg");
     }
 
-    /// The greatest column, by which the heights are scaled; at least 1, so that nothing is divided
-    /// by 0.
+    /// The greatest column, by which heights are scaled; at least 1.
     fn most(&self) -> f64 {
         let known = self.columns.iter().flatten();
         known.fold(1.0, |most, value| most.max(*value))

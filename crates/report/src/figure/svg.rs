@@ -1,17 +1,9 @@
-//! A figure as SVG 1.1 (W3C, 2011): a file of its own that any browser, editor and page shows.
+//! A figure as SVG 1.1 (W3C, 2011). Nothing in it is loaded or run. The style sheet follows the
+//! reader's preference for dark or light, the palette is Okabe and Ito's, and each series has its
+//! own dashes. Screen readers get the title, the question and the note.
 //!
-//! Nothing in it is loaded or run. Colours are classes of its own style sheet, which follows the
-//! reader's preference for dark or light; the palette is Okabe and Ito's, which people with any
-//! kind of sight tell apart, and each series differs in its dashes too. Readers of screens get the
-//! title, the question and the note.
-//!
-//! A picture stands alone ([`svg`], [`files`]), on paper of its own, or within a page, which has
-//! the style sheet and the paper once ([`STYLE`], `draw`).
-//!
-//! `draw_in` is the one way in which a picture is made: it computes the `Frame` (the plot's place
-//! and the scales), draws the axes, then the shapes of the plot (`shapes`) in a nested picture of
-//! their own, then marks and legend over them. The order is that of the eye: what is drawn later
-//! lies above. Positions are rounded to a tenth of a pixel, and in lines to a hundredth along x, for
+//! A picture is a file ([`svg`], [`files`]), or part of a page, which has the style sheet
+//! ([`STYLE`]). Positions are rounded to a tenth of a pixel, in lines to a hundredth along x, since
 //! the page's program may stretch that axis.
 
 mod shapes;
@@ -23,21 +15,20 @@ use drumfire_measure::Summary;
 
 /// The width of a picture in CSS pixels.
 const WIDTH: f64 = 760.0;
-/// The height of a picture in CSS pixels. A picture of bars is as high as their number asks.
+/// The height of a picture in CSS pixels. The height of bars depends on their number.
 const HEIGHT: f64 = 320.0;
-/// The place of a bar, from the top of one to that of the next.
+/// The distance from the top of a bar to the top of the next.
 const BAR: f64 = 26.0;
 /// The space around the plot: left, top, right, bottom.
 const MARGIN: (f64, f64, f64, f64) = (76.0, 66.0, 18.0, 44.0);
 /// The space for names beside bars.
 const NAMES_WIDTH: f64 = 190.0;
-/// The number of ticks along the x axis and the y axis, which [`Axis::ticks`] takes as a wish.
+/// The desired number of ticks along the x axis and the y axis.
 const TICKS: (usize, usize) = (8, 5);
-/// The width of a letter of the legend in CSS pixels, at most. The width of a text is not known
-/// where there is no font; the legend is laid out by this estimate, from the right edge on, so that
-/// an error leaves a gap and no overlap.
+/// The estimated maximum width of a letter of the legend in CSS pixels. The legend is laid out from
+/// the right edge, so that an error leaves a gap and no overlap.
 const LETTER: f64 = 6.6;
-/// Names of marks are cut at this many letters.
+/// The maximum number of letters of a mark's name.
 const MARK_LETTERS: usize = 24;
 
 /// Colours and fonts of pictures. The darker theme has the same hues.
@@ -54,15 +45,14 @@ line.grid{stroke:currentColor;opacity:.14}.mark{stroke:currentColor;opacity:.5;s
 .asked{color:#a8a8a8}.good,.r0{color:#56b4e9}.r1{color:#2fc79a}.r2{color:#f0c542}\
 .bad,.r3{color:#ff8a3c}.lost,.r4{color:#e58fc0}}\
 .line{stroke:currentColor}.area,.dot,.bar{fill:currentColor}";
-/// The paper of a picture that stands alone: a program that knows no `background` of an SVG, such as
-/// an editor, would draw dark letters on whatever lies beneath.
+/// The paper of a file. Some editors would show dark letters on dark ground without it.
 const PAPER: &str =
     ".paper{fill:#fff}@media screen and (prefers-color-scheme:dark){.paper{fill:#16181c}}";
 
 /// The ending of a picture's file.
 const ENDING: &str = ".svg";
 
-/// Every picture of a run as a file, each named by its figure.
+/// Every picture of a run as a file with the name of its figure.
 #[must_use]
 pub fn files(summary: &Summary) -> Vec<NamedFile> {
     let file = |figure: Figure| NamedFile {
@@ -72,14 +62,14 @@ pub fn files(summary: &Summary) -> Vec<NamedFile> {
     figures(summary).into_iter().map(file).collect()
 }
 
-/// Whether [`files`] may give a file this name.
+/// Whether [`files`] may use this name.
 #[must_use]
 pub fn is_file_name(name: &str) -> bool {
     let figure = name.strip_suffix(ENDING);
     figure.is_some_and(|figure| NAMES.contains(&figure))
 }
 
-/// The picture as an SVG file, with its style sheet and its paper within.
+/// The picture as an SVG file with its style sheet and paper.
 #[must_use]
 pub fn svg(figure: &Figure) -> String {
     let mut out = Markup::default();
@@ -87,26 +77,22 @@ pub fn svg(figure: &Figure) -> String {
     out.finish()
 }
 
-/// The picture as an element of a page that has the style sheet. It has no size of its own: the
-/// page sets its width, and its proportions follow from the `viewBox`.
+/// Appends the picture to a page, which has the style sheet and sets the width.
 pub(crate) fn draw(out: &mut Markup, figure: &Figure) {
     draw_in(out, figure, Place::Page);
 }
 
-/// The surroundings of a picture.
+/// The place of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    /// A file of its own.
+    /// A file.
     Alone,
-    /// A page, which has the style sheet and the paper.
+    /// A page with the style sheet and the paper.
     Page,
 }
 
-/// Appends the picture as one `svg` element.
-///
-/// Ids are made from the figure's name, so that the title and the description of one picture are
-/// not those of another on the same page. Alone, the picture has a size in pixels; in a page it has
-/// its proportions alone, and the page's sheet sets its width.
+/// Appends the picture as one `svg` element. Ids are made from the name of the figure. A file has a
+/// size in pixels; a picture in a page has only proportions.
 fn draw_in(out: &mut Markup, figure: &Figure, place: Place) {
     let frame = Frame::of(figure);
     let height = frame.bottom() + MARGIN.3;
@@ -153,17 +139,15 @@ fn draw_in(out: &mut Markup, figure: &Figure, place: Place) {
     out.close("svg");
 }
 
-/// The plot's place in the picture, by which the page's program finds the values again: left, top,
-/// width and height in the units of the picture.
+/// The place of the plot, from which the page's program finds the values: left, top, width and
+/// height in the units of the picture.
 pub(crate) fn place(figure: &Figure) -> [f64; 4] {
     let frame = Frame::of(figure);
     [frame.left, frame.top, frame.width, frame.height]
 }
 
-/// The plot's place in the picture in CSS pixels, and the axes whose values it holds.
-///
-/// [`Frame::across`] and [`Frame::down`] are the only ways from a value to a place. y grows
-/// downwards in SVG and upwards in a figure; `down` turns it round.
+/// The place of the plot in CSS pixels, and its axes. y grows downwards in SVG and upwards in a
+/// figure.
 struct Frame<'a> {
     x: &'a Axis,
     y: &'a Axis,
@@ -174,8 +158,8 @@ struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// The frame of a figure. Bars need room for their names on the left, and as much height as
-    /// there are bars.
+    /// The frame of a figure. Bars need room for their names at the left, and a height for each
+    /// bar.
     fn of(figure: &'a Figure) -> Self {
         let (left, top, right, bottom) = MARGIN;
         let (left, height) = match &figure.plot {
@@ -206,8 +190,8 @@ impl<'a> Frame<'a> {
         self.top + self.height
     }
 
-    /// Begins the room of the shapes: a picture in the picture, with the same coordinates. The page's
-    /// program narrows its view to a part of the run's time, and every shape stretches with it.
+    /// Begins the nested picture of the shapes, with the same coordinates. The page's program zooms
+    /// by its view.
     fn open_plot(&self, out: &mut Markup) {
         let ends = [self.left, self.top, self.width, self.height].map(|end| end.to_string());
         let [x, y, width, height] = &ends;
@@ -224,8 +208,8 @@ impl<'a> Frame<'a> {
         out.open("svg", &attributes);
     }
 
-    /// Draws the grid, the ticks with their labels, and the axes' titles. The ticks of the x axis
-    /// are a group of their own, which the page's program replaces when it zooms.
+    /// Draws the grid, the ticks with their labels, and the titles of the axes. The page's program
+    /// replaces the group of the x axis' ticks.
     fn draw_axes(&self, out: &mut Markup, figure: &Figure) {
         let (left, right) = (self.left, self.left + self.width);
         for tick in self.y.ticks(TICKS.1) {
@@ -245,12 +229,12 @@ impl<'a> Frame<'a> {
         text(out, "dim", (left, self.top - 8.0), "start", figure.y.title);
     }
 
-    /// Draws a mark as a line through the plot with its name at the top, cut to a bounded length.
+    /// Draws a mark as a line through the plot with its name at the top.
     fn draw_mark(&self, out: &mut Markup, mark: &Mark) {
         let x = self.across(mark.x);
         line(out, "mark", (x, self.top), (x, self.bottom()));
         let name: String = mark.name.chars().take(MARK_LETTERS).collect();
-        // At the right edge a name would leave the picture.
+        // A name at the right edge would leave the picture.
         let (at, anchor) = match x > WIDTH - MARK_LETTERS as f64 * LETTER {
             true => (x - 4.0, "end"),
             false => (x + 4.0, "start"),
@@ -259,9 +243,8 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Writes the names of the series from the right edge on, the last series first, each behind a
-/// piece of its line. A figure with one unnamed rank needs none: its heading says what the line is.
-/// Neither bars nor cells have a legend.
+/// Writes the legend from the right edge, the last series first, each after a piece of its line.
+/// Bars, cells and a single rank have no legend.
 fn draw_legend(out: &mut Markup, plot: &Plot) {
     let (Plot::Lines(all) | Plot::Bands(all) | Plot::Points(all)) = plot else {
         return;
@@ -281,7 +264,7 @@ fn draw_legend(out: &mut Markup, plot: &Plot) {
     }
 }
 
-/// The class of a role's colour in [`STYLE`]. Ranks beyond the palette share its last colour.
+/// The class of a role's colour in [`STYLE`]. Ranks beyond the palette have its last colour.
 pub(crate) const fn class(role: Role) -> &'static str {
     match role {
         Role::Asked => "asked",
@@ -296,7 +279,7 @@ pub(crate) const fn class(role: Role) -> &'static str {
     }
 }
 
-/// Elements that belong together, under a name.
+/// A group of elements with a class.
 fn group(out: &mut Markup, class: &str, content: impl FnOnce(&mut Markup)) {
     out.open("g", &[("class", class)]);
     content(out);

@@ -1,9 +1,6 @@
-//! The tail: each latency over the share of requests that took no longer, every further nine as
-//! wide as the one before.
-//!
-//! It is drawn over 1/(1 − share) on a logarithmic scale, on which a memoryless service gives a
-//! straight line, and a pause, a retry or a second mode shows as a step. The axis ends where the
-//! count supports no further point, so that its length says how much is known.
+//! The tail: each latency over the share of requests that took no longer, over 1/(1 − share) on a
+//! logarithmic scale. A memoryless service is a straight line, and a pause or a second mode is a
+//! step. The axis ends with the last point that the count supports.
 
 use super::{Axis, Figure, Plot, Point, Role, Scale, Series, Unit, over_time};
 use drumfire_measure::{Histogram, LatencyKind, Summary};
@@ -14,15 +11,14 @@ pub type TailLine<'a> = (&'static str, Role, &'a Histogram);
 /// Points for each nine of the axis.
 const POINTS_PER_NINE: u32 = 24;
 
-/// The tail of a run, over that of a baseline where there is one: where the lines part is the share
-/// of requests that a change made slower or faster.
+/// The tail of a run, over the tail of a baseline if there is one.
 #[must_use]
 pub fn tail(summary: &Summary, baseline: Option<&Summary>) -> Figure {
     let kinds = baseline
         .into_iter()
         .chain([summary])
         .map(Summary::latency_kind);
-    // The response time of both as soon as it is the latency of one.
+    // The response time of both if it is the latency of one.
     let kind = match kinds.clone().all(|kind| kind == LatencyKind::Service) {
         true => LatencyKind::Service,
         false => LatencyKind::Response,
@@ -44,8 +40,7 @@ pub(super) fn of_kind(kind: LatencyKind, lines: &[TailLine<'_>]) -> Figure {
     )
 }
 
-/// The quantiles of each line's times, as far as its count supports them. `times` is the name of these
-/// times, in small letters.
+/// The supported quantiles of each line. `times` is the name of the times, in small letters.
 #[must_use]
 pub fn tails(title: String, times: &'static str, lines: &[TailLine<'_>]) -> Figure {
     let series = lines.iter().map(|(name, role, times)| Series {
@@ -75,9 +70,8 @@ pub fn tails(title: String, times: &'static str, lines: &[TailLine<'_>]) -> Figu
     }
 }
 
-/// The points of the curve, at equal distances along the axis, from the least latency on. The
-/// quantiles refuse a share that the count can't support, and the first that is refused ends the
-/// curve; twelve nines bound it for counts that no run reaches.
+/// The points of the curve at equal distances along the axis. The first quantile that the count
+/// can't support ends the curve; so do twelve nines.
 fn points(times: &Histogram) -> Vec<Point> {
     let shares = (0..).map(|step: u32| {
         let nines = f64::from(step) / f64::from(POINTS_PER_NINE);

@@ -1,10 +1,5 @@
-//! The three answers with their reasons, a failed teardown, and the thresholds: what a reader sees
-//! first.
-//!
-//! The words are those of the terminal's page ([`crate::answers`]), so that both can be searched
-//! for the same sentence; here each answer is an item of a list, coloured by its grade. The colour
-//! is never the only sign of it: the text of an answer says how good it is, and a threshold has its
-//! mark.
+//! The three answers with their reasons, a failed teardown, and the thresholds. The words are those
+//! of the terminal. Colours repeat what the words or marks mean.
 
 use super::Origin;
 use crate::answers::{Answer, Grade, answers, rule};
@@ -14,16 +9,16 @@ use crate::style::Unicode;
 use crate::untrusted::foreign;
 use drumfire_measure::{Reason, Summary};
 
-/// The class of a good answer, and of a threshold that holds; the page's sheet gives it a colour.
+/// The class of a good answer, and of a threshold that holds.
 const GOOD: &str = "is-good";
 /// The class of an answer in between, such as a suspect run.
 const FAIR: &str = "is-fair";
-/// The class of the worst answer, and of a threshold that does not hold.
+/// The class of the worst answer, and of a failed threshold.
 const BAD: &str = "is-bad";
-/// The class of an answer that can't be given, as that on a target without a request.
+/// The class of an answer that can't be given: a target without a request.
 const OPEN: &str = "is-open";
 
-/// Appends the part `answers`: an item for each answer in their own order, then the thresholds.
+/// Appends the part `answers`: an item for each answer, then the thresholds.
 pub(super) fn print(out: &mut Markup, summary: &Summary, origin: &Origin<'_>) {
     out.open("section", &[("id", "answers")]);
     out.open("ul", &[("class", "answers")]);
@@ -60,7 +55,7 @@ fn sentences(reasons: &[Reason], naming: Naming) -> Vec<String> {
         .collect()
 }
 
-/// Appends one answer, each of its reasons in a paragraph beneath.
+/// Appends one answer, with each of its reasons in a paragraph.
 fn answer(out: &mut Markup, colour: &str, text: &str, reasons: &[String]) {
     out.open("li", &[("class", colour)]);
     out.element("strong", &[], text);
@@ -70,8 +65,7 @@ fn answer(out: &mut Markup, colour: &str, text: &str, reasons: &[String]) {
     out.close("li");
 }
 
-/// Appends an item for each threshold in the plan's order, with the figure that was measured;
-/// nothing for a plan without thresholds.
+/// Appends an item for each threshold in the plan's order, with the measured value.
 fn thresholds(out: &mut Markup, summary: &Summary) {
     if summary.thresholds.is_empty() {
         return;

@@ -1,12 +1,8 @@
-//! The parts that a page has while its run goes on: how far it is, whether the page is up to date, and
-//! the commands that the run takes.
+//! The parts of a page during a run: its progress, and the commands that the run takes.
 //!
-//! Commands need the page's program; the part is hidden without it. They stay as they are while
-//! other parts are given anew, so that nothing that is being typed is lost.
-//!
-//! A form names its command in `data-command`, and its fields are the command's value and pool. The
-//! program sends it and shows the answer in `output`; how a command is written and whether it is
-//! taken is decided by the run, not here.
+//! Commands need the page's program; the part is hidden without it. The part is never replaced, so
+//! that what a reader types is kept. A form has its command in `data-command`, and fields for the
+//! value and the pool. The program sends the command and shows the run's answer in `output`.
 
 use super::{Part, part};
 use crate::markup::Markup;
@@ -15,7 +11,7 @@ use crate::style::Unicode;
 use crate::untrusted::foreign;
 use drumfire_measure::{AskedLoad, PoolInfo, RunInfo};
 
-/// The state of a run, in a line of words that readers of screens announce when it changes.
+/// The state of a run in a line, which screen readers announce when it changes.
 #[must_use]
 pub fn progress(line: &str) -> Part {
     part("progress", |out| {
@@ -23,9 +19,8 @@ pub fn progress(line: &str) -> Part {
     })
 }
 
-/// The commands that a run of these pools takes. Only commands that can have an effect are there: a
-/// rate where a pool has one law for all, a number of users where any pool has users by itself or a
-/// law for each.
+/// The commands that can have an effect on a run of these pools: a rate if a pool has one law for
+/// all, a number of users if a pool has users without a law, or with a law for each.
 #[must_use]
 pub fn control(info: &RunInfo) -> Part {
     part("control", |out| {
@@ -59,8 +54,7 @@ fn plain(out: &mut Markup, command: &str, label: &str) {
     out.close("form");
 }
 
-/// A command with a value, for one of several pools or for all; a run of one pool has no choice. A
-/// pool is named to the run as the plan has it, and to the reader masked and escaped.
+/// Appends a command with a value, for one pool or for all.
 fn valued(out: &mut Markup, command: &str, label: &str, example: &str, pools: &[PoolInfo]) {
     out.open("form", &[("data-command", command)]);
     out.open("label", &[]);

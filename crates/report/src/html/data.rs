@@ -1,22 +1,12 @@
-//! The numbers of the page's pictures as a block of JSON, which the page's program reads.
+//! The numbers of the page's pictures as a block of JSON, from which the page's program takes the
+//! values at its cursor.
 //!
-//! The pictures are drawn without it. The program finds the value under its cursor here, and the
-//! tests in a browser compare what is drawn with it. Texts are escaped as they are in the pictures;
-//! what could end the block or begin another element is spelled with a number, which JSON allows.
+//! The block mirrors [`Figure`] in fewer bytes: series with the same places list them once
+//! ([`Values`]), and cells of a heat map have the numbers of their spans ([`Cells`]).
+//! `web/src/figure.ts` reads the names of the fields; change both together. A picture has the name
+//! of its figure as its id.
 //!
-//! The block mirrors [`Figure`] in fewer bytes, for it may be the larger part of a page. Each type
-//! here is one object of it: series that have the same places name them once ([`Values`]), and
-//! cells of a heat map are the numbers of their spans, which are listed once ([`Cells`]). Names of
-//! fields are read by `web/src/figure.ts`, and a change of either is a change of both.
-//!
-//! [`print`] goes once through the figures of the page, in the order of their pictures; the program
-//! finds the picture of an object by its name, which is the picture's id. Within a figure the order
-//! of points and bars is that of the drawing. The program reads the block when the page is opened,
-//! and again after parts of a page that follows a run have been replaced.
-//!
-//! Numbers are the figure's own and unrounded: the program rounds them for the reader, in the unit
-//! of the axis. A value that is missing is `null`, and never 0: a gap in a line is the fact that
-//! too few requests fell there.
+//! Numbers are not rounded. A missing value is `null`.
 
 use crate::figure::svg::{class, place};
 use crate::figure::{Axis, Bar, Figure, Heat, Mark, Plot, Scale, Series, Unit};
@@ -25,7 +15,7 @@ use crate::style::Unicode;
 use crate::untrusted::Untrusted;
 use serde::{Serialize, Serializer};
 
-/// Numbers up to this are whole in JSON, too, where they are whole.
+/// Whole numbers up to this are exact in JSON.
 const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
 
 /// Appends the block as a `script` element of a type that no browser runs.
@@ -38,24 +28,23 @@ pub(super) fn print(out: &mut Markup, figures: &[Figure]) {
     out.close("script");
 }
 
-/// The block as text in which no markup can begin: `<`, `>` and `&` are spelled with numbers, which
-/// only strings of JSON can hold, so that a text of a server neither ends the element nor begins a
-/// comment.
+/// The block as text in which no markup can begin: `<`, `>` and `&` occur only in strings of JSON,
+/// and are written as numbers.
 fn json(block: &Block<'_>) -> String {
-    // A number that JSON does not have is written as `null`, and keys are texts: there is no error.
+    // No error is possible: keys are strings, and a number that JSON lacks is `null`.
     let text = serde_json::to_string(block).unwrap_or_default();
     let text = text.replace('<', "\\u003c").replace('>', "\\u003e");
     text.replace('&', "\\u0026")
 }
 
-/// The whole block: the figures in the order of the page.
+/// The figures in the order of the page.
 #[derive(Serialize)]
 struct Block<'a> {
     figures: Vec<Picture<'a>>,
 }
 
-/// A figure, and the place of its plot in the picture: left, top, width and height in the units of
-/// the picture's `viewBox`.
+/// A figure, and the place of its plot: left, top, width and height in the units of the picture's
+/// `viewBox`.
 #[derive(Serialize)]
 struct Picture<'a> {
     name: &'a str,
@@ -69,16 +58,14 @@ struct Picture<'a> {
     content: Content<'a>,
 }
 
-/// The values of a plot. The field's name tells the program which kind it is, beside `kind`, which
-/// tells the plots with series apart.
+/// The values of a plot. The name of the field depends on the kind of plot.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Content<'a> {
     Series {
         series: Vec<Values<'a>>,
     },
-    /// Cells: `spans` are all spans of latency that occur, in ascending order, and a cell has the
-    /// number of its own.
+    /// `spans` has all spans of latency in ascending order; a cell has the number of its span.
     Heat {
         spans: Vec<[Number; 2]>,
         columns: Vec<Cells>,
@@ -88,7 +75,7 @@ enum Content<'a> {
     },
 }
 
-/// An axis: its title, its unit and scale by name, and the values at both ends.
+/// An axis: its title, unit and scale by name, and the values at both ends.
 #[derive(Serialize)]
 struct Line<'a> {
     title: &'a str,
@@ -105,13 +92,12 @@ struct Moment<'a> {
     name: Text<'a>,
 }
 
-/// A series: its places are those of the series before it where it names none. `ys` has a value or
-/// `null` for each place, and `at_least` the numbers of those that are only lower bounds.
+/// A series. `ys` has a value or `null` for each place.
 #[derive(Serialize)]
 struct Values<'a> {
     name: Text<'a>,
     role: &'static str,
-    /// The places of the points along the x axis; absent where they are those of the series before.
+    /// The places of the points along the x axis; absent if the series before has the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     xs: Option<Vec<Number>>,
     ys: Vec<Option<Number>>,
@@ -137,8 +123,7 @@ struct Value<'a> {
 }
 
 impl<'a> Picture<'a> {
-    /// The picture of a figure. The place of its plot is computed by the drawing itself, so that
-    /// values and pixels can't come apart.
+    /// The picture of a figure. The drawing itself computes the place of the plot.
     fn of(figure: &'a Figure) -> Self {
         let (kind, content) = match &figure.plot {
             Plot::Lines(all) => ("lines", series(all)),
@@ -164,8 +149,7 @@ impl<'a> Picture<'a> {
     }
 }
 
-/// An axis with its unit and scale by name. The names are spelled here, not derived, since the
-/// program matches them.
+/// An axis. The program matches the names of units and scales.
 fn line(axis: &Axis) -> Line<'_> {
     Line {
         title: axis.title,
@@ -188,7 +172,7 @@ fn line(axis: &Axis) -> Line<'_> {
     }
 }
 
-/// The series, each with its places only where they differ from those of the one before.
+/// The series, each with its places if they differ from those of the series before.
 fn series(all: &[Series]) -> Content<'_> {
     let mut series: Vec<Values<'_>> = Vec::with_capacity(all.len());
     let mut before = None;
@@ -208,10 +192,8 @@ fn series(all: &[Series]) -> Content<'_> {
     Content::Series { series }
 }
 
-/// The cells of a heat map over a list of spans. Cells of all columns have the same edges, which
-/// are computed by one function, so that equal spans are equal to the bit.
-///
-/// The number of a span is found by its lower edge alone, since no two spans have the same.
+/// The cells of a heat map over a list of spans. Spans are found by their lower edges, which are
+/// equal to the bit.
 fn heat(heat: &Heat) -> Content<'_> {
     let cells = heat.columns.iter().flat_map(|column| &column.cells);
     let mut spans: Vec<(f64, f64)> = cells.map(|(from, to, _)| (*from, *to)).collect();
@@ -248,8 +230,7 @@ fn bars(all: &[Bar]) -> Content<'_> {
     }
 }
 
-/// A number as short as it can be: `1000` rather than `1000.0`. Most values are counts or whole
-/// nanoseconds, and there are thousands of them.
+/// A number as short as possible: `1000` instead of `1000.0`, since there are thousands of them.
 struct Number(f64);
 
 impl Serialize for Number {
@@ -261,7 +242,7 @@ impl Serialize for Number {
     }
 }
 
-/// A text, which may be anyone's, as the picture shows it.
+/// A foreign text, escaped as in the picture.
 struct Text<'a>(&'a str);
 
 impl Serialize for Text<'_> {

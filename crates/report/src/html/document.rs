@@ -1,9 +1,5 @@
-//! The frame of a page: its head, what the browser may do with it, and its parts.
-//!
-//! [`Document::print`] is the only way to a whole page. It puts the style sheets and the program
-//! into the page and joins the parts' markup as it is, so that the maker of a part escapes its
-//! texts. The three places differ in two things alone: the content security policy, and the two
-//! attributes by which the program finds the events and the commands of a run under way.
+//! The frame of a page: its head, its content security policy, and its parts. The maker of a part
+//! escapes its texts; the frame joins the parts as they are.
 
 use super::{Part, program};
 use crate::figure::svg::STYLE as PICTURES;
@@ -15,11 +11,11 @@ const SHEET: &str = include_str!("page.css");
 /// A page of parts.
 #[derive(Clone, Copy, Debug)]
 pub struct Document<'a> {
-    /// The title, as browsers list it.
+    /// The title, unescaped.
     pub title: &'a str,
     /// The place from which it is read.
     pub place: Place,
-    /// The content, in the order in which it is read.
+    /// The parts, in the order of reading.
     pub parts: &'a [Part],
 }
 
@@ -28,10 +24,10 @@ pub struct Document<'a> {
 pub enum Place {
     /// A file.
     File,
-    /// A server, which has it whole.
+    /// A server.
     Served,
-    /// A server that sends parts anew while a run goes on, by the path `events` beside the page, and
-    /// takes commands at `command`.
+    /// A server of a running test. It sends parts at the path `events` beside the page, and takes
+    /// commands at `command`.
     Live,
 }
 
@@ -61,8 +57,7 @@ impl Document<'_> {
         out.finish().into_bytes()
     }
 
-    /// Appends the head. The policy comes first of all that a browser obeys, since it holds only
-    /// for what follows it.
+    /// Appends the head. The policy comes first, since it holds only for what follows it.
     fn print_head(&self, out: &mut Markup) {
         out.open("head", &[]);
         out.empty("meta", &[("charset", "utf-8")]);
@@ -84,12 +79,10 @@ impl Document<'_> {
 }
 
 impl Place {
-    /// The content security policy (W3C, CSP Level 3): no program runs but the page's own, which is
-    /// known by its digest. A file loads and sends nothing. A served page speaks with its own
-    /// server alone.
-    ///
-    /// Style sheets are allowed where they stand, since the page's own are within it; none can be
-    /// loaded. `base-uri` is closed, so that no element can turn relative links elsewhere.
+    /// The content security policy (W3C, CSP Level 3). Only the page's own program runs, which is
+    /// known by its digest. A file loads and sends nothing; a served page connects only to its
+    /// server. Inline styles are allowed. `base-uri` is closed, so that no element can redirect
+    /// relative links.
     fn policy(self) -> String {
         let own = match self {
             Self::File => "form-action 'none'",

@@ -1,17 +1,13 @@
-//! The six numbers that people ask for first.
-//!
-//! They are the same for every run, so that a reader finds each in its place; one that is not known
-//! is a dash. Beside two of them stands the number that they are to be compared with: the rate that
-//! was asked for, and the count behind a share.
+//! The six numbers that people look for first: the same for every run, with a dash for an unknown
+//! one.
 
 use crate::markup::Markup;
 use crate::quantity::{count, quantile, rate, sent_or_begun, share};
 use crate::style::Unicode;
 use drumfire_measure::Summary;
 
-/// Appends the part `numbers`: a list of names and values. Times are those of the run's model,
-/// rounded as in the terminal; the slowest is the greatest time of them, and a lower bound is
-/// marked.
+/// Appends the part `numbers`: a list of names and values. Two values have the number beside them
+/// with which they are to be compared.
 pub(super) fn print(out: &mut Markup, summary: &Summary) {
     let counts = &summary.total.counts;
     let times = summary.latency();

@@ -1,21 +1,7 @@
-//! The origin of a run: its environment, its plan, the command that repeats it, and its data
-//! to take away.
+//! The origin of a run: its environment, its plan, the command that repeats it, and its data.
 //!
-//! The summary does not have the plan's text, nor the files of a stored run; the caller gives them
-//! as an [`Origin`]. All of it is written into the page as it is, so that it must have no secrets:
-//! a plan comes in the form in which it was stored, with references in their place.
-//!
-//! Each of these is a part of its own, since they do not change while a run goes on, and a page
-//! that follows the run need not be sent them again. The environment alone is made of the summary
-//! and has figures of the generator in it, which grow with the run.
-//!
-//! [`Origin`] is filled in by callers that know different things of a run: the end of a run has its
-//! plan and its files, the server of stored runs reads the plan from the run's directory, and a
-//! page that follows a run has neither files nor the end of a teardown yet. What a caller does not
-//! have is empty, and the part for it is not on the page.
-//!
-//! The teardown's failure is not printed here: it belongs to the answers at the top of the page,
-//! and travels with the other facts that come from outside of the summary.
+//! The caller knows what a summary lacks, and gives it as an [`Origin`]. The texts are written into
+//! the page as they are, so they must not contain secrets: a plan has references in their place.
 
 use super::section::explain;
 use super::{Part, part};
@@ -31,25 +17,23 @@ use drumfire_compare::Against;
 use drumfire_measure::{ArrivalClock, Summary};
 use drumfire_plan::Warmup;
 
-/// The facts of a page that the summary does not have; nothing in them is a secret.
+/// The facts of a page that the summary lacks. They contain no secrets. A part without facts is
+/// left out.
 #[derive(Clone, Copy, Debug)]
 pub struct Origin<'a> {
     /// The way in which the run's caller names settings.
     pub naming: Naming,
-    /// The plan in YAML, as the store keeps it; empty where it is not known. References stand in
-    /// the place of its secrets.
+    /// The plan in YAML, as the store keeps it; empty if unknown. References replace its secrets.
     pub plan: &'a str,
-    /// The run's data, which the page offers for download under the files' names; empty for a page
-    /// that a server shows.
+    /// The run's data, which the page offers for download; empty for a page of a server.
     pub files: &'a [NamedFile],
-    /// Why the teardown behind the run failed, in the run's own words.
+    /// Why the teardown after the run failed.
     pub teardown: Option<&'a str>,
-    /// The run beside its baseline, where it has one.
+    /// The comparison with the baseline of the run.
     pub against: Option<&'a Against>,
 }
 
-/// The environment, the plan with its command, and the downloads; the last two only where the
-/// caller gave them.
+/// The environment, the plan with its command, and the downloads.
 pub(super) fn parts(summary: &Summary, origin: &Origin<'_>) -> Vec<Part> {
     let mut parts = vec![part("environment", |out| environment(out, summary))];
     if !origin.plan.is_empty() {
@@ -61,9 +45,8 @@ pub(super) fn parts(summary: &Summary, origin: &Origin<'_>) -> Vec<Part> {
     parts
 }
 
-/// Appends the facts of the generator that decide whether two runs can be compared, and how busy it
-/// was. A fact that is not known, such as the check of certificates in a run without TLS, is left
-/// out.
+/// Appends the facts of the generator that decide whether two runs can be compared. An unknown fact
+/// is left out, such as the check of certificates in a run without TLS.
 fn environment(out: &mut Markup, summary: &Summary) {
     let (info, generator) = (&summary.info, &summary.generator);
     let warmup = match info.warmup {
@@ -117,8 +100,8 @@ fn environment(out: &mut Markup, summary: &Summary) {
     out.close("section");
 }
 
-/// Appends the plan, and the command that repeats the run with the same random values: the seed is
-/// named even where the plan has none, since the run then drew one.
+/// Appends the plan, and the command that repeats the run with the same random values. The command
+/// has the seed even if the plan has none.
 fn plan(out: &mut Markup, summary: &Summary, plan: &str) {
     let command = format!("drumfire run plan.yaml --seed {}", summary.info.seed);
     out.open("section", &[("id", "plan")]);
@@ -145,8 +128,7 @@ fn plan(out: &mut Markup, summary: &Summary, plan: &str) {
     out.close("section");
 }
 
-/// Appends links that have their data in themselves, so that the page still loads nothing. The data
-/// is in base64, four bytes for each three. Paper has no use for links, and leaves the part out.
+/// Appends links that contain their data in base64, so that the page loads nothing.
 fn downloads(out: &mut Markup, files: &[NamedFile]) {
     out.open("section", &[("id", "downloads"), ("class", "screen")]);
     out.element("h2", &[], "Data");

@@ -1,26 +1,14 @@
-//! The numbers of a picture as a table: for readers of screens, for copying, and for doubts.
-//!
-//! It is made from the figure and not from the summary, so that a number beside a picture is the
-//! number that the picture shows. Values are labelled as on the axes; those that are only lower
-//! bounds have a `≥`.
-//!
-//! [`print`] chooses the form by the figure's plot, and each form is a heading and a body of rows:
-//! a row for each place of lines, for each span of a heat map's latencies, for each bar. Only lines
-//! need a step before: the series of a figure need not have the same places, and [`rows`] joins
-//! them over all places that any of them has. So a table never states a value between two points,
-//! which the picture's line would suggest.
-//!
-//! A table may be long, and lies in a box that scrolls and that keys can reach. Cells are texts
-//! that are escaped as they are written; nothing in them is markup.
+//! The numbers of a picture as a table, for screen readers and for copying. The table is made from
+//! the figure, so that its numbers are those of the picture. A table has no value between two
+//! points.
 
 use crate::figure::{Axis, Bar, Figure, Heat, Plot, Point, Series};
 use crate::markup::Markup;
 
-/// The most rows of a table: those of two runs that lie over each other, each of which is bounded
-/// by its timeline.
+/// The maximum number of rows: two runs in one picture have twice the places of a timeline.
 const ROWS: usize = 600;
 
-/// Appends the table in the form that the figure's plot asks for.
+/// Appends the table in the form of the figure's plot.
 pub(super) fn print(out: &mut Markup, figure: &Figure) {
     out.open("div", &[("class", "scroll"), ("tabindex", "0")]);
     out.open("table", &[]);
@@ -53,8 +41,7 @@ fn row(out: &mut Markup, cells: &[String]) {
     out.close("tr");
 }
 
-/// A row for each place, a column for each series. The series of one run have the same places; two
-/// runs that lie over each other have each their own, and a series without a value there is a gap.
+/// A row for each place, a column for each series.
 fn series(out: &mut Markup, figure: &Figure, all: &[Series]) {
     let names: Vec<&str> = all.iter().map(|series| &*series.name).collect();
     heading(out, &[&[figure.x.title], &names[..]].concat());
@@ -68,12 +55,7 @@ fn series(out: &mut Markup, figure: &Figure, all: &[Series]) {
 }
 
 /// The places with the points of all series at each, ascending; `None` for a series without a point
-/// there.
-///
-/// Nearly all figures are of one run, whose series come from one timeline: their places are
-/// compared first, and then zipped. Only runs that lie over each other are merged, by the total
-/// order of numbers, so that equal places are found by comparison and each series is gone through
-/// once.
+/// there. The series of one run have the same places; the series of two runs are merged.
 fn rows(all: &[Series]) -> Vec<(f64, Vec<Option<&Point>>)> {
     let xs = |series: &Series| -> Vec<f64> { series.points.iter().map(|of| of.x).collect() };
     let Some(first) = all.first().map(xs) else {
@@ -89,7 +71,7 @@ fn rows(all: &[Series]) -> Vec<(f64, Vec<Option<&Point>>)> {
     let mut places: Vec<f64> = all.iter().flat_map(xs).collect();
     places.sort_by(f64::total_cmp);
     places.dedup();
-    // Points are in the order of x, so that each series is gone through once.
+    // Each series is walked once, since its points are in the order of x.
     let mut left: Vec<&[Point]> = all.iter().map(|series| &series.points[..]).collect();
     let mut at = |x: f64| -> Vec<Option<&Point>> {
         let taken = left.iter_mut().map(|points| match points.split_first() {
@@ -104,7 +86,7 @@ fn rows(all: &[Series]) -> Vec<(f64, Vec<Option<&Point>>)> {
     places.into_iter().map(|x| (x, at(x))).collect()
 }
 
-/// A point's value as a text; a dash where there is no point or no value.
+/// A point's value as a text; a dash without a value.
 fn value(axis: &Axis, point: Option<&Point>) -> String {
     let Some((y, is_at_least)) = point.and_then(|point| Some((point.y?, point.is_at_least))) else {
         return "–".to_owned();
@@ -113,9 +95,8 @@ fn value(axis: &Axis, point: Option<&Point>) -> String {
     format!("{sign}{}", axis.label(y))
 }
 
-/// A row for each span of latencies, the counts of all spans of time together: a table of time
-/// against latency would have a row for each cell of the picture. Edges are equal to the bit where
-/// spans are, so that equal ones are found by comparison.
+/// A row for each span of latencies, with the counts of all spans of time. Edges of equal spans are
+/// equal to the bit.
 fn cells(out: &mut Markup, figure: &Figure, heat: &Heat) {
     heading(out, &["from", "to", "requests"]);
     let mut sums: Vec<(f64, f64, u64)> = heat
@@ -139,8 +120,7 @@ fn cells(out: &mut Markup, figure: &Figure, heat: &Heat) {
     out.close("tbody");
 }
 
-/// A row for each bar, in the order of the picture: its name and its value, which may be so small
-/// that the bar can't be seen.
+/// A row for each bar: its name and its value, which may be too small to be seen as a bar.
 fn bars(out: &mut Markup, figure: &Figure, all: &[Bar]) {
     heading(out, &["outcome", figure.x.title]);
     out.open("tbody", &[]);

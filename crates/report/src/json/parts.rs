@@ -26,8 +26,7 @@ const QUANTILES: [(&str, f64); 8] = [
     ("0.99999", 0.99999),
 ];
 
-/// A histogram with its figures. An empty one has the count 0 and no other key, because every figure
-/// of no samples would be a number without a meaning.
+/// A histogram with its figures. An empty one has only the count 0.
 pub(super) fn distribution(histogram: &Histogram) -> Distribution {
     if histogram.count() == 0 {
         return Distribution::default();
@@ -49,8 +48,8 @@ pub(super) fn distribution(histogram: &Histogram) -> Distribution {
     }
 }
 
-/// The names of the figures that are lower bounds. The mean is one as soon as any sample is; a
-/// quantile only from the smallest such sample on, because those below it are exact.
+/// The names of the figures that are lower bounds: the mean, if any sample is a lower bound, and
+/// quantiles from the smallest such sample on.
 fn at_least(histogram: &Histogram) -> Vec<String> {
     if histogram.at_least_from().is_none() {
         return Vec::new();
@@ -66,8 +65,8 @@ fn at_least(histogram: &Histogram) -> Vec<String> {
     names.map(str::to_owned).collect()
 }
 
-/// The connections of a run or a pool. `measure` has those of the warm-up as a signed difference,
-/// because a part of it may close more than it opens; over a whole run it is a count.
+/// The connections of a run or a pool. `open_before` is signed in `measure`, since a part of a run
+/// may close more than it opens.
 pub(super) fn connections(of: &drumfire_measure::Connections) -> Connections {
     let closed = Closing::ALL.iter();
     let closed = closed.map(|why| (why.name().to_owned(), of.closed_by(*why)));
@@ -101,7 +100,7 @@ pub(super) fn connections(of: &drumfire_measure::Connections) -> Connections {
     }
 }
 
-/// A judged figure. A movement has a trend or changes; a steady figure has neither.
+/// A judged figure. A trend or changes are there if the figure moved.
 pub(super) fn drift(found: &drumfire_measure::Drift) -> Drift {
     let (movement, trend, changes) = match &found.movement {
         drumfire_measure::Movement::Steady => (Movement::Steady, None, &[][..]),
@@ -140,7 +139,7 @@ pub(super) fn stage(of: &StageRow<'_>) -> Stage {
     }
 }
 
-/// An interval as a line of its own.
+/// An interval as a line.
 pub(super) fn line(row: &IntervalRow, info: &RunInfo) -> Line {
     Line {
         schema: INTERVAL_SCHEMA.to_owned(),

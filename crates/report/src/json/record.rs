@@ -1,24 +1,9 @@
-//! The JSON beside a stored run: the facts of its beginning, and its events, a line each.
+//! The JSON beside a stored run, for people and scripts: the facts of its beginning, and its
+//! events, a line each. The program reads the store's log instead.
 //!
-//! The store's log has the same in binary and is what is read back; these files are for people and
-//! scripts that look into a run's directory. They are written while the run goes on, each line
-//! whole, so that they are readable after a crash.
-//!
-//! They are written once and never read by this program. A reader of `events.jsonl` may meet events
-//! that it does not know, as later versions add them.
-//!
-//! Intervals, samples and transcripts have no line: they are many, and the log has them. What is
-//! left is the course of the run as its user made it: orders, marks, and the reason of its end.
-//!
-//! The two files have two functions. [`facts`] is called once, before the first request, and makes
-//! the whole of `info.json`. [`event`] is called for each event of the run in the order in which
-//! they were published, and gives a line for `events.jsonl` or none; the caller appends the line
-//! whole. So a file that ends within a line belongs to a run that was killed, and every line before
-//! it holds.
-//!
-//! Texts in both may be anyone's: a mark is written by whoever commands the run. Secrets are masked
-//! by [`prose`] and control characters are spelled with numbers by [`escaped`], so that a file can
-//! be printed to a terminal as it is.
+//! The session calls [`facts`] before the first request, for `info.json`, and [`event`] for each
+//! event in order, for `events.jsonl`. Intervals, samples and transcripts have no line. Each line
+//! is appended whole, so that files are readable after a crash. Later versions may add events.
 
 use super::summary::plan;
 use super::{bytes, escaped, prose};
@@ -29,8 +14,7 @@ use drumfire_measure::{RunEvent, RunInfo};
 use drumfire_plan::Change;
 use serde::Serialize;
 
-/// The facts of a run that are known when it begins. The keys are those of `run` in the summary,
-/// where they mean the same; figures are not among them, as there are none yet.
+/// The facts of a run that are known when it begins, with the keys of `run` in the summary.
 #[derive(Serialize)]
 struct Facts<'a> {
     schema: &'static str,
@@ -46,7 +30,7 @@ struct Facts<'a> {
     notes: Vec<String>,
 }
 
-/// The name and version of that form.
+/// The name and version of the form.
 const SCHEMA: &str = "drumfire.info.v1";
 
 /// The facts of a run that are known when it begins, as one JSON object, indented, with a line feed
@@ -69,9 +53,8 @@ pub fn facts(info: &RunInfo) -> Vec<u8> {
     bytes(&facts)
 }
 
-/// A line about an event: the time at which it was published, and the event.
-///
-/// The time is that of the writer's clock and orders the lines; `at_ns` of a change is the run's
+/// A line about an event. The time is the writer's clock and orders the lines; `at_ns` of a change
+/// is the run time at which workers carry it out.
 /// own time, at which workers carry it out.
 #[derive(Serialize)]
 struct Line<'a> {
@@ -80,7 +63,7 @@ struct Line<'a> {
     event: Event<'a>,
 }
 
-/// The events that have a line, by the stable name in `event`; the content of others is in the log.
+/// The events that have a line, by the stable name in `event`.
 #[derive(Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 enum Event<'a> {
@@ -112,8 +95,7 @@ enum Changed {
     Stop { reason: &'static str },
 }
 
-/// A number of users from a time on, counted from the order's own: a law of users is a list of
-/// them, whose times ascend.
+/// A number of users from a time on, counted from the command's time.
 #[derive(Serialize)]
 struct UsersFrom {
     from_ns: u64,
@@ -152,9 +134,8 @@ pub fn event(event: &RunEvent, unix_ns: u64) -> Option<Vec<u8>> {
     Some(escaped(&text).into_bytes())
 }
 
-/// A command in the contract's words.
-///
-/// A law is written as a plan has it, so that an order can be repeated.
+/// A command in the contract's words. A law is written as in a plan, so that the command can be
+/// repeated.
 fn changed(change: &Change) -> Changed {
     match change {
         Change::Rate { law } => Changed::Rate {

@@ -1,11 +1,6 @@
-//! The content of a body: JSON indented, other text as it is, bytes in hexadecimal.
-//!
-//! A body is shown by its bytes and not by its Content-Type, which may be wrong. Rows are bounded,
-//! and a last row says how much was cut off.
-//!
-//! A body is a stranger's. It is masked before it is cut into rows and escaped row by row after, so
-//! that a secret which spans two rows is found and no row can act on a terminal. Its beginning
-//! alone is kept, with the length of the whole.
+//! The content of a body: JSON indented, other text as it is, bytes in hexadecimal. The kind is
+//! found by the bytes, since the Content-Type may be wrong. A body is masked before it is cut into
+//! rows, so that a secret in two rows is found, and each row is escaped then.
 
 use crate::style::Unicode;
 use crate::untrusted::Untrusted;
@@ -16,33 +11,31 @@ use std::fmt::Write as _;
 
 /// The bytes in a row of hexadecimal.
 const ROW_BYTES: usize = 16;
-/// The most rows of hexadecimal.
+/// The maximum number of rows of hexadecimal.
 const ROWS_MAX: usize = 16;
-/// The most rows of text. JSON in one line may have many more members than a screen has rows.
+/// The maximum number of rows of text.
 const LINES_MAX: usize = 400;
-/// The greatest depth of JSON that is indented. The indentation of deeper JSON grows with the square
-/// of its length.
+/// The maximum depth of indented JSON. The indentation of deeper JSON would grow with the square of
+/// its length.
 const DEPTH_MAX: usize = 64;
-/// The most characters of a value that is shown in one line. The whole of a long value is in the
-/// body that it was taken from.
+/// The maximum number of characters of a value in one line.
 const VALUE_MAX: usize = 200;
 
-/// The rows of a body of a side with these fields, escaped, with the `secrets` that it may repeat
-/// masked.
+/// The rows of a body of a side with these fields, escaped, with `secrets` masked.
 pub(crate) fn content(
     body: &Excerpt,
     fields: &[Field],
     secrets: &[&str],
     unicode: Unicode,
 ) -> Vec<String> {
-    // The text that a schema gives a message goes before its bytes, which are no text for a reader.
+    // A message with a schema has a text beside its bytes.
     let mut rows = match (&body.text, text_of(&body.bytes)) {
         (Some(text), _) => lines(text, secrets, unicode),
         (None, Some(text)) if !is_binary(text) => lines(text, secrets, unicode),
         _ => hexadecimal(&secret::bytes(&body.bytes, secrets)),
     };
     let shown = body.bytes.len() as u64;
-    // One last row at most: that lines were cut off says more than that bytes were.
+    // At most one last row: cut lines matter more than cut bytes.
     if rows.len() > LINES_MAX {
         rows.truncate(LINES_MAX);
         rows.push(format!("(more lines; {} bytes in total)", body.length));
@@ -60,7 +53,7 @@ pub(crate) fn content(
     rows
 }
 
-/// A value in one line, cut where it is long.
+/// A value in one line, cut if it is long.
 pub(crate) fn excerpted(value: &str) -> String {
     match value.char_indices().nth(VALUE_MAX) {
         Some((end, _)) => format!("{}… ({} bytes)", &value[..end], value.len()),
@@ -68,9 +61,8 @@ pub(crate) fn excerpted(value: &str) -> String {
     }
 }
 
-/// The text of an excerpt, which may end within a character; `None` where it is no UTF-8.
-///
-/// A character that the cut has halved is left out; any other mistake makes the whole of it bytes.
+/// The text of an excerpt; `None` if it is not UTF-8. A character that the cut has halved is left
+/// out.
 fn text_of(bytes: &[u8]) -> Option<&str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Some(text),
@@ -87,8 +79,7 @@ fn is_binary(text: &str) -> bool {
     text.contains(is_control)
 }
 
-/// The rows of a text. JSON is indented only where all of it parses and no value lies too deep; any
-/// other, such as the beginning of a long document, is shown as it came.
+/// The rows of a text. JSON is indented if all of it is valid and no value is too deep.
 fn lines(text: &str, secrets: &[&str], unicode: Unicode) -> Vec<String> {
     let is_json = text.trim_start().starts_with(['{', '[']);
     let is_valid = is_json && serde_json::from_str::<IgnoredAny>(text).is_ok();
@@ -101,9 +92,8 @@ fn lines(text: &str, secrets: &[&str], unicode: Unicode) -> Vec<String> {
         .collect()
 }
 
-/// Valid JSON with a member or an element a line. Digits, escapes and order are kept, which a
-/// parser and a printer would not do. `None` where values lie deeper than [`DEPTH_MAX`]: a server
-/// chooses the depth, and a parser that skips values bounds none.
+/// Valid JSON with a member or an element per line. Digits, escapes and order are kept. `None` if
+/// values are deeper than [`DEPTH_MAX`].
 fn indented(json: &str) -> Option<String> {
     let mut out = String::with_capacity(json.len() * 2);
     let (mut depth, mut in_string, mut is_escaped, mut opened) = (0_usize, false, false, false);
@@ -139,15 +129,14 @@ fn indented(json: &str) -> Option<String> {
     Some(out)
 }
 
-/// Begins a row at this depth, two blanks for each.
+/// Begins a row at this depth, with two blanks for each level.
 fn break_line(out: &mut String, depth: usize) {
     out.push('\n');
     out.extend(std::iter::repeat_n("  ", depth));
 }
 
-/// Rows of an offset, the bytes, and their printable characters.
-///
-/// The form is that of `hexdump -C`, without its bars.
+/// Rows of an offset, the bytes, and their printable characters, as `hexdump -C` prints them
+/// without bars.
 fn hexadecimal(bytes: &[u8]) -> Vec<String> {
     let rows = bytes.chunks(ROW_BYTES).take(ROWS_MAX).enumerate();
     rows.map(|(index, row)| {

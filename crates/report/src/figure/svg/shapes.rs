@@ -1,12 +1,6 @@
-//! The shapes of each kind of plot, drawn into a frame whose axes and ticks are there already.
-//!
-//! There is a function for each variant of `Plot`, and each is called once a picture. They look up
-//! places through the frame and nothing else, so that a change of scale needs no change here. A
-//! series is drawn as a group with the class of its role; colours, dashes and widths are those of
-//! the style sheet.
-//!
-//! A gap in the values is a gap in the drawing: paths are cut into runs without a gap (`line`,
-//! `between`), and a run of a single point becomes a dot, since a path of one point draws nothing.
+//! The shapes of each kind of plot, drawn into a frame with axes and ticks. A series is a group
+//! with the class of its role. A gap in the values is a gap in the drawing; a single point between
+//! gaps is a dot.
 
 use super::{BAR, Frame, class, group, path, text};
 use crate::figure::{Bar, Heat, Point, Series};
@@ -15,21 +9,20 @@ use drumfire_units::rounded;
 
 /// The radius of a point.
 const DOT: &str = "2.4";
-/// Degrees of darkness in a heat map: as many as can be told apart, and each is one path, which
-/// keeps the file small however many cells there are.
+/// Degrees of darkness in a heat map. Each is one path, which keeps the file small.
 const DEGREES: usize = 8;
-/// The part of a bar's place that the bar fills.
+/// The part of the distance that a bar fills.
 const THICKNESS: f64 = 0.72;
 
-/// Draws each series as a line that breaks where there is no value.
+/// Draws each series as a line with gaps.
 pub(super) fn lines(out: &mut Markup, frame: &Frame<'_>, all: &[Series]) {
     for series in all {
         group(out, "series", |out| line(out, frame, series));
     }
 }
 
-/// Draws the series as lines, with the space between neighbours filled. The areas come first, so
-/// that no line is covered by the area of another pair.
+/// Draws the series as lines, with the space between neighbours filled. Areas come first, so that
+/// they cover no line.
 pub(super) fn bands(out: &mut Markup, frame: &Frame<'_>, all: &[Series]) {
     for pair in all.windows(2) {
         let [lower, upper] = pair else { continue };
@@ -38,8 +31,7 @@ pub(super) fn bands(out: &mut Markup, frame: &Frame<'_>, all: &[Series]) {
     lines(out, frame, all);
 }
 
-/// Fills the space between two neighbours, as far as both are known: there along the upper one and
-/// back along the lower one. Where either has a gap, so has the area.
+/// Fills the space between two neighbours, where both have values.
 fn between(out: &mut Markup, frame: &Frame<'_>, lower: &Series, upper: &Series) {
     let both = lower.points.iter().zip(&upper.points);
     let both: Vec<_> = both
@@ -58,7 +50,7 @@ fn between(out: &mut Markup, frame: &Frame<'_>, lower: &Series, upper: &Series) 
     }
 }
 
-/// Draws the points alone, without a line: their order means nothing.
+/// Draws the points without lines.
 pub(super) fn points(out: &mut Markup, frame: &Frame<'_>, all: &[Series]) {
     for series in all {
         let class = class(series.role);
@@ -76,7 +68,7 @@ fn line(out: &mut Markup, frame: &Frame<'_>, series: &Series) {
         let places: Vec<(f64, f64)> = run.iter().filter_map(|of| Some((of.x, of.y?))).collect();
         match run {
             [] => continue,
-            // A line of one point would be none.
+            // A path of one point draws nothing.
             [only] => dot(out, frame, class, only),
             _ => path(out, &format!("line {class}"), &through(frame, &places)),
         }
@@ -86,7 +78,7 @@ fn line(out: &mut Markup, frame: &Frame<'_>, series: &Series) {
     }
 }
 
-/// The commands of a path through places of the axes, the first of which it moves to.
+/// The commands of a path through places of the axes.
 fn through(frame: &Frame<'_>, places: &[(f64, f64)]) -> String {
     let steps = places
         .iter()
@@ -96,7 +88,7 @@ fn through(frame: &Frame<'_>, places: &[(f64, f64)]) -> String {
         .collect()
 }
 
-/// Draws a point; nothing where it has no value.
+/// Draws a point, if it has a value.
 fn dot(out: &mut Markup, frame: &Frame<'_>, class: &str, point: &Point) {
     let Some(y) = point.y else { return };
     let (x, y) = (
@@ -112,7 +104,7 @@ fn dot(out: &mut Markup, frame: &Frame<'_>, class: &str, point: &Point) {
     out.empty("circle", &attributes);
 }
 
-/// Draws an arrow upwards above a point: the true value lies above.
+/// Draws an upward arrow above a lower bound.
 fn at_least(out: &mut Markup, frame: &Frame<'_>, class: &str, point: &Point) {
     let Some(y) = point.y else { return };
     let arrow = format!(
@@ -123,11 +115,9 @@ fn at_least(out: &mut Markup, frame: &Frame<'_>, class: &str, point: &Point) {
     path(out, &format!("dot {class}"), &arrow);
 }
 
-/// Draws the cells as rectangles, one path for each degree of darkness.
-///
-/// The degree grows with the root of the count per time: a few requests beside many must be seen.
-/// It is the count per time and not the count, since columns may be of unequal length: the last one
-/// of a run is mostly shorter.
+/// Draws the cells as rectangles, one path for each degree of darkness. The degree grows with the
+/// root of the count per time, so that a few requests beside many are visible. Columns may have
+/// different lengths.
 pub(super) fn heat(out: &mut Markup, frame: &Frame<'_>, heat: &Heat) {
     let mut degrees: [String; DEGREES] = Default::default();
     for column in &heat.columns {
@@ -154,8 +144,8 @@ pub(super) fn heat(out: &mut Markup, frame: &Frame<'_>, heat: &Heat) {
     }
 }
 
-/// Draws a bar for each value, below each other, with its name on the left and its count behind it.
-/// A bar of a small value is one pixel long, so that a single failure among millions is there.
+/// Draws a bar for each value, with its name at the left and its count after it. A bar is at least
+/// one pixel long.
 pub(super) fn bars(out: &mut Markup, frame: &Frame<'_>, bars: &[Bar]) {
     for (number, bar) in bars.iter().enumerate() {
         let top = frame.top + number as f64 * BAR;
