@@ -1,7 +1,7 @@
 //! A stored run as lists show it, in the terminal and in a browser.
 
 use crate::exit::Exit;
-use drumfire_report::listing::{Labelled, Listed};
+use drumfire_report::run_list::{Labelled, Listed};
 use drumfire_store::RunRow;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

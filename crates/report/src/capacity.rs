@@ -5,13 +5,12 @@ mod facts;
 mod json;
 mod why;
 
-use crate::line::{Ink, Line, wrap};
+use crate::grid::Cell;
+use crate::line::Ink;
 use crate::markdown;
-use crate::page::{Explain, Page};
-use crate::quantity::in_letters;
+use crate::section::{Body, Facts};
 use crate::style::Style;
-use crate::text::print;
-use crate::untrusted::Untrusted;
+use crate::text::printed;
 use drumfire_capacity::{Answer, Bottleneck, Capacity, Finding, Why};
 
 pub use json::{SCHEMA, json};
@@ -34,15 +33,11 @@ pub fn text(finding: &Finding, style: &Style) -> String {
         } => ("✗ ", Ink::Bad),
         Answer::Found(_) | Answer::Generator { .. } | Answer::Unknown { .. } => ("", Ink::Warn),
     };
-    let answer = in_letters(&format!("{mark}{}", sentence(finding)), style.unicode);
-    let answer = Untrusted::new(&answer).escaped(style.unicode);
-    let mut page = Page::new(style, Explain::No);
-    let lines = wrap(&answer, page.room()).into_iter();
-    page.part("Capacity", lines.map(|line| Line::of(line, ink)));
-    if let Some(section) = facts::section(finding) {
-        print(&section, &mut page);
-    }
-    page.finish()
+    let answer = Cell::new(format!("{mark}{}", sentence(finding))).inked(ink);
+    let mut section = facts::section(finding);
+    let answer = Facts::lines("Capacity", vec![answer]);
+    section.bodies.insert(0, Body::Facts(answer));
+    printed(&[section], style)
 }
 
 /// The finding as Markdown, for a comment.
@@ -50,9 +45,7 @@ pub fn text(finding: &Finding, style: &Style) -> String {
 pub fn markdown(finding: &Finding) -> Vec<u8> {
     let answer = markdown::escaped(&sentence(finding));
     let mut out = format!("**Capacity: {answer}**\n\n");
-    if let Some(section) = facts::section(finding) {
-        markdown::print(&mut out, &section);
-    }
+    markdown::print(&mut out, &facts::section(finding));
     out.into_bytes()
 }
 

@@ -5,12 +5,11 @@ mod differences;
 mod json;
 mod words;
 
-use crate::line::{Line, wrap};
+use crate::grid::Cell;
 use crate::markdown;
-use crate::page::{Explain, Page};
-use crate::quantity::in_letters;
+use crate::section::{Body, Facts};
 use crate::style::Style;
-use crate::text::print;
+use crate::text::printed;
 use drumfire_compare::Comparison;
 
 pub use json::{json, json_of_baseline};
@@ -21,14 +20,11 @@ pub(crate) use words::{answer, percent, section, signed, value};
 /// the answer.
 #[must_use]
 pub fn text(of: &Comparison, style: &Style) -> String {
-    let mut page = Page::new(style, Explain::No);
     let (sentence, ink) = answer(of);
-    let lines = wrap(&in_letters(&sentence, style.unicode), page.room());
-    page.part("Answer", lines.into_iter().map(|line| Line::of(line, ink)));
-    if let Some(section) = section(of) {
-        print(&section, &mut page);
-    }
-    page.finish()
+    let answer = Facts::lines("Answer", vec![Cell::new(sentence).inked(ink)]);
+    let mut section = section(of);
+    section.bodies.insert(0, Body::Facts(answer));
+    printed(&[section], style)
 }
 
 /// A comparison as Markdown with the tables of GitHub. The answer is the heading.
@@ -48,9 +44,7 @@ pub fn markdown_of_baseline(of: &Comparison) -> Vec<u8> {
 
 /// The section of a comparison below a heading, with one line feed at its end.
 fn below(of: &Comparison, mut out: String) -> Vec<u8> {
-    if let Some(section) = section(of) {
-        markdown::print(&mut out, &section);
-    }
+    markdown::print(&mut out, &section(of));
     out.truncate(out.trim_end().len());
     out.push('\n');
     out.into_bytes()

@@ -268,6 +268,11 @@ impl Cell {
         }
     }
 
+    /// Whether the cell is a text without letters.
+    pub(crate) const fn is_empty(&self) -> bool {
+        matches!(&self.value, Value::Own(text) if text.is_empty())
+    }
+
     /// The text with its ink.
     pub(crate) fn line(&self, unicode: Unicode) -> Line {
         match &self.value {

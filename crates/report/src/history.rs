@@ -4,11 +4,10 @@ mod json;
 mod words;
 
 use crate::grid::Cell;
-use crate::listing::Listed;
-use crate::page::{Explain, Page};
+use crate::run_list::Listed;
 use crate::section::{Body, Facts, Section};
 use crate::style::Style;
-use crate::text::print;
+use crate::text::printed;
 use drumfire_compare::History;
 
 pub use json::json;
@@ -51,9 +50,6 @@ pub fn text(history: &History<Listed<'_>>, rows: usize, style: &Style) -> String
     let tracks = words::tracks(history, columns, style.unicode);
     let tracks = Section::new("tracks", "", "", vec![Body::List("", tracks)]);
     let from = history.runs.len().saturating_sub(rows);
-    let mut page = Page::new(style, Explain::No);
-    for section in [changes(history), tracks, runs(history, from)] {
-        section.iter().for_each(|section| print(section, &mut page));
-    }
-    page.finish()
+    let sections = [changes(history), tracks, runs(history, from)];
+    printed(&sections.into_iter().flatten().collect::<Vec<_>>(), style)
 }

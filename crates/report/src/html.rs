@@ -1,15 +1,12 @@
-//! A run as one page of HTML: the answers first, then six numbers, then the pictures, each with its
-//! numbers as a table; tables of pools, steps, stages, failures and the slowest requests; the whole
-//! report as text; and what the run was made from, with its data to take away.
+//! A run as a page of HTML: the answers, six numbers, pictures with their numbers as tables, the
+//! sections of the report, the whole report as text, and the origin of the run with its data.
 //!
-//! The page is a file of its own. It loads nothing and runs no program but its own (`web/`), and its
-//! content security policy says so to the browser: a text that a server has chosen stays a text
-//! ([`crate::markup`]) even where a mistake of ours let it out. Everything is there without the
-//! program, which adds a cursor, zoom and sorting. The page follows the reader's preference for dark
-//! or light, prints, and is read aloud in the order in which it is read.
+//! The page is one file. It loads nothing, and its content security policy allows only the page's
+//! own program (`web/`), so that a text from a server stays a text even if an escape was forgotten.
+//! The page is complete without the program, which adds a cursor, zoom and sorting.
 //!
-//! A page is a [`Document`] of [`Part`]s, each an element with an id of its own, so that a page of a
-//! run that goes on can be given those anew that have changed. [`parts`] is their order.
+//! A page is a [`Document`] of [`Part`]s, which are elements with ids. A server replaces the
+//! changed parts of a running test.
 
 mod answers;
 mod compare;
@@ -34,7 +31,7 @@ pub use runs::{StoredRun, runs};
 use crate::figure::svg::draw;
 use crate::figure::{self, Figure, figures};
 use crate::markup::Markup;
-use crate::section::Extent;
+use crate::section::{Extent, RunSection};
 use crate::style::{Color, Style, Unicode};
 use crate::{Naming, calendar, secret, text};
 use drumfire_measure::Summary;
@@ -42,17 +39,16 @@ use drumfire_measure::Summary;
 /// The width of the report as text, in columns.
 const COLUMNS: u16 = 110;
 
-/// A part of a page: one element, whose id it has.
+/// A part of a page: one element.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// The id, which no other part of the page has.
+    /// The id of the element, which no other part of the page has.
     pub id: &'static str,
-    /// The element as markup, from its first tag to its last, with everything in it escaped
-    /// already.
+    /// The element as markup, with everything in it escaped.
     pub html: String,
 }
 
-/// The page of a run whose books are closed, as the bytes of a file that stands alone.
+/// The page of a finished run, as the bytes of a file.
 #[must_use]
 pub fn page(summary: &Summary, origin: &Origin<'_>) -> Vec<u8> {
     let document = Document {
@@ -63,18 +59,17 @@ pub fn page(summary: &Summary, origin: &Origin<'_>) -> Vec<u8> {
     document.print()
 }
 
-/// The title of a run's page, which names the target. It has no escapes yet: [`Document`] prints it
-/// as a text.
+/// The title of a run's page, with the target, unescaped.
 #[must_use]
 pub fn title(summary: &Summary) -> String {
     format!("drumfire: {}", target(summary))
 }
 
-/// The parts of the page of a run, in the order in which they are read. A part that has nothing to
-/// show is left out.
+/// The parts of the page of a run, in the order of reading. A part that has nothing to show is left
+/// out.
 ///
-/// Ids do not depend on the run's content but for what is there, so that the server of a run under
-/// way compares the parts of two moments by their ids and sends those whose markup has changed.
+/// The ids are the same for every run, so that a server can compare the parts of two moments by
+/// their ids.
 #[must_use]
 pub fn parts(summary: &Summary, origin: &Origin<'_>) -> Vec<Part> {
     let naming = origin.naming;
@@ -85,7 +80,7 @@ pub fn parts(summary: &Summary, origin: &Origin<'_>) -> Vec<Part> {
     ];
     let mut figures = figures(summary);
     if let Some(against) = origin.against {
-        // The tail lies over that of the baseline.
+        // The tail of the baseline is in the same picture.
         let tail = figures.iter_mut().find(|figure| figure.name == "tail");
         if let Some(of_run) = tail {
             *of_run = figure::tail(summary, Some(against.baseline()));
@@ -99,9 +94,9 @@ pub fn parts(summary: &Summary, origin: &Origin<'_>) -> Vec<Part> {
     );
     // The answers and the plan have parts of their own.
     let extent = Extent::page(naming);
-    let sections = text::Part::ALL
+    let sections = RunSection::ALL
         .iter()
-        .filter(|part| **part != text::Part::Verdict);
+        .filter(|part| **part != RunSection::Verdict);
     let sections = sections.filter_map(|part| part.section(summary, &extent));
     parts.extend(sections.map(|section| section::part(&section)));
     parts.push(part("report", |out| whole(out, summary, naming)));
@@ -110,7 +105,7 @@ pub fn parts(summary: &Summary, origin: &Origin<'_>) -> Vec<Part> {
     parts
 }
 
-/// A part whose element is appended by `print`.
+/// A part with the element that `print` appends.
 fn part(id: &'static str, print: impl FnOnce(&mut Markup)) -> Part {
     let mut out = Markup::default();
     print(&mut out);
@@ -130,12 +125,12 @@ fn about(out: &mut Markup, summary: &Summary) {
     out.close("header");
 }
 
-/// The target as a text without secrets, cut where it is long.
+/// The target as a text without secrets, cut if it is long.
 fn target(summary: &Summary) -> String {
     secret::excerpt(&summary.info.target)
 }
 
-/// A picture, and its numbers behind it.
+/// A picture, with its numbers folded below it.
 fn picture(out: &mut Markup, figure: &Figure) {
     out.open("figure", &[("id", figure.name)]);
     draw(out, figure);
@@ -149,7 +144,7 @@ fn picture(out: &mut Markup, figure: &Figure) {
     out.close("figure");
 }
 
-/// Everything else that there is to say, as the terminal has it.
+/// The whole report as the terminal prints it.
 fn whole(out: &mut Markup, summary: &Summary, naming: Naming) {
     let style = Style::new(COLUMNS, Color::Off, Unicode::On).naming(naming);
     out.open("section", &[("id", "report")]);

@@ -5,9 +5,9 @@
 //! these documents are kept, sent and attached to issues.
 
 mod cluster;
-mod listing;
 mod parts;
 mod record;
+mod run_list;
 mod summary;
 
 use crate::secret;
@@ -18,8 +18,8 @@ use serde::Serialize;
 use std::fmt::Write as _;
 
 pub use cluster::{ClusterAgent, ClusterRun, cluster};
-pub use listing::runs;
 pub use record::{event, facts};
+pub use run_list::runs;
 
 pub use drumfire_compare::contract::{INTERVAL_SCHEMA, SUMMARY_SCHEMA as SCHEMA};
 
@@ -42,12 +42,12 @@ pub(crate) fn bytes(document: &impl Serialize) -> Vec<u8> {
     escaped(&text).into_bytes()
 }
 
-/// The document of a summary, for one that has it within itself.
+/// The document of a summary.
 pub(crate) fn document(summary: &Summary) -> Document {
     summary::document(summary)
 }
 
-/// A text that others wrote, without what looks like a secret in a URL or a header within it.
+/// A foreign text, without what looks like a secret in a URL or a header.
 fn prose(text: impl AsRef<str>) -> String {
     secret::setting("", text.as_ref())
 }
@@ -57,8 +57,8 @@ fn prose(text: impl AsRef<str>) -> String {
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 1);
     for c in text.chars() {
-        // The serializer escapes the characters that JSON demands. Other dangerous characters occur
-        // only inside strings, for the structure is ASCII; the line feeds are its indentation.
+        // The serializer escapes what JSON demands. Other dangerous characters occur only in
+        // strings.
         if c != '\n' && is_dangerous(c) {
             let mut units = [0; 2];
             for unit in c.encode_utf16(&mut units) {
@@ -73,8 +73,7 @@ pub(crate) fn escaped(text: &str) -> String {
     out
 }
 
-/// An interval of a run as one JSON object on one line, with a line feed at its end, so that a
-/// reader can follow a file that grows.
+/// An interval of a run as one JSON object on one line, with a line feed.
 #[must_use]
 #[expect(
     clippy::expect_used,

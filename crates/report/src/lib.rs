@@ -10,12 +10,12 @@
 //!
 //! - From a finished [`Summary`](drumfire_measure::Summary): [`text`], [`html`], [`markdown`],
 //!   [`junit`], [`github`], [`json::summary`], [`csv::histogram`], [`hlog`].
-//! - From the intervals of a run, one after the other: [`live`], [`interval`], [`json::interval()`],
+//! - From the intervals of a run, one after the other: [`progress_line`], [`interval_lines`], [`json::interval()`],
 //!   [`csv::interval`].
-//! - For the full screen, from a summary that was closed as if the run ended now: [`glance`],
+//! - For the full screen, from a summary that was closed as if the run ended now: [`screen`],
 //!   [`text::rows`].
-//! - From stored runs: [`listing`], [`json::runs`], [`history`], [`comparison`].
-//! - From a plan before its run: [`outlook()`]; from single exchanges: [`show`].
+//! - From stored runs: [`run_list`], [`json::runs`], [`history`], [`comparison`].
+//! - From a plan before its run: [`plan_preview()`]; from single exchanges: [`show`].
 //!
 //! No format computes a figure. Those for people round it; those for programs print it whole, in
 //! nanoseconds, bytes and shares, and only ever gain fields.
@@ -31,29 +31,29 @@ mod calendar;
 pub mod capacity;
 pub mod comparison;
 pub mod csv;
-mod excerpt;
 pub mod figure;
 pub mod github;
-pub mod glance;
 mod grid;
 pub mod history;
 pub mod hlog;
 pub mod html;
-pub mod interval;
+pub mod interval_lines;
 pub mod json;
 pub mod junit;
 pub mod line;
-pub mod listing;
-pub mod live;
 pub mod markdown;
+mod marked_line;
 mod markup;
 mod named_file;
-mod outlook;
 mod page;
+mod plan_preview;
+pub mod progress_line;
 mod quantity;
 mod remedy;
 mod request_order;
 mod request_rows;
+pub mod run_list;
+pub mod screen;
 mod section;
 pub mod show;
 mod status;
@@ -63,9 +63,9 @@ pub mod text;
 pub mod untrusted;
 
 pub use drumfire_plan::secret;
-pub use excerpt::{Spot, excerpt};
+pub use marked_line::{Spot, marked_line};
 pub use named_file::NamedFile;
-pub use outlook::outlook;
+pub use plan_preview::plan_preview;
 pub use remedy::{Naming, remedy, sentence};
 pub use request_rows::{RequestRows, RowForm};
 pub use status::reason_phrase;

@@ -8,7 +8,7 @@ use crate::answers::{Grade, answers};
 use crate::grid::{Column, Grid, Kind};
 use crate::remedy::{Naming, sentence};
 use crate::secret;
-use crate::section::{Body, Extent, Facts, Part, Section, verdict};
+use crate::section::{Body, Extent, Facts, RunSection, Section, verdict};
 use crate::style::Unicode;
 use crate::untrusted::foreign;
 use drumfire_measure::Summary;
@@ -24,7 +24,9 @@ pub fn summary(summary: &Summary, naming: Naming) -> Vec<u8> {
     print_answers(&mut out, summary, naming);
     print_grid(&mut out, &verdict::thresholds(&summary.thresholds));
     let extent = Extent::comment(naming);
-    let parts = Part::ALL.iter().filter(|part| **part != Part::Verdict);
+    let parts = RunSection::ALL
+        .iter()
+        .filter(|part| **part != RunSection::Verdict);
     for section in parts.filter_map(|part| part.section(summary, &extent)) {
         out.push_str(&format!("### {}\n\n", section.title));
         print(&mut out, &section);

@@ -1,12 +1,12 @@
 //! The report in sections. Each section is built once, and every printer prints it.
 //!
 //! A [`Section`] has a title, an explanation and bodies: tables of typed cells ([`crate::grid`]),
-//! facts, or texts. [`Part`] lists the sections of a run, and its functions build them from a
+//! facts, or texts. [`RunSection`] lists the sections of a run, and its functions build them from a
 //! summary. Comparisons, histories, capacities and lists of runs are made of the same bodies.
 //!
 //! The printers are [`crate::text`] (for terminals and the screen), [`crate::html`] and
 //! [`crate::markdown`]. A printer decides only about places, widths, letters and colours. A new
-//! table of a run is a function and a row in [`Part`]; a new column is two lines in the function of
+//! table of a run is a function and a row in [`RunSection`]; a new column is two lines in the function of
 //! its table.
 
 mod asked;
@@ -246,7 +246,7 @@ impl Extent {
 
 /// A section of the report on a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum RunSection {
     /// The three answers, their reasons, and the thresholds.
     Verdict,
     /// The figures that changed over the run.
@@ -285,7 +285,7 @@ pub enum Part {
     Notes,
 }
 
-impl Part {
+impl RunSection {
     /// Every section in the order of the report.
     pub(crate) const ALL: [Self; 18] = [
         Self::Verdict,

@@ -11,7 +11,7 @@ use crate::table;
 use crate::untrusted::Untrusted;
 use drumfire_measure::Summary;
 
-pub use crate::section::Part;
+pub use crate::section::RunSection;
 pub use last::{last_lines, one_line};
 
 /// The summary of a run as text. No line is wider than the style's width.
@@ -28,7 +28,7 @@ pub fn summary_explained(summary: &Summary, style: &Style) -> String {
 
 /// Some sections as rows with their inks, for a screen. No row is wider than the style's width.
 #[must_use]
-pub fn rows(summary: &Summary, parts: &[Part], style: &Style) -> Vec<Line> {
+pub fn rows(summary: &Summary, parts: &[RunSection], style: &Style) -> Vec<Line> {
     let mut page = Page::new(style, Explain::No);
     fill(summary, parts, &mut page);
     page.into_rows()
@@ -36,7 +36,7 @@ pub fn rows(summary: &Summary, parts: &[Part], style: &Style) -> Vec<Line> {
 
 /// The whole page.
 fn whole(summary: &Summary, mut page: Page<'_>) -> String {
-    fill(summary, &Part::ALL, &mut page);
+    fill(summary, &RunSection::ALL, &mut page);
     let mut text = page.finish();
     text.truncate(text.trim_end().len());
     text.push('\n');
@@ -44,7 +44,7 @@ fn whole(summary: &Summary, mut page: Page<'_>) -> String {
 }
 
 /// Appends sections, each after an empty line.
-fn fill(summary: &Summary, parts: &[Part], page: &mut Page<'_>) {
+fn fill(summary: &Summary, parts: &[RunSection], page: &mut Page<'_>) {
     let extent = Extent::terminal(page.style.naming, page.explains());
     let sections = parts
         .iter()
@@ -52,8 +52,17 @@ fn fill(summary: &Summary, parts: &[Part], page: &mut Page<'_>) {
     sections.for_each(|section| print(&section, page));
 }
 
+/// Sections as text.
+pub(crate) fn printed(sections: &[Section], style: &Style) -> String {
+    let mut page = Page::new(style, Explain::No);
+    sections
+        .iter()
+        .for_each(|section| print(section, &mut page));
+    page.finish()
+}
+
 /// Appends a section after an empty line.
-pub(crate) fn print(section: &Section, page: &mut Page<'_>) {
+fn print(section: &Section, page: &mut Page<'_>) {
     page.gap();
     for body in &section.bodies {
         match body {

@@ -6,7 +6,7 @@
 use crate::key::Key;
 use crate::prompt::{Asked, Prompt, Typed};
 use crate::view::View;
-use drumfire_report::glance::Order;
+use drumfire_report::screen::Order;
 
 /// The factors of one press of `+` and `-`.
 const MORE: f64 = 1.1;

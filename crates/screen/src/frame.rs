@@ -20,9 +20,9 @@ use crate::view::View;
 use drumfire_measure::Summary;
 use drumfire_plan::StopReason;
 use drumfire_report::figure::Figure;
-use drumfire_report::glance;
 use drumfire_report::line::Ink;
-use drumfire_report::live;
+use drumfire_report::progress_line;
+use drumfire_report::screen;
 use drumfire_report::untrusted::Untrusted;
 use drumfire_session::Steering;
 use drumfire_units::Nanos;
@@ -118,7 +118,7 @@ impl Frame<'_> {
     /// over.
     fn draw_start(&self, area: Rect, buffer: &mut Buffer) {
         let style = self.look.style(area.width);
-        let clock = glance::clock(self.elapsed, self.known.standing.load_end(), &style);
+        let clock = screen::clock(self.elapsed, self.known.standing.load_end(), &style);
         self.look.line(buffer, (area.x, area.y), area.width, &clock);
         let text = "waiting for the end of the first interval";
         self.row(buffer, area, 1, text, Ink::Dim);
@@ -139,18 +139,18 @@ impl Frame<'_> {
     /// the whole frame determines which rows exist, so that they do not move when the view changes.
     fn draw_head(&self, summary: &Summary, area: Rect, buffer: &mut Buffer) -> Rect {
         let style = self.look.style(area.width);
-        let mut rows = vec![glance::answers(summary, &style)];
+        let mut rows = vec![screen::answers(summary, &style)];
         if area.height >= REASON_FROM {
-            let mut reasons = glance::reasons(summary, &style);
+            let mut reasons = screen::reasons(summary, &style);
             let most = if area.height >= 2 * REASON_FROM { 3 } else { 1 };
             reasons.truncate(most);
             rows.extend(reasons);
         }
         if let Some((interval, progress)) = self.known.standing.progress() {
-            rows.push(live::row(interval, &progress, &style));
+            rows.push(progress_line::row(interval, &progress, &style));
         }
         if area.height >= LOAD_FROM {
-            rows.push(glance::load(summary, self.known.rows.back(), &style));
+            rows.push(screen::load(summary, self.known.rows.back(), &style));
         }
         self.draw_title(summary, area, buffer);
         let (_, mut rest) = above(area, 1);
@@ -167,14 +167,14 @@ impl Frame<'_> {
     /// Draws the first row. The clock on the right stays complete; the title is cut if necessary.
     fn draw_title(&self, summary: &Summary, area: Rect, buffer: &mut Buffer) {
         let style = self.look.style(area.width);
-        let clock = glance::clock(self.elapsed, self.known.standing.load_end(), &style);
+        let clock = screen::clock(self.elapsed, self.known.standing.load_end(), &style);
         let width = (clock.width() as u16).min(area.width);
         let title = area.width.saturating_sub(width + 2);
         self.look.line(
             buffer,
             (area.x, area.y),
             title,
-            &glance::title(summary, &style),
+            &screen::title(summary, &style),
         );
         let x = area.x + area.width - width;
         self.look.line(buffer, (x, area.y), width, &clock);

@@ -5,10 +5,10 @@
 
 use crate::tile::Tile;
 use drumfire_measure::Summary;
-use drumfire_report::glance::{self, Order};
 use drumfire_report::line::Line;
+use drumfire_report::screen::{self, Order};
 use drumfire_report::style::Style;
-use drumfire_report::text::{Part, rows};
+use drumfire_report::text::{RunSection, rows};
 
 /// A view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -84,24 +84,24 @@ impl View {
         (order, filter): (Order, &str),
         style: &Style,
     ) -> Vec<Tile> {
-        let text = |parts: &[Part]| Tile::Rows(rows(summary, parts, style));
+        let text = |parts: &[RunSection]| Tile::Rows(rows(summary, parts, style));
         let mut tiles = match self {
             Self::Overview | Self::Latency => Vec::new(),
             Self::Steps => {
-                let table = glance::steps(summary, order, filter, style);
+                let table = screen::steps(summary, order, filter, style);
                 let groups = text(&[
-                    Part::Pools,
-                    Part::Iterations,
-                    Part::Stages,
-                    Part::Scenarios,
+                    RunSection::Pools,
+                    RunSection::Iterations,
+                    RunSection::Stages,
+                    RunSection::Scenarios,
                 ]);
                 vec![Tile::Table(table), groups]
             }
             Self::Errors => {
-                let mut all = rows(summary, &[Part::Errors], style);
+                let mut all = rows(summary, &[RunSection::Errors], style);
                 for more in [
-                    glance::examples(summary, style),
-                    rows(summary, &[Part::Status, Part::Forgiven], style),
+                    screen::examples(summary, style),
+                    rows(summary, &[RunSection::Status, RunSection::Forgiven], style),
                 ] {
                     if !all.is_empty() && !more.is_empty() {
                         all.push(Line::default());
@@ -111,10 +111,14 @@ impl View {
                 vec![Tile::Rows(all)]
             }
             Self::Connections => vec![
-                text(&[Part::Transport]),
-                Tile::Rows(glance::addresses(summary, style)),
+                text(&[RunSection::Transport]),
+                Tile::Rows(screen::addresses(summary, style)),
             ],
-            Self::Generator => vec![text(&[Part::Verdict, Part::Transport, Part::Notes])],
+            Self::Generator => vec![text(&[
+                RunSection::Verdict,
+                RunSection::Transport,
+                RunSection::Notes,
+            ])],
         };
         tiles.extend(self.pictures().iter().map(|name| Tile::Figure(name)));
         tiles

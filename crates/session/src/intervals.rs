@@ -12,7 +12,7 @@ use crate::{
 };
 use drumfire_measure::{Interval, IntervalRow, Rows, RunEvent, RunInfo, Summary};
 use drumfire_plan::StopReason;
-use drumfire_report::interval::Lines;
+use drumfire_report::interval_lines::Lines;
 use drumfire_report::style::{Style, Unicode};
 use drumfire_report::{csv, json};
 use std::io::{self, Write as _};

@@ -13,7 +13,7 @@ use drumfire_engine::Control;
 use drumfire_measure::{Interval, IntervalRow, Reading, RunEvent, RunInfo, RunState, Summary};
 use drumfire_net::Clock;
 use drumfire_plan::{Command, Plan, StopReason};
-use drumfire_report::live::{Progress, Rates, Stage, Stops};
+use drumfire_report::progress_line::{Progress, Rates, Stage, Stops};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 

@@ -6,7 +6,7 @@ use drumfire_measure::{PlanKey, Summary};
 use drumfire_report::figure::Spark;
 use drumfire_report::history;
 use drumfire_report::html::{self, Document, Origin, Place, StoredRun};
-use drumfire_report::listing::Listed;
+use drumfire_report::run_list::Listed;
 use drumfire_session::{Order, Peer, PeerError, Peers, naming_of, stored, stored_plan};
 use drumfire_store::{Follower, Index, Record, RunRow};
 use std::collections::HashMap;

@@ -9,7 +9,7 @@ use drumfire_measure::{RunEvent, RunInfo, Summary};
 use drumfire_plan::Plan;
 use drumfire_report::html::{self, Origin, Part};
 use drumfire_report::style::Style;
-use drumfire_report::{Naming, live};
+use drumfire_report::{Naming, progress_line};
 use drumfire_session::{Order, Redactor, Standing};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -151,7 +151,7 @@ impl OwnRun {
                 "the run has started; figures appear after the first interval".to_owned()
             }
             (false, Some((interval, progress))) => {
-                live::line(interval, &progress, &Style::default().of_width(LINE))
+                progress_line::line(interval, &progress, &Style::default().of_width(LINE))
             }
         };
         Some(Seen {

@@ -8,7 +8,7 @@ use crate::terminal;
 use drumfire_compile::compile_draft;
 use drumfire_document::{Document, Phase, Request, Step};
 use drumfire_placement::fit;
-use drumfire_report::outlook;
+use drumfire_report::plan_preview;
 use drumfire_report::style::Style;
 use drumfire_session::this_machine;
 
@@ -20,7 +20,7 @@ pub(crate) fn run(flags: &CheckFlags, output: &Output) -> Result<Exit, Failure> 
     let plan = compile_draft(&draft, &host).map_err(|found| file.failure(&found))?;
     let placed = fit(&plan, &this_machine());
     let style = terminal::stdout_style(flags.color);
-    let shown = outlook(&plan, &placed, &file.name, &style);
+    let shown = plan_preview(&plan, &placed, &file.name, &style);
     let shown = shown.map_err(|error| Failure::usage(format!("{}: {error}", file.name)))?;
     if !flags.quiet {
         output.print(shown.as_bytes())?;

@@ -9,7 +9,7 @@ use drumfire_compile::Host;
 use drumfire_document::Diagnostic;
 use drumfire_document::Place;
 use drumfire_document::form::{self, Draft, Setting, Source, Syntax};
-use drumfire_report::{Naming, Spot, excerpt};
+use drumfire_report::{Naming, Spot, marked_line};
 use drumfire_units::utf8;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -138,14 +138,10 @@ impl PlanFile {
             within: found.mark.as_ref().map(|mark| (&*mark.text, mark.column)),
         };
         // Messages are printed without control characters, so without colour.
-        let excerpt = excerpt(&spot, &terminal::stderr_style(ColorChoice::Never));
-        match excerpt.is_empty() {
+        let marked = marked_line(&spot, &terminal::stderr_style(ColorChoice::Never));
+        match marked.is_empty() {
             true => found.to_string(),
-            false => format!(
-                "{}\n{}",
-                found.on_one_line(),
-                excerpt.trim_end_matches('\n')
-            ),
+            false => format!("{}\n{}", found.on_one_line(), marked.trim_end_matches('\n')),
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::stored_run::{began, listed_of};
 use crate::{runs_folder, terminal};
 use drumfire_net::Clock;
 use drumfire_report::json;
-use drumfire_report::listing::{self, Listed};
+use drumfire_report::run_list::{self, Listed};
 use drumfire_report::style::Style;
 use drumfire_store::{Directory, Index, Labels, Newest, RunRow};
 use drumfire_units::Nanos;
@@ -108,7 +108,7 @@ fn list(flags: &ListFlags, output: &Output) -> Result<(), Failure> {
     if let Some(file) = &flags.json {
         return Destination::check("--json", file)?.write(&json::runs(&listed));
     }
-    output.print(listing::page(&listed, &style(output)).as_bytes())?;
+    output.print(run_list::page(&listed, &style(output)).as_bytes())?;
     if older > 0 {
         let all = rows.len() + older;
         let older = counted(older, "older run");
@@ -212,7 +212,7 @@ fn prune(flags: &PruneFlags, output: &Output) -> Result<(), Failure> {
     let listed = found.iter().zip(&began);
     let listed: Vec<Listed<'_>> = listed.map(|(row, began)| listed_of(row, began)).collect();
     if !listed.is_empty() {
-        output.print(listing::page(&listed, &style(output)).as_bytes())?;
+        output.print(run_list::page(&listed, &style(output)).as_bytes())?;
     }
     let what = match flags.yes {
         true => "deleted",

@@ -45,7 +45,7 @@ fn runs_of_a_plan() -> Result<(), String> {
     let none = run(&folder, "runs --trend");
     assert_eq!(none.code, Some(0), "{}", none.stderr);
     assert!(
-        none.stdout.starts_with("Changes  too few runs to show any"),
+        none.stdout.starts_with("Changes      too few runs to show any"),
         "{}",
         none.stdout
     );
@@ -61,7 +61,7 @@ fn runs_of_a_plan() -> Result<(), String> {
     let of_file = run(&folder, &format!("runs --trend {plan}"));
     assert_eq!(of_file.code, Some(0), "{}", of_file.stderr);
     assert!(
-        of_file.stdout.starts_with("Changes  "),
+        of_file.stdout.starts_with("Changes      "),
         "{}",
         of_file.stdout
     );

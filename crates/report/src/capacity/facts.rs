@@ -17,12 +17,18 @@ const BAR: usize = 24;
 const BOUNDS: u64 = 4;
 
 /// The facts with their labels, then a row for each rate that was tried.
-pub(super) fn section(finding: &Finding) -> Option<Section> {
+pub(super) fn section(finding: &Finding) -> Section {
     let facts = facts(finding)
         .into_iter()
         .map(|(label, words)| Body::Facts(Facts::lines(label, vec![Cell::new(words)])));
     let bodies = facts.chain([Body::Table(knee(finding))]).collect();
-    Section::new("knee", "Knee", "", bodies)
+    Section {
+        id: "knee",
+        title: "Knee",
+        explanation: String::new(),
+        remarks: Vec::new(),
+        bodies,
+    }
 }
 
 /// The facts beside the answer, each with its label: the limit, the reasons for a missing answer, the

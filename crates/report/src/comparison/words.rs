@@ -14,13 +14,14 @@ use drumfire_measure::TargetState;
 
 /// Both sides, the settings in which they differ, the table of figures, and what limits the answer.
 /// The sides come first, so that a comparison of the wrong runs is noticed.
-pub(crate) fn section(of: &Comparison) -> Option<Section> {
-    let line = |label, text: String| Body::Facts(Facts::lines(label, vec![Cell::foreign(text)]));
+pub(crate) fn section(of: &Comparison) -> Section {
+    let line = |label, cell| Body::Facts(Facts::lines(label, vec![cell]));
     let mut bodies = vec![
-        line("Base", words(&of.base)),
-        line("Candidate", words(&of.candidate)),
+        line("Base", Cell::foreign(words(&of.base))),
+        line("Candidate", Cell::foreign(words(&of.candidate))),
     ];
-    bodies.extend(differences::sentence(&of.differences).map(|words| line("Plans", words)));
+    let plans = differences::sentence(&of.differences).map(Cell::new);
+    bodies.extend(plans.map(|plans| line("Plans", plans)));
     bodies.push(Body::Table(figures(of)));
     let explanation = "The value of each run; for sets, the median of their runs. The shift of a \
                        time or a rate is candidate / base − 1; the shift of failures is a \
@@ -28,8 +29,13 @@ pub(crate) fn section(of: &Comparison) -> Option<Section> {
                        probability that equal sets differ this much, for all figures together. One \
                        pair of runs has neither p nor an answer: its intervals cover only chance \
                        within the runs.";
-    let remarks = of.cautions.iter().cloned().chain(resolution(of));
-    Some(Section::new("figures", "Figures", explanation, bodies)?.remarked(remarks))
+    Section {
+        id: "figures",
+        title: "Figures",
+        explanation: explanation.to_owned(),
+        remarks: of.cautions.iter().cloned().chain(resolution(of)).collect(),
+        bodies,
+    }
 }
 
 /// A row for each figure. A pair has neither a probability nor an answer. On a narrow terminal, the

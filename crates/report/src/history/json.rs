@@ -2,7 +2,7 @@
 
 use crate::calendar::rfc3339;
 use crate::json::bytes;
-use crate::listing::Listed;
+use crate::run_list::Listed;
 use crate::secret;
 use drumfire_compare::contract::HISTORY_SCHEMA;
 use drumfire_compare::contract::history::{Change, Document, Figure, LeftOut, Run};

@@ -4,8 +4,8 @@ use crate::bar::level;
 use crate::comparison::{percent, signed, value};
 use crate::grid::{Cell, Column, Grid};
 use crate::line::Ink;
-use crate::listing::{self, Listed};
 use crate::quantity::counted;
+use crate::run_list::{self, Listed};
 use crate::secret;
 use crate::style::Unicode;
 use crate::untrusted::Untrusted;
@@ -209,7 +209,7 @@ pub(super) fn runs(history: &History<Listed<'_>>, from: usize) -> Grid {
                 pieces.push((words, ink(change.is_worse(*figure))));
             }
             cells.push(Cell::pieces(pieces));
-            cells.push(listing::tags(run));
+            cells.push(run_list::tags(run));
             cells.into()
         });
     Grid::new(columns, rows)

@@ -57,7 +57,7 @@ pub fn compare(base: &Compared, candidate: &Compared) -> Vec<Part> {
 #[must_use]
 pub fn comparison(of: &Comparison, base: &[Compared], candidate: &[Compared]) -> Vec<Part> {
     let mut parts = vec![part("about", |out| about(out, of, base, candidate))];
-    parts.extend(comparison::section(of).as_ref().map(section::part));
+    parts.push(section::part(&comparison::section(of)));
     if let ([base], [candidate]) = (base, candidate) {
         let both = [base, candidate];
         let kind = Compared::latency_kind(both);
@@ -85,9 +85,7 @@ pub(super) fn against(of: &Against) -> Part {
         out.open("section", &[("id", "baseline")]);
         out.element("h2", &[], "Comparison with the baseline");
         out.element("p", &[("class", "dim")], &answer(&of.comparison).0);
-        if let Some(section) = comparison::section(&of.comparison) {
-            section::print(out, &section);
-        }
+        section::print(out, &comparison::section(&of.comparison));
         out.close("section");
     })
 }

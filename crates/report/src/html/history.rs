@@ -5,7 +5,7 @@ use super::{Part, data, part, picture, section};
 use crate::comparison::signed;
 use crate::figure::{Axis, Figure, Mark, Plot, Point, Role, Series, Unit};
 use crate::history::{changes, runs};
-use crate::listing::Listed;
+use crate::run_list::Listed;
 use drumfire_compare::{Figure as Measure, History, Track};
 
 /// The parts of the page, in the order in which they are read.

@@ -8,8 +8,8 @@ use super::{Part, part};
 use crate::figure::Spark;
 use crate::grid::{Cell, Row};
 use crate::line::Ink;
-use crate::listing::{self, Listed};
 use crate::markup::Markup;
+use crate::run_list::{self, Listed};
 use crate::style::Unicode;
 use crate::untrusted::foreign;
 
@@ -71,7 +71,7 @@ fn list(out: &mut Markup, stored: &[StoredRun<'_>]) {
     out.open("thead", &[]);
     out.open("tr", &[]);
     let listed: Vec<Listed<'_>> = stored.iter().map(|run| run.listed).collect();
-    let grid = listing::whole(&listed);
+    let grid = run_list::whole(&listed);
     let heads: Vec<&str> = grid.columns.iter().map(|column| column.heading).collect();
     let scope = [("scope", "col")];
     for head in ["base", "candidate"].iter().chain(&heads) {

@@ -4,7 +4,7 @@ use super::Part;
 use crate::grid::{Cell, Column, Grid, Kind};
 use crate::line::Ink;
 use crate::markup::Markup;
-use crate::section::{Body, Facts, Section};
+use crate::section::{Body, Facts, Form, Section};
 use crate::style::Unicode;
 
 /// The part of a section.
@@ -52,12 +52,23 @@ pub(super) fn print(out: &mut Markup, section: &Section) {
     out.close("section");
 }
 
-/// Appends facts: the label, then the items.
+/// Appends facts: the label, then short items in one line, and sentences below each other.
 fn print_facts(out: &mut Markup, facts: &Facts) {
     out.element("dt", &[], facts.label);
-    for item in &facts.items {
-        out.element("dd", class(item), &item.text(Unicode::On));
+    if facts.form != Form::Items {
+        for item in &facts.items {
+            out.element("dd", class(item), &item.text(Unicode::On));
+        }
+        return;
     }
+    out.open("dd", &[]);
+    for (number, item) in facts.items.iter().enumerate() {
+        if number > 0 {
+            out.raw(" · ");
+        }
+        out.element("span", class(item), &item.text(Unicode::On));
+    }
+    out.close("dd");
 }
 
 /// Appends a table in a region that scrolls, so that a wide table does not widen the page.
@@ -77,11 +88,19 @@ fn print_table(out: &mut Markup, title: &str, grid: &Grid) {
     out.close("tr");
     out.close("thead");
     out.open("tbody", &[]);
+    let mut names: Vec<&Cell> = Vec::new();
     for row in &grid.rows {
         out.open("tr", &[]);
-        let cells = row.cells.iter().zip(&grid.columns).enumerate();
-        for (number, (cell, column)) in cells.filter(|(_, (_, column))| shown(column)) {
-            print_cell(out, number, cell, column);
+        names.resize(row.cells.len(), &row.cells[0]);
+        for (number, (cell, column)) in row.cells.iter().zip(&grid.columns).enumerate() {
+            // Readers sort rows, so that a name is repeated in each of them.
+            let is_name = number == 0 || row.is_below && column.kind == Kind::Words;
+            if !(is_name && cell.is_empty()) {
+                names[number] = cell;
+            }
+            if shown(column) {
+                print_cell(out, number, names[number], column);
+            }
         }
         out.close("tr");
     }

@@ -7,7 +7,7 @@ use drumfire_measure::{
 };
 use drumfire_report::history;
 use drumfire_report::html;
-use drumfire_report::listing::{Labelled, Listed};
+use drumfire_report::run_list::{Labelled, Listed};
 use drumfire_report::style::{Color, Style, Unicode};
 use drumfire_units::Nanos;
 

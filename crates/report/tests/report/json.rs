@@ -11,7 +11,7 @@ use drumfire_plan::{
     VariableId,
 };
 use drumfire_report::json;
-use drumfire_report::listing::{Labelled, Listed};
+use drumfire_report::run_list::{Labelled, Listed};
 use drumfire_units::Nanos;
 use serde_json::Value;
 

@@ -3,8 +3,11 @@
 
 use crate::fixture;
 use drumfire_measure::{Outcome, Summary};
-use drumfire_report::{Naming, markdown};
+use drumfire_report::html::Origin;
+use drumfire_report::style::Style;
+use drumfire_report::{Naming, html, markdown, text};
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+use std::collections::BTreeSet;
 
 /// Texts that Markdown, HTML or a table would obey.
 const HOSTILE: [&str; 8] = [
@@ -79,6 +82,51 @@ fn tables_are_whole() {
         assert_eq!(lines.count(), rows + tables.len(), "{name}");
         assert!(!text.contains(fixture::CANARY));
         assert!(text.starts_with("## ") && text.contains("\n- "));
+    }
+}
+
+/// Text, page and Markdown print the same sections.
+#[test]
+fn every_section_is_in_every_output() {
+    let origin = Origin {
+        naming: Naming::Flags,
+        plan: "",
+        files: &[],
+        teardown: None,
+        against: None,
+    };
+    let mut seen = BTreeSet::new();
+    for (name, run) in fixture::all() {
+        let markdown = text_of(&run);
+        let page = String::from_utf8(html::page(&run, &origin)).unwrap();
+        let text = text::summary(&run, &Style::default());
+        for title in markdown
+            .lines()
+            .filter_map(|line| line.strip_prefix("### "))
+        {
+            assert!(
+                page.contains(&format!("<h2>{title}</h2>")),
+                "{name}: {title}"
+            );
+            // The facts of this section have labels in a text, and no heading.
+            let is_printed = text.lines().any(|line| line.starts_with(title));
+            assert!(
+                is_printed || title == "Transport",
+                "{name}: {title} in {text}"
+            );
+            seen.insert(title.to_owned());
+        }
+    }
+    for title in [
+        "Pools",
+        "Scenarios",
+        "Steps",
+        "Status",
+        "Errors",
+        "Forgiven",
+        "Notes",
+    ] {
+        assert!(seen.contains(title), "{title} in {seen:?}");
     }
 }
 

@@ -354,7 +354,7 @@ fn connections_and_the_protocol_are_on_the_page() {
     );
     let text = text::summary(&run, &Style::new(400, Color::Off, Unicode::On));
     for fact in ["1 reset", "2 resent requests", "1 interim response"] {
-        assert!(page.contains(&format!("<dd>{fact}</dd>")), "{fact}");
+        assert!(page.contains(&format!("<span>{fact}</span>")), "{fact}");
         assert!(text.contains(fact), "{text}");
     }
     let statuses = cells(&page, "status");

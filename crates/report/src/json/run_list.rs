@@ -1,25 +1,13 @@
-//! A list of runs as JSON, for other programs.
+//! A list of runs as JSON, for other programs: the figures of each run's digest, without
+//! histograms.
 //!
-//! It has the figures of each run's digest and no histograms, so that a list of thousands is one
-//! small document. A run whose record or labels can't be read is listed with its errors instead of
-//! being left out.
-//!
-//! A key of a run that is not known is absent and not `null`, for two reasons that a reader must be
-//! able to tell apart: a run without an end has no exit code, and a run that can't be read has no
-//! figures but an error.
-//!
-//! The caller decides which runs are listed and in which order. Each [`Listed`] brings the results
-//! of two readings, of its record and of its labels, and [`row`] lets neither hide the other:
-//! labels of a run with a broken record can still be searched. The figures are flattened into the
-//! run, so that a filter of a shell (`jq '.runs[] | select(.p99_ns > 1e9)'`) needs one name for
-//! each.
-//!
-//! The words are those of the summary's contract wherever it has the same figure. The form is
-//! versioned apart from it: a list may get a key that a summary has had for long.
+//! An unknown key is absent and not `null`. A run whose record or labels can't be read is listed
+//! with its errors; the other part stays. Words and units are those of the summary, but the form
+//! has its own version.
 
 use super::{bytes, prose};
 use crate::calendar::rfc3339;
-use crate::listing::Listed;
+use crate::run_list::Listed;
 use crate::secret;
 use drumfire_measure::{Coverage, Digest};
 use serde::Serialize;
@@ -27,19 +15,18 @@ use serde::Serialize;
 /// The name and version of the form.
 const SCHEMA: &str = "drumfire.runs.v1";
 
-/// The document: its form, and the runs in the order given, which is the caller's choice.
+/// The document: its form, and the runs in the caller's order.
 #[derive(Serialize)]
 struct List<'a> {
     schema: &'static str,
     runs: Vec<Row<'a>>,
 }
 
-/// A run. What is not known of it is absent. A run whose record can't be read has its id, its
-/// labels where these can be read, and its errors.
+/// A run. Unknown values are absent.
 #[derive(Serialize)]
 struct Row<'a> {
     id: &'a str,
-    /// Outside of the folder of runs, by `-o`.
+    /// Whether the directory is outside of the folder of runs, by `-o`.
     is_elsewhere: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     tags: Option<Vec<String>>,
@@ -53,8 +40,7 @@ struct Row<'a> {
     errors: Vec<&'a str>,
 }
 
-/// Its figures: the words and units are those of `drumfire.summary.v1`, but that answers are
-/// flattened, for a list is filtered by them.
+/// The figures of a run. Answers are flattened, because lists are filtered by them.
 #[derive(Serialize)]
 struct Figures {
     started_at: String,
@@ -78,8 +64,7 @@ struct Figures {
     p99_is_at_least: Option<bool>,
 }
 
-/// Runs as one JSON object, indented, with a line feed at its end; described in the manual. An
-/// empty list is an object with no runs, and no error.
+/// Runs as one JSON object, indented, with a line feed at its end; described in the manual.
 #[must_use]
 pub fn runs(runs: &[Listed<'_>]) -> Vec<u8> {
     let list = List {
@@ -89,7 +74,7 @@ pub fn runs(runs: &[Listed<'_>]) -> Vec<u8> {
     bytes(&list)
 }
 
-/// A run in the contract's words, with the errors of its parts.
+/// A run with the errors of its parts.
 fn row<'a>(listed: &Listed<'a>) -> Row<'a> {
     let labels = listed.labels.ok();
     let errors = [listed.run.err(), listed.labels.err()];

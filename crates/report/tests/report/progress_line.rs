@@ -2,7 +2,7 @@
 
 use crate::fixture;
 use drumfire_measure::{Interval, Model, Outcome, Reading};
-use drumfire_report::live::{self, Progress, Stage, Stops};
+use drumfire_report::progress_line::{self, Progress, Stage, Stops};
 use drumfire_report::style::{Color, Style, Unicode};
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -53,7 +53,7 @@ impl Shown {
             reading: &self.reading,
             rates: &RATES,
         };
-        live::line(interval, &progress, style)
+        progress_line::line(interval, &progress, style)
     }
 }
 

@@ -1,15 +1,11 @@
-//! One line for each interval of a run in progress.
+//! The line of a running test, which is drawn over itself at the end of each interval.
 //!
-//! The line is drawn over itself, so its pieces keep their places from one interval to the next. On
-//! a narrow terminal they give way one by one; the time, what is left and failures stay longest.
+//! The pieces of the line keep their places from one interval to the next. On a narrow terminal
+//! they give way one by one; the time, what is left, and failures stay longest.
 //!
-//! [`line()`] is pure: the caller decides when a line is drawn and how it replaces the last one.
-//! The figures of an interval come from the interval, those since the start from a [`Reading`],
-//! which must have absorbed that interval and all before it.
-//!
-//! [`Rates`] is kept beside it by the caller, which must push each interval once, before the line
-//! of that interval is drawn. [`Stops`] comes from the plan; its time is filled in by the caller,
-//! since orders move the end of a load.
+//! The caller pushes each interval to [`Rates`] and to the [`Reading`] before it draws the line of
+//! the interval. [`Stops`] comes from the plan; the caller fills in its time, since commands move
+//! the end of a load.
 
 use crate::bar::{bar, spark};
 use crate::line::{Ink, Line};
@@ -19,21 +15,20 @@ use drumfire_measure::{Histogram, Interval, Reading, RunInfo, RunState};
 use drumfire_plan::{Plan, Pool};
 use drumfire_units::Nanos;
 
-/// The part of a run in which an interval lies, by which the line shows a warm-up, a progress or a
-/// drain. Parts follow each other in this order; a run without a warm-up begins with its load.
+/// The part of a run in which an interval lies. Parts follow each other in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// Requests are sent and left out of the figures, up to this time.
+    /// Requests are sent and excluded from the figures, up to this time.
     WarmUp(Nanos),
     /// Requests are sent and measured.
     Load,
-    /// No request is started any more; those under way may finish.
+    /// No request is started; active requests may finish.
     Drain,
 }
 
 impl Stage {
-    /// The stage of an interval that ends at this time, in a run of this state whose warm-up has a
-    /// known length.
+    /// The stage of an interval that ends at `end`, in a run of this state with a warm-up of this
+    /// length.
     #[must_use]
     pub fn at(end: Nanos, state: RunState, warmup: Nanos) -> Self {
         match state {
@@ -44,7 +39,7 @@ impl Stage {
     }
 }
 
-/// The stop conditions of a run, as far as they are numbers.
+/// The stop conditions of a run that are numbers.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stops {
     /// The time at which the load stops, from the run's start.
@@ -54,8 +49,8 @@ pub struct Stops {
 }
 
 impl Stops {
-    /// Those of a plan. The end of its load is the run's to tell, since commands move it. A count is
-    /// that of all pools, where all have one.
+    /// The stop conditions of a plan, without the time. The count is the sum of all pools, if each
+    /// has one.
     #[must_use]
     pub fn of(plan: &Plan) -> Self {
         let requests: Option<Vec<u64>> = plan.pools().iter().map(Pool::starts_most).collect();
@@ -71,7 +66,7 @@ impl Stops {
 pub struct Rates(Vec<f64>);
 
 impl Rates {
-    /// Takes the next interval of a run; one that is cut short has no rate.
+    /// Adds the next interval of a run. An interval that was cut short has no rate.
     pub fn push(&mut self, interval: &Interval, info: &RunInfo) {
         if let Some(length) = interval.whole_length(info) {
             let sent = interval.total.counts.sent as f64;
@@ -88,17 +83,16 @@ impl Rates {
     }
 }
 
-/// A run's progress, beside the figures of the interval: what [`line()`] needs that one interval
-/// does not have. The caller keeps each part and lends it for a line.
+/// What a line needs beside the figures of the interval.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress<'a> {
     /// The part of the run in which the interval lies.
     pub stage: Stage,
     /// The stop conditions, from which the progress is computed.
     pub stops: Stops,
-    /// The sums of everything up to and with the interval.
+    /// The sums up to and including the interval.
     pub reading: &'a Reading,
-    /// Requests per second of the last intervals, the oldest first; drawn as a spark.
+    /// Requests per second of the last intervals, the oldest first.
     pub rates: &'a [f64],
 }
 
@@ -112,16 +106,14 @@ const STAGE: usize = 16;
 /// The widest gap between pieces.
 const GAP: usize = 2;
 
-/// One piece of the line, padded to its usual width. The piece with the highest number is the first
-/// to give way; 0 stays.
+/// A piece of the line, padded to its usual width. The piece with the highest number gives way
+/// first; 0 stays.
 struct Piece {
     line: Line,
     dispensable: u8,
 }
 
-/// One line, without a line feed, that is never wider than the style's width: the time, the
-/// progress, the rate, the counts and the latency. Pieces keep their places from line to line; the
-/// last to give way are the time, what is left, and failures.
+/// The line, without a line feed. No line is wider than the style's width.
 #[must_use]
 pub fn line(interval: &Interval, progress: &Progress<'_>, style: &Style) -> String {
     let mut text = String::new();
@@ -130,9 +122,8 @@ pub fn line(interval: &Interval, progress: &Progress<'_>, style: &Style) -> Stri
     text
 }
 
-/// The same with its inks, for a screen. Pieces give way one by one, the whole piece at a time, and
-/// only after the gaps between them have shrunk; a piece with 0 stays even where the line is then
-/// too wide.
+/// The line with its inks, for a screen. Gaps shrink before pieces give way. The pieces that stay
+/// may be wider than the style's width.
 #[must_use]
 pub fn row(interval: &Interval, progress: &Progress<'_>, style: &Style) -> Line {
     let mut pieces = pieces(interval, progress, style);
@@ -140,7 +131,6 @@ pub fn row(interval: &Interval, progress: &Progress<'_>, style: &Style) -> Line 
         let widths = pieces.iter().map(|piece| piece.line.width() + gap);
         widths.sum::<usize>().saturating_sub(gap)
     };
-    // Gaps shrink before pieces go.
     while total(&pieces, 1) > style.width() {
         let candidates = pieces.iter().enumerate();
         let first = candidates.max_by_key(|(_, piece)| piece.dispensable);
@@ -168,11 +158,8 @@ pub fn row(interval: &Interval, progress: &Progress<'_>, style: &Style) -> Line 
     line
 }
 
-/// The pieces from left to right, each padded to the width that it usually takes.
-///
-/// Rates and times are those of the interval, counts those of the whole run: a reader of one line
-/// wants to see both whether something is wrong now and whether anything was. Counts of losses are
-/// pieces only where there are any.
+/// The pieces from left to right, each padded to its usual width. Rates and times are those of the
+/// interval, counts those of the whole run. Losses are pieces only if there are any.
 fn pieces(interval: &Interval, progress: &Progress<'_>, style: &Style) -> Vec<Piece> {
     let piece = |line, dispensable| Piece { line, dispensable };
     let (reading, total) = (progress.reading, &progress.reading.so_far().total);
@@ -228,8 +215,8 @@ fn pieces(interval: &Interval, progress: &Progress<'_>, style: &Style) -> Vec<Pi
     pieces
 }
 
-/// A named time of the interval in the width of the longest usual one. Where the interval has too
-/// few samples for it, it is that of the whole run, and its name says so.
+/// A named time of the interval, or of the whole run if the interval has too few samples; the name
+/// has `run` then.
 fn time(name: &str, q: f64, times: &Histogram, since: &Histogram, style: &Style) -> Line {
     let of = |times| quantity::quantile(times, q, style.unicode);
     let (whose, time) = match of(times) {
@@ -247,7 +234,7 @@ fn time(name: &str, q: f64, times: &Histogram, since: &Histogram, style: &Style)
     line
 }
 
-/// A text that ends `columns` from its start, or later.
+/// A text aligned at the right of this many columns.
 fn right(text: &str, columns: usize, ink: Ink) -> Line {
     let text = Line::of(text, ink);
     let mut line = Line::new();
@@ -263,8 +250,8 @@ fn spark_piece(rates: &[f64], style: &Style) -> Line {
     right(&spark(last, top, style), SPARK, Ink::Plain)
 }
 
-/// The share of the load that is done, from 0 to 1, by the stop that is nearer: a run ends with the
-/// first of them. `None` where neither is known.
+/// The share of the load that is done, from 0 to 1, by the stop that is nearer; `None` without a
+/// known stop.
 fn share_done(interval: &Interval, progress: &Progress<'_>) -> Option<f64> {
     let Stops { duration, requests } = progress.stops;
     let by_time = duration.map(|whole| (interval.end.0, whole.0));
@@ -277,15 +264,15 @@ fn share_done(interval: &Interval, progress: &Progress<'_>) -> Option<f64> {
     nearest.reduce(f64::max)
 }
 
-/// The part of the run by name; of the load, the share that is done and the time that is left.
-/// `None` of a load whose end is not known.
+/// The stage by name. The load has the share that is done and the time that is left; `None` for a
+/// load without a known end.
 fn stage(
     interval: &Interval,
     progress: &Progress<'_>,
     done: Option<f64>,
     style: &Style,
 ) -> Option<Line> {
-    // Whole seconds: tenths would only flicker.
+    // Tenths would flicker.
     let left = |nanos: u64| {
         let seconds = Nanos::from_secs(nanos.saturating_add(500_000_000) / 1_000_000_000);
         match seconds {

@@ -1,28 +1,12 @@
-//! The outlook on a run before it is made: its pools with their load over time.
+//! The preview of a plan before its run, which `drumfire check` prints: its pools with their load over
+//! time, and the placement on this machine.
 //!
-//! `drumfire check` prints it. Everything comes from the plan and the schedule: but for random
-//! arrivals the numbers of requests are exact, and the drawing is the rate at each column's time.
-//! All that depends on the target, such as the length of a run that counts, is left open.
+//! Everything is computed from the plan and the schedule. Except for random arrivals, the numbers of
+//! requests are exact. `None` means that a number depends on the target: a closed load has as many
+//! requests as are answered. Such a number is left out, and so is a drawing without a known end.
 //!
-//! It has two halves, kept apart because they have different authors. What the plan means is the
-//! same on every machine ([`Outlook`], one for each pool); what this machine makes of it ([`here`])
-//! stands below, with the bounds that are lower here or the reason for which the plan can't be run.
-//! Rules that can't hold for want of samples ([`rules`]) are warned of first, since a run of an
-//! hour would only show it at its end. [`outlook()`] computes an `Outlook` for each pool and prints
-//! the whole; nothing else here is called from outside.
-//!
-//! The numbers are made in this order, and none is computed twice. [`Pool::starts_most`] is the bound
-//! by count; [`Ends`] compares it with the plan's time and the law's length, and knows when the load
-//! ends and how many arrivals it has; [`Outlook::of`] keeps both beside the schedule. The words of
-//! [`Outlook::load`], the rules' warnings and the axis of the drawing are all read from there, so
-//! that a number in the text is the one under the drawing.
-//!
-//! `None` means everywhere "it depends on the target": a closed load has as many requests as are
-//! answered, a law without a rate ends when its count is reached. Such a bound is left out of the
-//! text rather than estimated; a drawing without a known end is left out, too.
-//!
-//! Names, hosts and steps come from a file that may be anyone's. Each is escaped where its line is
-//! made, URLs are masked before that, and nothing printed here needs another look.
+//! Names, hosts and steps come from a file that may be anyone's; each is escaped where its line is
+//! made.
 
 mod chart;
 mod here;
@@ -44,28 +28,26 @@ use drumfire_schedule::{Schedule, ScheduleError};
 use drumfire_units::Nanos;
 use std::fmt;
 
-/// The greatest width of a drawing: more columns show nothing more of a law.
+/// The maximum width of a drawing.
 const COLUMNS_MAX: usize = 72;
-/// The greatest number of times at which users come for which the sum of their rates is drawn: each
-/// column adds up all of them.
+/// The maximum number of times at which users arrive in a drawing: each column adds up all of them.
 const COME_DRAWN: usize = 10_000;
-/// The number of targets that are named.
+/// The maximum number of listed targets.
 const TARGETS_NAMED: usize = 3;
 
-/// The plan in words and drawings, then the placement on this machine, or the reasons for which it
-/// can't be run here. `name` is the name of the plan's file.
+/// The plan in words and drawings, then the placement on this machine, or the reasons why the plan
+/// can't be run here. `name` is the name of the plan's file. Nothing is resolved, connected or sent.
 ///
-/// Nothing is resolved, connected or sent for it, so that a plan can be looked at away from its
-/// target. It is an error only where the schedule can't be computed; a machine that can't run the
-/// plan is part of the answer.
-pub fn outlook(
+/// # Errors
+/// If the schedule can't be computed.
+pub fn plan_preview(
     plan: &Plan,
     placed: &Result<Placement, Vec<Unfit>>,
     name: &str,
     style: &Style,
 ) -> Result<String, ScheduleError> {
-    let pools = plan.pools().iter().map(Outlook::of);
-    let pools: Vec<Outlook<'_>> = pools.collect::<Result<_, _>>()?;
+    let pools = plan.pools().iter().map(Preview::of);
+    let pools: Vec<Preview<'_>> = pools.collect::<Result<_, _>>()?;
     let mut page = Page::new(style, Explain::No);
     let name = Untrusted::new(name).escaped(style.unicode);
     let verdict = Line::of(format!("{name} is valid"), Ink::Good);
@@ -94,10 +76,9 @@ pub fn outlook(
     Ok(page.finish())
 }
 
-/// The facts of the whole run, in one line: they hold for all pools, and decide how long the
-/// command will take. The length is that of the pool that ends last, and is left out where any pool
-/// has no end of its own. Settings that have their default (no warm-up, no spinning) have no words.
-fn facts(plan: &Plan, pools: &[Outlook<'_>], style: &Style) -> Vec<String> {
+/// The facts of the whole run. The length is the one of the pool that ends last, and is left out if
+/// any pool has no known end. Defaults have no words.
+fn facts(plan: &Plan, pools: &[Preview<'_>], style: &Style) -> Vec<String> {
     let mut facts = vec![counted(pools.len() as u64, "pool")];
     let ends: Option<Vec<Nanos>> = pools.iter().map(|pool| pool.end).collect();
     let longest = ends.and_then(|ends| ends.into_iter().max());
@@ -129,25 +110,23 @@ fn facts(plan: &Plan, pools: &[Outlook<'_>], style: &Style) -> Vec<String> {
     facts
 }
 
-/// A pool, with the end and the amount of its load. The schedule is without what is random:
-/// arrivals by a Poisson process have the same expected number, which is called "about".
-struct Outlook<'a> {
+/// A pool, with the end and the amount of its load.
+struct Preview<'a> {
     pool: &'a Pool,
-    /// The law of an open load, without what is random in it.
+    /// The law of an open load with constant arrivals. Random arrivals have the same expected number.
     schedule: Option<Schedule>,
-    /// The time at which nothing starts any more, where that is known.
+    /// The time after which nothing starts, if it is known.
     end: Option<Nanos>,
-    /// The number of requests, or iterations of a scenario, that start; where that is known.
+    /// The number of requests, or iterations of a scenario, that start, if it is known.
     starts: Option<u64>,
 }
 
-impl<'a> Outlook<'a> {
-    /// The outlook on a pool. The three kinds of load differ in their bounds alone: a closed one
-    /// has no schedule, that of an open one is the pool's, and that of users with rates of their
-    /// own is one user's, which begins anew with each user that comes.
+impl<'a> Preview<'a> {
+    /// The preview of a pool. A closed load has no schedule. Users with rates have the schedule of
+    /// one user, which begins when a user arrives.
     ///
     /// # Errors
-    /// When the schedule of its law can't be computed.
+    /// If the schedule of the law can't be computed.
     fn of(pool: &'a Pool) -> Result<Self, ScheduleError> {
         let most = pool.starts_most();
         let law = match &pool.load {
@@ -182,8 +161,7 @@ impl<'a> Outlook<'a> {
         })
     }
 
-    /// Prints the pool: its load, its connections and its requests, a line or more each, then the
-    /// drawing.
+    /// Prints the pool: its load, connections and requests, then the drawing.
     fn print(&self, page: &mut Page<'_>) {
         let style = page.style;
         let separator = style.glyph(" · ", ", ");
@@ -198,11 +176,8 @@ impl<'a> Outlook<'a> {
         page.lines(self.drawing(style));
     }
 
-    /// The load: its law, its number of requests and its length.
-    ///
-    /// The number is exact but for random arrivals, of which the expected number is "about". It is
-    /// the number that becomes due: a late policy or a slow target may leave fewer that are sent. A
-    /// closed load with a count reaches that count "within" its time, or not at all.
+    /// The load: its law, the number of requests that become due, and its length. The expected number
+    /// of random arrivals is "about". A closed load reaches its count "within" its time.
     fn load(&self, style: &Style) -> Vec<String> {
         let noun = match self.pool.program.has_steps() {
             true => "iteration",
@@ -247,8 +222,7 @@ impl<'a> Outlook<'a> {
         facts
     }
 
-    /// The users of a load that has them, as a range where their number changes: the drawing has
-    /// the course, and a reader of the text wants to know the largest number first.
+    /// The users of a load, as a range if their number changes.
     fn users(&self, most: u32) -> String {
         let changes = self
             .pool
@@ -265,9 +239,8 @@ impl<'a> Outlook<'a> {
         }
     }
 
-    /// The connections that carry the requests, as the plan asks for them: the bound that this
-    /// machine can keep is printed below, and may be lower. The time limit stands here since it
-    /// bounds how long a connection can be held by one request.
+    /// The connections of the plan, and the timeout, which bounds how long a request holds one. The
+    /// bound of this machine is printed below, and may be lower.
     fn carriers(&self, style: &Style) -> Vec<String> {
         let connections = &self.pool.connections;
         let number = counted(u64::from(connections.count), "connection");
@@ -289,9 +262,8 @@ impl<'a> Outlook<'a> {
         facts
     }
 
-    /// The requests and their targets, of which the first few are named. The search ends with the
-    /// first target beyond those: a plan may have a million requests, and each origin once is
-    /// enough for a line.
+    /// The requests and their first targets. The search ends with the first target that is not
+    /// listed, since a plan may have a million requests.
     fn requests(&self, style: &Style) -> Vec<String> {
         let pool = self.pool;
         let number = counted(pool.requests.len() as u64, "request");
@@ -325,12 +297,9 @@ impl<'a> Outlook<'a> {
         facts
     }
 
-    /// The load over time; nothing where there is no time to draw it over.
-    ///
-    /// A column stands for an equal part of the time, and has the rate in its middle. A load that
-    /// ends by a count in an unknown time has no axis to be drawn on. Where users with laws of
-    /// their own come at very many times, the sum is not drawn, since it costs a pass over all of
-    /// them for each column.
+    /// The load over time; nothing if the end is unknown. Each column is an equal part of the time,
+    /// and has the rate in its middle. Users who arrive at very many times are not drawn, since each
+    /// column is a pass over all of them.
     fn drawing(&self, style: &Style) -> Vec<Line> {
         let is_bound = self.schedule.is_none() && self.starts.is_some();
         let Some(end) = self.end.filter(|end| *end > Nanos::ZERO && !is_bound) else {
@@ -390,17 +359,16 @@ impl<'a> Outlook<'a> {
     }
 }
 
-/// The end of an open load, and the number of arrivals until then; each where it is known. Three
-/// bounds compete: the plan's time, the law's own length, and a count; the first that is met ends
-/// the load.
+/// The end of an open load, and the number of arrivals until then, if they are known. The load ends
+/// with the first of three bounds: the plan's time, the length of the law, and a count.
 struct Ends {
     end: Option<Nanos>,
     starts: Option<u64>,
 }
 
 impl Ends {
-    /// The end of a load with one law for the whole pool. A law without a rate ("as fast as answers
-    /// come") has no number of its own.
+    /// The end of a load with one law for the whole pool. A law without a rate has no number of
+    /// arrivals.
     fn of(law: &Sequence, schedule: &Schedule, limit: Option<Nanos>, most: Option<u64>) -> Self {
         let end = limit.into_iter().chain(schedule.duration()).min();
         if law.0.iter().any(|law| matches!(law, Law::Unlimited { .. })) {
@@ -413,7 +381,7 @@ impl Ends {
         Self::bound(end, within, most, |last| schedule.start_of(last))
     }
 
-    /// The end of a load in which each user follows the law from the time at which the user comes.
+    /// The end of a load in which each user follows the law from the user's arrival on.
     fn of_each(users: &Users, schedule: &Schedule, pool: &Pool, most: Option<u64>) -> Self {
         let limit = pool.stop.duration;
         let last = users.changes().last().map(|(at, _)| *at);
@@ -433,11 +401,8 @@ impl Ends {
         Self::bound(end, within, most, |_| None)
     }
 
-    /// The bound that is met first: the arrivals within the end, or the most that are asked for, of
-    /// which the last is due at a time.
-    ///
-    /// The count ends a load only where it is reached before the others; its end is then the due
-    /// time of its last arrival.
+    /// The bound that is met first: the arrivals within the end, or the count `most`, whose last
+    /// arrival is due at the time that `due` returns.
     fn bound(
         end: Option<Nanos>,
         within: Option<u64>,
@@ -457,19 +422,18 @@ impl Ends {
     }
 }
 
-/// The lowest and the highest rate of a law, and its pieces that are no rate.
+/// The lowest and the highest rate of a law, and its pieces without a rate.
 #[derive(Default)]
 struct Rates {
     least: Option<f64>,
     most: Option<f64>,
-    /// Descriptions of pieces that are no rate.
+    /// Descriptions of pieces without a rate.
     others: Vec<String>,
 }
 
 impl Rates {
-    /// The rates that a law goes through. A line or a step is between its ends, and a sine between
-    /// its extremes, so that no time needs to be sampled; pieces without a rate get their words,
-    /// each kind once where several follow each other.
+    /// The rates of a law. A line or a step is between its ends, and a sine between its extremes.
+    /// Equal pieces without a rate are described once.
     fn of(law: &Sequence) -> Self {
         let mut rates = Self::default();
         for law in &law.0 {
@@ -501,7 +465,7 @@ impl Rates {
         rates
     }
 
-    /// Takes rates into account.
+    /// Widens the range to these rates.
     fn add(&mut self, values: &[f64]) {
         for value in values {
             self.least = Some(self.least.map_or(*value, |least| least.min(*value)));
@@ -528,15 +492,14 @@ fn rate_between(schedule: &Schedule, from: Nanos, to: Nanos) -> f64 {
     let seconds = (to.0 - from.0) as f64 / 1e9;
     let middle = schedule.rate_at(Nanos(from.0 + (to.0 - from.0) / 2));
     let counted = schedule.count_before(to) - schedule.count_before(from);
-    // A rate as such gives one more at most, by where the span begins.
+    // By the place of the span, a constant rate gives at most one more.
     match middle.is_finite() && counted as f64 > middle * seconds + 1.5 {
         true => counted as f64 / seconds,
         false => middle,
     }
 }
 
-/// The times at which users come, with the number at each; `None` where users leave as well, for
-/// then the number of arrivals does not follow.
+/// The times at which users arrive, with the number at each; `None` if users leave, too.
 fn arrivals_of(users: &Users) -> Option<Vec<(Nanos, u32)>> {
     let mut present = 0;
     let come = users.changes().iter().map(|(at, count)| {

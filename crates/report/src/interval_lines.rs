@@ -1,16 +1,7 @@
-//! A line of text for each interval, for logs that a person reads and a program cuts.
+//! The lines of intervals, which are appended to a log: people read them, and programs cut them.
 //!
-//! Columns stay in their places from line to line, so that a figure that is unlike its neighbours
-//! is seen. Every line of figures begins with a time, every other with `#`. No field has a blank in
-//! it, so that `awk` can cut the lines.
-//!
-//! [`Lines`] is made once a run, for it chooses the columns that fit and knows when the header is
-//! due; [`Lines::next_line`] must be given each row once, in order of time. [`sentence`] stands
-//! alone, for a log in which a line comes every few minutes.
-//!
-//! The columns are chosen once and stay, even where the window changes: a log whose columns move
-//! can't be cut. Only figures that grow beyond a column push the rest of their own line to the
-//! right.
+//! Columns are chosen once per run and keep their places. A line of figures begins with a time, any
+//! other line with `#`. Fields contain no blanks, so that `awk` can cut the lines.
 
 use crate::calendar::{rfc3339_millis, rfc3339_seconds};
 use crate::quantity;
@@ -18,21 +9,20 @@ use crate::style::{Style, Unicode};
 use drumfire_measure::{IntervalRow, Model, RunInfo, SpreadTime};
 use drumfire_units::Nanos;
 
-/// The number of lines after which the header stands again.
+/// The number of lines between headers.
 const HEADER_EACH: usize = 20;
-/// The width below which times stand without their dates.
+/// The width below which times have no dates.
 const DATE_FROM: usize = 60;
 /// The length of the date in a time.
 const DATE: usize = "2026-01-31T".len();
-/// The mark of a figure that is not known, or that the samples do not support.
+/// The mark of an unknown figure.
 const NONE: &str = "-";
 
-/// One column of the lines, and the way in which its cells are made. The list of [`COLUMNS`] is the
-/// one place where a column is added.
+/// A column. A new column is a row in [`COLUMNS`].
 struct Column {
     /// The heading, which the legend explains.
     heading: &'static str,
-    /// The width that figures usually have; longer ones take more.
+    /// The usual width of figures; longer figures take more.
     width: usize,
     /// The order in which columns give way: the highest number first; 0 stays.
     dispensable: u8,
@@ -41,7 +31,7 @@ struct Column {
 }
 
 /// Every column, from left to right. The time, the counts, the share of the goal and p99 stay on
-/// any width; the others give way by their use for finding a disturbance.
+/// any width.
 const COLUMNS: [Column; 17] = [
     column("time", 0, 0, |row, lines| lines.time(row)),
     column("run", 6, 7, |row, lines| lines.run_time(row)),
@@ -77,28 +67,24 @@ const fn column(
     }
 }
 
-/// The lines of a run, one after the other.
-///
-/// It owns the choice of columns, which is made once, and the number of lines so far, from which
-/// follow the legend above the first line and the header above every twentieth. It writes nothing:
-/// the caller prints each text as it comes.
+/// The lines of a run. The legend stands above the first line, and a header above every twentieth.
 pub struct Lines {
     /// The columns that fit, from left to right.
     columns: Vec<&'static Column>,
     unicode: Unicode,
-    /// Whether intervals are shorter than a second, so that times have milliseconds.
+    /// Whether intervals are shorter than a second: times have milliseconds then.
     is_fine: bool,
-    /// The width of times, with their dates or without.
+    /// The width of times.
     time_width: usize,
-    /// The model, which chooses the latency that the lines show.
+    /// The model, which chooses the latency of the lines.
     model: Model,
     /// The number of lines of figures so far.
     printed: usize,
 }
 
 impl Lines {
-    /// Lines of a run that fit into the style's width where they can, and leave out the columns that
-    /// are needed least where they must; `None` leaves out none.
+    /// The lines of a run, with the columns that fit into the style's width; all columns without a
+    /// style.
     #[must_use]
     pub fn new(info: &RunInfo, unicode: Unicode, width: Option<&Style>) -> Self {
         let mut columns: Vec<&Column> = COLUMNS.iter().collect();
@@ -127,9 +113,8 @@ impl Lines {
         }
     }
 
-    /// The next line, with the header above it where it is due, and once the legend above that.
-    /// `row` must be the interval behind that of the call before. The text ends with a line feed
-    /// and may be several lines, of which all but the last begin with `#`.
+    /// The line of the interval after the previous call's, with the legend and the header if they
+    /// are due. The text ends with a line feed.
     pub fn next_line(&mut self, row: &IntervalRow) -> String {
         let mut text = match self.printed {
             0 => self.legend(),
@@ -141,7 +126,6 @@ impl Lines {
         self.printed += 1;
         let cells = self.columns.iter().map(|column| (column.cell)(row, self));
         text.push_str(&self.aligned(cells));
-        // The last fields are there only where they say something.
         for remark in [row.change.mark(), warm_up(row)] {
             if !remark.is_empty() {
                 text.push(' ');
@@ -152,7 +136,7 @@ impl Lines {
         text
     }
 
-    /// The meaning of the columns, once above all lines, wrapped to their width.
+    /// The meaning of the columns, wrapped to their width.
     fn legend(&self) -> String {
         let time = match self.model {
             Model::Open => "response time, from when a request was due",
@@ -171,7 +155,7 @@ impl Lines {
         lines.map(|line| format!("# {line}\n")).collect()
     }
 
-    /// The headings, each above the end of its column. A program knows the line by its `#`.
+    /// The headings, each above the end of its column.
     fn header(&self) -> String {
         let headings = self.columns.iter().zip(0..).map(|(column, at)| match at {
             0 => format!("# {:<1$}", column.heading, self.time_width - 2),
@@ -180,9 +164,8 @@ impl Lines {
         self.aligned(headings) + "\n"
     }
 
-    /// The cells in a line, each ending where its column does, or further to the right where it is
-    /// longer: a figure is never cut. The next cells then fill up the excess, so that a long figure
-    /// shifts as few of its neighbours as it can.
+    /// The cells in a line, each ending where its column does. A longer figure is never cut; the
+    /// next cells make up for it.
     fn aligned(&self, cells: impl Iterator<Item = String>) -> String {
         let mut text = String::new();
         let mut end = 0;
@@ -199,7 +182,7 @@ impl Lines {
         text
     }
 
-    /// The time at which the interval began, with its date where there is room.
+    /// The start of the interval, with its date if there is room.
     fn time(&self, row: &IntervalRow) -> String {
         let whole = match self.is_fine {
             true => rfc3339_millis(row.started_at_unix_ns),
@@ -216,7 +199,7 @@ impl Lines {
         seconds(row.end)
     }
 
-    /// The generator's own lateness, which is measured exactly and never a bound.
+    /// The generator's lateness, which is never a lower bound.
     fn lag(&self, row: &IntervalRow) -> String {
         let exact = |time| SpreadTime {
             time,
@@ -245,9 +228,8 @@ impl Lines {
     }
 }
 
-/// One sentence on an interval: counts, the share of the goal, and the latency as far as it is
-/// known. It has the words of the other outputs and not the columns' short names, since it stands
-/// alone between the lines of a log.
+/// A sentence on an interval: counts, the share of the goal, and the latency. It stands alone in a
+/// log.
 #[must_use]
 pub fn sentence(row: &IntervalRow, style: &Style) -> String {
     let count = quantity::count;
@@ -284,13 +266,13 @@ pub fn sentence(row: &IntervalRow, style: &Style) -> String {
     )
 }
 
-/// The width of lines with these columns; the first is that of times.
+/// The width of lines with these columns. The first column is the time.
 fn total(columns: &[&Column], time_width: usize) -> usize {
     let widths = columns.iter().skip(1).map(|column| column.width + 1);
     time_width + widths.sum::<usize>()
 }
 
-/// The index of the column that gives way first; `None` where all stay.
+/// The index of the column that gives way first; `None` if all stay.
 fn first_to_go(columns: &[&Column]) -> Option<usize> {
     let candidates = columns.iter().enumerate();
     let candidates = candidates.filter(|(_, column)| column.dispensable > 0);
@@ -298,12 +280,12 @@ fn first_to_go(columns: &[&Column]) -> Option<usize> {
     found.map(|(at, _)| at)
 }
 
-/// The three counts in one field, for they are read together and in this order.
+/// The three counts in one field.
 fn tallies(row: &IntervalRow) -> String {
     format!("{}/{}/{}", row.good, row.bad, row.failed)
 }
 
-/// A count, or the mark where there is none: a load without a rate has no goal.
+/// A count, or a mark: a load without a rate has no goal.
 fn known(count: Option<u64>) -> String {
     count.map_or_else(|| NONE.to_owned(), |count| count.to_string())
 }
@@ -316,7 +298,7 @@ fn percent(share: Option<f64>) -> String {
     )
 }
 
-/// A span in seconds, with as many digits behind the point as it has.
+/// A span in seconds, with the necessary decimals.
 fn seconds(span: Nanos) -> String {
     let millis = span.0 / 1_000_000;
     match millis % 1_000 {
@@ -334,7 +316,7 @@ fn length(span: Nanos) -> String {
     format!("{}s", seconds(span))
 }
 
-/// The remark on an interval that has requests of the warm-up, which are in none of its figures.
+/// The remark on an interval with requests of the warm-up.
 fn warm_up(row: &IntervalRow) -> &'static str {
     if row.warmup > 0 { "warm-up" } else { "" }
 }

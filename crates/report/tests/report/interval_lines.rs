@@ -4,7 +4,7 @@
 use crate::fixture;
 use drumfire_measure::{Interval, IntervalRow, Model, Outcome, Reading, Rows, RunInfo, Summary};
 use drumfire_plan::Stage;
-use drumfire_report::interval::{Lines, sentence};
+use drumfire_report::interval_lines::{Lines, sentence};
 use drumfire_report::style::{Color, Style, Unicode};
 use drumfire_report::{csv, json, text};
 use drumfire_units::Nanos;

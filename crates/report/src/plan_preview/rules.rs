@@ -1,33 +1,27 @@
 //! Rules that can't hold: their quantiles need more samples than the plan intends to start.
 //!
-//! Such a rule fails at the end of the run however fast the target is. Only what is certain is
-//! reported: a number of arrivals that is not known, or requests of an iteration, of which there
-//! may be many, are taken to be enough. Those of one step are counted as arrivals choose it, by
-//! weights or by chance, since a list's order is a function of the seed.
-//!
-//! [`without_samples`] is called once, before anything is printed. For each rule it finds the times
-//! of which it takes a quantile (`Aim`), adds up the samples that each pool can give to them, and
-//! compares the sum with the number that the quantile needs. A rule with a part that is not known
-//! is not reported.
+//! Such a rule fails at the end of the run however fast the target is. A rule is reported only if
+//! this is certain: an unknown number of arrivals, or of requests in an iteration, is taken to be
+//! enough. The requests of one step are counted by the choices of the seed.
 
 use crate::quantity::{count, counted};
 use drumfire_measure::count_needed;
 use drumfire_plan::{Choice, Metric, Plan, Pool, Program, Scenarios, Step, Times};
 use drumfire_units::Nanos;
 
-/// The arrivals whose choices are looked at one by one; the others are taken to be alike.
+/// The number of arrivals whose choices are computed. The others are taken to be alike.
 const CHOICES_SEEN: u64 = 200_000;
 
-/// The arrivals of a pool, as far as they are known before the run.
+/// The arrivals of a pool that are known before the run.
 pub(super) struct Starts {
     /// The number of requests or iterations that start.
     pub(super) count: Option<u64>,
-    /// The time within which they do.
+    /// The time within which they start.
     pub(super) within: Option<Nanos>,
 }
 
 impl Starts {
-    /// The number of them that a window holds on average; all of them where the rule has no window.
+    /// The mean number of arrivals in a window; all arrivals for a rule without a window.
     fn in_window(&self, window: Option<Nanos>) -> Option<u64> {
         let Some(window) = window else {
             return self.count;
@@ -76,8 +70,7 @@ pub(super) fn without_samples(plan: &Plan, starts: &[Starts]) -> Vec<String> {
     sentences.collect()
 }
 
-/// The times of which a rule takes a quantile: those of a pool and a step, or of all, and whether
-/// they are of iterations.
+/// The times whose quantile a rule tests.
 struct Aim<'a> {
     /// The pool's name; `None` means every pool.
     pool: Option<&'a str>,
@@ -89,8 +82,7 @@ struct Aim<'a> {
 }
 
 impl<'a> Aim<'a> {
-    /// The aim of a metric; `None` where it is no quantile of requests or iterations, as that of
-    /// connections.
+    /// The aim of a metric; `None` if the metric is not a quantile of requests or iterations.
     fn of(metric: &'a Metric) -> Option<Self> {
         match metric {
             Metric::Quantile(quantile) => Some(Self {
@@ -117,7 +109,7 @@ impl<'a> Aim<'a> {
         }
     }
 
-    /// Whether the times of a pool are among them.
+    /// Whether the rule tests the times of a pool.
     fn means(&self, pool: &Pool) -> bool {
         let has_some = !self.is_of_iterations || pool.program.has_steps();
         let mut steps = pool.requests.iter().map(|request| &*request.step);
@@ -125,8 +117,8 @@ impl<'a> Aim<'a> {
         has_some && has_step && self.pool.is_none_or(|name| name == pool.name)
     }
 
-    /// The number of samples that a pool gives at most, where that is known: the number of requests
-    /// that an iteration sends is not.
+    /// The maximum number of samples of a pool; `None` if it is unknown, as the number of requests in
+    /// an iteration.
     fn samples(&self, pool: &Pool, starts: Option<u64>, seed: u64) -> Option<u64> {
         if let (Some(step), false) = (self.step, self.is_of_iterations) {
             return of_step(pool, step, starts?, seed);
@@ -136,7 +128,7 @@ impl<'a> Aim<'a> {
     }
 }
 
-/// The requests of one step that this many arrivals send at most; `None` where a loop repeats
+/// The maximum number of requests of one step that this many arrivals send; `None` if a loop repeats
 /// steps.
 fn of_step(pool: &Pool, step: &str, starts: u64, seed: u64) -> Option<u64> {
     let is_of_step = |request: &u32| {
@@ -158,8 +150,8 @@ fn of_step(pool: &Pool, step: &str, starts: u64, seed: u64) -> Option<u64> {
     u64::try_from(all).ok()
 }
 
-/// The requests with a property that an iteration of each scenario sends at most, or `None` where a
-/// loop repeats steps.
+/// For each scenario, the maximum number of matching requests in an iteration; `None` if a loop
+/// repeats steps.
 fn of_scenarios(scenarios: &Scenarios, is_meant: impl Fn(&u32) -> bool) -> Option<Vec<u64>> {
     let starts = scenarios.starts().iter();
     let each = starts.map(|start| {

@@ -1,8 +1,5 @@
-//! The drawing of values over time as columns of text, with an axis on the left and times below.
-//!
-//! A value is a column's height in rows and parts of rows; each row of the page is made by itself,
-//! from the top, since a terminal is written so. The caller has chosen the columns: each stands for
-//! an equal part of the time.
+//! The drawing of values over time as columns of text, with an axis at the left and times below. Each
+//! column is an equal part of the time.
 
 use crate::bar::spark;
 use crate::line::{Ink, Line};
@@ -14,13 +11,13 @@ use drumfire_units::Nanos;
 const ROWS: usize = 5;
 /// The width of the axis' numbers, in columns.
 pub(super) const AXIS: usize = 9;
-/// The least height of a column whose value is above zero, as a share of a row.
+/// The minimum height of a column whose value is above zero, as a share of a row.
 const LEAST: f64 = 0.125;
 
-/// Values over time as columns of a drawing. A value that is not finite, as the rate of arrivals at
-/// once, fills its column.
+/// Values over time as columns of a drawing. An infinite value, such as the rate of arrivals at once,
+/// fills its column.
 pub(super) struct Chart {
-    /// The value of a full column, at least.
+    /// The minimum value of a full column.
     pub(super) top: f64,
     /// The text of a value on the axis.
     pub(super) unit: fn(f64) -> String,
@@ -29,11 +26,8 @@ pub(super) struct Chart {
 }
 
 impl Chart {
-    /// The drawing: rows from the top, the axis, and the times below it.
-    ///
-    /// The scale is that of the law's own maximum, or of a value above it (arrivals at once exceed
-    /// any rate), and begins at 0 always: a load that changes by a tenth looks like that. The label
-    /// of the top row names the scale; the times are the beginning, the middle and the end.
+    /// The drawing: rows from the top, the axis, and the times of the beginning, the middle and the
+    /// end. The scale is from 0 to the maximum of the law or of the values.
     pub(super) fn lines(&self, values: &[f64], style: &Style) -> Vec<Line> {
         let finite = values.iter().copied().filter(|value| value.is_finite());
         let top = finite.fold(self.top, f64::max);
@@ -72,9 +66,7 @@ impl Chart {
     }
 }
 
-/// One row of a chart, counted from below: the part of each column that lies in it, from 0 to 1. A
-/// row below a column's height is full there, a row above it empty, and one row has the rest, in
-/// the steps of the blocks that a terminal has.
+/// One row of a chart, counted from below: the part of each column that lies in it, as a block.
 fn layer(values: &[f64], top: f64, row: usize, style: &Style) -> String {
     let filled = values.iter().map(|value| {
         let height = if value.is_finite() {
@@ -82,7 +74,7 @@ fn layer(values: &[f64], top: f64, row: usize, style: &Style) -> String {
         } else {
             ROWS as f64
         };
-        // Something is seen of whatever there is.
+        // Every value above zero is visible.
         let least = if *value > 0.0 && row == 0 { LEAST } else { 0.0 };
         (height - row as f64).clamp(least, 1.0)
     });

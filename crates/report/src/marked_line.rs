@@ -1,13 +1,8 @@
-//! The line of a file in which something is wrong, with a mark under it.
+//! The line of a plan file with a mistake, and a mark below the place.
 //!
-//! A plan may hold secrets, and a mistake may stand in one. So a character that may belong to a
-//! secret is starred: a mark under stars is better than a password in a log of CI. What may be a
-//! secret is decided by the same rules as everywhere ([`secret`]), which work on whole settings;
-//! here they see one line out of its context, which [`own_setting`] and [`with_signs_of_paths`]
-//! mend where plans would otherwise be starred without need.
-//!
-//! A file may be one line of a megabyte. Lines beyond [`LINE_MAX`] are not shown, and of the others
-//! a window around the mark.
+//! Characters that may belong to a secret are replaced by stars, since the line may end up in a log
+//! of CI. The rules of [`secret`] are for whole settings; [`own_setting`] and
+//! [`with_signs_of_paths`] keep them from starring lines of plans without need.
 
 use crate::line::{Ink, Line};
 use crate::style::Style;
@@ -15,14 +10,13 @@ use crate::untrusted::is_dangerous;
 use drumfire_plan::{nearest, secret};
 use unicode_width::UnicodeWidthChar as _;
 
-/// The longest line that is shown, in bytes: looking for secrets takes time in proportion to its
-/// length.
+/// The maximum length of a line, in bytes. The time of the search for secrets grows with the length.
 const LINE_MAX: usize = 1 << 16;
-/// The least width of a line's number, in columns.
+/// The minimum width of a line's number, in columns.
 const NUMBER: usize = 4;
-/// Settings of a plan that choose among words, and sound like secrets.
+/// Settings of a plan whose names look like secrets. Their values are words.
 const OWN_SETTINGS: [&str; 2] = ["session", "cookies"];
-/// The words, and those that are written in their place.
+/// The values of these settings, and common mistakes for them.
 const OWN_VALUES: [&str; 10] = [
     "shared",
     "user",
@@ -35,8 +29,8 @@ const OWN_VALUES: [&str; 10] = [
     "on",
     "off",
 ];
-/// Stands for an `@` that is no part of a URL, while secrets are looked for: a character of the
-/// private use area, which no plan has.
+/// Replaces an `@` outside of a URL during the search for secrets: a character of the private use
+/// area.
 const PATH_SIGN: char = '\u{e000}';
 /// The number of spaces as which a tab is shown.
 const TAB: usize = 2;
@@ -48,20 +42,16 @@ pub struct Spot<'a> {
     pub source: &'a str,
     /// The line, from 1.
     pub line: u64,
-    /// The column in characters, from 1; 0 where the whole line is meant.
+    /// The column in characters, from 1; 0 means the whole line.
     pub column: u64,
-    /// The value that begins there and how many of its characters stand before the mistake, if
-    /// that is known.
+    /// The value that begins there, and the number of its characters before the mistake, if known.
     pub within: Option<(&'a str, usize)>,
 }
 
-/// The line with its number, and a mark under the place. Empty where there is no such line, or a
-/// very long one.
-///
-/// Characters that may belong to a secret are starred, and control characters are replaced, so that
-/// the excerpt may be printed as it is.
+/// The line with its number, and a mark below the place. A long line is cut around the mark. The text
+/// is safe to print; it is empty if the line does not exist or is longer than 64 KiB.
 #[must_use]
-pub fn excerpt(spot: &Spot<'_>, style: &Style) -> String {
+pub fn marked_line(spot: &Spot<'_>, style: &Style) -> String {
     let index = usize::try_from(spot.line).unwrap_or(usize::MAX);
     let Some(line) = index
         .checked_sub(1)
@@ -72,7 +62,7 @@ pub fn excerpt(spot: &Spot<'_>, style: &Style) -> String {
     };
     let number = spot.line.to_string();
     let gutter = number.len().max(NUMBER);
-    // Stars stand one for one, so that the column of a mark is that of the file.
+    // One star per character, so that columns stay.
     let cut = without_secrets(line);
     let at = mark(line, spot).map(|at| at.min(cut.chars().count().saturating_sub(1)));
     let room = style.width().saturating_sub(gutter + 3).max(10);
@@ -91,10 +81,8 @@ pub fn excerpt(spot: &Spot<'_>, style: &Style) -> String {
     out
 }
 
-/// The line with a star for each character that may belong to a secret. Settings of a plan whose
-/// names only sound like secrets are left as they are.
-///
-/// The rest of a line behind a secret may be more of it, and is starred as one.
+/// The line with a star for each character that may belong to a secret, which may continue to the end
+/// of the line.
 fn without_secrets(line: &str) -> String {
     let mut shown = String::new();
     let line = with_signs_of_paths(line);
@@ -112,7 +100,6 @@ fn without_secrets(line: &str) -> String {
     if shown.chars().count() < line.chars().count() {
         let tail: String = line.chars().skip(shown.chars().count()).collect();
         let starred = match shown.contains('*') && shown != line {
-            // What follows a secret may be more of it.
             true => secret::starred(&format!("secret {tail}"))
                 .chars()
                 .skip(7)
@@ -124,8 +111,8 @@ fn without_secrets(line: &str) -> String {
     shown.replace(PATH_SIGN, "@")
 }
 
-/// The line with [`PATH_SIGN`] for each `@` that begins a word, as in `$[?@.id]` and `//a/@href`:
-/// it would be taken for the end of a user's name and password in a URL.
+/// The line with [`PATH_SIGN`] for each `@` that begins a word, as in `$[?@.id]` and `//a/@href`.
+/// Otherwise it would look like the end of a password in a URL.
 fn with_signs_of_paths(line: &str) -> String {
     let mut before = ' ';
     let signs = line.chars().map(|c| {
@@ -136,8 +123,8 @@ fn with_signs_of_paths(line: &str) -> String {
     signs.collect()
 }
 
-/// The first setting of a plan whose name sounds like a secret's and whose value is one of its own
-/// words, as `session: user`; with the text before it.
+/// The first setting whose name looks like a secret and whose value is one of [`OWN_VALUES`], as in
+/// `session: user`; with the text before it.
 fn own_setting(line: &str) -> Option<(&str, &str)> {
     let found = OWN_SETTINGS.iter().filter_map(|name| {
         let at = line.find(name)?;
@@ -154,15 +141,14 @@ fn own_setting(line: &str) -> Option<(&str, &str)> {
     found.min_by_key(|(before, _)| before.len())
 }
 
-/// The number of characters before the mistake in the line; `None` where the whole line is meant.
+/// The number of characters before the mistake in the line; `None` for the whole line.
 fn mark(line: &str, spot: &Spot<'_>) -> Option<usize> {
     let column = usize::try_from(spot.column).ok()?.checked_sub(1)?;
     let rest: String = line.chars().skip(column).collect();
     let Some((text, at)) = spot.within else {
         return Some(column);
     };
-    // A value that is written in another way than it reads, as a block or with escapes, is marked
-    // where it begins.
+    // A value with escapes, or in a block, is marked at its beginning.
     let unquoted = rest.strip_prefix(['"', '\'']);
     match unquoted {
         Some(unquoted) if unquoted.starts_with(text) => Some(column + 1 + at),
@@ -171,8 +157,8 @@ fn mark(line: &str, spot: &Spot<'_>) -> Option<usize> {
     }
 }
 
-/// The part of the line that there is room for, around the character with this number, and the
-/// number of columns before that character.
+/// The part of the line that fits, around the character with this number, and the number of columns
+/// before that character.
 fn window(line: &str, at: usize, room: usize, style: &Style) -> (String, usize) {
     let cells: Vec<String> = line.chars().map(cell).collect();
     let width = |cells: &[String]| -> usize { cells.iter().map(|cell| columns(cell)).sum() };
@@ -180,7 +166,6 @@ fn window(line: &str, at: usize, room: usize, style: &Style) -> (String, usize) 
     let at = at.min(cells.len());
     let (mut from, mut before) = (0, width(&cells[..at]));
     let is_long = width(&cells) > room;
-    // The columns are counted once: the line may be a whole file of JSON.
     while is_long && from < at && before > room / 2 {
         before -= columns(&cells[from]);
         from += 1;
@@ -216,7 +201,7 @@ fn columns(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Spot, excerpt};
+    use super::{Spot, marked_line};
     use crate::style::{Color, Style, Unicode};
 
     /// The excerpt of the second of three lines.
@@ -227,7 +212,7 @@ mod tests {
             column,
             within,
         };
-        excerpt(&spot, &Style::new(width, Color::Off, Unicode::Off))
+        marked_line(&spot, &Style::new(width, Color::Off, Unicode::Off))
     }
 
     /// A whole file may be one line.

@@ -1,7 +1,5 @@
-//! The placement of a plan on this machine.
-//!
-//! Its bounds may be lower than the plan's, as by a limit of open files; a sentence then says by
-//! what, so that a result is not compared with one of a larger machine.
+//! The placement of a plan on this machine. A sentence explains each bound that is lower than the
+//! plan's, such as a limit of open files.
 
 use crate::line::{Ink, Line, flow, wrap};
 use crate::page::Page;
@@ -9,8 +7,8 @@ use crate::quantity::counted;
 use crate::untrusted::Untrusted;
 use drumfire_placement::{Placement, Unfit};
 
-/// Prints the placement and the bounds that are lower here, or the reasons for which the plan can't
-/// be run here.
+/// Prints the placement and the bounds that are lower here, or the reasons why the plan can't be run
+/// here.
 pub(super) fn print(placed: &Result<Placement, Vec<Unfit>>, page: &mut Page<'_>) {
     let style = page.style;
     let room = page.block_room();
