@@ -45,7 +45,8 @@ fn runs_of_a_plan() -> Result<(), String> {
     let none = run(&folder, "runs --trend");
     assert_eq!(none.code, Some(0), "{}", none.stderr);
     assert!(
-        none.stdout.starts_with("Changes      too few runs to show any"),
+        none.stdout
+            .starts_with("Changes      too few runs to show any"),
         "{}",
         none.stdout
     );

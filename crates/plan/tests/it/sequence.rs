@@ -57,75 +57,77 @@ fn laws_hold_what_was_written() {
 }
 
 /// Each text with the byte position and the text of its error.
+const REFUSED: &[(&str, usize, &str)] = &[
+    ("", 0, "write a rate such as 500/s"),
+    ("   ", 0, "the load is empty"),
+    (
+        "const(5,1s) lines(5,200,60s)",
+        12,
+        "`lines` is not a law; did you mean `line`? The laws are const, line",
+    ),
+    (
+        "surge(5)",
+        0,
+        "the laws are const, line, once, sine, stairs, step, trace, unlimited",
+    ),
+    ("fast", 0, "neither a rate nor a law"),
+    ("line", 0, "write line(FROM, TO, DURATION)"),
+    (
+        "line(5,200)",
+        0,
+        "`line` has 2 arguments here; write line(FROM, TO, DURATION)",
+    ),
+    ("once()", 0, "has 0 arguments"),
+    ("line(1 10 1m)", 0, "`line` has 1 argument here"),
+    ("poisson(10)", 0, "write const(10/s,5m)"),
+    ("line(5,x,60s)", 7, "`x` is not a rate"),
+    ("line(5, 200, 60)", 13, "`60` is not a duration"),
+    ("const(5,0s)", 8, "a duration can't be 0"),
+    ("const(5,1500000h)", 8, "longer than 146 years"),
+    ("const(5,,1s)", 8, "an argument is missing"),
+    ("const(5,)", 8, "an argument is missing"),
+    ("const(5", 7, "a closing parenthesis is missing"),
+    (
+        "const(5 line(1,2,3s)",
+        12,
+        "a closing parenthesis is missing",
+    ),
+    ("once(1.5)", 5, "`1.5` is not a count"),
+    ("once(-1)", 5, "is not a count"),
+    ("step(1,2,0,1s)", 9, "a step of 0"),
+    ("sine(10,11,1s)", 8, "write at most 10/s"),
+    ("sine(10,5,0s)", 10, "a duration can't be 0"),
+    ("stairs()", 0, "write stairs(RATE, DURATION"),
+    ("stairs(5,1s,x)", 12, "`x` is not a rate"),
+    ("stairs(5,0s)", 9, "a duration can't be 0"),
+    ("stairs(1/7919ms,1s,1/7907h,1s)", 19, "per second"),
+    ("stairs(5) 3", 10, "nothing can follow"),
+    (
+        "500 const(5,1s)",
+        4,
+        "nothing can follow a law without an end",
+    ),
+    ("unlimited 5", 10, "nothing can follow"),
+    (
+        "const(5,1s))",
+        11,
+        "unexpected `)`; separate laws with spaces",
+    ),
+    (
+        "const(5,1s),const(6,1s)",
+        11,
+        "unexpected `,`; separate laws",
+    ),
+    ("(const(5,1s))", 0, "unexpected `(`; separate laws"),
+    ("99999999999999999999/s", 0, "can't be counted"),
+    ("line(0.0000000001,5,1s)", 5, "can't be counted"),
+    ("trace(times.txt)", 6, "can't be read here"),
+    ("é", 0, "neither a rate"),
+];
+
 #[test]
 fn refused_laws_say_what_is_right() {
-    for (text, at, words) in [
-        ("", 0, "write a rate such as 500/s"),
-        ("   ", 0, "the load is empty"),
-        (
-            "const(5,1s) lines(5,200,60s)",
-            12,
-            "`lines` is not a law; did you mean `line`? The laws are const, line",
-        ),
-        (
-            "surge(5)",
-            0,
-            "the laws are const, line, once, sine, stairs, step, trace, unlimited",
-        ),
-        ("fast", 0, "neither a rate nor a law"),
-        ("line", 0, "write line(FROM, TO, DURATION)"),
-        (
-            "line(5,200)",
-            0,
-            "`line` has 2 arguments here; write line(FROM, TO, DURATION)",
-        ),
-        ("once()", 0, "has 0 arguments"),
-        ("line(1 10 1m)", 0, "`line` has 1 argument here"),
-        ("poisson(10)", 0, "write const(10/s,5m)"),
-        ("line(5,x,60s)", 7, "`x` is not a rate"),
-        ("line(5, 200, 60)", 13, "`60` is not a duration"),
-        ("const(5,0s)", 8, "a duration can't be 0"),
-        ("const(5,1500000h)", 8, "longer than 146 years"),
-        ("const(5,,1s)", 8, "an argument is missing"),
-        ("const(5,)", 8, "an argument is missing"),
-        ("const(5", 7, "a closing parenthesis is missing"),
-        (
-            "const(5 line(1,2,3s)",
-            12,
-            "a closing parenthesis is missing",
-        ),
-        ("once(1.5)", 5, "`1.5` is not a count"),
-        ("once(-1)", 5, "is not a count"),
-        ("step(1,2,0,1s)", 9, "a step of 0"),
-        ("sine(10,11,1s)", 8, "write at most 10/s"),
-        ("sine(10,5,0s)", 10, "a duration can't be 0"),
-        ("stairs()", 0, "write stairs(RATE, DURATION"),
-        ("stairs(5,1s,x)", 12, "`x` is not a rate"),
-        ("stairs(5,0s)", 9, "a duration can't be 0"),
-        ("stairs(1/7919ms,1s,1/7907h,1s)", 19, "per second"),
-        ("stairs(5) 3", 10, "nothing can follow"),
-        (
-            "500 const(5,1s)",
-            4,
-            "nothing can follow a law without an end",
-        ),
-        ("unlimited 5", 10, "nothing can follow"),
-        (
-            "const(5,1s))",
-            11,
-            "unexpected `)`; separate laws with spaces",
-        ),
-        (
-            "const(5,1s),const(6,1s)",
-            11,
-            "unexpected `,`; separate laws",
-        ),
-        ("(const(5,1s))", 0, "unexpected `(`; separate laws"),
-        ("99999999999999999999/s", 0, "can't be counted"),
-        ("line(0.0000000001,5,1s)", 5, "can't be counted"),
-        ("trace(times.txt)", 6, "can't be read here"),
-        ("é", 0, "neither a rate"),
-    ] {
+    for &(text, at, words) in REFUSED {
         let error = text.parse::<Sequence>().expect_err(text);
         assert_eq!(error.at, at, "{text}: {error}");
         assert!(error.message.contains(words), "{text}: {error}");

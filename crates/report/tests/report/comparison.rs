@@ -337,16 +337,14 @@ fn runs_that_came_one_side_after_the_other_are_cautioned() {
     assert!(!text.contains("came before"), "{text}");
 }
 
+/// Why a pair of runs is refused.
+fn refused(base: &Summary, candidate: &Summary, terms: Terms) -> String {
+    let (base, candidate) = (std::slice::from_ref(base), std::slice::from_ref(candidate));
+    compare(base, candidate, terms).unwrap_err()
+}
+
 #[test]
 fn what_can_t_be_compared_is_refused_by_name() {
-    let refused = |base: &Summary, candidate: &Summary, terms| {
-        compare(
-            std::slice::from_ref(base),
-            std::slice::from_ref(candidate),
-            terms,
-        )
-        .unwrap_err()
-    };
     let base = run(0, 1.0, 200);
     let with = |change: &dyn Fn(&mut drumfire_measure::RunInfo)| {
         let mut other = run(60, 1.0, 200);
@@ -384,6 +382,11 @@ fn what_can_t_be_compared_is_refused_by_name() {
         refused(&base, &other_clock, TERMS)
             .ends_with("one is timed by the program's clock, the other on the wire")
     );
+}
+
+#[test]
+fn runs_without_their_whole_load_are_refused_by_name() {
+    let base = run(0, 1.0, 200);
     let mut by_rule = run(60, 1.0, 200);
     by_rule.load_end.reason = Some(StopReason::Threshold);
     assert_eq!(

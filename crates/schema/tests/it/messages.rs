@@ -119,6 +119,11 @@ fn what_is_no_message_is_told_with_the_nearest_name() {
         let found = method.encode_input(json).unwrap_err().to_string();
         assert!(found.starts_with(error), "{json}: {found}");
     }
+}
+
+#[test]
+fn a_wrong_value_has_the_form_of_its_field() {
+    let method = zoo("Show");
     for (json, form) in [
         (r#"{"i32": "x"}"#, "; write a whole number"),
         (
