@@ -20,7 +20,7 @@ pub(crate) enum Kind {
     Numbers,
     /// Sentences in the last column. A sentence that does not fit beside the row stands below it.
     Prose,
-    /// Bars of at most so many letters, which take the width that the other columns leave.
+    /// Bars, which take the width that the other columns leave. The number is the maximum width.
     Bars(usize),
     /// Sparks. Markdown has neither bars nor sparks, and a page has pictures instead of bars.
     Sparks,
@@ -66,7 +66,7 @@ impl Column {
         Self::new(heading, Kind::Prose, 0)
     }
 
-    /// A column of bars of at most so many letters.
+    /// A column of bars. `most` is the maximum width, in letters.
     pub(crate) const fn bars(most: usize) -> Self {
         Self::new("", Kind::Bars(most), 0)
     }

@@ -18,8 +18,9 @@ pub fn search<'a>(runs: impl IntoIterator<Item = Listed<'a>>) -> History<Listed<
     History::search(runs, |run| run.run.ok())
 }
 
-/// The columns of a line of blocks on a page of text: what is beside the line, and the maximum.
+/// The columns beside a line of blocks.
 const AROUND: usize = 45;
+/// The maximum number of columns of a line of blocks.
 const BLOCKS_MAX: usize = 100;
 
 /// The changes in sentences, and the runs in a sentence.

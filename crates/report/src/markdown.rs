@@ -1,7 +1,7 @@
 //! Sections as Markdown (CommonMark with the tables of GitHub): for comments, wikis and the summary
 //! of a pipeline's step.
 //!
-//! Every letter of a foreign text that Markdown gives a meaning is behind a backslash, and control
+//! Letters of a foreign text that have a meaning in Markdown get a backslash, and control
 //! characters are spelled out. Marks are characters, since a comment has no colours.
 
 use crate::answers::{Grade, answers};
@@ -13,7 +13,7 @@ use crate::style::Unicode;
 use crate::untrusted::foreign;
 use drumfire_measure::Summary;
 
-/// The letters that Markdown gives a meaning within a line.
+/// The letters that have a meaning within a line.
 const MEANT: &str = r"\`*_{}[]<>#|~&";
 
 /// The summary of a finished run. Remedies name settings as the run's caller knows them.

@@ -50,11 +50,11 @@ pub(crate) struct Section {
 pub(crate) enum Body {
     /// A table with headings.
     Table(Grid),
-    /// A short table behind a label. A terminal prints no headings.
+    /// A short table with a label. A terminal prints no headings.
     List(&'static str, Grid),
-    /// Facts behind a label.
+    /// Facts with a label.
     Facts(Facts),
-    /// A text of several lines behind its name. Both are escaped.
+    /// A text of several lines with its name. Both are escaped.
     Text(String, Vec<String>),
 }
 
@@ -69,7 +69,7 @@ impl Body {
     }
 }
 
-/// Facts behind a label, which may be empty.
+/// Facts with a label, which may be empty.
 pub(crate) struct Facts {
     pub(crate) label: &'static str,
     pub(crate) items: Vec<Cell>,
@@ -81,9 +81,9 @@ pub(crate) struct Facts {
 pub(crate) enum Form {
     /// Short items, as many on a line as it has room for.
     Items,
-    /// Sentences, each on lines of its own.
+    /// Sentences, each on new lines.
     Lines,
-    /// Sentences behind bullets. The ink of an item is the ink of its bullet.
+    /// Sentences after bullets. The ink of an item is the ink of its bullet.
     Bullets,
 }
 
@@ -100,7 +100,7 @@ impl Facts {
         Self { label, items, form }
     }
 
-    /// Sentences behind bullets of these inks.
+    /// Sentences after bullets of these inks.
     pub(crate) fn bullets(label: &'static str, items: Vec<(Ink, Cell)>) -> Self {
         let items = items.into_iter().map(|(ink, item)| item.inked(ink));
         Self {

@@ -128,7 +128,7 @@ impl<'a> Layout<'a> {
         found.map(|(place, _)| self.shown.remove(place)).is_some()
     }
 
-    /// The lines of a row. Prose stands beside the other cells if it fits, else below them.
+    /// The lines of a row. Prose is beside the other cells if it fits, otherwise below them.
     fn row(&self, row: Option<&Row>, mut cells: Vec<Line>, style: &Style) -> Vec<Line> {
         let mut line = Line::new();
         let mut more = Vec::new();
@@ -272,8 +272,8 @@ mod tests {
         assert!(shown(&table(), 3).starts_with("name\n"));
     }
 
-    /// A sentence stands beside its row if it fits, and else below it, with the rows that belong to
-    /// it.
+    /// A sentence is beside its row if it fits, and otherwise below it, before the rows that belong to
+    /// the row.
     #[test]
     fn prose_is_never_cut() {
         let columns = vec![

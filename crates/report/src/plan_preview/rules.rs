@@ -43,7 +43,7 @@ pub(super) fn without_samples(plan: &Plan, starts: &[Starts]) -> Vec<String> {
                 let starts = starts.in_window(rule.window);
                 let seed = plan.seed_of(number);
                 samples = samples.saturating_add(aim.samples(pool, starts, seed)?);
-                // A step without a pool is that of the first pool that has it.
+                // A step without a pool means the first pool that has the step.
                 if aim.step.is_some() {
                     break;
                 }

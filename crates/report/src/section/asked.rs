@@ -70,7 +70,7 @@ impl<'a> AskedWords<'a> {
     }
 
     /// The rate or the law of an open model. A rate of iterations is marked as one, so that nobody
-    /// compares it with the requests below.
+    /// compares it with requests.
     fn rate(&self) -> Option<String> {
         let load = self.asked.map(|asked| &asked.load);
         match (self.pool.model, self.pool.intended_rate, load) {

@@ -162,7 +162,7 @@ fn spread(connections: &Connections) -> Option<Cell> {
 }
 
 /// A row for each address that connections were opened to, and one for all others. A single address
-/// has no table: its numbers are those of the run.
+/// has no table: its numbers are in the section on transport.
 pub(super) fn addresses(summary: &Summary, _: &Extent) -> Option<Section> {
     let grid = address_grid(summary);
     let body = (grid.rows.len() > 1).then_some(Body::Table(grid));

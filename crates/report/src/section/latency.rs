@@ -29,7 +29,7 @@ pub(super) fn section(summary: &Summary, _: &Extent) -> Option<Section> {
         return Section::new("times", "Latency", "", vec![nothing]);
     }
     let supports = |q: f64| rows.iter().any(|(_, times)| times.quantile(q).is_some());
-    // A column of dashes says nothing, except that p99 must be seen to be missing.
+    // A column of dashes is left out, except for p99, whose absence matters.
     let quantiles = QUANTILES.into_iter();
     let quantiles: Vec<_> = quantiles
         .filter(|(_, q, _)| *q < 0.999 || supports(*q))

@@ -108,7 +108,7 @@ struct Loads {
 /// are those of the plan, except for connections that are opened as needed.
 fn loads(pool: &PoolInfo, figures: &Figures, asked: &AskedWords<'_>) -> Loads {
     let model = asked.load();
-    // One number stands for both if each connection carries one user, unless users come and go.
+    // The users are left out if each connection carries one of them all the time.
     let is_both = |users: u32| users == pool.connections && pool.growth == Growth::Ahead;
     let users = pool.users;
     let users = users.filter(|users| asked.users_change() || !is_both(*users));

@@ -22,7 +22,7 @@ pub(super) fn section(summary: &Summary, _: &Extent) -> Option<Section> {
     Section::new("requests", "Requests", explanation, bodies.into())
 }
 
-/// A number of things, dim if there are none.
+/// A number of things; 0 is dim.
 fn tally(n: u64, what: &str, ink: Ink) -> Cell {
     let ink = if n == 0 { Ink::Dim } else { ink };
     Cell::new(format!("{} {what}", count(n))).inked(ink)
@@ -33,7 +33,7 @@ fn some(n: u64, what: &str, ink: Ink) -> Option<Cell> {
     (n > 0).then(|| tally(n, what, ink))
 }
 
-/// Failures, with their share of what was sent.
+/// Failures, with their share of the sent requests.
 fn failed(counts: &Counts) -> Cell {
     let failed = match counts.failed {
         0 => "failed".to_owned(),

@@ -1,7 +1,7 @@
 //! The three answers with their reasons, and the thresholds.
 //!
-//! The answers come first, since every number below depends on them. Their words and reasons are
-//! those of `measure`, so that a report, a document and an exit code can't disagree.
+//! The answers come first, since every number below depends on them. `measure` has made their
+//! reasons, so that a report, a document and an exit code can't disagree.
 
 use super::{Body, Cell, Column, Extent, Facts, Grid, Row, Section};
 use crate::answers::{Grade, answers, rule};

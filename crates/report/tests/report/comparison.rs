@@ -1,4 +1,4 @@
-//! Comparisons of runs that are alike but for what is injected.
+//! Comparisons of runs that differ only in an injected shift.
 
 use crate::fixture::{Dice, ended, health, info, sample};
 use drumfire_compare::{

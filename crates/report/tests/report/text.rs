@@ -110,7 +110,7 @@ fn part(page: &str, label: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// What was asked for stands beside the target and in the load: it decides what the figures mean.
+/// The facts of the plan are beside the target and in the load.
 #[test]
 fn the_load_says_what_was_asked() {
     let mut run = fixture::open();
@@ -181,7 +181,7 @@ fn steps_are_told_apart() {
     }
 }
 
-/// What was measured may be a sentence: then it goes on below, and the other rules stay as they are.
+/// A measured value may be a sentence. A long one is below its rule, and the other rules stay in place.
 #[test]
 fn a_long_answer_to_a_threshold_is_broken() {
     let mut run = fixture::open();
@@ -255,7 +255,7 @@ fn the_answer_stands_in_the_last_lines() {
     }
 }
 
-/// Redirects that nothing followed are counted as ok: the report says so.
+/// Redirects that were not followed count as ok, with a remark.
 #[test]
 fn redirects_that_were_not_followed_are_named() {
     let mut run = fixture::closed();
@@ -542,7 +542,7 @@ fn requests_without_data_were_not_sent() {
         text.contains("2 of them not sent for lack of data"),
         "{text}"
     );
-    // What was begun is not called sent, in no form.
+    // Begun requests are never called sent.
     let begun = format!("{} begun", run.total.counts.sent);
     assert!(text.contains(&begun), "{text}");
     assert!(!text.contains("100 % of"), "{text}");
@@ -550,7 +550,7 @@ fn requests_without_data_were_not_sent() {
     assert!(line.contains(&begun), "{line}");
 }
 
-/// A timeout of 0 is none.
+/// A timeout of 0 means no timeout.
 #[test]
 fn no_timeout_is_no_length() {
     let mut run = fixture::closed();
