@@ -41,7 +41,7 @@ demo: toolchain
 # man pages, and completions for shells.
 install: export DRUMFIRE_VERSION = $(shell tools/version.sh)
 install: toolchain
-	cargo install --locked --profile local --path crates/cli
+	cargo install --locked --profile local --path crates/app/cli
 	tools/split-debug-info.sh $(BIN_DIR)/drumfire
 	for name in $(DIALECTS); do ln -sf drumfire $(BIN_DIR)/$$name; done
 	mkdir -p $(SHARE_DIR)/man/man1 $(SHARE_DIR)/bash-completion/completions \

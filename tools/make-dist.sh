@@ -290,11 +290,11 @@ sums() {
   need cargo-cyclonedx
   mkdir -p "$dist"
   # It writes a file beside the Cargo.toml of each member of the workspace.
-  trap 'find bench conformance crates xtask -maxdepth 2 -name drumfire-bill.json -delete' EXIT
-  cargo cyclonedx --manifest-path crates/cli/Cargo.toml --format json --target x86_64-unknown-linux-gnu \
+  trap 'find bench conformance crates xtask -maxdepth 3 -name drumfire-bill.json -delete' EXIT
+  cargo cyclonedx --manifest-path crates/app/cli/Cargo.toml --format json --target x86_64-unknown-linux-gnu \
     --override-filename drumfire-bill --quiet >&2
   # The folder of the sources would differ from build to build.
-  sed "s|$PWD|/drumfire|g" crates/cli/drumfire-bill.json >"$dist/drumfire-$version.cdx.json"
+  sed "s|$PWD|/drumfire|g" crates/app/cli/drumfire-bill.json >"$dist/drumfire-$version.cdx.json"
   (cd "$dist" && find . -maxdepth 1 -type f ! -name SHA256SUMS -printf '%f\n' | sort | xargs sha256sum >SHA256SUMS)
 }
 

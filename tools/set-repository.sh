@@ -14,4 +14,4 @@ case "${1:-}" in
     ;;
 esac
 sed -i "s|^license = \"Apache-2.0 OR MIT\"\$|&\nrepository = \"$1\"|" Cargo.toml
-sed -i 's|^license.workspace = true$|&\nrepository.workspace = true|' crates/*/Cargo.toml
+sed -i 's|^license.workspace = true$|&\nrepository.workspace = true|' crates/*/*/Cargo.toml

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const local = (path) => fileURLToPath(new URL(path, import.meta.url));
-const place = local("../crates/report/src/html/page.js");
+const place = local("../crates/output/report/src/html/page.js");
 
 const { outputFiles } = await build({
   entryPoints: [local("src/main.ts")],
@@ -28,7 +28,7 @@ if (/<\/script|<!--|[^\n\x20-\x7e]/i.test(program)) {
 if (!process.argv.includes("--check")) {
   writeFileSync(place, program);
 } else if (readFileSync(place, "utf8") !== program) {
-  console.error("crates/report/src/html/page.js is not what web/ builds; run `make web` and commit it");
+  console.error("crates/output/report/src/html/page.js is not what web/ builds; run `make web` and commit it");
   process.exit(1);
 }
 console.log(`web: page.js has ${program.length} bytes`);

@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn a_function_is_named_with_the_end_of_its_path() {
-        let place = "/a/crates/measure/src/interval.rs:12 (discriminator 3)";
+        let place = "/a/crates/core/measure/src/interval.rs:12 (discriminator 3)";
         assert_eq!(
             function("record", place),
             "`record` in measure/src/interval.rs"

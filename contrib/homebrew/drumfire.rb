@@ -12,7 +12,7 @@ class Drumfire < Formula
   depends_on "rust" => :build
 
   def install
-    system "cargo", "install", *std_cargo_args(path: "crates/cli")
+    system "cargo", "install", *std_cargo_args(path: "crates/app/cli")
     man1.mkpath
     system bin/"drumfire", "man", man1
     generate_completions_from_executable(bin/"drumfire", "completions")

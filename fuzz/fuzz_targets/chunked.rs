@@ -9,7 +9,7 @@ use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
 
 #[expect(dead_code, reason = "the tests of http1 use more of it")]
-#[path = "../../crates/http1/tests/it/replay.rs"]
+#[path = "../../crates/core/http1/tests/it/replay.rs"]
 mod replay;
 
 use replay::{Setting, replay};

@@ -14,11 +14,11 @@ use std::sync::LazyLock;
 const FILES: [(&str, &str); 2] = [
     (
         "plain.proto",
-        include_str!("../../crates/schema/tests/it/fixture/plain.proto"),
+        include_str!("../../crates/input/schema/tests/it/fixture/plain.proto"),
     ),
     (
         "old.proto",
-        include_str!("../../crates/schema/tests/it/fixture/old.proto"),
+        include_str!("../../crates/input/schema/tests/it/fixture/old.proto"),
     ),
 ];
 

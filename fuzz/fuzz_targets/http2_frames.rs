@@ -9,7 +9,7 @@ use drumfire_http2::{EndStream, Error, Limits, Settings};
 use libfuzzer_sys::fuzz_target;
 
 #[expect(dead_code, reason = "the tests of http2 use more of it")]
-#[path = "../../crates/http2/tests/it/peer.rs"]
+#[path = "../../crates/core/http2/tests/it/peer.rs"]
 mod peer;
 
 use peer::{Act, Transcript, play, settings};

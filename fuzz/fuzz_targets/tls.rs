@@ -2,16 +2,16 @@
 //! client that reads and writes in between: no panic, the text of an honest server arrives, and
 //! only a dishonest server makes the connection fail.
 //!
-//! The test code is shared with `crates/net/tests/tls`, where random numbers drive it.
+//! The test code is shared with `crates/core/net/tests/tls`, where random numbers drive it.
 
 #![no_main]
 #![expect(dead_code, reason = "the tests that share these files use more of them")]
 
-#[path = "../../crates/net/tests/tls/hostile.rs"]
+#[path = "../../crates/core/net/tests/tls/hostile.rs"]
 mod hostile;
-#[path = "../../crates/net/tests/tls/peer.rs"]
+#[path = "../../crates/core/net/tests/tls/peer.rs"]
 mod peer;
-#[path = "../../crates/net/tests/tls/pen.rs"]
+#[path = "../../crates/core/net/tests/tls/pen.rs"]
 mod pen;
 
 use libfuzzer_sys::fuzz_target;

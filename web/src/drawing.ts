@@ -7,7 +7,7 @@ import { pointAt } from "./readout.js";
 import type { Figure } from "./figure.js";
 import type { Span } from "./span.js";
 
-/** Ticks along the x axis, and the letters of a mark's name: as in crates/report/src/figure/svg.rs. */
+/** Ticks along the x axis, and the letters of a mark's name: as in crates/output/report/src/figure/svg.rs. */
 const TICKS = 8;
 const MARK_WIDTH = 24 * 6.6;
 /** The place of a bar, from the top of one to that of the next. */

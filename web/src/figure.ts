@@ -1,4 +1,4 @@
-// The numbers of the page's pictures, as Rust wrote them into the page (crates/report/src/html/data.rs).
+// The numbers of the page's pictures, as Rust wrote them into the page (crates/output/report/src/html/data.rs).
 // A picture is drawn without them; they are what the cursor reads.
 
 import type { Axis } from "./axis.js";

@@ -1,5 +1,5 @@
 // Values as the page's tables have them: `report::figure::Axis::label` in TypeScript. Both are held
-// together by one file of values and texts (crates/report/tests/golden/labels.json).
+// together by one file of values and texts (crates/output/report/tests/golden/labels.json).
 
 export type Unit = "run_time" | "time" | "per_second" | "count" | "bytes" | "share" | "none";
 

@@ -21,7 +21,7 @@ function axis(unit: Unit, scale: Axis["scale"], from: number, to: number): Axis 
 }
 
 test("labels are those of Rust", () => {
-  const golden = new URL("crates/report/tests/golden/labels.json", ROOT);
+  const golden = new URL("crates/output/report/tests/golden/labels.json", ROOT);
   const rows = JSON.parse(readFileSync(golden, "utf8")) as [Unit, number, string][];
   assert.ok(rows.length > 300);
   for (const [unit, value, text] of rows) {

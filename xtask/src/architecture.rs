@@ -15,12 +15,20 @@ pub(crate) struct CrateRow<'a> {
     pub(crate) line: usize,
     /// The crate's layer; `None` if the cell is neither a number nor `dev`.
     pub(crate) layer: Option<u32>,
-    /// The name of the crate's folder.
+    /// The name of the crate's folder, within that of its group.
     pub(crate) name: &'a str,
     /// The workspace crates that the crate uses.
     pub(crate) uses: Vec<&'a str>,
     /// Whether the crate has effects: sockets, clocks, files, the terminal.
     pub(crate) effects: Effects,
+}
+
+impl CrateRow<'_> {
+    /// Whether a path is below the folder of the crate, `crates/GROUP/NAME`.
+    pub(crate) fn contains(&self, path: &str) -> bool {
+        let inner = path.strip_prefix("crates/");
+        inner.and_then(|inner| inner.split('/').nth(1)) == Some(self.name)
+    }
 }
 
 /// Whether a crate has effects.

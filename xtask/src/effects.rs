@@ -25,9 +25,11 @@ const WORLDLY: &[&str] = &[
 pub fn check(repository: &Repository) -> Vec<Finding> {
     let mut findings = Vec::new();
     for row in crates(repository) {
-        let path = format!("crates/{}/Cargo.toml", row.name);
-        if row.effects == Effects::None {
-            findings.extend(worldly(&path, repository.text(&path)));
+        let manifests = repository.ending("/Cargo.toml");
+        for (path, text) in manifests.filter(|(path, _)| row.contains(path)) {
+            if row.effects == Effects::None {
+                findings.extend(worldly(path, text));
+            }
         }
     }
     findings
@@ -63,7 +65,7 @@ mod tests {
             );
             let files = [
                 ("ARCHITECTURE.md", page.as_str()),
-                ("crates/x/Cargo.toml", manifest),
+                ("crates/a/x/Cargo.toml", manifest),
             ];
             check(&Repository::of(&files)).len()
         };

@@ -9,8 +9,8 @@ use crate::{Finding, Repository};
 /// may be added, and an unnecessary one must be removed.
 const EXCEPTIONS: &[(&str, &str)] = &[
     // Files next to the file of their type that belong in its folder.
-    ("crates/corpus/src/parse.rs", "Case"),
-    ("crates/corpus/src/parse.rs", "Expected"),
+    ("crates/testing/corpus/src/parse.rs", "Case"),
+    ("crates/testing/corpus/src/parse.rs", "Expected"),
 ];
 
 /// Every inherent `impl` outside tests that is neither in the file of its type nor in that folder,

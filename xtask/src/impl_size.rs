@@ -11,7 +11,7 @@ const METHODS_MAX: usize = 30;
 /// Above this number of code lines in its inherent `impl` blocks, a type may do two things.
 const LINES_MAX: usize = 500;
 /// The sources of the crate that is checked.
-const ENGINE: &str = "crates/engine/src/";
+const ENGINE: &str = "crates/core/engine/src/";
 
 /// The inherent `impl` blocks of one type, counted together.
 #[derive(Debug, PartialEq, Eq)]
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn both_limits_are_exact() {
-        let of = |text: &str| severity("crates/engine/src/a.rs", text);
+        let of = |text: &str| severity("crates/core/engine/src/a.rs", text);
         assert_eq!(of(&with_methods(METHODS_MAX)), None);
         assert_eq!(of(&with_methods(METHODS_MAX + 1)), Some(Severity::Advice));
         let with_lines = |lines: usize| {

@@ -11,7 +11,7 @@ pub(crate) type Graph = BTreeMap<String, BTreeSet<String>>;
 const EXPORTS_MAX: u32 = 8;
 
 /// The graph of submodules for each module that has some, by the folder of the submodules, such as
-/// `crates/engine/src/` and `crates/engine/src/exchanges/`. `root` is the folder of a crate's
+/// `crates/core/engine/src/` and `crates/core/engine/src/exchanges/`. `root` is the folder of a crate's
 /// sources.
 pub(crate) fn graphs(files: &[RustFile], root: &str) -> BTreeMap<String, Graph> {
     let modules = Modules::of(files, root);

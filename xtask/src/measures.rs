@@ -77,9 +77,10 @@ impl Measures {
 /// The path of a crate's folder, without `crates/` and `src/`; `.` for the root.
 fn crate_of(source_folder: &str) -> &str {
     let path = source_folder.trim_end_matches("src/").trim_end_matches('/');
-    match path.strip_prefix("crates/").unwrap_or(path) {
-        "" => ".",
-        path => path,
+    match path.rsplit('/').next() {
+        None | Some("") => ".",
+        Some(name) if path.starts_with("crates/") => name,
+        Some(_) => path,
     }
 }
 

@@ -13,7 +13,7 @@ const END: &str = "<!-- end of the drawing -->\n";
 /// The page with the drawing of `engine`.
 pub const PAGE: &str = "ARCHITECTURE.md";
 /// The sources of the crate that the page draws.
-const ENGINE: &str = "crates/engine/src/";
+const ENGINE: &str = "crates/core/engine/src/";
 
 /// The separator of parts that use each other in a circle.
 const CIRCLE: &str = " ↔ ";
@@ -269,9 +269,9 @@ mod tests {
     #[test]
     fn the_page_has_the_drawing_or_is_redrawn() {
         let sources = [
-            ("crates/engine/src/lib.rs", "mod top;\nmod low;\n"),
-            ("crates/engine/src/top.rs", "use crate::low::X;\n"),
-            ("crates/engine/src/low.rs", "pub(crate) struct X;\n"),
+            ("crates/core/engine/src/lib.rs", "mod top;\nmod low;\n"),
+            ("crates/core/engine/src/top.rs", "use crate::low::X;\n"),
+            ("crates/core/engine/src/low.rs", "pub(crate) struct X;\n"),
             ("crates/x/src/main.rs", "mod only;\n"),
             ("crates/x/src/only.rs", "pub(crate) struct X;\n"),
         ];

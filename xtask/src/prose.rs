@@ -148,7 +148,7 @@ fn in_literals(text: &str) -> Vec<Match> {
 
 /// The matches in the help: the doc comments of flags.
 fn in_help(path: &str, text: &str) -> Vec<Match> {
-    if !path.starts_with("crates/cli/src/flags") {
+    if !path.starts_with("crates/app/cli/src/flags") {
         return Vec::new();
     }
     let docs = text.lines().enumerate().filter_map(|(at, line)| {
@@ -193,7 +193,7 @@ mod tests {
     fn patterns_are_found_in_texts_for_users_and_advised_on_in_comments() {
         use Severity::{Advice, Violation};
         let source = "crates/x/src/a.rs";
-        let flags = "crates/cli/src/flags/http.rs";
+        let flags = "crates/app/cli/src/flags/http.rs";
         for (path, text, expected) in [
             (
                 source,
