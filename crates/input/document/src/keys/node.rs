@@ -418,7 +418,10 @@ fn tag_before<'t>(lines: &[&'t str], place: &Place) -> Option<&'t str> {
     let begin = before.char_indices().rfind(|(_, c)| is_border(*c));
     let begin = begin.map_or(0, |(at, c)| at + c.len_utf8());
     let (rest, word) = (before[..begin].trim_end(), &before[begin..]);
-    let is_tag = word.len() > 1 && word.starts_with('!') && !word.starts_with("!!");
+    // Anything else belongs to a key.
+    let is_letter = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
+    let tag = word.strip_prefix('!').unwrap_or_default();
+    let is_tag = !tag.is_empty() && tag.chars().all(is_letter);
     let begins_value = rest.is_empty() || rest.ends_with([':', '-', '?', '[', '{', ',']);
     (is_tag && begins_value).then_some(word)
 }

@@ -27,17 +27,21 @@ fn keys_of_other_tools_have_their_remedy() {
 #[test]
 fn tags_of_applications_are_refused() {
     for (text, place, tag) in [
-        ("drumfire: 1\nname: !env NAME\n", "p:2:12", "!env"),
+        ("drumfire: 1\nname: !env NAME\n", "p:2:12: name", "!env"),
         (
             "drumfire: 1\nstop: !include\n  after: 1s\n",
-            "p:3:3",
+            "p:3:3: stop",
             "!include",
         ),
-        ("drumfire: 1\nthresholds: [p99<1s,!r x]\n", "p:2:24", "!r"),
-        ("drumfire: 1\nvars: {a: !Sub \"x\"}\n", "p:2:16", "!Sub"),
+        (
+            "drumfire: 1\nthresholds: [p99<1s,!r x]\n",
+            "p:2:24: thresholds",
+            "!r",
+        ),
+        ("drumfire: 1\nvars: {a: !Sub \"x\"}\n", "p:2:16: a", "!Sub"),
         (
             "drumfire: 1\nthresholds:\n  - !ref [a, b]\n",
-            "p:3:10",
+            "p:3:10: thresholds",
             "!ref",
         ),
     ] {
