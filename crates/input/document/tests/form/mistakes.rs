@@ -29,9 +29,9 @@ fn tags_of_applications_are_refused() {
     for (text, place, tag) in [
         ("drumfire: 1\nname: !env NAME\n", "p:2:12: name", "!env"),
         (
-            "drumfire: 1\nstop: !include\n  after: 1s\n",
+            "drumfire: 1\nstop: !load\n  after: 1s\n",
             "p:3:3: stop",
-            "!include",
+            "!load",
         ),
         (
             "drumfire: 1\nthresholds: [p99<1s,!r x]\n",
