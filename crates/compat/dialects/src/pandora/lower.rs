@@ -63,7 +63,8 @@ pub(super) fn lower(
     let presentation = Presentation::new(config, shown, notes);
     if pools.is_empty() {
         // Nothing is due, or nothing shoots: that is a run that has ended.
-        let words = "no shots: each pool has an empty `rps` or `startup`\n".to_owned();
+        let words =
+            "no shots: no pool has both shots in `rps` and instances in `startup`\n".to_owned();
         return Ok(LastWords::on_stderr(words, 0).into());
     }
     let document = Document {

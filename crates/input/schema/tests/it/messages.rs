@@ -80,7 +80,7 @@ fn what_is_no_message_is_told_with_the_nearest_name() {
         ),
         (
             r#"{"color": "TRANSPARENT"}"#,
-            "enum zoo.v1.Color has no value TRANSPARENT; the values are COLORS".to_owned(),
+            "enum zoo.v1.Color has no value TRANSPARENT; the values are RED, BLUE, COLOR_UNSPECIFIED".to_owned(),
         ),
         (
             r#"{"color": "BLUEE"}"#,
