@@ -64,7 +64,12 @@ fn entries(archive: &Value, all: &mut Exchanges) -> Result<Vec<HarEntry>, String
     let list = archive.pointer("/log/entries").and_then(Value::as_array);
     let list = list.ok_or("not a HAR file: it has no list `log.entries`")?;
     let mut entries = Vec::with_capacity(list.len());
-    for (at, given) in list.iter().enumerate() {
+    // An entry that is not an object is noted with the unknown keys.
+    let objects = list
+        .iter()
+        .enumerate()
+        .filter(|(_, given)| given.is_object());
+    for (at, given) in objects {
         let read = match given.get("request").is_some_and(Value::is_object) {
             true => HarEntry::deserialize(given).map_err(|error| error.to_string()),
             false => Err("it has no object `request`".to_owned()),

@@ -185,7 +185,7 @@ fn entries_that_are_not_read_are_named() {
     let archive = json!({"log": {"entries": [
         {"request": {"method": "GET", "url": "https://h.test/a"}},
         {"request": {"url": "https://h.test/b"}},
-        5,
+        {},
         {"request": {"method": "GET", "url": "HTTPS://H.test:443/c"}},
         {"request": {"method": "GET", "url": "https://h.test:8443/d"}},
     ]}});
