@@ -1,5 +1,5 @@
 //! Functions with a tuple as a parameter: a caller sees no names, and the lint that limits the
-//! number of parameters counts several as one. Use a struct with named fields.
+//! number of parameters counts several as one. A struct with named fields is the advice.
 
 use crate::rust_file::matching;
 use crate::{Finding, Repository, RustFile};
@@ -21,7 +21,7 @@ fn tuple_parameters(file: &RustFile) -> Vec<Finding> {
         .filter(|(at, _)| parameters(&file.code, *at).is_some_and(has_tuple))
         .map(|(at, _)| {
             let message = "a parameter is a tuple; use a struct with named fields".to_owned();
-            Finding::violation(&file.path, file.line_of(at), message)
+            Finding::advice(&file.path, file.line_of(at), message)
         })
         .collect()
 }

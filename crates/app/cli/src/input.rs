@@ -20,7 +20,10 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
 /// The system says of an empty name that no such file exists, in a message that then names no file.
 pub(crate) fn check_name(path: &Path) -> io::Result<()> {
     match path.as_os_str().is_empty() {
-        true => Err(io::Error::other("the file name is empty")),
+        true => Err(io::Error::new(
+            io::ErrorKind::NotFound,
+            "the file name is empty",
+        )),
         false => Ok(()),
     }
 }

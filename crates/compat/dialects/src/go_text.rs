@@ -96,6 +96,9 @@ pub(crate) fn open_failed(path: &str, error: &io::Error) -> String {
 /// The operating system's reason in Go's spelling: the C library's text in lower case, without the
 /// error number.
 fn reason(error: &io::Error) -> String {
+    if error.kind() == io::ErrorKind::NotFound {
+        return "no such file or directory".to_owned();
+    }
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or_default();
     let mut chars = text.chars();

@@ -240,7 +240,7 @@ mod tests {
             ("1s..200ms", "ends before it begins"),
             ("soon", "soon"),
             ("exponential(1s", "closing parenthesis"),
-            ("exponential()", "``"),
+            ("exponential()", "the duration is missing"),
             ("normal(1s,1)", "write exponential(MEAN) or lognormal"),
             ("lognormal(1s,-1)", "from 0 to 4"),
             ("lognormal(1s,NaN)", "from 0 to 4"),

@@ -93,10 +93,6 @@ pub(crate) fn reach(settings: &Settings, urls: &[Url], scope: &mut Scope<'_>) ->
     if let Some(path) = unix_socket {
         let located = scope.host.locate(&path.value);
         let length = located.as_os_str().len();
-        let empty = "the path of the socket is empty; write one such as /run/app.sock";
-        scope
-            .found
-            .add_if(path.value.is_empty(), &path.place, empty);
         let long = format!(
             "the path of the socket has {length} bytes; the system allows {SOCKET_PATH_BYTES}"
         );
