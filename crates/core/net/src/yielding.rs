@@ -6,13 +6,14 @@
 //!
 //! The price is that other programs can take all cores from such a thread, and then a screen stands
 //! still and a page of metrics does not answer. So one more thread looks at them: a thread that had
-//! no core from one look to the next competes like any other from then on. The run on such a
+//! work from one look to the next and less than a tenth of a core competes like any other from then
+//! on. The run on such a
 //! machine is late because of these programs, and its report says so.
 //!
 //! On other systems nothing is changed, because the policy there applies to the whole process.
 
 /// Lets other threads run before the calling one if the processors are busy, unless that leaves it
-/// without a core for longer than half a second.
+/// almost no core for half a second.
 pub fn yield_to_others() {
     #[cfg(target_os = "linux")]
     linux::begin();
@@ -27,14 +28,17 @@ mod linux {
     /// The time between two looks.
     const LOOK: Duration = Duration::from_millis(500);
 
+    /// A thread with work to do that ran for less than this between two looks is starved.
+    const LEAST: Duration = Duration::from_millis(50);
+
     /// The threads that yield.
     static YIELDING: Mutex<Vec<Yielding>> = Mutex::new(Vec::new());
 
     /// A thread that yields.
     struct Yielding {
         id: Pid,
-        /// How often the thread had got a core by the last look, if it was ready then.
-        ready: Option<u64>,
+        /// The time for which the thread had run by the last look, if it was ready then.
+        ready: Option<Duration>,
     }
 
     pub(super) fn begin() {
@@ -55,13 +59,13 @@ mod linux {
         });
     }
 
-    /// Ends the yielding of threads that had no core since the last look, and forgets the ended ones.
+    /// Ends the yielding of threads that had hardly any core since the last look, and forgets the ended ones.
     fn look() {
         lock().retain_mut(|thread| {
-            let Some((is_ready, runs)) = state(thread.id) else {
+            let Some((is_ready, ran)) = state(thread.id) else {
                 return false;
             };
-            let is_starved = thread.is_starved(is_ready, runs);
+            let is_starved = thread.is_starved(is_ready, ran);
             if is_starved {
                 set_policy(thread.id, libc::SCHED_OTHER);
             }
@@ -70,17 +74,16 @@ mod linux {
     }
 
     impl Yielding {
-        /// Whether the thread was ready at the last look, is ready now, and got no core in between.
-        fn is_starved(&mut self, is_ready: bool, runs: u64) -> bool {
-            let ready = is_ready.then_some(runs);
-            let before = std::mem::replace(&mut self.ready, ready);
-            ready.is_some() && before == ready
+        /// Whether the thread was ready at the last look, is ready now, and hardly ran in between.
+        fn is_starved(&mut self, is_ready: bool, ran: Duration) -> bool {
+            let before = std::mem::replace(&mut self.ready, is_ready.then_some(ran));
+            is_ready && before.is_some_and(|before| ran.saturating_sub(before) < LEAST)
         }
     }
 
-    /// Whether a thread of this process is running or waits for a core, and how often it has got
-    /// one; `None` if it has ended or the kernel does not report it.
-    fn state(id: Pid) -> Option<(bool, u64)> {
+    /// Whether a thread of this process is running or waits for a core, and for how long it has run;
+    /// `None` if it has ended or the kernel does not report it.
+    fn state(id: Pid) -> Option<(bool, Duration)> {
         let read = |file: &str| {
             let path = format!("/proc/self/task/{}/{file}", id.as_raw_nonzero());
             std::fs::read_to_string(path).ok()
@@ -89,8 +92,8 @@ mod linux {
         let stat = read("stat")?;
         let (_, state) = stat.rsplit_once(") ")?;
         // Nanoseconds on a core, nanoseconds of waiting for one, the number of times on one.
-        let runs = read("schedstat")?.split_whitespace().nth(2)?.parse();
-        Some((state.starts_with('R'), runs.ok()?))
+        let ran = read("schedstat")?.split_whitespace().next()?.parse();
+        Some((state.starts_with('R'), Duration::from_nanos(ran.ok()?)))
     }
 
     fn set_policy(id: Pid, policy: libc::c_int) {
@@ -139,10 +142,12 @@ mod linux {
                 ready: None,
             };
             // Asleep, ready, asleep again although it did not run, ready twice with a run between.
-            for (is_ready, runs) in [(false, 7), (true, 7), (false, 7), (true, 8), (true, 9)] {
-                assert!(!thread.is_starved(is_ready, runs), "{is_ready} {runs}");
+            let looks = [(false, 7), (true, 7), (false, 7), (true, 8), (true, 58)];
+            for (is_ready, ran) in looks {
+                let ran = Duration::from_millis(ran);
+                assert!(!thread.is_starved(is_ready, ran), "{is_ready} {ran:?}");
             }
-            assert!(thread.is_starved(true, 9));
+            assert!(thread.is_starved(true, Duration::from_millis(107)));
         }
 
         #[test]
