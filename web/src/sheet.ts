@@ -50,8 +50,8 @@ export class Sheet {
   #addButtons(): void {
     this.#heads().forEach((head, column) => {
       const texts = this.#texts(column);
-      // A column of pictures has no order.
-      if (texts.some((text) => text !== "")) {
+      // A column of pictures has no order, and a button needs a name.
+      if (head.textContent !== "" && texts.some((text) => text !== "")) {
         const press = () => this.#press(column, isOfNumbers(texts));
         const made = button(head.textContent ?? "", { class: "sort" }, press);
         head.replaceChildren(made);
