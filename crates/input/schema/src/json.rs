@@ -181,7 +181,7 @@ fn explain(descriptor: &MessageDescriptor, text: &str, error: &serde_json::Error
 }
 
 /// The right form of a value, by a part of the reader's error that does not contain it.
-const FORMS: [(&str, &str); 4] = [
+const FORMS: [(&str, &str); 5] = [
     (
         "failed to parse duration",
         "; write seconds, such as \"1.5s\"",
@@ -191,11 +191,12 @@ const FORMS: [(&str, &str); 4] = [
         "; write a timestamp such as \"2026-01-31T23:59:59Z\"",
     ),
     ("invalid digit found", "; write a whole number"),
-    (
-        "out of range integral type",
-        "; write a number in the range of the field's type",
-    ),
+    ("out of range integral type", IN_RANGE),
+    // The same in the words of Rust 1.99.
+    ("to fit in target type", IN_RANGE),
 ];
+
+const IN_RANGE: &str = "; write a number in the range of the field's type";
 
 /// The first name in a JSON value that its message does not have. The value was read, so its depth
 /// is bounded.
