@@ -71,6 +71,7 @@ drumfire load-tests HTTP and gRPC services at an exact rate. To start:
 const HELP_COLUMNS_MAX: usize = 100;
 
 fn main() -> ExitCode {
+    drumfire_net::spare_address_space();
     let output = Output::new();
     match dispatch(&output) {
         Ok(exit) => exit.into(),

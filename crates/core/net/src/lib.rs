@@ -36,7 +36,7 @@ pub use native::{Native, NativeOptions, Stamping, Waiting, waits_in_one_call};
 pub use post::{PostAnswer, PostTarget};
 pub use process::{
     StealTimes, address_space, address_space_limit, descriptor_limit, descriptors_open,
-    ephemeral_ports, raise_descriptor_limit, resident_memory, steal_times,
+    ephemeral_ports, raise_descriptor_limit, resident_memory, spare_address_space, steal_times,
 };
 pub use resolve::{ResolveError, Resolved, resolve};
 pub use socket::is_own_address;

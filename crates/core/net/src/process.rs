@@ -42,6 +42,22 @@ pub fn address_space_limit() -> Option<u64> {
     getrlimit(Resource::As).current
 }
 
+/// Keeps allocations in one arena if this process has a limit of address space; for the beginning of
+/// a program, before it starts threads.
+///
+/// By default glibc reserves 64 MB of addresses for each thread's allocations (mallopt(3),
+/// `M_ARENA_MAX`). Under a limit these reservations leave nothing for anything else, and the next
+/// allocation ends the program.
+pub fn spare_address_space() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    if address_space_limit().is_some() {
+        // A refusal leaves the default.
+        // SAFETY: the call has no pointers, and glibc allows it at any time.
+        #[expect(unsafe_code, reason = "no crate in use has this call")]
+        let _refused = unsafe { libc::mallopt(libc::M_ARENA_MAX, 1) };
+    }
+}
+
 /// How many bytes of address space this process uses, which [`address_space_limit`] limits; `None`
 /// if the kernel does not report it.
 #[must_use]
