@@ -35,7 +35,7 @@ impl Exit {
     pub(crate) fn of(run: &Digest, strict: bool) -> Self {
         if run.thresholds_failed > 0 {
             Self::Threshold
-        } else if strict && (run.validity != Validity::Valid || !run.load_kept) {
+        } else if strict && (run.validity != Validity::Valid || run.load_kept != Some(true)) {
             Self::NotStrict
         } else if run.is_cut_short && run.requests == 0 {
             // Nothing was sent, so nothing could fail.

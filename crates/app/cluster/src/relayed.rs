@@ -247,7 +247,11 @@ mod tests {
             let load = load(Nanos::from_secs(lost_at));
             let sent = load.sent_share;
             assert!((sent - expected).abs() < 0.002, "{lost_at}: {sent}");
-            assert!(!load.kept, "nothing was left to send it: {load:?}");
+            assert_eq!(
+                load.kept,
+                Some(false),
+                "nothing was left to send it: {load:?}"
+            );
         }
     }
 }

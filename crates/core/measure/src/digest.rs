@@ -39,7 +39,6 @@ pub struct DigestLatency {
 pub struct PlanKey(pub u64);
 
 /// The figures of a run that fit into one row of a list of runs.
-#[expect(clippy::struct_excessive_bools, reason = "a column of the index each")]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Digest {
     /// The beginning, in nanoseconds since 1970-01-01 00:00 UTC.
@@ -50,8 +49,8 @@ pub struct Digest {
     pub target: String,
     /// The verdict on the measurement.
     pub validity: Validity,
-    /// Whether the load was kept.
-    pub load_kept: bool,
+    /// Whether the load was kept; `None` if that was not judged.
+    pub load_kept: Option<bool>,
     /// The share of the load that was sent, from 0 to 1.
     pub sent_share: f64,
     /// The verdict on the target.

@@ -6,6 +6,9 @@
 //! the scarce resource, connections, streams or users, with the number that the rate needs by
 //! Little's law. The remedy is a larger number: as many as are busy on average cannot keep a load
 //! with any randomness.
+//!
+//! A run of which nothing became due, because it was cut off or ended within its warm-up, has no
+//! answer: a ✓ would praise a load that nobody sent.
 
 use crate::words::share_text;
 use crate::{Counts, Figures, Model, PoolInfo, Reason, Remedy};
@@ -23,13 +26,13 @@ const PORTS: u64 = 28_000;
 pub struct LoadAnswer {
     /// Whether at least 99 % of the arrivals that became due were sent; with few arrivals, all but
     /// one. A closed model's users always send what they request, and a request without data is not
-    /// sent.
-    pub kept: bool,
+    /// sent. `None` if that can't be judged: no arrival was due, or only one, which was not sent.
+    pub kept: Option<bool>,
     /// The share of due arrivals that were sent, from 0 to 1; 1 if none were due. Requests without
     /// data are excluded.
     pub sent_share: f64,
-    /// The reasons why the load was not kept, one or two for each pool concerned; for a closed
-    /// model whose users waited, the resource they waited for.
+    /// The reasons why the load was not kept or not judged, one or two for each pool concerned; for
+    /// a closed model whose users waited, the resource they waited for.
     pub reasons: Vec<Reason>,
     /// The number of connections that the load needs at the measured service time, by Little's law;
     /// for a single pool with an open model, or one whose users waited for connections.
@@ -37,9 +40,9 @@ pub struct LoadAnswer {
 }
 
 impl LoadAnswer {
-    /// The verdict if nothing was requested.
+    /// The verdict before any pool is judged.
     pub(crate) const NONE: Self = Self {
-        kept: true,
+        kept: None,
         sent_share: 1.0,
         reasons: Vec::new(),
         connections_needed: None,
@@ -50,7 +53,7 @@ impl LoadAnswer {
         if share <= 0.0 {
             return;
         }
-        self.kept = false;
+        self.kept = Some(false);
         self.sent_share *= 1.0 - share;
         let share = share_text(share);
         let text = format!("{share} of the requested load is unaccounted for");
@@ -60,7 +63,7 @@ impl LoadAnswer {
     /// Notes that all agents were lost before the rest of the plan was sent. The requests due until
     /// then may have been sent.
     pub(crate) fn lose(&mut self) {
-        self.kept = false;
+        self.kept = Some(false);
         let text = "all agents were lost before the plan ended";
         self.reasons.push(Reason::new(text, &[]));
     }
@@ -77,17 +80,22 @@ impl LoadAnswer {
         let left = counts.dropped.saturating_add(counts.pending);
         let unmade = unmade(figures);
         let few = (counts.intended / UNSENT_PART).max(1);
-        let kept = left.saturating_add(unmade) <= few;
+        let is_kept = left.saturating_add(unmade) <= few;
+        let sent = reached(figures);
+        let kept = (!is_kept || sent > 0).then_some(is_kept);
         let sent_share = match counts.intended {
             0 => 1.0,
-            intended => reached(figures) as f64 / intended as f64,
+            intended => sent as f64 / intended as f64,
         };
         let mut reasons = Vec::new();
-        if !kept && unmade > 0 {
+        if kept.is_none() {
+            reasons.push(unjudged(figures));
+        }
+        if !is_kept && unmade > 0 {
             let text = format!("{} had no data and were not sent", requests(unmade));
             reasons.push(Reason::new(text, &[]));
         }
-        if !kept && (left > few || unmade == 0) {
+        if !is_kept && (left > few || unmade == 0) {
             reasons.push(reason(pool, figures, span));
         }
         reasons.extend(shared.map(|shared| shared.reason(pool, figures)));
@@ -99,7 +107,8 @@ impl LoadAnswer {
         }
     }
 
-    /// The verdict for all pools of a run.
+    /// The verdict for all pools of a run. A pool that is not judged, such as one whose load begins
+    /// later, leaves the answer to the others.
     pub(crate) fn of_run(pools: &[(&PoolInfo, &Figures)], span: Nanos) -> Self {
         let mut answers = pools.iter().map(|(pool, figures)| {
             let answer = Self::of(pool, figures, span);
@@ -113,17 +122,26 @@ impl LoadAnswer {
         }
         let (mut intended, mut sent) = (0_u64, 0_u64);
         let mut run = Self::NONE;
+        let mut unjudged = Vec::new();
         for (pool, due, reached, answer) in answers {
             intended = intended.saturating_add(due);
             sent = sent.saturating_add(reached);
-            run.kept &= answer.kept;
             let name = match answer.kept {
-                true => pool.name.clone(),
-                false => format!("{}: {} sent", pool.name, share_text(answer.sent_share)),
+                Some(false) => format!("{}: {} sent", pool.name, share_text(answer.sent_share)),
+                Some(true) | None => pool.name.clone(),
             };
             let reasons = answer.reasons.into_iter();
-            run.reasons
-                .extend(reasons.map(|reason| reason.of_pool(&name)));
+            let reasons = reasons.map(|reason| reason.of_pool(&name));
+            match answer.kept {
+                None => unjudged.extend(reasons),
+                Some(kept) => {
+                    run.kept = Some(run.kept.unwrap_or(true) && kept);
+                    run.reasons.extend(reasons);
+                }
+            }
+        }
+        if run.kept.is_none() {
+            run.reasons = unjudged;
         }
         if intended > 0 {
             run.sent_share = sent as f64 / intended as f64;
@@ -153,6 +171,19 @@ fn unmade(figures: &Figures) -> u64 {
 /// The arrivals that were sent to the target, or at least begun.
 fn reached(figures: &Figures) -> u64 {
     asked_for(figures).sent.saturating_sub(unmade(figures))
+}
+
+/// The reason why the load of a pool is not judged.
+fn unjudged(figures: &Figures) -> Reason {
+    let what = match figures.iterations {
+        Some(_) => "iteration",
+        None => "request",
+    };
+    let text = match asked_for(figures).intended {
+        0 => format!("no {what} was due"),
+        _ => format!("only one {what} was due, and it was not sent"),
+    };
+    Reason::new(text, &[])
 }
 
 /// The arrivals per second, and the requests per arrival, of an open model that has sent any.

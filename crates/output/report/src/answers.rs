@@ -14,7 +14,7 @@ pub(crate) enum Grade {
     Fair,
     /// The worst answer, with its reasons.
     Bad,
-    /// No answer: the target of a run that sent nothing.
+    /// No answer: the load and the target of a run that sent nothing.
     Open,
 }
 
@@ -44,13 +44,15 @@ pub(crate) fn answers(summary: &Summary) -> [Answer<'_>; 3] {
     let load = Answer {
         subject: "load",
         grade: match summary.load.kept {
-            true => Grade::Good,
-            false => Grade::Bad,
+            None => Grade::Open,
+            Some(true) => Grade::Good,
+            Some(false) => Grade::Bad,
         },
         text: match summary.load.kept {
-            true => "load kept".to_owned(),
+            None => "load not judged".to_owned(),
+            Some(true) => "load kept".to_owned(),
             // The share in rules and JSON: of iterations, if a rate is one of iterations.
-            false => format!("load {} sent", share_of(summary.load.sent_share)),
+            Some(false) => format!("load {} sent", share_of(summary.load.sent_share)),
         },
         reasons: &summary.load.reasons,
     };

@@ -117,8 +117,9 @@ fn figures(run: &Digest, exit: Option<u8>, room: usize) -> [Cell; 10] {
         Coverage::Whole | Coverage::Begun => word.to_owned(),
     };
     let load = match run.load_kept {
-        true => Cell::new("kept").inked(Ink::Good),
-        false => Cell::new(format!("{} sent", share_of(run.sent_share))).inked(Ink::Bad),
+        None => Cell::new("not judged").inked(Ink::Dim),
+        Some(true) => Cell::new("kept").inked(Ink::Good),
+        Some(false) => Cell::new(format!("{} sent", share_of(run.sent_share))).inked(Ink::Bad),
     };
     let state = match run.target_state {
         TargetState::Ok => Ink::Good,

@@ -149,7 +149,7 @@ fn a_killed_agent_is_stated() {
     let stored = summary(&together);
     stored.conservation().unwrap();
     assert!(
-        !stored.load.kept && stored.load.sent_share < 0.9,
+        stored.load.kept == Some(false) && stored.load.sent_share < 0.9,
         "{:?}",
         stored.load
     );
@@ -218,7 +218,7 @@ generator: {{ interval: 1s }}
 
     let stored = summary(&together);
     stored.conservation().unwrap();
-    assert!(!stored.load.kept, "{:?}", stored.load);
+    assert_eq!(stored.load.kept, Some(false), "{:?}", stored.load);
     let behind = stored.intervals().into_iter();
     let behind = behind.filter(|row| row.start.as_secs_f64() >= from);
     let good: u64 = behind.map(|row| row.good).sum();

@@ -132,7 +132,7 @@ fn killed_and_followed() -> Result<(), String> {
     came_in_time(&run)?;
     let summary = cluster.whole(&run);
     summary.conservation().unwrap();
-    assert!(summary.load.kept, "{:?}", summary.load);
+    assert_eq!(summary.load.kept, Some(true), "{:?}", summary.load);
     let notes = summary.info.notes.join("; ");
     assert!(notes.contains("another took over the run (1x)"), "{notes}");
     assert!(cluster.journals().is_empty());
@@ -204,7 +204,7 @@ fn a_coordinator_that_comes_too_late_gets_what_was_sent() {
     assert!(counts.sent.abs_diff(sent) <= 16, "{counts:?} {sent}");
     let words = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("its full results arrived later"), "{words}");
-    assert!(!summary.load.kept);
+    assert_eq!(summary.load.kept, Some(false));
     for agent in cluster.agents {
         assert_eq!(agent.finish(LIMIT).code, Some(1));
     }

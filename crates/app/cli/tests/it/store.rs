@@ -98,6 +98,31 @@ fn a_report_of_pools_and_scenarios_is_what_the_run_printed() {
     check(&format!("run --interval 100ms {plan}"));
 }
 
+/// A run that is killed in its first interval sent requests that no record shows.
+#[test]
+fn a_run_without_an_interval_has_no_answer_on_its_load() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let dir = folder.at("run");
+    let line = format!("http -r 100 -z 1h --interval 1h -o {dir} {}", serve.url);
+    let process = Process::start(&mut drumfire(words(&line)));
+    serve.await_requests(3);
+    process.signal(Signal::KILL);
+    process.finish(LIMIT);
+    let json = folder.at("cut.json");
+    let report = run(&format!("report {dir} --json {json}"));
+    assert_eq!(report.code, Some(1), "{}", report.stderr);
+    assert!(
+        report.stdout.contains("? load not judged"),
+        "{}",
+        report.stdout
+    );
+    let cut = Report::read(&json);
+    assert!(cut.at("load.kept").is_null());
+    let reasons = cut.at("load.reasons");
+    assert_eq!(reasons[0].as_str(), Some("no request was due"));
+}
+
 #[test]
 fn a_run_that_is_killed_is_stored_up_to_its_last_interval() {
     punctually(Duration::from_millis(300), killed_run);

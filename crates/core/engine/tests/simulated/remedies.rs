@@ -10,7 +10,7 @@ use drumfire_testkit::{Draft, Http2, Law, Server, World, open};
 fn remedies(plan: Draft, server: Server) -> Option<Vec<Remedy>> {
     let load = run(plan, World::of(server)).summary.load.clone();
     let remedies = load.reasons.into_iter().flat_map(|reason| reason.remedies);
-    (!load.kept).then(|| remedies.collect())
+    (load.kept == Some(false)).then(|| remedies.collect())
 }
 
 /// Checks that a plan with few of something has a remedy, and that following it is enough. Returns

@@ -20,7 +20,7 @@ fn check(summary: &Summary, kind: LatencyKind, median: f64) {
     let (by, slowest) = summary.slowest_requests();
     assert_eq!(by, kind);
     assert_eq!(slowest[0].time(kind), Some(summary.latency().max()));
-    assert!(summary.load.kept);
+    assert_eq!(summary.load.kept, Some(true));
 }
 
 /// The texts about shortages of the load, and the connections that they recommend.

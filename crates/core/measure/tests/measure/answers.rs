@@ -40,10 +40,11 @@ fn figures(opened: u64, sent: u64, took: Nanos) -> Figures {
 
 fn load(pool: &PoolInfo, figures: &Figures) -> (bool, String, Vec<Remedy>) {
     let answer = LoadAnswer::of(pool, figures, SPAN);
-    assert_eq!(answer.kept, answer.reasons.is_empty());
+    let kept = answer.kept.expect("a load that is judged");
+    assert_eq!(kept, answer.reasons.is_empty());
     match answer.reasons.as_slice() {
-        [] => (answer.kept, String::new(), Vec::new()),
-        [only] => (answer.kept, only.text.clone(), only.remedies.clone()),
+        [] => (kept, String::new(), Vec::new()),
+        [only] => (kept, only.text.clone(), only.remedies.clone()),
         several => panic!("{several:?}"),
     }
 }
@@ -77,7 +78,7 @@ fn what_had_no_data_was_not_sent() {
         let lacking = (figures.counts.failed, figures.without_data());
         assert_eq!(lacking, (unmade, unmade));
         let answer = LoadAnswer::of(&pool(8), &figures, SPAN);
-        assert_eq!(answer.kept, kept, "{unmade}");
+        assert_eq!(answer.kept, Some(kept), "{unmade}");
         assert!((answer.sent_share - share).abs() < 0.001, "{answer:?}");
         let reasons: Vec<&str> = answer.reasons.iter().map(|of| of.text.as_str()).collect();
         match (kept, unmade) {
@@ -204,17 +205,56 @@ fn what_waits_at_the_very_end_is_let_pass() {
     (0..9).for_each(|n| few.record(&samples::ok(ms(n), ms(1))));
     few.record_pending(0, ms(1), 1);
     assert!(load(&pool(1), &few).0);
-    // No requests were due, so none are missing.
-    let nothing = LoadAnswer::of(&pool(1), &Figures::new(&[]), SPAN);
-    assert_eq!((nothing.kept, nothing.sent_share), (true, 1.0));
-    assert_eq!(nothing.connections_needed, None);
+}
+
+/// A run that was cut off before a request was due shows nothing about its load.
+#[test]
+fn a_load_of_which_nothing_was_due_is_not_judged() {
+    let due = |requests| {
+        let mut figures = Figures::new(&[]);
+        figures.record_intended(requests);
+        figures.record_pending(0, ms(1), requests);
+        LoadAnswer::of(&pool(1), &figures, SPAN)
+    };
+    let texts = |answer: &LoadAnswer| {
+        let reasons = answer.reasons.iter();
+        reasons.map(|of| of.text.clone()).collect::<Vec<_>>()
+    };
+    for (requests, kept, share, reason) in [
+        (0, None, 1.0, "no request was due"),
+        (
+            1,
+            None,
+            0.0,
+            "only one request was due, and it was not sent",
+        ),
+        (
+            2,
+            Some(false),
+            0.0,
+            "only 0 of 1 connections could be opened",
+        ),
+    ] {
+        let answer = due(requests);
+        assert_eq!(
+            (answer.kept, answer.sent_share),
+            (kept, share),
+            "{requests}"
+        );
+        assert_eq!(texts(&answer).concat(), reason);
+        assert_eq!(answer.connections_needed, None);
+    }
+    let closed = samples::run(Model::Closed, &["all"]);
+    let answer = LoadAnswer::of(closed.pool(), &Figures::new(&[]), SPAN);
+    assert_eq!(answer.kept, None);
 }
 
 #[test]
 fn a_closed_model_asks_for_what_it_sends() {
     let info = samples::run(Model::Closed, &["all"]);
     let answer = LoadAnswer::of(info.pool(), &healthy(&info).total, SPAN);
-    assert_eq!((answer.kept, answer.connections_needed), (true, None));
+    let judged = (answer.kept, answer.connections_needed);
+    assert_eq!(judged, (Some(true), None));
 }
 
 /// The verdict on a target with `ok` ok answers and these failures.
@@ -476,7 +516,7 @@ fn a_run_is_as_its_pools_are() {
     let summary = reading.close_with(SPAN, Default::default());
     assert_eq!(summary.conservation(), Ok(()));
     assert_eq!(summary.target.state, TargetState::Ok);
-    assert!(!summary.load.kept);
+    assert_eq!(summary.load.kept, Some(false));
     assert_eq!(summary.load.connections_needed, None);
     let [only] = summary.load.reasons.as_slice() else {
         panic!("{:?}", summary.load.reasons);
@@ -485,6 +525,32 @@ fn a_run_is_as_its_pools_are() {
         only.text
             .starts_with("orders: 33.4 % sent: all 8 connections were busy")
     );
+}
+
+/// A pool whose load begins after the run was cut off does not change the answer of the others.
+#[test]
+fn a_pool_that_was_not_due_is_left_out_of_the_answer() {
+    let mut info = (*samples::run(Model::Open, &["all"])).clone();
+    info.pools.push(PoolInfo {
+        name: "later".to_owned(),
+        ..info.pools[0].clone()
+    });
+    let info = std::sync::Arc::new(info);
+    for (sent, kept, reasons) in [
+        (Some(3000), Some(true), 0),
+        (Some(1000), Some(false), 1),
+        (None, None, 2),
+    ] {
+        let mut run = Interval::of_pools(&info.pools);
+        if let Some(sent) = sent {
+            *run.pool_mut(0) = figures(8, sent, ms(5));
+        }
+        run.sum_up();
+        let mut reading = Reading::new(std::sync::Arc::clone(&info), &[]);
+        reading.absorb(&run);
+        let load = reading.close_with(SPAN, Default::default()).load;
+        assert_eq!((load.kept, load.reasons.len()), (kept, reasons), "{load:?}");
+    }
 }
 
 /// A cause whose message contains the remedy needs no other one.

@@ -141,7 +141,7 @@ fn the_load_is_that_of_iterations() {
     let interval = hundred();
     let answer = LoadAnswer::of(&pool(), &interval.total, SPAN);
     // Every request that became due was sent; four of the iterations were not started.
-    assert_eq!((answer.kept, answer.sent_share), (false, 0.96));
+    assert_eq!((answer.kept, answer.sent_share), (Some(false), 0.96));
     // 10 iterations/s × 360 requests ÷ 96 iterations × 0.2 s.
     assert_eq!(answer.connections_needed, Some(8));
     let summary = summary(&interval);

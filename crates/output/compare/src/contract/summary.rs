@@ -146,13 +146,14 @@ pub struct Ended {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(JsonSchema))]
 pub struct Load {
-    /// Whether at least 99 % of the due requests were sent. Always true in the closed model, whose
-    /// users send everything that is due.
-    pub kept: bool,
+    /// Whether at least 99 % of the due requests were sent. In the closed model, users send
+    /// everything that is due. Null if the load was not judged, because no request was due or the
+    /// only one was not sent; the reason is in `reasons`.
+    pub kept: Option<bool>,
     /// The share of due requests that were sent; 1 if none was due.
     pub sent_share: f64,
-    /// The reasons if the load was not kept; in the closed model, what users waited for. In plain
-    /// words.
+    /// The reasons if the load was not kept or not judged; in the closed model, what users waited
+    /// for. In plain words.
     pub reasons: Vec<String>,
     /// The number of connections that the load needs at the measured mean service time, by Little's
     /// law. Null in the closed model if users did not wait for connections, if nothing was sent,

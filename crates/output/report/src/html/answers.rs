@@ -15,7 +15,7 @@ const GOOD: &str = "is-good";
 const FAIR: &str = "is-fair";
 /// The class of the worst answer, and of a failed threshold.
 const BAD: &str = "is-bad";
-/// The class of an answer that can't be given: a target without a request.
+/// The class of an answer that can't be given: a load and a target without a request.
 const OPEN: &str = "is-open";
 
 /// Appends the part `answers`: an item for each answer, then the thresholds.

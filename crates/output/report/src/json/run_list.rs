@@ -49,7 +49,8 @@ struct Figures {
     is_whole: bool,
     coverage: &'static str,
     validity: &'static str,
-    load_kept: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    load_kept: Option<bool>,
     sent_share: f64,
     target_state: &'static str,
     thresholds: u64,

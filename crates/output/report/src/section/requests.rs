@@ -61,7 +61,7 @@ fn requests(summary: &Summary) -> Vec<Cell> {
 
 /// The rate at which requests ended, and the share of the load that was sent. The share is one of
 /// counts: the drain after the last request lengthens the measured span, and would lower a share of
-/// rates.
+/// rates. If no request was due, there is no share.
 fn achieved(summary: &Summary) -> Vec<Cell> {
     let achieved = format!("{} achieved", rate(summary.achieved_per_s()));
     let mut items = vec![Cell::new(achieved).inked(Ink::Bold)];
@@ -70,8 +70,9 @@ fn achieved(summary: &Summary) -> Vec<Cell> {
         Some(_) => None,
         None => summary.intended_per_s(),
     };
-    items.extend(intended.filter(|intended| *intended > 0.0).map(|intended| {
-        let counts = &summary.total.counts;
+    let counts = &summary.total.counts;
+    let intended = intended.filter(|intended| *intended > 0.0 && counts.intended > 0);
+    items.extend(intended.map(|intended| {
         let sent = counts.sent.saturating_sub(summary.total.without_data());
         let part = share(sent, counts.intended);
         Cell::new(format!("{part} of {} sent", rate(intended)))

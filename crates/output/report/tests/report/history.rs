@@ -5,10 +5,9 @@ use drumfire_compare::HISTORY_MIN;
 use drumfire_measure::{
     Coverage, Digest, DigestLatency, DigestTime, PlanKey, TargetState, Validity,
 };
-use drumfire_report::history;
-use drumfire_report::html;
-use drumfire_report::run_list::{Labelled, Listed};
+use drumfire_report::run_list::{self, Labelled, Listed};
 use drumfire_report::style::{Color, Style, Unicode};
+use drumfire_report::{history, html, json};
 use drumfire_units::Nanos;
 
 const STYLE: Style = Style::new(100, Color::Off, Unicode::On);
@@ -40,7 +39,7 @@ fn stored(day: u64, factor: f64) -> Stored {
             duration: Nanos::from_secs(10),
             target: "http://127.0.0.1:8080/".to_owned(),
             validity: Validity::Valid,
-            load_kept: true,
+            load_kept: Some(true),
             sent_share: 1.0,
             target_state: TargetState::Ok,
             thresholds: 0,
@@ -60,6 +59,22 @@ fn stored(day: u64, factor: f64) -> Stored {
             coverage: Coverage::Whole,
             plan: Some(PlanKey(1)),
         },
+    }
+}
+
+/// A list has a word for a load that was not judged, and no key in its JSON.
+#[test]
+fn a_list_shows_a_load_that_was_not_judged() {
+    let mut run = stored(1, 1.0);
+    for (kept, word) in [(Some(true), " kept "), (None, " not judged ")] {
+        run.digest.load_kept = kept;
+        let style = Style::new(200, Color::Off, Unicode::On);
+        let page = run_list::page(&[listed(&run)], &style);
+        assert!(page.contains(word), "{page}");
+        let document: serde_json::Value =
+            serde_json::from_slice(&json::runs(&[listed(&run)])).unwrap();
+        let key = document["runs"][0].get("load_kept");
+        assert_eq!(key.and_then(serde_json::Value::as_bool), kept);
     }
 }
 

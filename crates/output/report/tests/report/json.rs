@@ -330,6 +330,8 @@ fn empty_distributions_have_a_count_alone() {
     for key in ["response_time", "lag", "connect", "failed"] {
         assert_eq!(document["latency"][key], serde_json::json!({ "count": 0 }));
     }
+    assert_eq!(document["load"]["kept"], Value::Null);
+    assert_eq!(document["load"]["reasons"][0], "no request was due");
     assert_eq!(document["rate"]["achieved_per_s"], 0.0);
     assert_eq!(document["steps"][0]["rate"]["achieved_per_s"], 0.0);
 }

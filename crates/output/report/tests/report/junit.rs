@@ -125,6 +125,20 @@ fn hostile_texts_stay_texts() {
     }
 }
 
+/// A load that was not judged fails nothing, and its case contains the reason.
+#[test]
+fn a_load_that_was_not_judged_passes_with_its_reason() {
+    let xml = junit::summary(&fixture::empty(), Naming::Flags);
+    let xml = String::from_utf8(xml).unwrap();
+    let document = parse(&xml).unwrap();
+    let cases = document.get_elements_by_tag_name("testcase");
+    let load = cases
+        .into_iter()
+        .find(|case| document.get_attribute(*case, "name") == Some("load"));
+    let text = document.text_content_deep(load.unwrap());
+    assert_eq!(text.trim(), "load not judged\nno request was due");
+}
+
 /// The reasons are the text of a case that failed, in the words of the run's caller.
 #[test]
 fn a_failed_case_has_its_reasons() {
@@ -134,7 +148,7 @@ fn a_failed_case_has_its_reasons() {
         if run.verdict.validity == Validity::Invalid {
             reasons.extend(&run.verdict.reasons);
         }
-        if !run.load.kept {
+        if run.load.kept == Some(false) {
             reasons.extend(&run.load.reasons);
         }
         for naming in [Naming::Flags, Naming::Keys] {
