@@ -32,10 +32,17 @@ pub(crate) enum Exit {
 
 impl Exit {
     /// The exit code of a run.
+    ///
+    /// With `--strict`, a failed threshold of a run that is not valid is not the target's fault: the
+    /// generator may have failed it. If only the load was not kept, the threshold decides: a target
+    /// that became slow keeps its connections busy, and figures of an incomplete load are lower
+    /// bounds, by which a rule fails only if it fails in any case.
     pub(crate) fn of(run: &Digest, strict: bool) -> Self {
-        if run.thresholds_failed > 0 {
+        if strict && run.validity != Validity::Valid {
+            Self::NotStrict
+        } else if run.thresholds_failed > 0 {
             Self::Threshold
-        } else if strict && (run.validity != Validity::Valid || run.load_kept != Some(true)) {
+        } else if strict && run.load_kept != Some(true) {
             Self::NotStrict
         } else if run.is_cut_short && run.requests == 0 {
             // Nothing was sent, so nothing could fail.
@@ -151,6 +158,54 @@ impl Failure {
             exit: Exit::Failed,
             message: message.to_string(),
             remedy: String::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Exit;
+    use drumfire_measure::{Digest, Interval, Model, PoolInfo, Reading, RunInfo, Validity};
+    use drumfire_units::Nanos;
+    use std::sync::Arc;
+
+    /// A run with one due request that was sent and is ok.
+    fn digest() -> Digest {
+        let info = RunInfo::new(vec![PoolInfo::new("main", Model::Open, ["GET /"])]);
+        let interval = Interval::of_pools(&info.pools);
+        let mut reading = Reading::new(Arc::new(info), &[]);
+        reading.absorb(&interval);
+        Digest {
+            validity: Validity::Valid,
+            load_kept: Some(true),
+            requests: 1,
+            ok: 1,
+            ..Digest::of(&reading.close(Nanos::from_secs(1), 0.0))
+        }
+    }
+
+    /// With `--strict`, only a trusted run can fail a threshold of its target.
+    #[test]
+    fn a_run_that_is_not_valid_fails_no_threshold_with_strict() {
+        use Validity::{Invalid, Suspect, Valid};
+        for (validity, load_kept, thresholds_failed, plain, strict) in [
+            (Valid, Some(true), 0, Exit::Done, Exit::Done),
+            (Valid, Some(true), 1, Exit::Threshold, Exit::Threshold),
+            (Valid, Some(false), 0, Exit::Done, Exit::NotStrict),
+            (Valid, Some(false), 1, Exit::Threshold, Exit::Threshold),
+            (Valid, None, 0, Exit::Done, Exit::NotStrict),
+            (Suspect, Some(true), 0, Exit::Done, Exit::NotStrict),
+            (Suspect, Some(true), 1, Exit::Threshold, Exit::NotStrict),
+            (Invalid, Some(false), 1, Exit::Threshold, Exit::NotStrict),
+        ] {
+            let run = Digest {
+                validity,
+                load_kept,
+                thresholds_failed,
+                ..digest()
+            };
+            let codes = (Exit::of(&run, false), Exit::of(&run, true));
+            assert_eq!(codes, (plain, strict), "{run:?}");
         }
     }
 }
