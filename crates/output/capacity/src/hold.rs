@@ -18,10 +18,18 @@ const GAIN_FROM: f64 = 5.0;
 const ERROR_MAX: f64 = 10.0;
 /// The maximum error that is kept for later: a burst of any length is one event.
 const DEBT_MAX: f64 = 1e9;
-/// If this many requests would have been allowed beyond, and none came near the bound, the level is
-/// far below the capacity…
+/// If this many requests would have been allowed beyond, and hardly any came near the bound, the
+/// level is far below the capacity…
 const CALM: f64 = 100.0;
-/// …and rises by this much each second, and faster the longer this lasts.
+/// A request near the bound outweighs this many that were allowed beyond. At the capacity, at least
+/// as many come near the bound as are allowed beyond, so a queue ends every calm. Slow requests
+/// that come at any rate do not, if they are fewer than a fifth of the allowed ones: without this,
+/// a pause of a target that can take twice the rate would hide this.
+const CALM_NEAR: f64 = 5.0;
+/// An interval ends a calm at once if more than this many requests come near the bound, and more
+/// than are allowed beyond: a burst is one event, however many requests are in it.
+const CALM_BURST: f64 = 2.0;
+/// In a calm, the level rises by this much each second, and faster the longer this lasts.
 const CALM_RISE: f64 = 0.002;
 const CALM_RISE_MAX: f64 = 0.01;
 /// The number of allowed requests per second from which the level rises at full speed. A slower
@@ -41,9 +49,11 @@ pub(crate) struct Hold {
     level: f64,
     /// The part of each objective's error that is not yet worked off.
     debts: Vec<f64>,
-    /// For each objective, the number of requests allowed beyond it since a request last came near.
+    /// For each objective, the number of requests allowed beyond it since the last burst, without
+    /// those that requests near the bound outweigh.
     calm: Vec<f64>,
-    /// The seconds since the hold began, and since a request last came near a bound.
+    /// The seconds since the hold began, and since the last burst near a bound, without those that
+    /// requests near a bound outweigh.
     pub(crate) seconds: f64,
     pub(crate) quiet: f64,
     /// The level at which the calm began.
@@ -74,10 +84,12 @@ impl Hold {
             return;
         };
         self.seconds += seconds;
-        self.quiet = match samples.iter().any(|sample| sample.near > 0.0) {
-            true => 0.0,
-            false => self.quiet + seconds,
-        };
+        let loudest = samples
+            .iter()
+            .zip(slos)
+            .map(|(sample, slo)| loudness(sample, slo));
+        let loudest = loudest.fold(0.0, f64::max);
+        self.quiet = (self.quiet + seconds * (1.0 - loudest)).max(0.0);
         let gain = GAIN_MIN.max(1.0 / (self.seconds + GAIN_FROM));
         let mut fall = f64::NEG_INFINITY;
         let each = samples.iter().zip(slos).zip(elasticities);
@@ -90,10 +102,8 @@ impl Hold {
             *debt += (share / slo.share - 1.0) * seconds;
             let worked = debt.clamp(-seconds, ERROR_MAX * seconds);
             *debt = (*debt - worked).min(DEBT_MAX);
-            *calm = match sample.near > 0.0 {
-                true => 0.0,
-                false => *calm + slo.share * sample.of,
-            };
+            let allowed = slo.share * sample.of;
+            *calm = (*calm + allowed * (1.0 - loudness(sample, slo))).max(0.0);
             fall = fall.max(gain * worked / elasticity.max(ELASTICITY_MIN));
         }
         if !self.is_calm() {
@@ -131,15 +141,26 @@ impl Hold {
         self.debts[slo] = (self.debts[slo] - error).max(0.0);
     }
 
-    /// Restarts the count of time without a request near a bound.
+    /// Restarts the count of time in which hardly a request came near a bound.
     pub(crate) fn disturb(&mut self) {
         self.quiet = 0.0;
         self.calm_from = None;
         self.calm.fill(0.0);
     }
 
-    /// How far the level has risen since a request last came near a bound; `None` if some still do.
+    /// How far the level has risen in the current calm; `None` without one.
     pub(crate) fn rise(&self) -> Option<f64> {
         Some(self.level - self.calm_from?)
+    }
+}
+
+/// The requests of an interval near the bound of an objective, as a multiple of those that end a
+/// calm slowly; infinite for a burst, which ends it at once.
+fn loudness(sample: &Sample, slo: &Slo) -> f64 {
+    let allowed = slo.share * sample.of;
+    match sample.near {
+        near if near <= 0.0 => 0.0,
+        near if near > CALM_BURST.max(allowed) => f64::INFINITY,
+        near => CALM_NEAR * near / allowed,
     }
 }
