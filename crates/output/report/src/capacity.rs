@@ -252,6 +252,25 @@ mod tests {
         assert!(!text.contains("drain"), "{text}");
     }
 
+    /// A rate at which requests fail is bad, although no request was slow.
+    #[test]
+    fn the_knee_has_the_objective_that_a_rate_misses() {
+        let mut finding = finding(Answer::Below(640.0));
+        let mut refused = row(Stage::Refine, 800.0, &[2, 3]);
+        refused.shares = vec![0.0, 0.0427];
+        finding.knee.push(refused);
+        let text = text(&finding);
+        for (stage, missed) in [("refine", "4.27 % failed<1%"), ("climb", "0.40 % p99<50ms")] {
+            let line = text.lines().find(|line| line.contains(stage));
+            let words: Vec<&str> = line.expect("the row").split_whitespace().collect();
+            assert!(words.join(" ").contains(missed), "{text}");
+        }
+        // With a single objective, the name is not repeated in each row.
+        finding.objectives.truncate(1);
+        let alone = super::text(&finding, &Style::new(100, Color::Off, Unicode::On));
+        assert!(!alone.contains("objective"), "{alone}");
+    }
+
     #[test]
     fn every_other_answer_has_its_sentence() {
         let unknown = |why| Answer::Unknown {

@@ -96,7 +96,9 @@ fn confirmation_words(finding: &Finding, confirmation: &Confirmation) -> String 
 ///
 /// The quantile of the table and its bars is the one of the objective that bounds the capacity. Rates
 /// at which more than its share lies beyond the bound are bad. A rate with too few requests for the
-/// quantile has the maximum after `≤`, since the quantile can't be above it.
+/// quantile has the maximum after `≤`, since the quantile can't be above it. Another objective may be
+/// the one that a rate misses, such as one on failures, so each row has the share of the objective
+/// that it misses most, with the name of that objective if there are several.
 fn knee(finding: &Finding) -> Grid {
     let shown = finding.bounding();
     let q = finding.quantile();
@@ -107,7 +109,8 @@ fn knee(finding: &Finding) -> Grid {
         q if (q - 0.999).abs() < 1e-9 => "p99.9",
         _ => "tail",
     };
-    let columns = vec![
+    let is_named = finding.objectives.len() > 1;
+    let mut columns = vec![
         Column::numbers("rate", 0),
         Column::words("stage", 0),
         Column::numbers("time", 4),
@@ -115,8 +118,9 @@ fn knee(finding: &Finding) -> Grid {
         Column::numbers("p50", 2),
         Column::numbers(name, 0),
         Column::numbers("beyond", 0),
-        Column::bars(BAR),
     ];
+    columns.extend(is_named.then(|| Column::words("objective", 1)));
+    columns.push(Column::bars(BAR));
     let rows = finding.knee_rows();
     let tail = |row: &KneeRow| at_most(&row.times, q);
     let most = rows.iter().filter_map(|row| tail(row)).max();
@@ -127,25 +131,49 @@ fn knee(finding: &Finding) -> Grid {
         (most, _) => most.map_or(1, |most| most.0),
     };
     let rows = rows.into_iter().map(|row| {
-        let share = row.shares.get(shown).copied().unwrap_or_default();
-        let limit = finding.objectives.get(shown).map_or(1.0, |it| it.share);
-        let ink = if share > limit { Ink::Bad } else { Ink::Plain };
+        let ink = |slo| match missed(finding, row, slo) > 1.0 {
+            true => Ink::Bad,
+            false => Ink::Plain,
+        };
+        let worst = most_missed(finding, row);
+        let share = row.shares.get(worst).copied().unwrap_or_default();
         let most = tail(row).map(|tail| format!("≤ {}", latency(tail, Unicode::On)));
         let tail_words = quantile(&row.times, q, Unicode::On).or(most);
         let length = tail(row).map_or(0, |tail| tail.0);
-        vec![
+        let mut cells = vec![
             Cell::new(short(row.rate)).inked(Ink::Bold),
             Cell::new(row.stage.name()).inked(Ink::Dim),
             Cell::span(row.span).inked(Ink::Dim),
             Cell::count(row.ended),
             Cell::quantile(&row.times, 0.5),
-            Cell::optional(tail_words).inked(ink),
-            Cell::new(share_of(share)).inked(ink),
-            Cell::bar(length, whole).inked(ink),
-        ]
-        .into()
+            Cell::optional(tail_words).inked(ink(shown)),
+            Cell::new(share_of(share)).inked(ink(worst)),
+        ];
+        let name = || Cell::foreign(finding.expression(worst)).inked(ink(worst));
+        cells.extend(is_named.then(name));
+        cells.push(Cell::bar(length, whole).inked(ink(shown)));
+        cells.into()
     });
     Grid::new(columns, rows)
+}
+
+/// The share of a row's requests beyond an objective, as a multiple of the allowed share.
+fn missed(finding: &Finding, row: &KneeRow, slo: usize) -> f64 {
+    let share = row.shares.get(slo).copied().unwrap_or_default();
+    let allowed = finding.objectives.get(slo).map_or(1.0, |it| it.share);
+    share / allowed
+}
+
+/// The objective that a row misses most; the one that bounds the capacity if it misses none more.
+fn most_missed(finding: &Finding, row: &KneeRow) -> usize {
+    let missed = |slo: &usize| missed(finding, row, *slo);
+    let others = 0..finding.objectives.len();
+    others.fold(finding.bounding(), |worst, slo| {
+        match missed(&slo) > missed(&worst) {
+            true => slo,
+            false => worst,
+        }
+    })
 }
 
 /// A quantile, or the maximum if the count does not support the quantile.
