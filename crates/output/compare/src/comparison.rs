@@ -16,6 +16,7 @@ pub(crate) mod likeness;
 mod pair;
 mod rounds;
 mod sets;
+mod thresholds;
 
 use crate::answer::{Answer, CONFIDENCE};
 use crate::compared::Compared;
@@ -137,6 +138,7 @@ impl Comparison {
             return Err("a round without one of its runs can't be compared".to_owned());
         }
         let (rows, mut cautions) = rounds::rows(base, candidate, terms.least, rounds);
+        cautions.extend(thresholds::cautions(base, candidate));
         cautions.extend(unsound.iter().map(UnsoundRound::sentence));
         Ok(Self {
             terms,

@@ -5,8 +5,8 @@ use drumfire_compare::{
     Baseline, Compared, Comparison, RoundForm, Rounds, RoundsEnd, Terms, UnsoundRound,
 };
 use drumfire_measure::{
-    ArrivalClock, AskedBody, Changed, Coverage, Doubt, Interval, LatencyKind, Model, Outcome,
-    Reading, Reason, Summary, TargetState, Validity,
+    ArrivalClock, AskedBody, Certainty, Changed, Coverage, Doubt, Interval, LatencyKind, Model,
+    Outcome, Reading, Reason, Summary, TargetState, ThresholdResult, Validity,
 };
 use drumfire_plan::{ChangeKind, KeepAlive, StopReason, Warmup};
 use drumfire_report::Naming;
@@ -448,6 +448,45 @@ fn experiment(sides: &[Vec<Summary>; 2], planned: usize, ended: RoundsEnd) -> Co
         _ => Vec::new(),
     };
     Comparison::of_rounds(&base, &candidate, TERMS, rounds, &unsound).unwrap()
+}
+
+/// Both sides can miss a threshold without a difference between them.
+#[test]
+fn failed_thresholds_have_their_side_and_rounds() {
+    let mut made = sides(6, 1.0, 200);
+    let result = |expression: &str, passed| ThresholdResult {
+        expression: expression.to_owned(),
+        is_condition: false,
+        passed,
+        actual: None,
+        certainty: Certainty::Exact,
+        actual_text: String::new(),
+        ended_run_at: None,
+    };
+    let [a, b] = &mut made;
+    for ((a, b), round) in a.iter_mut().zip(b).zip(1..) {
+        a.thresholds = vec![result("p99<1ms", round != 3)];
+        b.thresholds = vec![
+            result("p99<1ms", true),
+            result("rate>300/s", ![1, 2, 6].contains(&round)),
+            result("failed<0.1%", false),
+        ];
+    }
+    let found = experiment(&made, 6, RoundsEnd::Planned);
+    let expected = [
+        "A: the threshold p99<1ms failed in round 3.",
+        "B: the threshold rate>300/s failed in rounds 1, 2 and 6.",
+        "B: the threshold failed<0.1% failed in all 6 rounds.",
+    ];
+    let text = comparison::text(&found, &STYLE);
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let json: serde_json::Value = serde_json::from_slice(&comparison::json(&found)).unwrap();
+    let cautions = json["cautions"].as_array().unwrap();
+    for sentence in expected {
+        assert!(words.contains(sentence), "{text}");
+        assert!(cautions.iter().any(|of| of == sentence), "{cautions:?}");
+    }
+    assert!(!text.contains("B: the threshold p99"), "{text}");
 }
 
 #[test]
