@@ -1,9 +1,11 @@
 //! Arbitrary byte strings as events of a started run: they are refused, or encode to the same
-//! bytes, and the end of the run gives a readable summary.
+//! bytes, and an ending after them gives a readable summary.
 
 #![no_main]
 
-use drumfire_measure::{EventReader, Model, PoolInfo, RunEvent, RunInfo, encode_event};
+use drumfire_measure::{
+    Ending, Model, PoolInfo, Reading, RunInfo, decode_event, encode_event, form,
+};
 use drumfire_plan::{Growth, Warmup};
 use drumfire_units::Nanos;
 use libfuzzer_sys::fuzz_target;
@@ -43,21 +45,17 @@ fn info(steps: usize) -> RunInfo {
 }
 
 fuzz_target!(|events: Vec<Vec<u8>>| {
-    let mut first = EventReader::new();
+    let info = Arc::new(info(3));
+    let mut reading = Reading::new(Arc::clone(&info), &info.thresholds);
     for bytes in &events {
-        let _started = first.read(bytes);
-    }
-    let mut reader = EventReader::new();
-    let started = RunEvent::Started(Arc::new(info(3)));
-    assert_eq!(reader.read(&encode_event(&started)), Ok(started));
-    for bytes in &events {
-        match reader.read(bytes) {
-            Ok(RunEvent::Finished(summary)) => {
-                let _steps = summary.steps();
-                let _rate = summary.achieved_per_s();
-            }
-            Ok(event) => assert_eq!(&encode_event(&event), bytes),
-            Err(_) => {}
+        if let Ok(event) = decode_event(bytes, &info) {
+            assert_eq!(encode_event(&event).as_ref(), Some(bytes));
+            reading.observe(&event);
+        }
+        if let Ok(ending) = form::decode::<Ending>(bytes) {
+            let summary = reading.clone().restore(ending);
+            let _steps = summary.steps();
+            let _rate = summary.achieved_per_s();
         }
     }
 });

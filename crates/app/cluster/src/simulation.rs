@@ -422,12 +422,13 @@ impl World {
             process.weights.push(weight);
             process.requests.push(requests);
             let event = RunEvent::IntervalClosed(Arc::new(interval));
-            contents.push(Content::Event(encode_event(&event)));
+            contents.extend(encode_event(&event).map(Content::Event));
         }
         if now >= edge && is_over || !is_allowed {
             run.has_ended = true;
             let reason = StopReason::Counted;
-            contents.push(Content::Event(encode_event(&RunEvent::Stopping { reason })));
+            let stopping = encode_event(&RunEvent::Stopping { reason });
+            contents.extend(stopping.map(Content::Event));
             contents.push(Content::Ending(form::encode(&Ending::default())));
         }
         for content in contents {

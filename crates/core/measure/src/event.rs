@@ -3,7 +3,7 @@
 //! The collector's thread publishes each event once, in this order; every observer has its own
 //! queue. The run never waits for a slow observer: intervals are merged in its queue, so that the
 //! observer loses moments but no samples. [`crate::Reading::observe`] accumulates the events, and
-//! [`crate::encode_event`] converts each to bytes.
+//! [`crate::encode_event`] converts those between the first and the last to bytes.
 //!
 //! Large values are shared (`Arc`), so that an event costs an observer only a reference count. An
 //! interval that all observers have dropped returns to a worker and is recorded into again; one

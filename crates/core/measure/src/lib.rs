@@ -98,7 +98,7 @@ pub use encoding::{Beside, DecodeError, decode_v2, decode_v2_beside, encode_v2};
 pub use ending::{Doubt, Ending, LoadEnd};
 pub use errors::{Cause, Detail, ErrorRow, MESSAGE_BYTES, MESSAGES};
 pub use event::RunEvent;
-pub use event_stream::{EventReader, decode_event, encode_event, interval_of_event};
+pub use event_stream::{decode_event, encode_event, interval_of_event};
 pub use figure::Certainty;
 pub use figures::Figures;
 pub use health::{GeneratorHealth, WorkerHealth};

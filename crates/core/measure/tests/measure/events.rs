@@ -4,10 +4,10 @@ use crate::commands::change;
 use crate::form::{interval, pools, run_info};
 use crate::merge::{Seen, seen};
 use crate::samples;
-use drumfire_measure::form::FormError;
+use drumfire_measure::form::{FormError, decode, encode};
 use drumfire_measure::{
-    Cause, Detail, EventReader, Excerpt, FailedBody, Field, Kept, Leniencies, Outcome, Particulars,
-    Reading, RunEvent, Sample, Side, Transcript, encode_event,
+    Cause, Detail, Ending, Excerpt, FailedBody, Field, Kept, Leniencies, Outcome, Particulars,
+    Reading, RunEvent, RunInfo, Sample, Side, Summary, Transcript, decode_event, encode_event,
 };
 use drumfire_plan::{Change, Command, Finding, StopReason, Warmup};
 use drumfire_units::Nanos;
@@ -130,6 +130,38 @@ fn events(
     events
 }
 
+/// The events of a run: the facts of the first, those in between with their bytes, and the summary
+/// of the last.
+struct Run {
+    info: Arc<RunInfo>,
+    between: Vec<(RunEvent, Vec<u8>)>,
+    summary: Arc<Summary>,
+}
+
+impl Run {
+    fn of(events: &[RunEvent]) -> Self {
+        let [
+            RunEvent::Started(info),
+            between @ ..,
+            RunEvent::Finished(summary),
+        ] = events
+        else {
+            panic!("a first and a last event");
+        };
+        let bytes = |event: &RunEvent| {
+            (
+                event.clone(),
+                encode_event(event).expect("an event in between"),
+            )
+        };
+        Self {
+            info: Arc::clone(info),
+            between: between.iter().map(bytes).collect(),
+            summary: Arc::clone(summary),
+        }
+    }
+}
+
 fn reasons() -> impl Strategy<Value = StopReason> {
     prop_oneof![
         Just(StopReason::Signal),
@@ -155,14 +187,23 @@ proptest! {
             true => Warmup::Auto,
             false => Warmup::Span(Nanos::from_secs(1)),
         };
-        let mut reader = EventReader::new();
-        for event in events(warmup, &all, change, reason) {
-            let bytes = encode_event(&event);
+        let run = Run::of(&events(warmup, &all, change, reason));
+        let info: Arc<RunInfo> = Arc::new(decode(&encode(&*run.info)).expect("the facts"));
+        prop_assert_eq!(&info, &run.info);
+        let mut reading = Reading::new(Arc::clone(&info), &info.thresholds);
+        for (event, bytes) in &run.between {
             let end = cut.index(bytes.len());
-            prop_assert!(reader.read(&bytes[..end]).is_err(), "cut at {}", end);
-            let decoded = reader.read(&bytes);
-            prop_assert!(decoded.as_ref() == Ok(&event), "{:?}\nfor\n{:?}", decoded, event);
+            prop_assert!(decode_event(&bytes[..end], &info).is_err(), "cut at {}", end);
+            let decoded = decode_event(bytes, &info);
+            prop_assert!(decoded.as_ref() == Ok(event), "{:?}\nfor\n{:?}", decoded, event);
+            reading.observe(&decoded.expect("an event"));
         }
+        // The summary follows from the events and the ending.
+        let ending = encode(&run.summary.ending(None));
+        let end = cut.index(ending.len());
+        prop_assert!(decode::<Ending>(&ending[..end]).is_err(), "cut at {}", end);
+        let summary = reading.restore(decode(&ending).expect("an ending"));
+        prop_assert!(summary == *run.summary, "{:?}\nfor\n{:?}", summary, run.summary);
     }
 
     #[test]
@@ -174,42 +215,32 @@ proptest! {
         rest in prop::collection::vec(any::<u8>(), 0..40),
     ) {
         let warmup = Warmup::Span(Nanos::ZERO);
-        let all = events(warmup, &all, change, StopReason::Signal);
-        let which = which.index(all.len());
-        let mut reader = EventReader::new();
-        for event in &all[..which] {
-            prop_assert!(reader.read(&encode_event(event)).is_ok());
-        }
-        let mut bytes = encode_event(&all[which]);
+        let run = Run::of(&events(warmup, &all, change, StopReason::Signal));
+        let mut bytes = run.between[which.index(run.between.len())].1.clone();
         let at = at.index(bytes.len());
         bytes.splice(at..bytes.len().min(at + rest.len()), rest);
-        let decoded = reader.read(&bytes);
-        if let Ok(decoded) = &decoded {
-            prop_assert_eq!(encode_event(decoded), bytes);
+        if let Ok(decoded) = decode_event(&bytes, &run.info) {
+            prop_assert_eq!(encode_event(&decoded), Some(bytes));
         }
     }
 }
 
+/// The first and the last event are sent in other forms, so their kinds are unknown.
 #[test]
-fn events_have_an_order_and_a_version() {
+fn events_have_a_kind_and_a_version() {
     let all = events(
         Warmup::Span(Nanos::ZERO),
         &[],
         Change::Pause,
         StopReason::Signal,
     );
-    let bytes: Vec<_> = all.iter().map(encode_event).collect();
-    let (first, last) = (&bytes[0], &bytes[bytes.len() - 1]);
-    let refused = |reader: &mut EventReader, bytes: &[u8], why| {
-        assert_eq!(reader.read(bytes), Err(FormError::Malformed(why)));
-    };
-    let mut reader = EventReader::new();
-    refused(&mut reader, last, "an event before the run's start");
-    assert!(reader.read(first).is_ok());
-    refused(&mut reader, first, "a run that starts twice");
-    refused(&mut reader, &[1, 8], "an event of an unknown kind");
-    assert_eq!(reader.read(&[2, 5, 0]), Err(FormError::Version(2)));
-    assert_eq!(reader.read(&[1, 5, 0, 0]), Err(FormError::Excess));
-    assert!(reader.read(last).is_ok());
-    refused(&mut reader, last, "an event after the run's end");
+    assert_eq!(encode_event(&all[0]), None);
+    assert_eq!(encode_event(&all[all.len() - 1]), None);
+    let info = Run::of(&all).info;
+    for kind in [0, 6, 8] {
+        let unknown = FormError::Malformed("an event of an unknown kind");
+        assert_eq!(decode_event(&[1, kind], &info), Err(unknown));
+    }
+    assert_eq!(decode_event(&[2, 5, 0], &info), Err(FormError::Version(2)));
+    assert_eq!(decode_event(&[1, 5, 0, 0], &info), Err(FormError::Excess));
 }
