@@ -11,7 +11,7 @@ use crate::bar::{bar, spark};
 use crate::line::{Ink, Line};
 use crate::quantity::{self, count, rate, span};
 use crate::style::Style;
-use drumfire_measure::{Histogram, Interval, Reading, RunInfo, RunState};
+use drumfire_measure::{Histogram, Interval, Model, Reading, RunInfo, RunState};
 use drumfire_plan::{Plan, Pool};
 use drumfire_units::Nanos;
 
@@ -199,8 +199,9 @@ fn pieces(interval: &Interval, progress: &Progress<'_>, style: &Style) -> Vec<Pi
     }
     let in_flight = tally(reading.in_flight(), "in flight", 11, Ink::Plain);
     pieces.push(piece(in_flight, 2));
-    if progress.stage == Stage::Load && reading.waiting() > 0 {
-        pieces.push(piece(tally(reading.waiting(), "waiting", 0, Ink::Warn), 2));
+    let waiting = waiting(interval, reading);
+    if progress.stage == Stage::Load && waiting > 0 {
+        pieces.push(piece(tally(waiting, "waiting", 0, Ink::Warn), 2));
     }
     if total.counts.dropped > 0 {
         let dropped = tally(total.counts.dropped, "dropped", 0, Ink::Warn);
@@ -213,6 +214,19 @@ fn pieces(interval: &Interval, progress: &Progress<'_>, style: &Style) -> Vec<Pi
     pieces.push(piece(time("p99", 0.99), 5));
     pieces.push(piece(time("max", 1.0), 7));
     pieces
+}
+
+/// The requests that are due and not sent. A user of the closed model makes a request due when a
+/// connection takes it, so the users that wait for one are known only on average, from the waits of
+/// the requests that began in the interval (Little's law).
+fn waiting(interval: &Interval, reading: &Reading) -> u64 {
+    let pools = reading.so_far().info.pools.iter().zip(interval.pools());
+    let closed = pools.filter(|(pool, _)| pool.model == Model::Closed);
+    let waited: f64 = closed
+        .map(|(_, figures)| figures.latency.waiting.sum() as f64)
+        .sum();
+    let length = (interval.end - interval.start).0.max(1) as f64;
+    reading.waiting().max((waited / length).round() as u64)
 }
 
 /// A named time of the interval, or of the whole run if the interval has too few samples; the name

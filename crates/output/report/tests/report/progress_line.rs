@@ -87,6 +87,26 @@ fn what_is_under_way_and_what_waits_is_shown() {
     );
 }
 
+/// Ten users share two connections: each request waits for 80 ms and takes 20 ms.
+#[test]
+fn users_that_wait_for_a_connection_are_shown() {
+    let mut shown = Shown::new();
+    shown.reading = Reading::of_sums(Arc::new(fixture::info(Model::Closed)));
+    let mut interval = second(4, 0, 0);
+    for n in 0..100 {
+        let mut sample = fixture::sample(interval.start + Nanos::from_millis(10 * n));
+        sample.due = sample.intended + Nanos::from_millis(80);
+        sample.sent = sample.due;
+        sample.first_byte = sample.sent + Nanos::from_millis(20);
+        sample.end = sample.first_byte;
+        interval.total.record_intended(1);
+        interval.total.record(&sample);
+    }
+    interval.total.under_way = 2;
+    let line = shown.line(&interval, &plain(200));
+    assert!(line.contains("  2 in flight  8 waiting  "), "{line}");
+}
+
 #[test]
 fn eighty_columns_tell_how_much_is_left() {
     let line = Shown::new().line(&second(2, 1_000, 0), &plain(80));
