@@ -1,8 +1,8 @@
 //! The proxy of a document. Without a setting, the environment's proxy applies to targets other
 //! than this machine.
 //!
-//! The environment's variables are `http_proxy` for http, `https_proxy` for https and `no_proxy`
-//! for exceptions, in lower or upper case. A proxy is part of the plan, so that a stored plan shows
+//! The environment's variables are `http_proxy` for http, `https_proxy` for https, `all_proxy` if
+//! the scheme's own is not set, and `no_proxy` for exceptions, in lower or upper case, as in curl. A proxy is part of the plan, so that a stored plan shows
 //! the way of its requests.
 
 use crate::scope::{Scope, is_on};
@@ -43,19 +43,26 @@ fn named(reach: &Reach, urls: &[Url], scope: &mut Scope<'_>) -> Option<Proxy> {
     }
 }
 
+/// The environment's variable for any scheme, in the order of curl.
+const ALL: [&str; 2] = ["all_proxy", "ALL_PROXY"];
+
 /// The environment's proxy for the scheme of the first URL. A plan whose targets are all on this
 /// machine uses no proxy.
 fn of_environment(urls: &[Url], scope: &mut Scope<'_>) -> Option<Proxy> {
     let first = urls.first()?;
     let host = scope.host;
     let set = |name: &&str| host.proxy_variable(name).filter(|value| !value.is_empty());
-    let found = match first.origin.scheme {
+    let own: &[&str] = match first.origin.scheme {
         // CGI fills `HTTP_PROXY` from a header field, so it is ignored under CGI.
-        Scheme::Http => set(&"http_proxy")
-            .or_else(|| set(&"HTTP_PROXY").filter(|_| set(&"REQUEST_METHOD").is_none())),
-        Scheme::Https => ["https_proxy", "HTTPS_PROXY"].iter().find_map(set),
+        Scheme::Http if set(&"REQUEST_METHOD").is_some() => &["http_proxy"],
+        Scheme::Http => &["http_proxy", "HTTP_PROXY"],
+        Scheme::Https => &["https_proxy", "HTTPS_PROXY"],
     };
-    let text = found.filter(|_| !urls.iter().all(is_loopback))?;
+    let mut names = own.iter().chain(&ALL);
+    let (name, text) = names.find_map(|name| Some((*name, set(name)?)))?;
+    if urls.iter().all(is_loopback) {
+        return None;
+    }
     let bypass = ["no_proxy", "NO_PROXY"].iter().find_map(set);
     let bypass = bypass.unwrap_or_default();
     let own = ["localhost", "127.0.0.0/8", "::1"];
@@ -65,7 +72,9 @@ fn of_environment(urls: &[Url], scope: &mut Scope<'_>) -> Option<Proxy> {
         .collect::<Result<_, _>>()
         .map_err(|why| format!("`no_proxy` in the environment: {why}"))
         .and_then(|rules| {
-            parse(&text, rules).map_err(|why| format!("the proxy in the environment: {why}"))
+            parse(&text, rules).map_err(|why| {
+                format!("`{name}` in the environment: {why}, or ignore it with -x none")
+            })
         });
     scope.found.ok(&Place::Nowhere, parsed)
 }

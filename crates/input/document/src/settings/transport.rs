@@ -32,7 +32,7 @@ table! {
         proxy: Option<Text> =
             "URL of the proxy, which begins with `https://` if the proxy uses TLS; `none`: ignore the environment",
             Flag::new(Group::Network, "-x, --proxy <URL>",
-                "HTTP proxy [default: http_proxy or https_proxy from the environment, except for loopback]");
+                "HTTP proxy [default: http_proxy, https_proxy or all_proxy from the environment, except for loopback]");
         proxy_tunnel: Option<Switch> =
             "Tunnel (CONNECT) through the proxy to every target; by default, only to https targets. HTTP/2 without TLS needs `true`";
         proxy_agent: Option<Text> =

@@ -15,7 +15,7 @@ pub(crate) const LIMIT: Duration = Duration::from_secs(150);
 pub(crate) const PATH: &str = env!("CARGO_BIN_EXE_drumfire");
 
 /// Variables that would make a run depend on the user's environment.
-const PERSONAL: [&str; 21] = [
+const PERSONAL: [&str; 23] = [
     // Without a home directory, runs are stored only if a test specifies a place.
     "HOME",
     "XDG_STATE_HOME",
@@ -24,6 +24,8 @@ const PERSONAL: [&str; 21] = [
     "HTTP_PROXY",
     "https_proxy",
     "HTTPS_PROXY",
+    "all_proxy",
+    "ALL_PROXY",
     "no_proxy",
     "NO_PROXY",
     "REQUEST_METHOD",
