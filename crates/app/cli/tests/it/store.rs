@@ -222,7 +222,7 @@ fn directories_that_can_t_be_used_are_refused_before_the_run() {
     );
     refused(
         &format!("http -n 1 --show -o {dir} {url}"),
-        "cannot be used with",
+        "can't be used with",
     );
 }
 
