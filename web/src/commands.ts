@@ -26,14 +26,8 @@ export function sendCommands(url: string): void {
 
 /** Sends a command, and gives the text to show. */
 async function send(url: string, command: string, form: HTMLFormElement): Promise<string> {
-  const fields = new FormData(form);
-  const body: Record<string, string> = { command };
-  for (const name of ["value", "pool"]) {
-    const value = fields.get(name);
-    if (typeof value === "string" && value !== "") {
-      body[name] = value;
-    }
-  }
+  const fields = [...new FormData(form)].filter(([, value]) => value !== "");
+  const body = { command, ...Object.fromEntries(fields) };
   try {
     const response = await fetch(url, {
       method: "POST",

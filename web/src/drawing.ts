@@ -1,42 +1,52 @@
 // The picture that Rust drew, and what the program changes in it: the part of the time that its plot
 // shows, with ticks and marks; series that are left out; and a layer for the cursor.
 
-import { type Axis, place, ticks } from "./axis.js";
 import { shape } from "./element.js";
+import type { Figure, Time } from "./figure.js";
 import { pointAt } from "./readout.js";
-import type { Figure } from "./figure.js";
 import type { Span } from "./span.js";
 
-/** Ticks along the x axis, and the letters of a mark's name: as in crates/output/report/src/figure/svg.rs. */
-const TICKS = 8;
-const MARK_WIDTH = 24 * 6.6;
-/** The place of a bar, from the top of one to that of the next. */
-const BAR = 26;
+/** A group of the picture, and its elements as Rust drew them. */
+interface Drawn {
+  readonly group: Element;
+  readonly whole: readonly Element[];
+}
 
 export class Drawing {
   readonly #figure: Figure;
   readonly #svg: SVGSVGElement;
   readonly #plot: SVGSVGElement;
+  readonly #ticks: Drawn;
+  readonly #marks: Drawn;
   readonly #layer = shape("g", { class: "layer" });
-  #axis: Axis;
+  #shown: Span;
 
   /** `undefined` where a picture has another form than the one that is known here. */
   static of(figure: Figure, svg: SVGSVGElement): Drawing | undefined {
     const plot = svg.querySelector<SVGSVGElement>("svg.plot");
-    return plot === null ? undefined : new Drawing(figure, svg, plot);
+    const [ticks, marks] = ["ticks", "marks"].map((name) => svg.querySelector(`g.${name}`));
+    return plot && ticks && marks ? new Drawing(figure, svg, plot, ticks, marks) : undefined;
   }
 
-  private constructor(figure: Figure, svg: SVGSVGElement, plot: SVGSVGElement) {
+  private constructor(
+    figure: Figure,
+    svg: SVGSVGElement,
+    plot: SVGSVGElement,
+    ticks: Element,
+    marks: Element,
+  ) {
     this.#figure = figure;
     this.#svg = svg;
     this.#plot = plot;
-    this.#axis = figure.x;
+    this.#ticks = { group: ticks, whole: [...ticks.children] };
+    this.#marks = { group: marks, whole: [...marks.children] };
+    this.#shown = figure.axis;
     svg.append(this.#layer);
   }
 
-  /** The part of the x axis that is shown. */
+  /** The part of the plot's values that is shown. */
   get shown(): Span {
-    return this.#axis;
+    return this.#shown;
   }
 
   /** The place of a pointer in the picture's own units. */
@@ -46,80 +56,71 @@ export class Drawing {
     return { x: (event.clientX - box.left) * scale, y: (event.clientY - box.top) * scale };
   }
 
-  /** The place along the plot, from 0 to 1, of a place in the picture. */
-  share(x: number): number {
+  /** The value at a place along the picture. */
+  valueAt(x: number): number {
     const [left, , width] = this.#figure.place;
-    return Math.min(Math.max((x - left) / width, 0), 1);
-  }
-
-  /** The number of the bar at a place in the picture. */
-  bar(y: number): number {
-    return Math.floor((y - this.#figure.place[1]) / BAR);
+    const { from, to } = this.#shown;
+    return from + Math.min(Math.max((x - left) / width, 0), 1) * (to - from);
   }
 
   /** Shows a part of the time, or all of it. */
   show(window: Span | undefined): void {
-    const whole = this.#figure.x;
-    const { from, to } = window ?? whole;
-    if (from === this.#axis.from && to === this.#axis.to) {
+    const { axis, place, time } = this.#figure;
+    const { from, to } = window ?? axis;
+    if (time === undefined || (from === this.#shown.from && to === this.#shown.to)) {
       return;
     }
-    this.#axis = { ...whole, from, to };
-    const [left, top, width, height] = this.#figure.place;
-    const [begin, end] = [from, to].map((value) => left + place(whole, value) * width);
-    const shown = (end ?? 0) - (begin ?? 0);
-    this.#plot.setAttribute("viewBox", `${begin} ${top} ${shown} ${height}`);
+    const [, top, width, height] = place;
+    this.#shown = axis;
+    const [begin, end] = [this.#across(from), this.#across(to)];
+    this.#shown = { from, to };
+    this.#plot.setAttribute("viewBox", `${begin} ${top} ${end - begin} ${height}`);
     this.#plot.setAttribute("overflow", window === undefined ? "visible" : "hidden");
     // Dots and arrows keep their form.
-    this.#plot.style.setProperty("--narrow", `${shown / width}`);
-    this.#drawTicks();
-    this.#drawMarks();
+    this.#plot.style.setProperty("--narrow", `${(end - begin) / width}`);
+    const [ticks, marks] =
+      window === undefined
+        ? [this.#ticks.whole, this.#marks.whole]
+        : [this.#ticksOf(time), this.#marksOf(time)];
+    this.#ticks.group.replaceChildren(...ticks);
+    this.#marks.group.replaceChildren(...marks);
   }
 
-  /** Leaves series out, with the space to their neighbours. */
-  leaveOut(isOut: (name: string) => boolean): void {
-    const { plot } = this.#figure;
-    if (plot.kind === "heat" || plot.kind === "bars") {
-      return;
-    }
-    const out = plot.series.map((series) => isOut(series.name));
+  /** Leaves series out, with the space to their neighbours, by their numbers. */
+  leaveOut(isOut: (series: number) => boolean): void {
     const of = (kind: string) => [...this.#plot.querySelectorAll(`:scope > g.${kind}`)];
     of("series").forEach((group, number) => {
-      group.classList.toggle("off", out[number] === true);
+      group.classList.toggle("off", isOut(number));
     });
     of("between").forEach((group, number) => {
-      group.classList.toggle("off", out[number] === true || out[number + 1] === true);
+      group.classList.toggle("off", isOut(number) || isOut(number + 1));
     });
   }
 
   /** Draws the cursor at a value, with a dot on each series; none beyond what is shown. */
-  drawCursor(at: number | undefined, isOut: (name: string) => boolean): void {
+  drawCursor(at: number | undefined, isOut: (series: number) => boolean): void {
     this.#layer.replaceChildren();
-    const { plot, y } = this.#figure;
-    if (at === undefined || plot.kind === "bars") {
+    if (at === undefined) {
+      return;
+    }
+    if (this.#figure.isDown) {
       this.#drawBar(at);
       return;
     }
-    if (at < this.#axis.from || at > this.#axis.to) {
+    if (at < this.#shown.from || at > this.#shown.to) {
       return;
     }
-    this.#line(this.#across(at), "cursor");
-    const series = plot.kind === "heat" ? [] : plot.series.filter(({ name }) => !isOut(name));
-    for (const one of series) {
-      const value = one.ys[pointAt(one, at) ?? -1] ?? null;
-      if (value !== null) {
-        const [, top, , height] = this.#figure.place;
-        const down = top + (1 - place(y, value)) * height;
-        this.#layer.append(
-          shape("circle", {
-            class: `at ${one.role}`,
-            cx: this.#across(at).toFixed(2),
-            cy: down.toFixed(1),
-            r: "3.5",
-          }),
-        );
+    const [, top, , height] = this.#figure.place;
+    const x = this.#across(at).toFixed(2);
+    const [y1, y2] = [top.toFixed(1), (top + height).toFixed(1)];
+    this.#layer.append(shape("line", { class: "cursor", x1: x, y1, x2: x, y2 }));
+    this.#figure.series.forEach((series, number) => {
+      const y = series.ys[pointAt(series, at) ?? -1] ?? null;
+      if (y !== null && !isOut(number)) {
+        const dot = { class: `at ${series.role}`, cx: x, cy: `${y}`, r: "3.5" };
+        this.#layer.append(shape("circle", dot));
       }
-    }
+    });
   }
 
   /** Draws the part of the plot that a pointer drags over. */
@@ -127,71 +128,68 @@ export class Drawing {
     const [left, top, width, height] = this.#figure.place;
     const [begin, end] = [Math.min(from, to), Math.max(from, to)];
     const x = Math.max(begin, left);
-    this.#layer.append(
-      shape("rect", {
-        class: "drag",
-        x: `${x}`,
-        y: `${top}`,
-        width: `${Math.max(Math.min(end, left + width) - x, 0)}`,
-        height: `${height}`,
-      }),
-    );
+    this.#drawArea(x, top, Math.max(Math.min(end, left + width) - x, 0), height);
   }
 
-  #drawBar(number: number | undefined): void {
-    const [left, top, width] = this.#figure.place;
-    if (number !== undefined) {
-      const [x, y] = [`${left}`, `${top + number * BAR - 3}`];
-      this.#layer.append(shape("rect", { class: "drag", x, y, width: `${width}`, height: `${BAR}` }));
-    }
+  #drawBar(at: number): void {
+    const [left, , width, height] = this.#figure.place;
+    const each = height / this.#figure.xs.length;
+    this.#drawArea(left, at - each / 2, width, each);
   }
 
-  #drawTicks(): void {
-    const [, top, , height] = this.#figure.place;
-    const group = this.#svg.querySelector("g.ticks");
-    group?.replaceChildren(
-      ...ticks(this.#axis, TICKS).flatMap((tick) => {
-        const x = this.#acrossShare(tick.place).toFixed(1);
-        const [y1, y2] = [top.toFixed(1), (top + height).toFixed(1)];
-        const y = (top + height + 16).toFixed(1);
-        return [
-          shape("line", { class: "grid", x1: x, y1, x2: x, y2 }),
-          shape("text", { class: "dim", x, y, "text-anchor": "middle" }, tick.label),
-        ];
-      }),
-    );
+  #drawArea(x: number, y: number, width: number, height: number): void {
+    const ends = { x: `${x}`, y: `${y}`, width: `${width}`, height: `${height}` };
+    this.#layer.append(shape("rect", { class: "drag", ...ends }));
   }
 
-  /** Moves each mark's line, and its name behind it. */
-  #drawMarks(): void {
-    const children = this.#svg.querySelector("g.marks")?.children ?? [];
-    this.#figure.marks.forEach((mark, number) => {
-      const [line, name] = [children[2 * number], children[2 * number + 1]];
-      const x = this.#across(mark.x);
-      const isShown = mark.x >= this.#axis.from && mark.x <= this.#axis.to;
-      [line, name].forEach((part) => part?.classList.toggle("off", !isShown));
-      line?.setAttribute("x1", x.toFixed(1));
-      line?.setAttribute("x2", x.toFixed(1));
-      const isAtEdge = x > this.#svg.viewBox.baseVal.width - MARK_WIDTH;
-      name?.setAttribute("x", (isAtEdge ? x - 4 : x + 4).toFixed(1));
-      name?.setAttribute("text-anchor", isAtEdge ? "end" : "start");
+  /** The ticks of what is shown: copies of a drawn tick, each a line and a label. */
+  #ticksOf({ levels }: Time): Element[] {
+    const { from, to } = this.#shown;
+    const level = levels.find(({ span }) => span >= to - from) ?? levels[levels.length - 1];
+    return (level?.labels ?? []).flatMap((label, number) => {
+      const value = number * (level?.step ?? 0);
+      return value < from || value > to
+        ? []
+        : this.#ticks.whole.slice(0, 2).map((part) => moved(part, this.#across(value), label));
     });
   }
 
-  #line(x: number, kind: string): void {
-    const [, top, , height] = this.#figure.place;
-    const [x1, y1, y2] = [x.toFixed(2), top.toFixed(1), (top + height).toFixed(1)];
-    this.#layer.append(shape("line", { class: kind, x1, y1, x2: x1, y2 }));
+  /** The marks of what is shown: each drawn mark's line, and its name beside it. */
+  #marksOf({ edge }: Time): Element[] {
+    const { whole } = this.#marks;
+    return this.#figure.marks.flatMap((mark, number) => {
+      const [line, name] = whole.slice(2 * number, 2 * number + 2);
+      if (line === undefined || name === undefined || mark < this.#shown.from || mark > this.#shown.to) {
+        return [];
+      }
+      const x = this.#across(mark);
+      const apart = Math.abs(Number(name.getAttribute("x")) - Number(line.getAttribute("x1")));
+      const isAtEdge = x > edge;
+      const beside = moved(name, isAtEdge ? x - apart : x + apart);
+      beside.setAttribute("text-anchor", isAtEdge ? "end" : "start");
+      return [moved(line, x), beside];
+    });
   }
 
   #across(value: number): number {
-    return this.#acrossShare(place(this.#axis, value));
-  }
-
-  #acrossShare(share: number): number {
     const [left, , width] = this.#figure.place;
-    return left + share * width;
+    const { from, to } = this.#shown;
+    return left + ((value - from) / (to - from)) * width;
   }
+}
+
+/** A copy of a vertical line or a text at another place along the picture. */
+function moved(part: Element, x: number, text?: string): Element {
+  const made = part.cloneNode(true) as Element;
+  for (const name of ["x", "x1", "x2"]) {
+    if (made.hasAttribute(name)) {
+      made.setAttribute(name, x.toFixed(1));
+    }
+  }
+  if (text !== undefined) {
+    made.textContent = text;
+  }
+  return made;
 }
 
 /** The sign of a series in a legend: its line, as the picture has it. */
@@ -200,4 +198,3 @@ export function sign(role: string): SVGSVGElement {
   made.append(shape("path", { class: `line ${role}`, d: "M0 4h18" }));
   return made;
 }
-

@@ -1,112 +1,101 @@
-// The numbers of the page's pictures, as Rust wrote them into the page (crates/output/report/src/html/data.rs).
-// A picture is drawn without them; they are what the cursor reads.
+// The places of the page's pictures, as Rust wrote them into the page (crates/output/report/src/html/data.rs).
+// A picture is drawn without them; the cursor stands on them. The texts at a place are a row of the
+// table below the picture.
 
-import type { Axis } from "./axis.js";
+import type { Span } from "./span.js";
 
 /** The place of a plot in its picture: left, top, width and height in the picture's own units. */
 export type Place = readonly [left: number, top: number, width: number, height: number];
 
-export interface Mark {
-  readonly x: number;
-  readonly name: string;
+/** Ticks of the time at the multiples of a step, for parts of the time up to `span`. */
+export interface Level {
+  readonly span: number;
+  readonly step: number;
+  /** The labels of 0, of the step, of twice the step, and so on. */
+  readonly labels: readonly string[];
+}
+
+/** What all pictures over time share. Times are in nanoseconds since the run's start. */
+export interface Time {
+  /** The shortest part of the time that is shown. */
+  readonly least: number;
+  /** A mark beyond this place of its picture has its name at its left. */
+  readonly edge: number;
+  /** From the shortest step to the longest. */
+  readonly levels: readonly Level[];
 }
 
 export interface Series {
-  readonly name: string;
   /** The class of its colour. */
   readonly role: string;
+  /** The rows of the table that have a point of the series, and the places of the points. */
+  readonly rows: readonly number[];
   readonly xs: readonly number[];
-  /** A gap is `null`. */
+  /** Places from the top of the picture; a gap is `null`. */
   readonly ys: readonly (number | null)[];
-  /** The numbers of the points that are only lower bounds. */
-  readonly atLeast: ReadonlySet<number>;
 }
 
-export interface Column {
-  readonly from: number;
-  readonly to: number;
-  /** The number of a span of the y axis, and its count of requests. */
-  readonly cells: readonly (readonly [span: number, count: number])[];
-}
-
-export interface Bar {
-  readonly name: string;
-  readonly role: string;
-  readonly value: number;
-}
-
-export type Plot =
-  | { readonly kind: "lines" | "bands" | "points"; readonly series: readonly Series[] }
-  | {
-      readonly kind: "heat";
-      readonly spans: readonly (readonly [from: number, to: number])[];
-      readonly columns: readonly Column[];
-    }
-  | { readonly kind: "bars"; readonly bars: readonly Bar[] };
-
+/** A picture whose values along the plot are times, or else places in the picture. */
 export interface Figure {
   readonly name: string;
-  readonly title: string;
-  readonly x: Axis;
-  readonly y: Axis;
   readonly place: Place;
-  readonly marks: readonly Mark[];
-  readonly plot: Plot;
+  /** The values at both ends of the plot. */
+  readonly axis: Span;
+  /** Only of a picture over time: these share the cursor and the zoom. */
+  readonly time: Time | undefined;
+  /** Whether the rows stand below each other, as bars do. */
+  readonly isDown: boolean;
+  /** The value of each row of the table. */
+  readonly xs: readonly number[];
+  /** The value of each mark. */
+  readonly marks: readonly number[];
+  readonly series: readonly Series[];
 }
 
-/** A series as it is written: without places where they are those of the series before it. */
+/** A series as it is written: without rows if it has a point in each. */
 interface WrittenSeries {
-  readonly name: string;
   readonly role: string;
-  readonly xs?: readonly number[];
+  readonly rows?: readonly number[];
   readonly ys: readonly (number | null)[];
-  readonly at_least?: readonly number[];
 }
 
-/** A figure as it is written. */
-interface Written extends Omit<Figure, "plot"> {
-  readonly kind: string;
+/** A figure as it is written, with places in the picture. */
+interface Written {
+  readonly name: string;
+  readonly place: Place;
+  /** The times at both ends of the plot. */
+  readonly time?: readonly [from: number, to: number];
+  readonly is_down?: boolean;
+  readonly xs: readonly number[];
+  readonly marks?: readonly number[];
   readonly series?: readonly WrittenSeries[];
-  readonly spans?: readonly (readonly [number, number])[];
-  readonly columns?: readonly Column[];
-  readonly bars?: readonly Bar[];
 }
 
-/** The figures of a page's block of JSON. A figure of a kind that is not known here is left out: its
- * picture stays as it is. */
+/** The figures of a page's block of JSON. */
 export function figures(json: string): Figure[] {
-  const block = JSON.parse(json) as { readonly figures: readonly Written[] };
-  return block.figures.flatMap((written) => {
-    const plot = plotOf(written);
-    return plot === undefined ? [] : [{ ...written, plot }];
-  });
+  const block = JSON.parse(json) as { readonly figures: readonly Written[]; readonly time?: Time };
+  return block.figures.map((written) => figureOf(written, block.time));
 }
 
-/** Whether the x axis of a figure is the run's time, so that it shares the cursor and the zoom. */
-export function isOverTime(figure: Figure): boolean {
-  return figure.x.unit === "run_time";
-}
-
-function plotOf({ kind, series, spans, columns, bars }: Written): Plot | undefined {
-  switch (kind) {
-    case "lines":
-    case "bands":
-    case "points":
-      return series && { kind, series: seriesOf(series) };
-    case "heat":
-      return spans && columns && { kind, spans, columns };
-    case "bars":
-      return bars && { kind, bars };
-    default:
-      return undefined;
-  }
-}
-
-function seriesOf(written: readonly WrittenSeries[]): Series[] {
-  let xs: readonly number[] = [];
-  return written.map((series) => {
-    xs = series.xs ?? xs;
-    const { name, role, ys } = series;
-    return { name, role, xs, ys, atLeast: new Set(series.at_least) };
-  });
+function figureOf(written: Written, time: Time | undefined): Figure {
+  const { name, place, series = [], marks = [] } = written;
+  const [left, , width] = place;
+  const [from, to] = written.time ?? [left, left + width];
+  const valueOf = (x: number) => from + ((x - left) / width) * (to - from);
+  const xs = written.xs.map(valueOf);
+  return {
+    name,
+    place,
+    axis: { from, to },
+    time: written.time && time,
+    isDown: written.is_down ?? false,
+    xs: written.is_down === true ? written.xs : xs,
+    marks: marks.map(valueOf),
+    series: series.map(({ role, ys, rows = xs.map((_, row) => row) }) => ({
+      role,
+      rows,
+      xs: rows.flatMap((row) => xs[row] ?? []),
+      ys,
+    })),
+  };
 }

@@ -1,14 +1,14 @@
-// The line under a picture: its series with their values at the cursor, which can be left out, and
-// the buttons of the zoom.
+// The line under a picture: the texts of its table at the cursor, its series, which can be left out,
+// and the buttons of the zoom.
 
 import { sign } from "./drawing.js";
 import { button, element } from "./element.js";
 import type { Figure } from "./figure.js";
-import { type Readout, readout } from "./readout.js";
+import type { Readout } from "./readout.js";
 
 export interface Wishes {
   /** Leaves a series out, or shows it again. */
-  toggle(name: string): void;
+  toggle(series: number): void;
   /** Changes the part of the time that is shown; `undefined` shows all of it. */
   zoom(factor: number | undefined): void;
 }
@@ -17,56 +17,43 @@ export class Legend {
   readonly element: HTMLElement;
   readonly #place = element("span", { class: "place" });
   readonly #values: HTMLElement[] = [];
-  readonly #buttons = new Map<string, HTMLButtonElement>();
-  readonly #bar: HTMLElement | undefined;
+  readonly #buttons: HTMLButtonElement[] = [];
 
-  constructor(figure: Figure, hasZoom: boolean, wishes: Wishes) {
-    const { kind } = figure.plot;
+  /** The legend of a figure with this title, whose table has these columns after the place. */
+  constructor(figure: Figure, title: string, columns: readonly string[], wishes: Wishes) {
     this.element = element("div", { class: "tools" }, this.#place);
-    if (kind === "bars") {
-      this.#bar = element("span", { class: "entry" });
-      this.element.append(this.#bar);
-    } else {
-      const { entries } = readout(figure, undefined);
-      const isChoice = kind !== "heat" && entries.length > 1;
-      entries.forEach(({ name, role }) => this.#append(name, role, isChoice, wishes));
-    }
-    if (hasZoom) {
-      this.element.append(zoomButtons(figure.title, wishes));
+    columns.forEach((name, number) => {
+      const series = figure.series.length > 1 ? figure.series[number] : undefined;
+      const shown = series ? this.#choice(name, series.role, () => wishes.toggle(number)) : name;
+      const value = element("span", { class: "value" });
+      this.#values.push(value);
+      this.element.append(element("span", { class: "entry" }, shown, value));
+    });
+    if (figure.time !== undefined) {
+      this.element.append(zoomButtons(title, wishes));
     }
   }
 
-  /** Shows the values at the cursor. */
-  show({ place, entries }: Readout): void {
+  /** Shows the texts at the cursor. */
+  show({ place, values }: Readout): void {
     this.#place.textContent = place;
     this.#values.forEach((value, number) => {
-      value.textContent = entries[number]?.value ?? "";
+      value.textContent = values[number] ?? "";
     });
-    this.#bar?.replaceChildren(...entries.map(({ name, value }) => `${name}: ${value}`));
   }
 
   /** Shows which series are left out. */
-  press(isOut: (name: string) => boolean): void {
-    this.#buttons.forEach((button, name) => {
-      button.setAttribute("aria-pressed", `${!isOut(name)}`);
+  press(isOut: (series: number) => boolean): void {
+    this.#buttons.forEach((button, number) => {
+      button.setAttribute("aria-pressed", `${!isOut(number)}`);
     });
   }
 
-  #append(name: string, role: string, isChoice: boolean, wishes: Wishes): void {
-    const value = element("span", { class: "value" });
-    const entry = element("span", { class: "entry" });
-    if (isChoice) {
-      const toggle = () => wishes.toggle(name);
-      const choice = button("", { class: "choice", "aria-pressed": "true" }, toggle);
-      choice.append(sign(role), name);
-      this.#buttons.set(name, choice);
-      entry.append(choice);
-    } else {
-      entry.append(name);
-    }
-    entry.append(value);
-    this.#values.push(value);
-    this.element.append(entry);
+  #choice(name: string, role: string, toggle: () => void): HTMLButtonElement {
+    const choice = button("", { class: "choice", "aria-pressed": "true" }, toggle);
+    choice.append(sign(role), name);
+    this.#buttons.push(choice);
+    return choice;
   }
 }
 

@@ -2,7 +2,7 @@
 // for a live page replaces its parts.
 
 import { addCopying } from "./copying.js";
-import { type Figure, figures, isOverTime } from "./figure.js";
+import { type Figure, figures } from "./figure.js";
 import { type LeftOut, Picture } from "./picture.js";
 import { Choices, Sheet } from "./sheet.js";
 import { View } from "./view.js";
@@ -64,7 +64,7 @@ export class Page {
   }
 
   #viewOf(figure: Figure): View {
-    if (isOverTime(figure)) {
+    if (figure.time !== undefined) {
       return this.#overTime;
     }
     const view = this.#views.get(figure.name) ?? new View();

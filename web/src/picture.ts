@@ -1,9 +1,8 @@
 // A figure that can be read with a pointer, a finger or the keyboard.
 
-import { valueAt } from "./axis.js";
 import { Drawing } from "./drawing.js";
 import { element } from "./element.js";
-import { type Figure, isOverTime } from "./figure.js";
+import type { Figure } from "./figure.js";
 import { Legend } from "./legend.js";
 import { nearest, readout, stops } from "./readout.js";
 import { between, holding, zoomed } from "./span.js";
@@ -21,6 +20,7 @@ export class Picture {
   readonly #view: View;
   readonly #leftOut: LeftOut;
   readonly #drawing: Drawing;
+  readonly #table: Table;
   readonly #stage: HTMLElement;
   readonly #legend: Legend;
   readonly #stops: readonly number[];
@@ -32,14 +32,16 @@ export class Picture {
   static add(root: Element, figure: Figure, view: View, leftOut: LeftOut): void {
     const svg = root.querySelector<SVGSVGElement>(":scope > svg");
     const drawing = svg && Drawing.of(figure, svg);
-    if (svg && drawing) {
-      new Picture(svg, drawing, figure, view, leftOut).#show();
+    const table = root.querySelector("table");
+    if (svg && drawing && table) {
+      new Picture(svg, drawing, new Table(table), figure, view, leftOut).#show();
     }
   }
 
   private constructor(
     svg: SVGSVGElement,
     drawing: Drawing,
+    table: Table,
     figure: Figure,
     view: View,
     leftOut: LeftOut,
@@ -48,12 +50,14 @@ export class Picture {
     this.#view = view;
     this.#leftOut = leftOut;
     this.#drawing = drawing;
+    this.#table = table;
     this.#stops = stops(figure);
-    this.#legend = new Legend(figure, isOverTime(figure), {
-      toggle: (name) => this.#toggle(name),
+    const title = svg.querySelector("title")?.textContent ?? "";
+    this.#legend = new Legend(figure, title, table.columns, {
+      toggle: (series) => this.#toggle(series),
       zoom: (factor) => this.#zoom(factor),
     });
-    this.#stage = this.#stageAround(svg);
+    this.#stage = this.#stageAround(svg, title);
     view.watch(() => {
       this.#show();
       return this.#stage.isConnected;
@@ -62,13 +66,13 @@ export class Picture {
 
   /** Puts the picture on a stage, which takes the keys. It is a slider to readers of screens: its
    * value is the text of the values at the cursor. */
-  #stageAround(svg: SVGSVGElement): HTMLElement {
+  #stageAround(svg: SVGSVGElement, title: string): HTMLElement {
     const stage = element("div", {
       class: "stage",
       tabindex: "0",
       role: "slider",
-      "aria-label": `${this.#figure.title}: cursor`,
-      "aria-orientation": this.#figure.plot.kind === "bars" ? "vertical" : "horizontal",
+      "aria-label": `${title}: cursor`,
+      "aria-orientation": this.#figure.isDown ? "vertical" : "horizontal",
       "aria-valuemin": "0",
       "aria-valuemax": `${Math.max(this.#stops.length - 1, 0)}`,
     });
@@ -88,28 +92,28 @@ export class Picture {
   /** Shows what the view says. */
   #show(): void {
     const { cursor, isWhole } = this.#view;
-    const isOut = (name: string) => !isWhole && this.#leftOut.has(this.#keyOf(name));
+    const isOut = (series: number) => !isWhole && this.#leftOut.has(this.#keyOf(series));
     const stop = cursor === undefined ? undefined : nearest(this.#stops, cursor);
     const at = stop === undefined ? undefined : this.#stops[stop];
-    this.#drawing.show(isOverTime(this.#figure) ? this.#view.window : undefined);
+    this.#drawing.show(this.#figure.time && this.#view.window);
     this.#drawing.leaveOut(isOut);
     this.#drawing.drawCursor(at, isOut);
-    const values = readout(this.#figure, stop);
-    this.#legend.show(values);
+    const shown = readout(this.#figure, (row) => this.#table.cellsOf(row), at);
+    this.#legend.show(shown);
     this.#legend.press(isOut);
-    const texts = values.entries
-      .filter(({ name, value }) => value !== "" && !isOut(name))
-      .map(({ name, value }) => `${name} ${value}`);
-    const text = [values.place, texts.join(", ")].filter((part) => part !== "").join(": ");
+    const texts = shown.values.flatMap((value, number) =>
+      isOut(number) ? [] : `${this.#table.columns[number]} ${value}`,
+    );
+    const text = `${shown.place}: ${texts.join(", ")}`;
     this.#stage.setAttribute("aria-valuenow", `${stop ?? 0}`);
     this.#stage.setAttribute("aria-valuetext", stop === undefined ? "no cursor" : text);
   }
 
-  #keyOf(series: string): string {
-    return `${this.#figure.name}/${series}`;
+  #keyOf(series: number): string {
+    return `${this.#figure.name}/${this.#table.columns[series]}`;
   }
 
-  #toggle(series: string): void {
+  #toggle(series: number): void {
     const key = this.#keyOf(series);
     if (!this.#leftOut.delete(key)) {
       this.#leftOut.add(key);
@@ -119,7 +123,8 @@ export class Picture {
 
   /** Zooms around the cursor, or the middle where none is shown; `undefined` shows all. */
   #zoom(factor: number | undefined): void {
-    if (!isOverTime(this.#figure)) {
+    const { axis, time } = this.#figure;
+    if (time === undefined) {
       return;
     }
     const { shown } = this.#drawing;
@@ -127,19 +132,11 @@ export class Picture {
     const isSeen = cursor !== undefined && cursor >= shown.from && cursor <= shown.to;
     const around = isSeen ? cursor : (shown.from + shown.to) / 2;
     this.#view.window =
-      factor === undefined
-        ? undefined
-        : zoomed(shown, this.#figure.x, factor, around, this.#least());
-  }
-
-  /** The shortest part that is shown: two points of this figure, and what is between them. */
-  #least(): number {
-    const { from, to } = this.#figure.x;
-    return (2 * (to - from)) / Math.max(this.#stops.length, 2);
+      factor === undefined ? undefined : zoomed(shown, axis, factor, around, time.least);
   }
 
   #down(event: PointerEvent): void {
-    if (event.button === 0 && isOverTime(this.#figure)) {
+    if (event.button === 0 && this.#figure.time) {
       this.#drag = this.#drawing.at(event).x;
       this.#stage.setPointerCapture(event.pointerId);
     }
@@ -155,14 +152,15 @@ export class Picture {
 
   #up(event: PointerEvent): void {
     const from = this.#drag;
+    const { time } = this.#figure;
     const { x } = this.#drawing.at(event);
     this.#drop();
-    if (from === undefined || Math.abs(x - from) < DRAG) {
+    if (from === undefined || time === undefined || Math.abs(x - from) < DRAG) {
       this.#view.cursor = this.#pointedAt(event);
       return;
     }
-    const [a = 0, b = 0] = [from, x].map((x) => this.#valueAt(x));
-    this.#view.window = between(a, b, this.#figure.x, this.#least());
+    const [a, b] = [this.#drawing.valueAt(from), this.#drawing.valueAt(x)];
+    this.#view.window = between(a, b, this.#figure.axis, time.least);
   }
 
   #drop(): void {
@@ -180,13 +178,8 @@ export class Picture {
   /** The stop that is nearest to a pointer. */
   #pointedAt(event: PointerEvent): number | undefined {
     const { x, y } = this.#drawing.at(event);
-    const isBars = this.#figure.plot.kind === "bars";
-    const stop = nearest(this.#stops, isBars ? this.#drawing.bar(y) : this.#valueAt(x));
+    const stop = nearest(this.#stops, this.#figure.isDown ? y : this.#drawing.valueAt(x));
     return stop === undefined ? undefined : this.#stops[stop];
-  }
-
-  #valueAt(x: number): number {
-    return valueAt({ ...this.#figure.x, ...spanOf(this.#drawing.shown) }, this.#drawing.share(x));
   }
 
   #key(event: KeyboardEvent): void {
@@ -213,7 +206,7 @@ export class Picture {
     const isVertical = event.key === "ArrowUp" || event.key === "ArrowDown";
     const action = actions[event.key];
     // Beside bars, these keys scroll the page.
-    if (action && (!isVertical || this.#figure.plot.kind === "bars")) {
+    if (action && (!isVertical || this.#figure.isDown)) {
       event.preventDefault();
       action();
     }
@@ -223,7 +216,7 @@ export class Picture {
   #step(by: number): void {
     const { cursor } = this.#view;
     const { from, to } = this.#drawing.shown;
-    if (cursor === undefined && this.#figure.plot.kind !== "bars") {
+    if (cursor === undefined && !this.#figure.isDown) {
       const shown = this.#stops.filter((stop) => stop >= from && stop <= to);
       this.#goTo(this.#stops.indexOf((by > 0 ? shown[0] : shown[shown.length - 1]) ?? -1));
       return;
@@ -240,14 +233,27 @@ export class Picture {
       return;
     }
     const { window } = this.#view;
-    if (window !== undefined && isOverTime(this.#figure)) {
+    if (window !== undefined && this.#figure.time) {
       this.#view.window = holding(window, at);
     }
     this.#view.cursor = at;
   }
 }
 
-/** The ends of a span that has more. */
-function spanOf({ from, to }: { readonly from: number; readonly to: number }) {
-  return { from, to };
+/** The table below a picture. */
+class Table {
+  /** The headings, without that of the places. */
+  readonly columns: readonly string[];
+  readonly #rows: readonly HTMLTableRowElement[];
+
+  constructor(table: HTMLTableElement) {
+    const heads = [...(table.tHead?.rows[0]?.cells ?? [])];
+    this.columns = heads.slice(1).map((head) => head.textContent ?? "");
+    this.#rows = [...(table.tBodies[0]?.rows ?? [])];
+  }
+
+  /** The texts of a row. */
+  cellsOf(row: number): string[] {
+    return [...(this.#rows[row]?.cells ?? [])].map((cell) => (cell.textContent ?? "").trim());
+  }
 }

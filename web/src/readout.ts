@@ -1,32 +1,20 @@
-// The values of a figure at its cursor. A cursor stops at the figure's points: a place along the x
-// axis, or for bars the number of a bar.
+// The texts of a figure at its cursor. A cursor stops at the rows of the figure's table: at their
+// values along the x axis, or at the bars.
 
-import type { Figure, Plot, Series } from "./figure.js";
-import { count, label, share } from "./label.js";
+import type { Figure, Series } from "./figure.js";
 
-/** A value with its name, as the legend shows it. */
-export interface Entry {
-  readonly name: string;
-  readonly role: string;
-  readonly value: string;
-}
+/** The cells of a row of a table, of which the first is the place; none of a row beyond the table. */
+export type CellsOf = (row: number) => readonly string[];
 
-/** A place, and the values there. */
+/** A place, and the texts of the other columns there. */
 export interface Readout {
   readonly place: string;
-  readonly entries: readonly Entry[];
+  readonly values: readonly string[];
 }
 
-/** The values along the x axis at which a cursor of the figure may stop, in order; numbers of bars. */
-export function stops({ plot }: Figure): readonly number[] {
-  switch (plot.kind) {
-    case "heat":
-      return plot.columns.map((column) => (column.from + column.to) / 2);
-    case "bars":
-      return plot.bars.map((_, number) => number);
-    default:
-      return sorted(plot.series);
-  }
+/** The values at which a cursor of the figure may stop, each once and in order. */
+export function stops({ xs }: Figure): readonly number[] {
+  return [...new Set(xs)].sort((a, b) => a - b);
 }
 
 /** The number of the stop that is nearest to a value; `undefined` where there are none. */
@@ -47,25 +35,19 @@ export function nearest(stops: readonly number[], value: number): number | undef
   return value - before <= after - value ? low - 1 : low;
 }
 
-/** The values of a figure at one of its stops; names alone where there is no cursor. */
-export function readout(figure: Figure, stop: number | undefined): Readout {
-  const { plot, x } = figure;
-  const at = stop === undefined ? undefined : stops(figure)[stop];
-  switch (plot.kind) {
-    case "heat":
-      return { place: at === undefined ? "" : label(x.unit, at), entries: ofHeat(figure, plot, stop) };
-    case "bars":
-      return ofBars(plot, stop);
-    default:
-      return {
-        place: at === undefined ? "" : label(x.unit, at),
-        entries: plot.series.map((series) => ({
-          name: series.name,
-          role: series.role,
-          value: at === undefined ? "" : valueOf(figure, series, at),
-        })),
-      };
+/** The texts at one of the figure's stops. A series without a point there has the text of its nearest
+ * point. Behind its end it has that of the row, which is a dash. */
+export function readout({ xs, series }: Figure, cellsOf: CellsOf, at: number | undefined): Readout {
+  if (at === undefined) {
+    return { place: "", values: [] };
   }
+  const [place = "", ...values] = cellsOf(xs.indexOf(at));
+  const textOf = (column: number): string | undefined => {
+    const of = series[column];
+    const row = of?.rows[pointAt(of, at) ?? -1];
+    return row === undefined ? undefined : cellsOf(row)[column + 1];
+  };
+  return { place, values: values.map((value, column) => textOf(column) ?? value) };
 }
 
 /** The number of a series' point at a place, or of the nearest; none behind the end of a series that
@@ -80,54 +62,4 @@ export function pointAt({ xs }: Series, at: number): number | undefined {
   const apart = (last - first) / Math.max(xs.length - 1, 1);
   const found = inOrder[nearest(inOrder, at) ?? -1];
   return found === undefined || Math.abs(found - at) > apart ? undefined : xs.indexOf(found);
-}
-
-function valueOf(figure: Figure, series: Series, at: number): string {
-  const point = pointAt(series, at);
-  const value = point === undefined ? null : (series.ys[point] ?? null);
-  if (point === undefined || value === null) {
-    return "–";
-  }
-  return (series.atLeast.has(point) ? "≥ " : "") + label(figure.y.unit, value);
-}
-
-/** The requests of a column, and the span of latencies that most of them had. */
-function ofHeat(
-  figure: Figure,
-  plot: Extract<Plot, { kind: "heat" }>,
-  stop: number | undefined,
-): Entry[] {
-  const column = stop === undefined ? undefined : plot.columns[stop];
-  const entry = (name: string, value: string) => ({ name, role: "good", value });
-  if (column === undefined) {
-    return [entry("requests", ""), entry("most common", "")];
-  }
-  const all = column.cells.reduce((sum, [, count]) => sum + count, 0);
-  const most = column.cells.reduce<readonly [number, number]>(
-    (most, cell) => (cell[1] > most[1] ? cell : most),
-    [-1, 0],
-  );
-  const span = plot.spans[most[0]];
-  const [from, to] = span?.map((end) => label(figure.y.unit, end)) ?? [];
-  return [
-    entry("requests", count(all)),
-    entry("most common", span === undefined ? "–" : `${from} to ${to} (${count(most[1])})`),
-  ];
-}
-
-/** The count of a bar, and its share of all. */
-function ofBars(plot: Extract<Plot, { kind: "bars" }>, stop: number | undefined): Readout {
-  const bar = stop === undefined ? undefined : plot.bars[stop];
-  if (bar === undefined) {
-    return { place: "", entries: [] };
-  }
-  const all = plot.bars.reduce((sum, { value }) => sum + value, 0);
-  const value = `${count(bar.value)} (${share(bar.value, all)})`;
-  return { place: "", entries: [{ name: bar.name, role: bar.role, value }] };
-}
-
-/** The places of all series, each once. */
-function sorted(series: readonly Series[]): readonly number[] {
-  const all = new Set(series.flatMap(({ xs }) => xs));
-  return [...all].sort((a, b) => a - b);
 }

@@ -1,68 +1,12 @@
 // The pure parts of the program, without a page.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { type Axis, place, ticks, valueAt } from "../src/axis.js";
-import type { Figure } from "../src/figure.js";
-import { figures } from "../src/figure.js";
-import { label, share, type Unit } from "../src/label.js";
+import { type Figure, figures } from "../src/figure.js";
 import { isOfNumbers, magnitude, ordered } from "../src/order.js";
 import { nearest, readout, stops } from "../src/readout.js";
 import { matches } from "../src/search.js";
 import { between, holding, zoomed } from "../src/span.js";
-
-const SECOND = 1e9;
-/** The folder of the repository; tests run from `web/out/tests`. */
-const ROOT = new URL("../../../", import.meta.url);
-
-function axis(unit: Unit, scale: Axis["scale"], from: number, to: number): Axis {
-  return { title: "", unit, scale, from, to };
-}
-
-test("labels are those of Rust", () => {
-  const golden = new URL("crates/output/report/tests/golden/labels.json", ROOT);
-  const rows = JSON.parse(readFileSync(golden, "utf8")) as [Unit, number, string][];
-  assert.ok(rows.length > 300);
-  for (const [unit, value, text] of rows) {
-    assert.equal(label(unit, value), text, `${unit} ${value}`);
-  }
-});
-
-test("shares are never rounded to something false", () => {
-  const rows: [number, number, string][] = [
-    [0, 10, "0 %"],
-    [10, 10, "100 %"],
-    [1, 100_000, "<0.01 %"],
-    [99_999, 100_000, ">99.99 %"],
-    [1, 8, "12.5 %"],
-    [1, 16, "6.25 %"],
-  ];
-  for (const [part, whole, text] of rows) {
-    assert.equal(share(part, whole), text);
-  }
-});
-
-test("places and values are each other's reverse", () => {
-  for (const of of [
-    axis("run_time", "linear", SECOND, 9 * SECOND),
-    axis("time", "log", 1e3, 1e8),
-    axis("share", "tail", 0, 0.9999),
-  ]) {
-    for (const at of [0, 0.1, 0.5, 0.99]) {
-      assert.ok(Math.abs(place(of, valueAt(of, at)) - at) < 1e-6, `${of.scale} ${at}`);
-    }
-  }
-});
-
-test("ticks are values that people name", () => {
-  const labels = (from: number, to: number, most: number) =>
-    ticks(axis("run_time", "linear", from * SECOND, to * SECOND), most).map((tick) => tick.label);
-  assert.deepEqual(labels(0, 95, 5), ["0", "20 s", "40 s", "1m00s", "1m20s"]);
-  assert.deepEqual(labels(0, 3, 4), ["0", "1 s", "2 s", "3 s"]);
-  assert.deepEqual(labels(0, 3, 8), ["0", "500 ms", "1 s", "1.5 s", "2 s", "2.5 s", "3 s"]);
-  assert.deepEqual(labels(61, 64, 3), ["1m01s", "1m02s", "1m03s", "1m04s"]);
-});
 
 test("a zoom keeps its middle and stays within the whole", () => {
   const whole = { from: 0, to: 100 };
@@ -112,74 +56,79 @@ test("a search finds words in any order", () => {
   assert.ok(matches("anything", ""));
 });
 
+const PLOT = [100, 50, 600, 200];
 const BLOCK = JSON.stringify({
   figures: [
     {
       name: "latency",
-      title: "Latency",
-      kind: "bands",
-      x: axis("run_time", "linear", 0, 2e9),
-      y: axis("time", "log", 1e5, 1e8),
-      place: [76, 66, 666, 210],
-      marks: [],
+      place: PLOT,
+      time: [0, 2e9],
+      xs: [250, 550],
+      marks: [400],
       series: [
-        { name: "p50", role: "r0", xs: [5e8, 15e8], ys: [1e6, 2e6] },
-        { name: "p99", role: "r3", ys: [null, 5e7], at_least: [1] },
+        { role: "r0", ys: [120, 110] },
+        { role: "r3", ys: [null, 60] },
       ],
     },
     {
-      name: "heat",
-      title: "Heat",
-      kind: "heat",
-      x: axis("run_time", "linear", 0, 2e9),
-      y: axis("time", "log", 1e5, 1e8),
-      place: [76, 66, 666, 210],
-      marks: [],
-      spans: [[1e6, 1.2e6], [5e6, 6e6]],
-      columns: [{ from: 0, to: 1e9, cells: [[0, 1200], [1, 3]] }],
-    },
-    {
-      name: "outcomes",
-      title: "Outcomes",
-      kind: "bars",
-      x: axis("count", "linear", 0, 10),
-      y: axis("none", "linear", 0, 2),
-      place: [190, 66, 552, 52],
-      marks: [],
-      bars: [
-        { name: "ok", role: "good", value: 3 },
-        { name: "dropped", role: "lost", value: 1 },
+      name: "both",
+      place: PLOT,
+      time: [0, 4e9],
+      xs: [175, 180, 325, 475, 625],
+      series: [
+        { role: "r0", rows: [0, 2], ys: [120, 110] },
+        { role: "r3", rows: [1, 2, 3, 4], ys: [90, 80, 70, 60] },
       ],
     },
-    { name: "later", title: "", kind: "of-another-version", place: [0, 0, 1, 1], marks: [] },
+    { name: "knee", place: PLOT, xs: [500, 200, 500], series: [{ role: "r0", ys: [60, 70, 80] }] },
+    { name: "outcomes", place: PLOT, is_down: true, xs: [59, 85] },
   ],
+  time: { least: 1e9, edge: 600, levels: [{ span: 2e9, step: 1e9, labels: ["0", "1 s"] }] },
+});
+
+/** The figures of the block by name. */
+function figure(name: string): Figure {
+  return figures(BLOCK).find((one) => one.name === name) ?? assert.fail(name);
+}
+
+test("figures over time have times, and others places", () => {
+  const { axis, xs, marks, series, time } = figure("latency");
+  assert.deepEqual([axis, xs, marks], [{ from: 0, to: 2e9 }, [5e8, 15e8], [1e9]]);
+  assert.deepEqual(series[1], { role: "r3", rows: [0, 1], xs: [5e8, 15e8], ys: [null, 60] });
+  assert.equal(time?.least, 1e9);
+  assert.deepEqual(figure("knee").axis, { from: 100, to: 700 });
+  assert.equal(figure("knee").time, undefined);
+  assert.deepEqual(stops(figure("knee")), [200, 500]);
+  assert.deepEqual(stops(figure("outcomes")), [59, 85]);
+});
+
+test("a readout has the texts of the table", () => {
+  const cells = [["ok", "3", "75.0 %"], ["dropped", "1", "25.0 %"]];
+  const at = (stop: number | undefined) =>
+    readout(figure("outcomes"), (row) => cells[row] ?? [], stop);
+  assert.deepEqual(at(85), { place: "dropped", values: ["1", "25.0 %"] });
+  assert.deepEqual(at(undefined), { place: "", values: [] });
+  const rows = (row: number) => [`${row}/s`, `${row} ms`];
+  assert.deepEqual(readout(figure("knee"), rows, 200), { place: "1/s", values: ["1 ms"] });
+  assert.deepEqual(readout(figure("knee"), rows, 500), { place: "0/s", values: ["0 ms"] });
 });
 
 test("a run that ended has no values behind its end", () => {
-  const [one, ...others] = figures(BLOCK);
-  assert.ok(one !== undefined && others.length > 0 && one.plot.kind === "bands");
-  const longer = { name: "b", role: "r1", xs: [5e8, 15e8, 25e8, 35e8], ys: [1, 2, 3, 4] };
-  const [short] = one.plot.series;
-  assert.ok(short !== undefined);
-  const series = [short, { ...longer, atLeast: new Set<number>() }];
-  const both: Figure = { ...one, plot: { kind: "lines", series } };
-  const values = (stop: number) => readout(both, stop).entries.map(({ value }) => value);
-  assert.equal(stops(both).length, 4);
-  assert.deepEqual(values(1), ["2 ms", "2 ns"]);
-  assert.deepEqual(values(3), ["–", "4 ns"]);
-});
-
-test("a readout has units, bounds and gaps as the tables have them", () => {
-  const all = figures(BLOCK);
-  assert.deepEqual(all.map(({ name }) => name), ["latency", "heat", "outcomes"]);
-  const [latency, heat, outcomes] = all as [Figure, Figure, Figure];
-  assert.deepEqual(stops(latency), [5e8, 15e8]);
-  const values = (figure: Figure, stop: number) =>
-    readout(figure, stop).entries.map(({ value }) => value);
-  assert.equal(readout(latency, 0).place, "500 ms");
-  assert.deepEqual(values(latency, 0), ["1 ms", "–"]);
-  assert.deepEqual(values(latency, 1), ["2 ms", "≥ 50 ms"]);
-  assert.deepEqual(values(heat, 0), ["1,203", "1 ms to 1.2 ms (1,200)"]);
-  assert.deepEqual(values(outcomes, 1), ["1 (25.0 %)"]);
-  assert.deepEqual(readout(outcomes, undefined).entries, []);
+  const both = figure("both");
+  const cells = [
+    ["500 ms", "1 ms", "–"],
+    ["533 ms", "–", "2 ms"],
+    ["1.5 s", "3 ms", "4 ms"],
+    ["2.5 s", "–", "5 ms"],
+    ["3.5 s", "–", "6 ms"],
+  ];
+  const values = (stop: number) => {
+    const at = stops(both)[stop];
+    return readout(both, (row) => cells[row] ?? [], at).values;
+  };
+  // A run without a point at the other's place has its nearest.
+  assert.deepEqual(values(0), ["1 ms", "2 ms"]);
+  assert.deepEqual(values(1), ["1 ms", "2 ms"]);
+  assert.deepEqual(values(2), ["3 ms", "4 ms"]);
+  assert.deepEqual(values(4), ["–", "6 ms"]);
 });

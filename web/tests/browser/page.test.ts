@@ -4,8 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
-import { place } from "../../src/axis.js";
-import { type Figure, figures, isOverTime, type Series } from "../../src/figure.js";
+import { type Figure, figures } from "../../src/figure.js";
 import { HOSTILE, hostile, kept, usual } from "./made.js";
 import { launched, Reader } from "./reader.js";
 
@@ -49,47 +48,26 @@ function drawn(page: Page, figure: string, series: number): Promise<[number, num
   );
 }
 
-function expected({ x, y, place: [left, top, width, height] }: Figure, series: Series) {
-  return series.xs.flatMap((at, number) => {
-    const value = series.ys[number] ?? null;
-    if (value === null) {
-      return [];
-    }
-    return [[left + place(x, at) * width, top + (1 - place(y, value)) * height] as const];
-  });
-}
-
-test("a run of three seconds has every figure, and each shows its numbers", async () => {
+test("a run of three seconds has every figure, and the cursor stands where each has its points", async () => {
   const reader = await open();
   const all = await dataOf(reader.page);
   assert.deepEqual(all.map(({ name }) => name), NAMES);
-  for (const figure of all) {
-    const { plot, place: frame } = figure;
-    const shapes = `#${figure.name} svg.plot`;
-    if (plot.kind === "heat") {
-      const cells = plot.columns.reduce((sum, { cells }) => sum + cells.length, 0);
-      const paths = await reader.page.locator(`${shapes} path`).evaluateAll((paths) =>
-        paths.map((path) => (path.getAttribute("d") ?? "").split("M").length - 1),
-      );
-      assert.equal(paths.reduce((sum, count) => sum + count, 0), cells);
-    } else if (plot.kind === "bars") {
-      const widths = await reader.page.locator(`${shapes} path`).evaluateAll((paths) =>
-        paths.map((path) => Number(/h([\d.]+)/.exec(path.getAttribute("d") ?? "")?.[1])),
-      );
-      plot.bars.forEach(({ value }, number) => {
-        const width = Math.max(place(figure.x, value) * frame[2], 1);
-        assert.ok(Math.abs((widths[number] ?? 0) - width) < NEAR, figure.name);
+  for (const { name, axis, place, series } of all) {
+    const [left, , width] = place;
+    for (const [number, { xs, ys }] of series.entries()) {
+      const are = await drawn(reader.page, name, number);
+      const should = xs.flatMap((x, point) => {
+        const y = ys[point] ?? null;
+        return y === null ? [] : [[left + ((x - axis.from) / (axis.to - axis.from)) * width, y] as const];
       });
-    } else {
-      for (const [number, series] of plot.series.entries()) {
-        const [are, should] = [await drawn(reader.page, figure.name, number), expected(figure, series)];
-        assert.equal(are.length, should.length, `${figure.name} ${series.name}`);
-        should.forEach(([x, y]) => {
-          const near = are.some((is) => Math.abs(is[0] - x) < NEAR && Math.abs(is[1] - y) < NEAR);
-          assert.ok(near, `${figure.name} ${series.name} ${x} ${y}`);
-        });
-      }
+      assert.equal(are.length, should.length, `${name} ${number}`);
+      should.forEach(([x, y]) => {
+        const near = are.some((is) => Math.abs(is[0] - x) < NEAR && Math.abs(is[1] - y) < NEAR);
+        assert.ok(near, `${name} ${number} ${x} ${y}`);
+      });
     }
+    const { length } = await reader.page.locator(`#${name} table`).first().locator("tbody tr").all();
+    assert.equal(length, all.find((one) => one.name === name)?.xs.length, name);
   }
   await reader.close();
 });
@@ -105,7 +83,7 @@ test("the keyboard moves one cursor over all figures over time", async () => {
   const row = await page
     .locator("#latency tbody tr")
     .nth(1)
-    .locator("td")
+    .locator("th, td")
     .evaluateAll((cells) => cells.map((cell) => cell.textContent));
   const values = () =>
     page.locator("#latency .tools .value").evaluateAll((all) => all.map((one) => one.textContent));
@@ -114,7 +92,7 @@ test("the keyboard moves one cursor over all figures over time", async () => {
   assert.match((await stage.getAttribute("aria-valuetext")) ?? "", /: p50 .+, p90 /);
   assert.equal(await stage.getAttribute("aria-valuenow"), "1");
   const cursors = page.locator(".layer .cursor");
-  const overTime = (await dataOf(page)).filter(isOverTime).map(({ name }) => name);
+  const overTime = (await dataOf(page)).filter(({ time }) => time !== undefined).map(({ name }) => name);
   assert.equal(await cursors.count(), overTime.length);
   assert.equal(await page.locator("#tail .layer .cursor").count(), 0);
   await page.keyboard.press("Home");
@@ -127,7 +105,11 @@ test("the keyboard moves one cursor over all figures over time", async () => {
   // The others have their own.
   await page.locator("#outcomes .stage").focus();
   await page.keyboard.press("ArrowDown");
-  assert.match((await page.textContent("#outcomes .tools")) ?? "", /ok: [\d,]+ \(\d/);
+  assert.match((await page.textContent("#outcomes .tools")) ?? "", /^okrequests[\d,]+share[\d.]+ %$/);
+  await page.locator("#heat .stage").focus();
+  await page.keyboard.press("End");
+  assert.match((await page.textContent("#heat .tools")) ?? "", /most common.+ to .+ \([\d,]+\)/);
+  await page.keyboard.press("Escape");
   await page.locator("#tail .stage").focus();
   await page.keyboard.press("End");
   assert.equal(await cursors.count(), 1);
@@ -162,7 +144,7 @@ test("a pointer reads values and chooses a part of the time", async () => {
         (plot as SVGSVGElement).viewBox.baseVal.width / Number(plot.getAttribute("width")),
       ] as const),
     );
-  const overTime = new Set(all.filter(isOverTime).map(({ name }) => name));
+  const overTime = new Set(all.filter(({ time }) => time !== undefined).map(({ name }) => name));
   for (const [name, share] of await views()) {
     const shown = overTime.has(name) ? 0.7 : 1;
     assert.ok(Math.abs(share - shown) < 0.02, `${name} shows ${share}`);

@@ -13,6 +13,7 @@ mod spark;
 pub mod svg;
 mod tail;
 
+pub(crate) use axis::Level;
 pub use axis::{Axis, Scale, Tick, Unit};
 pub use beside::{BesideSide, beside};
 pub use heat::{Column, Heat};
@@ -65,7 +66,7 @@ pub enum Plot {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
     /// The name in the legend.
-    pub name: String,
+    pub name: &'static str,
     /// The meaning, by which drawings choose a colour.
     pub role: Role,
     /// The points in the order of x.
@@ -92,6 +93,8 @@ pub struct Bar {
     pub role: Role,
     /// The value in the unit of the x axis.
     pub value: f64,
+    /// The sum of which the value is a part.
+    pub whole: f64,
 }
 
 /// The meaning of a series or a bar, by which drawings choose colours and dashes. Each series of a

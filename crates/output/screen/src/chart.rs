@@ -267,7 +267,7 @@ fn name_all(
             buffer,
             (names.x + 1, y),
             names.width - 1,
-            &series.name,
+            series.name,
             style,
         );
         free = y + 1;

@@ -1,5 +1,5 @@
 //! An axis: the unit of its values, its scale, and its ticks. A place is a number from 0 to 1 along
-//! the axis. `web/src/axis.ts` has the same rules for a zoomed picture; change both together.
+//! the axis. A page has the ticks of all parts of a run's time ([`Level`]), since its reader zooms.
 
 use crate::quantity::{latency_f64, span};
 use crate::style::Unicode;
@@ -58,6 +58,39 @@ pub struct Tick {
     pub place: f64,
     /// The label.
     pub label: String,
+}
+
+/// The ticks of a run's time at the multiples of a step, for parts of the time up to a length.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Level {
+    /// The length in nanoseconds of the longest part with these ticks.
+    pub(crate) span: f64,
+    /// The step in nanoseconds.
+    pub(crate) step: f64,
+    /// The labels of 0, of the step, of twice the step, and so on.
+    pub(crate) labels: Vec<String>,
+}
+
+impl Level {
+    /// The levels for parts of a run's time that are at least `least` long, in nanoseconds, the
+    /// shortest step first. A part has about as many ticks as a whole [`Axis`], and with the same
+    /// steps.
+    pub(crate) fn all(time: &Axis, least: f64, most: usize) -> Vec<Self> {
+        let most = most.max(1) as f64;
+        let step = |least: f64| step_of(least, Unit::RunTime);
+        // The next step is the least that is above the one before.
+        let next = |before: &f64| (before * most < time.to).then(|| step(before * 1.01));
+        let level = |step: f64| Self {
+            span: step * most,
+            step,
+            labels: (0..=(time.to / step + 1e-9) as usize)
+                .map(|number| time.label(number as f64 * step))
+                .collect(),
+        };
+        std::iter::successors(Some(step(least / most)), next)
+            .map(level)
+            .collect()
+    }
 }
 
 /// Decimal steps between ticks, which repeat in each decade.
@@ -160,22 +193,9 @@ impl Axis {
         }
     }
 
-    /// Values in even steps, with the smallest step that gives no more than `most` ticks. A run's
-    /// time has steps of clocks and then of days; a count has whole steps.
+    /// Values in even steps, with the smallest step that gives no more than `most` ticks.
     fn even(&self, most: usize, unit: Unit) -> Vec<f64> {
-        let least = (self.to - self.from) / most.max(1) as f64;
-        let step = match unit {
-            Unit::RunTime if least > SECOND => {
-                let steps = TIME_STEPS.iter().map(|step| step * SECOND);
-                let days = || (least / (86_400.0 * SECOND)).ceil() * 86_400.0 * SECOND;
-                steps
-                    .into_iter()
-                    .find(|step| *step >= least)
-                    .unwrap_or_else(days)
-            }
-            Unit::Count => decimal(least).max(1.0),
-            _ => decimal(least),
-        };
+        let step = step_of((self.to - self.from) / most.max(1) as f64, unit);
         let first = (self.from / step).ceil();
         let count = ((self.to / step) + 1e-9).floor() - first;
         let numbers = 0..=count.max(0.0) as usize;
@@ -208,6 +228,20 @@ impl Axis {
     fn quantiles(&self) -> Vec<f64> {
         let named = [0.0, 0.5, 0.9, 0.99, 0.999, 0.999_9, 0.999_99, 0.999_999];
         named.into_iter().filter(|q| *q <= self.to).collect()
+    }
+}
+
+/// The smallest step between ticks that is at least this. A run's time has steps of clocks and then
+/// of days; a count has whole steps.
+fn step_of(least: f64, unit: Unit) -> f64 {
+    match unit {
+        Unit::RunTime if least > SECOND => {
+            let mut steps = TIME_STEPS.iter().map(|step| step * SECOND);
+            let days = || (least / (86_400.0 * SECOND)).ceil() * 86_400.0 * SECOND;
+            steps.find(|step| *step >= least).unwrap_or_else(days)
+        }
+        Unit::Count => decimal(least).max(1.0),
+        _ => decimal(least),
     }
 }
 
@@ -295,6 +329,35 @@ mod tests {
         ] {
             assert!(nothing.to > nothing.from);
             assert!(!nothing.ticks(5).is_empty());
+        }
+    }
+
+    /// A reader who zooms sees as many ticks as in the whole, at the same values.
+    #[test]
+    fn every_part_of_the_time_has_a_level() {
+        let time = |to: f64| axis(Unit::RunTime, Scale::Linear, 0.0, to * SECOND);
+        let levels = |to: f64, least: f64| Level::all(&time(to), least * SECOND, 8);
+        let steps: Vec<f64> = levels(60.0, 2.0)
+            .iter()
+            .map(|of| of.step / SECOND)
+            .collect();
+        assert_eq!(steps, [0.5, 1.0, 2.0, 5.0, 10.0]);
+        let labels = levels(3.0, 1.0)[0].labels.clone();
+        assert_eq!(labels[..4], ["0", "200 ms", "400 ms", "600 ms"]);
+        for (to, least) in [
+            (0.004, 0.001),
+            (3.0, 0.1),
+            (95.0, 3.0),
+            (86_400.0, 600.0),
+            (4e7, 3e5),
+        ] {
+            let all = levels(to, least);
+            assert!(all[0].step < least * SECOND && all.is_sorted_by(|a, b| a.step < b.step));
+            let last = all.last().unwrap();
+            assert!(last.span >= to * SECOND);
+            assert_eq!(last.labels, self::labels(&time(to), 8));
+            let labels: usize = all.iter().map(|level| level.labels.len()).sum();
+            assert!((labels as f64) < 32.0 * to / least, "{labels} for {to} s");
         }
     }
 

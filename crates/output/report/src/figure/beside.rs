@@ -114,11 +114,14 @@ fn outcomes_of(sides: [&BesideSide<'_>; 2]) -> Figure {
         ("without an end", Role::Lost, sides.map(|side| side.endless)),
     ]);
     rows.retain(|(_, role, both)| *role == Role::Good || both.iter().any(|count| *count > 0));
+    let whole = |side: usize| -> u64 { rows.iter().map(|(_, _, both)| both[side]).sum() };
+    let wholes = [whole(0), whole(1)];
     let bars = rows.into_iter().flat_map(|(name, role, both)| {
         let side = |number: usize| Bar {
             name: format!("{}: {name}", RUNS[number].0),
             role,
             value: both[number] as f64,
+            whole: wholes[number] as f64,
         };
         [side(0), side(1)]
     });
@@ -138,7 +141,7 @@ impl Shared {
         let both = both.filter_map(|((run, role), figure)| {
             let found = named(figure, series)?;
             Some(Series {
-                name: run.to_owned(),
+                name: run,
                 role,
                 points: found.points.clone(),
             })

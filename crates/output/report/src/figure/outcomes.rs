@@ -31,6 +31,8 @@ pub(super) fn outcomes(summary: &Summary) -> Figure {
         bar("in flight at the end", Role::Lost, counts.in_flight),
     ]);
     bars.retain(|bar| bar.value > 0.0 || bar.role == Role::Good);
+    let whole: f64 = bars.iter().map(|bar| bar.value).sum();
+    bars.iter_mut().for_each(|bar| bar.whole = whole);
     figure(bars)
 }
 
@@ -61,5 +63,6 @@ fn bar(name: &str, role: Role, count: u64) -> Bar {
         name: name.to_owned(),
         role,
         value: count as f64,
+        whole: 0.0,
     }
 }

@@ -24,7 +24,7 @@ pub(super) fn rate(summary: &Summary, rows: &[IntervalRow]) -> Figure {
     let per_second = |count: u64, row: &IntervalRow| {
         has_rate(row).then(|| count as f64 / row.length().as_secs_f64())
     };
-    let series = |name: &str, role, count: fn(&IntervalRow) -> Option<u64>| {
+    let series = |name, role, count: fn(&IntervalRow) -> Option<u64>| {
         of_rows(name, role, rows, |row| {
             (count(row).and_then(|count| per_second(count, row)), false)
         })
@@ -55,14 +55,14 @@ pub(super) fn rate(summary: &Summary, rows: &[IntervalRow]) -> Figure {
 /// Quantiles of the latency, as bands from p50 to the maximum. A quantile that a row's count can't
 /// support is a gap, and a lower bound is marked.
 pub(super) fn latency(summary: &Summary, rows: &[IntervalRow]) -> Figure {
-    let quantile = |(rank, name): (u8, &&str)| {
+    let quantile = |(rank, name): (u8, &'static str)| {
         of_rows(name, Role::Rank(rank), rows, |row| {
             let named = row.latency.named();
-            let found = named.iter().find(|(of, _)| of == name);
+            let found = named.iter().find(|(of, _)| *of == name);
             spread_time(found.and_then(|(_, time)| *time))
         })
     };
-    let all: Vec<Series> = (0..).zip(&QUANTILES).map(quantile).collect();
+    let all: Vec<Series> = (0..).zip(QUANTILES).map(quantile).collect();
     Figure {
         name: "latency",
         title: title("Latency", summary),
@@ -88,8 +88,8 @@ pub(super) fn knee(summary: &Summary, rows: &[IntervalRow]) -> Figure {
         rows.iter()
             .filter(|row| row.length() >= summary.info.interval)
     };
-    let series = |name: &str, rank, time: fn(&IntervalRow) -> Option<SpreadTime>| Series {
-        name: name.to_owned(),
+    let series = |name, rank, time: fn(&IntervalRow) -> Option<SpreadTime>| Series {
+        name,
         role: Role::Rank(rank),
         points: whole()
             .map(|row| {
@@ -174,7 +174,7 @@ pub(super) fn memory(summary: &Summary, cells: &[Overview]) -> Option<Figure> {
     }
     let end = summary.end().0 as f64;
     let all = vec![Series {
-        name: "resident".to_owned(),
+        name: "resident",
         role: Role::Rank(0),
         points,
     }];
@@ -203,7 +203,7 @@ pub(super) fn model_words(summary: &Summary) -> &'static str {
 /// A series with a point in the middle of each row. `value` is the row's value in the unit of the y
 /// axis, `None` for a gap, and whether it is a lower bound.
 fn of_rows(
-    name: &str,
+    name: &'static str,
     role: Role,
     rows: &[IntervalRow],
     value: impl Fn(&IntervalRow) -> (Option<f64>, bool),
@@ -217,7 +217,7 @@ fn of_rows(
         }
     };
     Series {
-        name: name.to_owned(),
+        name,
         role,
         points: rows.iter().map(point).collect(),
     }

@@ -19,17 +19,24 @@ const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 320.0;
 /// The distance from the top of a bar to the top of the next.
 const BAR: f64 = 26.0;
+/// The part of the distance that a bar fills.
+const BAR_SHARE: f64 = 0.72;
 /// The space around the plot: left, top, right, bottom.
 const MARGIN: (f64, f64, f64, f64) = (76.0, 66.0, 18.0, 44.0);
 /// The space for names beside bars.
 const NAMES_WIDTH: f64 = 190.0;
-/// The desired number of ticks along the x axis and the y axis.
-const TICKS: (usize, usize) = (8, 5);
+/// The desired number of ticks along the x axis.
+pub(crate) const TICKS: usize = 8;
+/// The desired number of ticks along the y axis.
+const TICKS_UP: usize = 5;
 /// The estimated maximum width of a letter of the legend in CSS pixels. The legend is laid out from
 /// the right edge, so that an error leaves a gap and no overlap.
 const LETTER: f64 = 6.6;
 /// The maximum number of letters of a mark's name.
 const MARK_LETTERS: usize = 24;
+/// The place beyond which a mark's name stands at the left of its line: at the right, the name would
+/// leave the picture.
+pub(crate) const MARK_EDGE: f64 = WIDTH - MARK_LETTERS as f64 * LETTER;
 
 /// Colours and fonts of pictures. The darker theme has the same hues.
 pub(crate) const STYLE: &str = "\
@@ -139,16 +146,9 @@ fn draw_in(out: &mut Markup, figure: &Figure, place: Place) {
     out.close("svg");
 }
 
-/// The place of the plot, from which the page's program finds the values: left, top, width and
-/// height in the units of the picture.
-pub(crate) fn place(figure: &Figure) -> [f64; 4] {
-    let frame = Frame::of(figure);
-    [frame.left, frame.top, frame.width, frame.height]
-}
-
 /// The place of the plot in CSS pixels, and its axes. y grows downwards in SVG and upwards in a
 /// figure.
-struct Frame<'a> {
+pub(crate) struct Frame<'a> {
     x: &'a Axis,
     y: &'a Axis,
     left: f64,
@@ -160,7 +160,7 @@ struct Frame<'a> {
 impl<'a> Frame<'a> {
     /// The frame of a figure. Bars need room for their names at the left, and a height for each
     /// bar.
-    fn of(figure: &'a Figure) -> Self {
+    pub(crate) fn of(figure: &'a Figure) -> Self {
         let (left, top, right, bottom) = MARGIN;
         let (left, height) = match &figure.plot {
             Plot::Bars(bars) => (NAMES_WIDTH, bars.len() as f64 * BAR),
@@ -176,14 +176,29 @@ impl<'a> Frame<'a> {
         }
     }
 
+    /// The place of the plot: left, top, width and height in the units of the picture.
+    pub(crate) const fn place(&self) -> [f64; 4] {
+        [self.left, self.top, self.width, self.height]
+    }
+
     /// The place of a value of the x axis.
-    fn across(&self, value: f64) -> f64 {
+    pub(crate) fn across(&self, value: f64) -> f64 {
         self.left + self.x.place(value) * self.width
     }
 
     /// The place of a value of the y axis.
-    fn down(&self, value: f64) -> f64 {
+    pub(crate) fn down(&self, value: f64) -> f64 {
         self.top + (1.0 - self.y.place(value)) * self.height
+    }
+
+    /// The place of the top of a bar, by its number.
+    fn top_of_bar(&self, number: usize) -> f64 {
+        self.top + number as f64 * BAR
+    }
+
+    /// The place of the middle of a bar, by its number.
+    pub(crate) fn middle_of_bar(&self, number: usize) -> f64 {
+        self.top_of_bar(number) + BAR * BAR_SHARE / 2.0
     }
 
     fn bottom(&self) -> f64 {
@@ -193,7 +208,7 @@ impl<'a> Frame<'a> {
     /// Begins the nested picture of the shapes, with the same coordinates. The page's program zooms
     /// by its view.
     fn open_plot(&self, out: &mut Markup) {
-        let ends = [self.left, self.top, self.width, self.height].map(|end| end.to_string());
+        let ends = self.place().map(|end| end.to_string());
         let [x, y, width, height] = &ends;
         let attributes = [
             ("class", "plot"),
@@ -212,13 +227,13 @@ impl<'a> Frame<'a> {
     /// replaces the group of the x axis' ticks.
     fn draw_axes(&self, out: &mut Markup, figure: &Figure) {
         let (left, right) = (self.left, self.left + self.width);
-        for tick in self.y.ticks(TICKS.1) {
+        for tick in self.y.ticks(TICKS_UP) {
             let y = self.top + (1.0 - tick.place) * self.height;
             line(out, "grid", (left, y), (right, y));
             text(out, "dim", (left - 6.0, y + 4.0), "end", &tick.label);
         }
         group(out, "ticks", |out| {
-            for tick in self.x.ticks(TICKS.0) {
+            for tick in self.x.ticks(TICKS) {
                 let x = left + tick.place * self.width;
                 line(out, "grid", (x, self.top), (x, self.bottom()));
                 text(out, "dim", (x, self.bottom() + 16.0), "middle", &tick.label);
@@ -234,8 +249,7 @@ impl<'a> Frame<'a> {
         let x = self.across(mark.x);
         line(out, "mark", (x, self.top), (x, self.bottom()));
         let name: String = mark.name.chars().take(MARK_LETTERS).collect();
-        // A name at the right edge would leave the picture.
-        let (at, anchor) = match x > WIDTH - MARK_LETTERS as f64 * LETTER {
+        let (at, anchor) = match x > MARK_EDGE {
             true => (x - 4.0, "end"),
             false => (x + 4.0, "start"),
         };

@@ -43,9 +43,9 @@ pub(super) fn of_kind(kind: LatencyKind, lines: &[TailLine<'_>]) -> Figure {
 /// The supported quantiles of each line. `times` is the name of the times, in small letters.
 #[must_use]
 pub fn tails(title: String, times: &'static str, lines: &[TailLine<'_>]) -> Figure {
-    let series = lines.iter().map(|(name, role, times)| Series {
-        name: (*name).to_owned(),
-        role: *role,
+    let series = lines.iter().map(|&(name, role, times)| Series {
+        name,
+        role,
         points: points(times),
     });
     let all: Vec<Series> = series.collect();

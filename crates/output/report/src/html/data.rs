@@ -1,233 +1,191 @@
-//! The numbers of the page's pictures as a block of JSON, from which the page's program takes the
-//! values at its cursor.
+//! The places of the page's pictures as a block of JSON, at which the page's program puts its cursor.
 //!
-//! The block mirrors [`Figure`] in fewer bytes: series with the same places list them once
-//! ([`Values`]), and cells of a heat map have the numbers of their spans ([`Cells`]).
-//! `web/src/figure.ts` reads the names of the fields; change both together. A picture has the name
-//! of its figure as its id.
-//!
-//! Numbers are not rounded. A missing value is `null`.
+//! The block has only what the program can't find in the page: where the rows of a picture's table
+//! ([`table`]) and its points are, and the ticks and labels of each part of the run's time. The
+//! program formats no value. `web/src/figure.ts` reads the names of the fields; change both together.
+//! A picture has the name of its figure as its id.
 
-use crate::figure::svg::{class, place};
-use crate::figure::{Axis, Bar, Figure, Heat, Mark, Plot, Scale, Series, Unit};
+use super::table;
+use crate::figure::svg::{Frame, MARK_EDGE, TICKS, class};
+use crate::figure::{Axis, Figure, Level, Plot, Series, Unit};
 use crate::markup::Markup;
-use crate::style::Unicode;
-use crate::untrusted::Untrusted;
 use serde::{Serialize, Serializer};
-
-/// Whole numbers up to this are exact in JSON.
-const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
+use std::ops::Not;
 
 /// Appends the block as a `script` element of a type that no browser runs.
 pub(super) fn print(out: &mut Markup, figures: &[Figure]) {
     let block = Block {
         figures: figures.iter().map(Picture::of).collect(),
+        time: Time::of(figures),
     };
     out.open("script", &[("type", "application/json"), ("id", "data")]);
-    out.raw(&json(&block));
+    // No error is possible: keys are strings, and a number that JSON lacks is `null`. No text of the
+    // block is foreign, so that no markup can begin in it.
+    out.raw(&serde_json::to_string(&block).unwrap_or_default());
     out.close("script");
 }
 
-/// The block as text in which no markup can begin: `<`, `>` and `&` occur only in strings of JSON,
-/// and are written as numbers.
-fn json(block: &Block<'_>) -> String {
-    // No error is possible: keys are strings, and a number that JSON lacks is `null`.
-    let text = serde_json::to_string(block).unwrap_or_default();
-    let text = text.replace('<', "\\u003c").replace('>', "\\u003e");
-    text.replace('&', "\\u0026")
+/// The figures in the order of the page, and what all figures over time share.
+#[derive(Serialize)]
+struct Block {
+    figures: Vec<Picture>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time: Option<Time>,
 }
 
-/// The figures in the order of the page.
+/// The zoom. Times are in nanoseconds since the run's start.
 #[derive(Serialize)]
-struct Block<'a> {
-    figures: Vec<Picture<'a>>,
+struct Time {
+    /// The shortest part of the time that is shown.
+    least: Number,
+    /// The place in a picture beyond which a mark's name stands at the left of its line.
+    edge: Number,
+    levels: Vec<Ticks>,
+}
+
+/// The ticks of a [`Level`].
+#[derive(Serialize)]
+struct Ticks {
+    span: Number,
+    step: Number,
+    labels: Vec<String>,
 }
 
 /// A figure, and the place of its plot: left, top, width and height in the units of the picture's
-/// `viewBox`.
+/// `viewBox`. All places are in these units.
 #[derive(Serialize)]
-struct Picture<'a> {
-    name: &'a str,
-    title: Text<'a>,
-    kind: &'static str,
-    x: Line<'a>,
-    y: Line<'a>,
+struct Picture {
+    name: &'static str,
     place: [f64; 4],
-    marks: Vec<Moment<'a>>,
-    #[serde(flatten)]
-    content: Content<'a>,
-}
-
-/// The values of a plot. The name of the field depends on the kind of plot.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Content<'a> {
-    Series {
-        series: Vec<Values<'a>>,
-    },
-    /// `spans` has all spans of latency in ascending order; a cell has the number of its span.
-    Heat {
-        spans: Vec<[Number; 2]>,
-        columns: Vec<Cells>,
-    },
-    Bars {
-        bars: Vec<Value<'a>>,
-    },
-}
-
-/// An axis: its title, unit and scale by name, and the values at both ends.
-#[derive(Serialize)]
-struct Line<'a> {
-    title: &'a str,
-    unit: &'static str,
-    scale: &'static str,
-    from: Number,
-    to: Number,
-}
-
-/// A mark: a moment along the x axis, and its name.
-#[derive(Serialize)]
-struct Moment<'a> {
-    x: Number,
-    name: Text<'a>,
-}
-
-/// A series. `ys` has a value or `null` for each place.
-#[derive(Serialize)]
-struct Values<'a> {
-    name: Text<'a>,
-    role: &'static str,
-    /// The places of the points along the x axis; absent if the series before has the same.
+    /// The times at both ends of a figure over time.
     #[serde(skip_serializing_if = "Option::is_none")]
-    xs: Option<Vec<Number>>,
-    ys: Vec<Option<Number>>,
-    /// The numbers of the points that are only lower bounds.
+    time: Option<[Number; 2]>,
+    /// Whether the rows of the table stand below each other.
+    #[serde(skip_serializing_if = "Not::not")]
+    is_down: bool,
+    /// The place of each row of the table: from the left, or from the top for rows below each other.
+    xs: Vec<Number>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    at_least: Vec<usize>,
+    marks: Vec<Number>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    series: Vec<Points>,
 }
 
-/// A column of a heat map: each cell is the number of its span, and its count.
+/// The points of a series, which has the column of its number in the table.
 #[derive(Serialize)]
-struct Cells {
-    from: Number,
-    to: Number,
-    cells: Vec<(usize, u64)>,
-}
-
-/// A bar: its name, the class of its colour, and its length in the unit of the x axis.
-#[derive(Serialize)]
-struct Value<'a> {
-    name: Text<'a>,
+struct Points {
     role: &'static str,
-    value: Number,
+    /// The rows of the table that have a point; absent if each row has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rows: Option<Vec<usize>>,
+    /// The places of the points from the top of the picture; `null` for a point without a value.
+    ys: Vec<Option<Number>>,
 }
 
-impl<'a> Picture<'a> {
-    /// The picture of a figure. The drawing itself computes the place of the plot.
-    fn of(figure: &'a Figure) -> Self {
-        let (kind, content) = match &figure.plot {
-            Plot::Lines(all) => ("lines", series(all)),
-            Plot::Bands(all) => ("bands", series(all)),
-            Plot::Points(all) => ("points", series(all)),
-            Plot::Heat(of) => ("heat", heat(of)),
-            Plot::Bars(all) => ("bars", bars(all)),
+impl Time {
+    /// The zoom of these figures; `None` if no figure is over time. The shortest part has two points
+    /// of the figure with the most points.
+    fn of(figures: &[Figure]) -> Option<Self> {
+        let over_time = || figures.iter().filter(|figure| is_over_time(figure));
+        let length = |axis: &Axis| axis.to - axis.from;
+        let apart = |figure: &Figure| length(&figure.x) / points_of(&figure.plot).max(2) as f64;
+        let axes = over_time().map(|figure| &figure.x);
+        let longest = axes.max_by(|a, b| a.to.total_cmp(&b.to))?;
+        let least = over_time().map(apart).fold(length(longest), f64::min) * 2.0;
+        let levels = Level::all(longest, least, TICKS).into_iter();
+        Some(Self {
+            least: Number(least.round()),
+            edge: Number(MARK_EDGE),
+            levels: levels.map(Ticks::from).collect(),
+        })
+    }
+}
+
+impl From<Level> for Ticks {
+    fn from(Level { span, step, labels }: Level) -> Self {
+        let (span, step) = (Number(span), Number(step));
+        Self { span, step, labels }
+    }
+}
+
+impl Picture {
+    /// The picture of a figure. The drawing computes all places.
+    fn of(figure: &Figure) -> Self {
+        let frame = Frame::of(figure);
+        let across = |value: f64| Number(hundredths(frame.across(value)));
+        let (xs, series) = match &figure.plot {
+            Plot::Lines(all) | Plot::Bands(all) | Plot::Points(all) => {
+                let rows = table::rows(all);
+                let points = (0..)
+                    .zip(all)
+                    .map(|(column, of)| points(&frame, of, column, &rows));
+                (
+                    rows.iter().map(|row| across(row.x)).collect(),
+                    points.collect(),
+                )
+            }
+            Plot::Heat(heat) => {
+                let middles = heat.columns.iter().map(table::middle);
+                (middles.map(across).collect(), Vec::new())
+            }
+            Plot::Bars(bars) => {
+                let middles =
+                    (0..bars.len()).map(|bar| Number(hundredths(frame.middle_of_bar(bar))));
+                (middles.collect(), Vec::new())
+            }
         };
-        let marks = figure.marks.iter().map(|Mark { x, name }| Moment {
-            x: Number(*x),
-            name: Text(name),
-        });
         Self {
             name: figure.name,
-            title: Text(&figure.title),
-            kind,
-            x: line(&figure.x),
-            y: line(&figure.y),
-            place: place(figure),
-            marks: marks.collect(),
-            content,
+            place: frame.place(),
+            time: is_over_time(figure).then_some([Number(figure.x.from), Number(figure.x.to)]),
+            is_down: matches!(figure.plot, Plot::Bars(_)),
+            xs,
+            marks: figure.marks.iter().map(|mark| across(mark.x)).collect(),
+            series,
         }
     }
 }
 
-/// An axis. The program matches the names of units and scales.
-fn line(axis: &Axis) -> Line<'_> {
-    Line {
-        title: axis.title,
-        unit: match axis.unit {
-            Unit::RunTime => "run_time",
-            Unit::Time => "time",
-            Unit::PerSecond => "per_second",
-            Unit::Count => "count",
-            Unit::Bytes => "bytes",
-            Unit::Share => "share",
-            Unit::None => "none",
-        },
-        scale: match axis.scale {
-            Scale::Linear => "linear",
-            Scale::Log => "log",
-            Scale::Tail => "tail",
-        },
-        from: Number(axis.from),
-        to: Number(axis.to),
+/// The points of a series in these rows, whose points it has in this column.
+fn points(frame: &Frame<'_>, of: &Series, column: usize, rows: &[table::Row<'_>]) -> Points {
+    let own = rows.iter().enumerate();
+    let own = own.filter_map(|(number, row)| Some((number, row.points[column]?)));
+    let (numbers, ys): (Vec<usize>, Vec<Option<Number>>) = own
+        .map(|(number, point)| (number, point.y.map(|y| Number(drawn(frame.down(y))))))
+        .unzip();
+    Points {
+        role: class(of.role),
+        rows: (numbers.len() < rows.len()).then_some(numbers),
+        ys,
     }
 }
 
-/// The series, each with its places if they differ from those of the series before.
-fn series(all: &[Series]) -> Content<'_> {
-    let mut series: Vec<Values<'_>> = Vec::with_capacity(all.len());
-    let mut before = None;
-    for Series { name, role, points } in all {
-        let xs: Vec<f64> = points.iter().map(|point| point.x).collect();
-        let is_new = before.as_ref() != Some(&xs);
-        let bounds = points.iter().enumerate().filter(|(_, of)| of.is_at_least);
-        series.push(Values {
-            name: Text(name),
-            role: class(*role),
-            xs: is_new.then(|| xs.iter().copied().map(Number).collect()),
-            ys: points.iter().map(|point| point.y.map(Number)).collect(),
-            at_least: bounds.map(|(number, _)| number).collect(),
-        });
-        before = Some(xs);
-    }
-    Content::Series { series }
+/// Whether the x axis of a figure is the run's time, so that it shares the cursor and the zoom.
+fn is_over_time(figure: &Figure) -> bool {
+    figure.x.unit == Unit::RunTime
 }
 
-/// The cells of a heat map over a list of spans. Spans are found by their lower edges, which are
-/// equal to the bit.
-fn heat(heat: &Heat) -> Content<'_> {
-    let cells = heat.columns.iter().flat_map(|column| &column.cells);
-    let mut spans: Vec<(f64, f64)> = cells.map(|(from, to, _)| (*from, *to)).collect();
-    spans.sort_by(|a, b| a.0.total_cmp(&b.0));
-    spans.dedup();
-    let number = |from: f64| spans.partition_point(|span| span.0 < from);
-    let columns = heat.columns.iter().map(|column| Cells {
-        from: Number(column.from),
-        to: Number(column.to),
-        cells: column
-            .cells
-            .iter()
-            .map(|(from, _, count)| (number(*from), *count))
-            .collect(),
-    });
-    Content::Heat {
-        columns: columns.collect(),
-        spans: spans
-            .iter()
-            .map(|(from, to)| [Number(*from), Number(*to)])
-            .collect(),
+/// The maximum number of points of a series, or the number of columns.
+fn points_of(plot: &Plot) -> usize {
+    match plot {
+        Plot::Lines(all) | Plot::Bands(all) | Plot::Points(all) => {
+            let points = all.iter().map(|series| series.points.len());
+            points.max().unwrap_or(0)
+        }
+        Plot::Heat(heat) => heat.columns.len(),
+        Plot::Bars(bars) => bars.len(),
     }
 }
 
-/// The bars in their order from the top.
-fn bars(all: &[Bar]) -> Content<'_> {
-    let bars = all.iter().map(|Bar { name, role, value }| Value {
-        name: Text(name),
-        role: class(*role),
-        value: Number(*value),
-    });
-    Content::Bars {
-        bars: bars.collect(),
-    }
+/// A place as it is drawn: with one decimal, rounded by the formatter, which a multiplication by ten
+/// before the rounding would not always equal.
+fn drawn(place: f64) -> f64 {
+    format!("{place:.1}").parse().unwrap_or(place)
+}
+
+/// A place as exact as lines are drawn.
+fn hundredths(place: f64) -> f64 {
+    (place * 100.0).round() / 100.0
 }
 
 /// A number as short as possible: `1000` instead of `1000.0`, since there are thousands of them.
@@ -235,18 +193,10 @@ struct Number(f64);
 
 impl Serialize for Number {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0.fract() == 0.0 && self.0.abs() < WHOLE_MAX {
+        // Whole numbers up to this are exact in JSON.
+        match self.0.fract() == 0.0 && self.0.abs() < 9_007_199_254_740_992.0 {
             true => serializer.serialize_i64(self.0 as i64),
             false => serializer.serialize_f64(self.0),
         }
-    }
-}
-
-/// A foreign text, escaped as in the picture.
-struct Text<'a>(&'a str);
-
-impl Serialize for Text<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&Untrusted::new(self.0).escaped(Unicode::On))
     }
 }

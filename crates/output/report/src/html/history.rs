@@ -63,7 +63,7 @@ fn drawn(track: &Track) -> Figure {
         x: Axis::linear("run", Unit::Count, [track.values.len() as f64]),
         y: Axis::linear(title, unit, values),
         plot: Plot::Lines(vec![Series {
-            name: name.to_owned(),
+            name,
             role: Role::Rank(0),
             points: points.collect(),
         }]),

@@ -3,7 +3,7 @@
 use super::Part;
 use crate::grid::{Cell, Column, Grid, Kind};
 use crate::line::Ink;
-use crate::markup::Markup;
+use crate::markup::{Attributes, Markup};
 use crate::section::{Body, Facts, Form, Section};
 use crate::style::Unicode;
 
@@ -31,7 +31,9 @@ pub(super) fn print(out: &mut Markup, section: &Section) {
     }
     for body in others {
         match body {
-            Body::Table(grid) | Body::List(_, grid) => print_table(out, section.title, grid),
+            Body::Table(grid) | Body::List(_, grid) => {
+                print_table(out, section.title, &[("class", "grid")], grid);
+            }
             Body::Text(name, lines) => {
                 out.open("details", &[]);
                 out.element("summary", &[], name);
@@ -71,12 +73,13 @@ fn print_facts(out: &mut Markup, facts: &Facts) {
     out.close("dd");
 }
 
-/// Appends a table in a region that scrolls, so that a wide table does not widen the page.
-fn print_table(out: &mut Markup, title: &str, grid: &Grid) {
+/// Appends a table with these attributes in a region that scrolls, so that a wide table does not
+/// widen the page. The page's program lets readers sort a table of the class `grid`.
+pub(super) fn print_table(out: &mut Markup, title: &str, attributes: Attributes<'_>, grid: &Grid) {
     let scroll = [("class", "scroll"), ("tabindex", "0")];
     let named = [("role", "region"), ("aria-label", title)];
     out.open("div", &[scroll, named].concat());
-    out.open("table", &[("class", "grid")]);
+    out.open("table", attributes);
     out.open("thead", &[]);
     out.open("tr", &[]);
     // The pictures of the page have what bars show.

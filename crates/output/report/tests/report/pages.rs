@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use drumfire_compare::Compared;
 use drumfire_measure::{AddressCounts, Closing, Model, Summary};
 use drumfire_plan::Secrets;
-use drumfire_report::figure::{Axis, NAMES, Plot, Scale, Unit, figures, svg, tail};
+use drumfire_report::figure::{NAMES, Plot, Unit, figures, svg, tail};
 use drumfire_report::html::Origin;
 use drumfire_report::style::{Color, Style, Unicode};
 use drumfire_report::{NamedFile, Naming, html, json, markdown, sentence, text};
@@ -97,9 +97,32 @@ fn a_page_loads_nothing_and_runs_its_own_program_alone() {
     }
 }
 
-/// The program reads the numbers of the figures, and of each picture the place of its plot.
+/// The commands of all paths of a picture's plot.
+fn paths(picture: &str) -> String {
+    let (_, plot) = picture.split_once("class=\"plot\"").unwrap();
+    let (plot, _) = plot.split_once("</svg>").unwrap();
+    let paths = plot.split(" d=\"").skip(1);
+    paths.filter_map(|path| path.split('"').next()).collect()
+}
+
+/// The number after each occurrence of a word.
+fn after(text: &str, word: &str) -> Vec<f64> {
+    let pieces = text.split(word).skip(1);
+    let ends = |piece: &str| piece.find(|c: char| !(c.is_ascii_digit() || "-.".contains(c)));
+    let number = |piece: &str| piece[..ends(piece).unwrap()].parse::<f64>().unwrap();
+    pieces.map(number).collect()
+}
+
+/// Whether places are equal but for the rounding of a drawing.
+fn are_near(some: &[f64], others: &[f64]) -> bool {
+    let near = |(a, b): (&f64, &f64)| (a - b).abs() < 0.06;
+    some.len() == others.len() && some.iter().zip(others).all(near)
+}
+
+/// The program's cursor stands where the picture has its points, and each stop has a row of the
+/// table.
 #[test]
-fn a_page_has_the_numbers_of_its_pictures() {
+fn a_page_has_the_places_of_its_pictures() {
     for run in runs() {
         let page = page(&run);
         let data = data(&page);
@@ -107,71 +130,100 @@ fn a_page_has_the_numbers_of_its_pictures() {
         let written = data["figures"].as_array().unwrap();
         assert_eq!(written.len(), figures.len());
         for (figure, written) in figures.iter().zip(written) {
-            assert_eq!(written["name"], figure.name);
-            let number = |value: &Value| value.as_f64();
+            let name = figure.name;
+            assert_eq!(written["name"], name);
+            let numbers = |of: &Value| -> Vec<f64> {
+                let all = of.as_array().into_iter().flatten();
+                all.filter_map(Value::as_f64).collect()
+            };
+            let xs = numbers(&written["xs"]);
+            assert_eq!(cells(&page, name).len(), xs.len(), "{name}");
+            let picture = svg::svg(figure);
             match &figure.plot {
                 Plot::Lines(all) | Plot::Bands(all) | Plot::Points(all) => {
-                    for (number_of, series) in all.iter().enumerate() {
-                        let ys = written["series"][number_of]["ys"].as_array().unwrap();
-                        let points = series.points.iter().map(|point| point.y);
-                        assert!(ys.iter().map(number).eq(points), "{}", figure.name);
+                    let drawn = picture.split("<g class=\"series\">").skip(1);
+                    for (number, (series, drawn)) in all.iter().zip(drawn).enumerate() {
+                        let drawn = drawn.split("</g>").next().unwrap();
+                        let ys = numbers(&written["series"][number]["ys"]);
+                        let values = series.points.iter().filter(|point| point.y.is_some());
+                        assert_eq!(ys.len(), values.count(), "{name}");
+                        let dots = after(drawn, " cy=\"");
+                        let is_line = drawn.contains("class=\"line");
+                        assert!(is_line || are_near(&dots, &ys), "{name} {dots:?} {ys:?}");
                     }
                 }
                 Plot::Heat(heat) => {
-                    let columns = written["columns"].as_array().unwrap();
-                    assert_eq!(columns.len(), heat.columns.len());
-                    for (written, column) in columns.iter().zip(&heat.columns) {
-                        let cells = written["cells"].as_array().unwrap();
-                        let counts = cells.iter().map(|cell| cell[1].as_u64().unwrap());
-                        assert!(counts.eq(column.cells.iter().map(|cell| cell.2)));
-                    }
+                    assert_eq!(xs.len(), heat.columns.len());
+                    let cells = heat.columns.iter().map(|column| column.cells.len());
+                    assert_eq!(paths(&picture).matches('M').count(), cells.sum::<usize>());
                 }
                 Plot::Bars(bars) => {
-                    let values = written["bars"].as_array().unwrap();
-                    let values = values.iter().map(|bar| number(&bar["value"]));
-                    assert!(values.eq(bars.iter().map(|bar| Some(bar.value))));
+                    let [_, top, width, _] = numbers(&written["place"])[..] else {
+                        panic!("four ends");
+                    };
+                    let widths = after(&paths(&picture), "h").into_iter();
+                    let widths: Vec<f64> = widths.filter(|width| *width > 0.0).collect();
+                    let expected = bars.iter().map(|bar| figure.x.place(bar.value) * width);
+                    let expected: Vec<f64> = expected.map(|width| width.max(1.0)).collect();
+                    assert!(are_near(&widths, &expected), "{widths:?} {expected:?}");
+                    assert!(xs.iter().all(|x| *x > top) && xs.is_sorted());
                 }
             }
         }
     }
 }
 
-/// Values as the page's tables and its program write them. The program's tests read the same file.
+/// The table of the heat map has all requests of each span of time, and the table of the outcomes
+/// has shares of all.
 #[test]
-#[expect(clippy::disallowed_methods, reason = "golden files are on disk")]
-fn labels_are_those_of_the_program() {
-    let units = [
-        ("run_time", Unit::RunTime),
-        ("time", Unit::Time),
-        ("per_second", Unit::PerSecond),
-        ("count", Unit::Count),
-        ("bytes", Unit::Bytes),
-    ];
-    let mut dice = fixture::Dice::new(7);
-    let mut rows = Vec::new();
-    for (name, unit) in units {
-        let axis = Axis {
-            title: "",
-            unit,
-            scale: Scale::Linear,
-            from: 0.0,
-            to: 1.0,
-        };
-        let edges = [
-            0.0, 1.0, 12.5, 999.4, 999.5, 1e3, 12.25e6, 2.125e6, 59.95e9, 60e9,
-        ];
-        let spread = (0..60).map(|_| 10_f64.powf(dice.roll() * 14.5 - 0.5));
-        for value in edges.into_iter().chain(spread.collect::<Vec<f64>>()) {
-            rows.push(json!([name, value, axis.label(value)]));
+fn the_numbers_of_a_picture_are_a_table() {
+    let run = fixture::drifting();
+    let page = page(&run);
+    let figures = figures(&run);
+    let heat = figures.iter().find(|figure| figure.name == "heat").unwrap();
+    let Plot::Heat(heat) = &heat.plot else {
+        panic!("heat");
+    };
+    let rows = cells(&page, "heat");
+    for (row, column) in rows.iter().zip(&heat.columns) {
+        let sum: u64 = column.cells.iter().map(|cell| cell.2).sum();
+        assert_eq!(row[1].replace(',', ""), sum.to_string());
+        let most = column.cells.iter().map(|cell| cell.2).max();
+        let most = most.map_or("–".to_owned(), |most| most.to_string());
+        assert!(row[2].replace([',', ')'], "").ends_with(&most), "{row:?}");
+    }
+    let outcomes = cells(&page, "outcomes");
+    assert_eq!(outcomes[0][0], "ok");
+    assert!(
+        outcomes
+            .iter()
+            .all(|row| row.len() == 3 && row[2].ends_with(" %"))
+    );
+}
+
+/// A zoom has the ticks of each part of the time, with the labels of the picture.
+#[test]
+fn a_page_has_the_ticks_of_its_zoom() {
+    for run in runs() {
+        let time = data(&page(&run))["time"].clone();
+        let levels = time["levels"].as_array().unwrap();
+        let least = time["least"].as_f64().unwrap();
+        assert!(levels[0]["span"].as_f64().unwrap() >= least);
+        for figure in figures(&run) {
+            let length = figure.x.to - figure.x.from;
+            if figure.x.unit != Unit::RunTime {
+                continue;
+            }
+            let fits = |level: &&Value| level["span"].as_f64().unwrap() >= length;
+            let level = levels.iter().find(fits).unwrap();
+            let labels = level["labels"].as_array().unwrap();
+            for tick in figure.x.ticks(8) {
+                assert!(labels.contains(&json!(tick.label)), "{tick:?} {labels:?}");
+            }
         }
     }
-    let path = format!("{}/tests/golden/labels.json", env!("CARGO_MANIFEST_DIR"));
-    let rows: Vec<String> = rows.iter().map(Value::to_string).collect();
-    let text = format!("[\n{}\n]\n", rows.join(",\n"));
-    if std::env::var("DRUMFIRE_BLESS").is_ok() {
-        std::fs::write(&path, &text).unwrap();
-    }
-    assert_eq!(std::fs::read_to_string(&path).unwrap_or_default(), text);
+    let both = html::compare(&compared(fixture::open()), &compared(fixture::open()));
+    assert!(both.iter().any(|part| part.html.contains("\"levels\"")));
 }
 
 /// Keeps a page beside the tests' other files, for the tests in a browser.
@@ -295,36 +347,36 @@ fn a_tail_lies_over_that_of_a_baseline() {
 #[test]
 fn two_runs_lie_over_each_other() {
     let (base, candidate) = (fixture::drifting(), fixture::open());
-    let compared = |run: Summary| Compared::from_summary(Arc::new(run));
     let parts = html::compare(&compared(base), &compared(candidate));
     let page: String = parts.iter().map(|part| &*part.html).collect();
     assert_well_formed(&format!("<html>{page}</html>"));
     let data = data(&page);
     for figure in data["figures"].as_array().unwrap() {
-        if figure["name"] == "outcomes" {
-            let bars = figure["bars"].as_array().unwrap();
-            let names: Vec<_> = bars
-                .iter()
-                .map(|bar| bar["name"].as_str().unwrap())
-                .collect();
-            assert_eq!(names[..2], ["base: ok", "candidate: ok"]);
-            continue;
-        }
-        let series = figure["series"].as_array().unwrap();
-        let names: Vec<_> = series
-            .iter()
-            .map(|of| of["name"].as_str().unwrap())
-            .collect();
-        assert_eq!(names, ["base", "candidate"]);
         let name = figure["name"].as_str().unwrap();
         let rows = cells(&page, name);
+        if name == "outcomes" {
+            let names = [rows[0][0], rows[1][0]];
+            assert_eq!(names, ["base: ok", "candidate: ok"]);
+            continue;
+        }
+        let (_, head) = page.split_once(&format!(" id=\"{name}\"")).unwrap();
+        let (head, _) = head.split_once("</thead>").unwrap();
+        assert!(head.contains(">base</th>") && head.contains(">candidate</th>"));
+        let series = figure["series"].as_array().unwrap();
+        assert_eq!(series.len(), 2);
         for (column, series) in series.iter().enumerate() {
             let values = series["ys"].as_array().unwrap().iter();
             let values = values.filter(|value| !value.is_null()).count();
             let shown = rows.iter().filter(|row| row[column + 1] != "–").count();
             assert_eq!(shown, values, "{name} {column}: {rows:?}");
+            let own = series["rows"].as_array().map_or(rows.len(), Vec::len);
+            assert_eq!(series["ys"].as_array().unwrap().len(), own);
         }
     }
+}
+
+fn compared(run: Summary) -> Compared {
+    Compared::from_summary(Arc::new(run))
 }
 
 /// Connections by address have a table. Their ends, the protocol and the statuses have the numbers

@@ -2,7 +2,7 @@
 //! with the class of its role. A gap in the values is a gap in the drawing; a single point between
 //! gaps is a dot.
 
-use super::{BAR, Frame, class, group, path, text};
+use super::{BAR, BAR_SHARE, Frame, class, group, path, text};
 use crate::figure::{Bar, Heat, Point, Series};
 use crate::markup::Markup;
 use drumfire_units::rounded;
@@ -11,8 +11,6 @@ use drumfire_units::rounded;
 const DOT: &str = "2.4";
 /// Degrees of darkness in a heat map. Each is one path, which keeps the file small.
 const DEGREES: usize = 8;
-/// The part of the distance that a bar fills.
-const THICKNESS: f64 = 0.72;
 
 /// Draws each series as a line with gaps.
 pub(super) fn lines(out: &mut Markup, frame: &Frame<'_>, all: &[Series]) {
@@ -148,7 +146,7 @@ pub(super) fn heat(out: &mut Markup, frame: &Frame<'_>, heat: &Heat) {
 /// one pixel long.
 pub(super) fn bars(out: &mut Markup, frame: &Frame<'_>, bars: &[Bar]) {
     for (number, bar) in bars.iter().enumerate() {
-        let top = frame.top + number as f64 * BAR;
+        let top = frame.top_of_bar(number);
         let right = frame.across(bar.value);
         let base = top + BAR * 0.52;
         text(out, "", (frame.left - 8.0, base), "end", &bar.name);
@@ -156,7 +154,7 @@ pub(super) fn bars(out: &mut Markup, frame: &Frame<'_>, bars: &[Bar]) {
         let shape = format!(
             "M{:.1} {top:.1}h{width:.1}v{:.1}h-{width:.1}z",
             frame.left,
-            BAR * THICKNESS
+            BAR * BAR_SHARE
         );
         path(out, &format!("bar {}", class(bar.role)), &shape);
         let count = rounded::count(bar.value as u64);
