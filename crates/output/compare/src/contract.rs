@@ -1,5 +1,5 @@
-//! The JSON documents of runs, comparisons and histories. One set of types serializes and
-//! deserializes each document.
+//! The JSON documents of runs, comparisons, histories, capacities and clusters. One set of types
+//! serializes and deserializes each document.
 //!
 //! A struct is an object of a document, with its fields in the order of the output. The doc comment
 //! of a field is its description in `docs/schema`. A test derives those files from these types;
@@ -10,10 +10,14 @@
 //! unit in its name (`_ns`, `_per_s`, `_share`) or is a count. An unknown figure is `null` or
 //! absent, never 0: absent if only some runs have it, `null` if readers expect it in every run.
 
+pub mod capacity;
+pub mod cluster;
 pub mod comparison;
 pub mod history;
+pub mod info;
 mod named;
 mod plan_texts;
+pub mod runs;
 pub mod summary;
 
 pub use named::{Named, Word};
@@ -27,12 +31,21 @@ pub const INTERVAL_SCHEMA: &str = "drumfire.interval.v1";
 pub const COMPARISON_SCHEMA: &str = "drumfire.comparison.v1";
 /// The name and version of the JSON history format.
 pub const HISTORY_SCHEMA: &str = "drumfire.history.v1";
+/// The name and version of the JSON capacity format.
+pub const CAPACITY_SCHEMA: &str = "drumfire.capacity.v1";
+/// The name and version of the JSON format of a list of runs.
+pub const RUNS_SCHEMA: &str = "drumfire.runs.v1";
+/// The name and version of the JSON format of the facts of a stored run.
+pub const INFO_SCHEMA: &str = "drumfire.info.v1";
+/// The name and version of the JSON format of the active runs of a cluster.
+pub const CLUSTER_SCHEMA: &str = "drumfire.cluster.v1";
 
 #[cfg(test)]
 mod tests {
     use super::{
-        COMPARISON_SCHEMA, HISTORY_SCHEMA, INTERVAL_SCHEMA, SUMMARY_SCHEMA, comparison, history,
-        summary,
+        CAPACITY_SCHEMA, CLUSTER_SCHEMA, COMPARISON_SCHEMA, HISTORY_SCHEMA, INFO_SCHEMA,
+        INTERVAL_SCHEMA, RUNS_SCHEMA, SUMMARY_SCHEMA, capacity, cluster, comparison, history, info,
+        runs, summary,
     };
     use schemars::JsonSchema;
     use schemars::generate::SchemaSettings;
@@ -81,5 +94,10 @@ mod tests {
         check::<summary::Line>(INTERVAL_SCHEMA);
         check::<comparison::Document>(COMPARISON_SCHEMA);
         check::<history::Document>(HISTORY_SCHEMA);
+        check::<capacity::Document>(CAPACITY_SCHEMA);
+        check::<runs::Document>(RUNS_SCHEMA);
+        check::<info::Document>(INFO_SCHEMA);
+        check::<info::Line>("drumfire.event.v1");
+        check::<cluster::Document>(CLUSTER_SCHEMA);
     }
 }

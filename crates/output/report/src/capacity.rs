@@ -13,7 +13,7 @@ use crate::style::Style;
 use crate::text::printed;
 use drumfire_capacity::{Answer, Bottleneck, Capacity, Finding, Why};
 
-pub use json::{SCHEMA, json};
+pub use json::json;
 
 /// The finding as text: the answer, the facts beside it, and a row for each rate that was tried.
 ///
@@ -169,6 +169,7 @@ mod tests {
     use super::*;
     use crate::style::{Color, Style, Unicode};
     use drumfire_capacity::{Confirmation, KneeRow, Stage, Trend, Why};
+    use drumfire_compare::contract::capacity as contract;
     use drumfire_measure::{Histogram, Model, Objective, PoolInfo, RunInfo};
     use drumfire_units::Nanos;
 
@@ -364,6 +365,12 @@ mod tests {
     fn json_and_markdown_say_the_same() {
         let finding = finding(found());
         let document: serde_json::Value = serde_json::from_slice(&json(&finding)).expect("JSON");
+        let schema = include_str!("../../../../docs/schema/drumfire.capacity.v1.json");
+        let schema = serde_json::from_str(schema).expect("a schema");
+        let validator = jsonschema::validator_for(&schema).expect("a schema");
+        assert!(validator.is_valid(&document), "{document:#}");
+        let read: contract::Document = serde_json::from_slice(&json(&finding)).expect("a document");
+        assert_eq!(serde_json::to_value(read).expect("JSON"), document);
         assert_eq!(document["answer"], "found");
         assert_eq!(document["rate_per_s"], 905.31);
         assert_eq!(document["slo"], "p99<50ms");

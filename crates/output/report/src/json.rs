@@ -1,10 +1,9 @@
-//! JSON documents. [`drumfire_compare::contract`] has the types of those that are read again, with
-//! the rules of all; a renamed field in `measure` changes no output.
+//! JSON documents. [`drumfire_compare::contract`] has their types and rules; a renamed field in
+//! `measure` changes no output.
 //!
 //! Texts that may contain a URL or a header are masked by the rules of [`crate::secret`], because
 //! these documents are kept, sent and attached to issues.
 
-mod cluster;
 mod parts;
 mod record;
 mod run_list;
@@ -13,14 +12,15 @@ mod summary;
 use crate::secret;
 use crate::untrusted::is_dangerous;
 use drumfire_compare::contract::summary::Document;
+use drumfire_compare::contract::{CLUSTER_SCHEMA, cluster};
 use drumfire_measure::{IntervalRow, RunInfo, Summary};
 use serde::Serialize;
 use std::fmt::Write as _;
 
-pub use cluster::{ClusterAgent, ClusterRun, cluster};
 pub use record::{event, facts};
 pub use run_list::runs;
 
+pub use drumfire_compare::contract::cluster::{Agent as ClusterAgent, Run as ClusterRun};
 pub use drumfire_compare::contract::{INTERVAL_SCHEMA, SUMMARY_SCHEMA as SCHEMA};
 
 /// The summary of a run as one JSON object, indented, with a line feed at its end.
@@ -30,6 +30,13 @@ pub use drumfire_compare::contract::{INTERVAL_SCHEMA, SUMMARY_SCHEMA as SCHEMA};
 #[must_use]
 pub fn summary(summary: &Summary) -> Vec<u8> {
     bytes(&document(summary))
+}
+
+/// The active runs of a cluster as one JSON object, indented, with a line feed at its end.
+#[must_use]
+pub fn cluster(runs: Vec<ClusterRun>) -> Vec<u8> {
+    let schema = CLUSTER_SCHEMA.to_owned();
+    bytes(&cluster::Document { schema, runs })
 }
 
 /// A document as one JSON object, indented, with a line feed at its end, and safe to look at.

@@ -9,41 +9,22 @@ use super::summary::plan;
 use super::{bytes, escaped, prose};
 use crate::calendar::rfc3339;
 use crate::secret;
-use drumfire_compare::contract::PlanTexts;
+use drumfire_compare::contract::info::{self, Document, Event, Line, UsersFrom};
+use drumfire_compare::contract::{INFO_SCHEMA, Named};
 use drumfire_measure::{RunEvent, RunInfo};
 use drumfire_plan::Change;
-use serde::Serialize;
-
-/// The facts of a run that are known when it begins, with the keys of `run` in the summary.
-#[derive(Serialize)]
-struct Facts<'a> {
-    schema: &'static str,
-    id: &'a str,
-    started_at: String,
-    target: String,
-    seed: u64,
-    version: &'a str,
-    threads: u32,
-    interval_ns: u64,
-    pools: Vec<String>,
-    plan: PlanTexts,
-    notes: Vec<String>,
-}
-
-/// The name and version of the form.
-const SCHEMA: &str = "drumfire.info.v1";
 
 /// The facts of a run that are known when it begins, as one JSON object, indented, with a line feed
 /// at its end.
 #[must_use]
 pub fn facts(info: &RunInfo) -> Vec<u8> {
-    let facts = Facts {
-        schema: SCHEMA,
-        id: &info.id,
+    let facts = Document {
+        schema: INFO_SCHEMA.to_owned(),
+        id: info.id.clone(),
         started_at: rfc3339(info.started_at_unix_ns),
         target: secret::url(&info.target),
         seed: info.seed,
-        version: &info.version,
+        version: info.version.clone(),
         threads: info.threads,
         interval_ns: info.interval.0,
         pools: info.pools.iter().map(|pool| prose(&pool.name)).collect(),
@@ -51,55 +32,6 @@ pub fn facts(info: &RunInfo) -> Vec<u8> {
         notes: info.notes.iter().map(prose).collect(),
     };
     bytes(&facts)
-}
-
-/// A line about an event. The time is the writer's clock and orders the lines; `at_ns` of a change
-/// is the run time at which workers carry it out.
-/// own time, at which workers carry it out.
-#[derive(Serialize)]
-struct Line<'a> {
-    time: String,
-    #[serde(flatten)]
-    event: Event<'a>,
-}
-
-/// The events that have a line, by the stable name in `event`.
-#[derive(Serialize)]
-#[serde(tag = "event", rename_all = "snake_case")]
-enum Event<'a> {
-    Started {
-        id: &'a str,
-    },
-    Changed {
-        at_ns: u64,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pool: Option<u16>,
-        #[serde(flatten)]
-        change: Changed,
-    },
-    Stopping {
-        reason: &'static str,
-    },
-    Finished,
-}
-
-/// A command by the stable name of its kind in `change`, with its values in the words of a plan.
-#[derive(Serialize)]
-#[serde(tag = "change", rename_all = "snake_case")]
-enum Changed {
-    Rate { law: String },
-    Users { law: Vec<UsersFrom> },
-    Pause,
-    Resume,
-    Mark { text: String },
-    Stop { reason: &'static str },
-}
-
-/// A number of users from a time on, counted from the command's time.
-#[derive(Serialize)]
-struct UsersFrom {
-    from_ns: u64,
-    users: u32,
 }
 
 /// An event of a run as a line of JSON, with a line feed; `unix_ns` is the time in nanoseconds
@@ -111,14 +43,16 @@ struct UsersFrom {
 )]
 pub fn event(event: &RunEvent, unix_ns: u64) -> Option<Vec<u8>> {
     let event = match event {
-        RunEvent::Started(info) => Event::Started { id: &info.id },
+        RunEvent::Started(info) => Event::Started {
+            id: info.id.clone(),
+        },
         RunEvent::Changed(command) => Event::Changed {
             at_ns: command.at.0,
             pool: command.pool,
             change: changed(&command.change),
         },
         RunEvent::Stopping { reason } => Event::Stopping {
-            reason: reason.name(),
+            reason: Named(*reason),
         },
         RunEvent::Finished(_) => Event::Finished,
         RunEvent::IntervalClosed(_)
@@ -136,12 +70,12 @@ pub fn event(event: &RunEvent, unix_ns: u64) -> Option<Vec<u8>> {
 
 /// A command in the contract's words. A law is written as in a plan, so that the command can be
 /// repeated.
-fn changed(change: &Change) -> Changed {
+fn changed(change: &Change) -> info::Change {
     match change {
-        Change::Rate { law } => Changed::Rate {
+        Change::Rate { law } => info::Change::Rate {
             law: law.to_string(),
         },
-        Change::Users { law } => Changed::Users {
+        Change::Users { law } => info::Change::Users {
             law: law
                 .changes()
                 .iter()
@@ -151,11 +85,11 @@ fn changed(change: &Change) -> Changed {
                 })
                 .collect(),
         },
-        Change::Pause => Changed::Pause,
-        Change::Resume => Changed::Resume,
-        Change::Mark { text } => Changed::Mark { text: prose(text) },
-        Change::Stop { reason } => Changed::Stop {
-            reason: reason.name(),
+        Change::Pause => info::Change::Pause,
+        Change::Resume => info::Change::Resume,
+        Change::Mark { text } => info::Change::Mark { text: prose(text) },
+        Change::Stop { reason } => info::Change::Stop {
+            reason: Named(*reason),
         },
     }
 }

@@ -2,18 +2,22 @@
 
 use crate::fixture;
 use base64::Engine as _;
+use drumfire_compare::contract::{cluster, info, runs};
 use drumfire_measure::{
-    AskedBody, AskedCall, AskedLaw, AskedLoad, AskedSequence, AskedStep, AskedStop, Model, Outcome,
-    RunInfo, Summary,
+    AskedBody, AskedCall, AskedLaw, AskedLoad, AskedSequence, AskedStep, AskedStop, Digest, Model,
+    Outcome, RunEvent, RunInfo, Summary,
 };
 use drumfire_plan::{
-    Churn, Growth, HttpVersion, KeepAlive, LatePolicy, Life, Pause, Streaming, Threshold, Users,
-    VariableId,
+    Change, Churn, Command, Growth, HttpVersion, KeepAlive, LatePolicy, Life, Pause, StopReason,
+    Streaming, Threshold, Users, VariableId,
 };
 use drumfire_report::json;
 use drumfire_report::run_list::{Labelled, Listed};
 use drumfire_units::Nanos;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::sync::Arc;
 
 const SCHEMA: &str = include_str!("../../../../../docs/schema/drumfire.summary.v1.json");
 
@@ -54,6 +58,105 @@ fn every_run_satisfies_the_schema() {
     let mut extra = document(&fixture::open());
     extra["latency"]["lag"]["p50"] = Value::from(1);
     assert!(!validator.is_valid(&extra), "unknown fields are found");
+}
+
+/// Compares a document with its schema, and with what its type makes of it.
+fn check<T: Serialize + DeserializeOwned>(schema: &str, json: &[u8]) {
+    let validator = jsonschema::validator_for(&serde_json::from_str(schema).unwrap()).unwrap();
+    let document: Value = serde_json::from_slice(json).unwrap();
+    let faults = validator.iter_errors(&document);
+    let faults: Vec<String> = faults.map(|fault| fault.to_string()).collect();
+    assert!(faults.is_empty(), "{faults:#?} in {document:#}");
+    let read: T = serde_json::from_slice(json).unwrap();
+    assert_eq!(serde_json::to_value(read).unwrap(), document);
+}
+
+#[test]
+fn the_facts_of_runs_satisfy_their_schemas() {
+    let info_schema = include_str!("../../../../../docs/schema/drumfire.info.v1.json");
+    let runs_schema = include_str!("../../../../../docs/schema/drumfire.runs.v1.json");
+    for (name, run) in fixture::all() {
+        check::<info::Document>(info_schema, &json::facts(&run.info));
+        let digest = Digest::of(&run);
+        let tags = ["nightly".to_owned()];
+        let labelled = Labelled {
+            tags: &tags,
+            note: "before the upgrade",
+        };
+        let readable = Listed {
+            id: name,
+            began: "",
+            labels: Ok(labelled),
+            run: Ok(&digest),
+            exit: Some(0),
+            is_elsewhere: true,
+        };
+        let unreadable = Listed {
+            labels: Err("no labels"),
+            run: Err("no record"),
+            exit: None,
+            ..readable
+        };
+        check::<runs::Document>(runs_schema, &json::runs(&[readable, unreadable]));
+    }
+}
+
+#[test]
+fn events_satisfy_their_schema() {
+    let schema = include_str!("../../../../../docs/schema/drumfire.event.v1.json");
+    let text = "deployed".to_owned();
+    let reason = StopReason::Signal;
+    let changes = [
+        Change::Pause,
+        Change::Resume,
+        Change::Mark { text },
+        Change::Stop { reason },
+    ];
+    let changes = changes.map(|change| {
+        let command = Command {
+            at: Nanos(7),
+            ..Command::soon(change)
+        };
+        RunEvent::Changed(Arc::new(command))
+    });
+    let run = Arc::new(fixture::open());
+    let started = RunEvent::Started(run.info.clone());
+    let ends = [RunEvent::Stopping { reason }, RunEvent::Finished(run)];
+    for event in [started].into_iter().chain(changes).chain(ends) {
+        check::<info::Line>(schema, &json::event(&event, 1_000_000_000).unwrap());
+    }
+    let unknown = br#"{"time": "1970-01-01T00:00:01Z", "event": "changed", "at_ns": 7}"#;
+    assert!(serde_json::from_slice::<info::Line>(unknown).is_err());
+}
+
+#[test]
+fn clusters_satisfy_their_schema() {
+    let schema = include_str!("../../../../../docs/schema/drumfire.cluster.v1.json");
+    let agent = |shares| cluster::Agent {
+        name: "a1".to_owned(),
+        state: "waits".to_owned(),
+        version: "1.0".to_owned(),
+        cores: 2,
+        shares,
+        shares_of: shares,
+        clock_ahead_ns: shares.map(|_| -1_000),
+        clock_uncertainty_ns: shares.map(|_| 500),
+        silent_ns: 3,
+        reported_ns: 4,
+        sent: 5,
+        dropped: 6,
+        lag_mean_ns: 7,
+        lag_max_ns: 8,
+    };
+    let run = cluster::Run {
+        run: "r".to_owned(),
+        term: 1,
+        agents_wanted: 2,
+        elapsed_ns: None,
+        is_over: false,
+        agents: vec![agent(None), agent(Some(6))],
+    };
+    check::<cluster::Document>(schema, &json::cluster(vec![run]));
 }
 
 #[test]
@@ -184,7 +287,7 @@ fn run_of_every_fact() -> Summary {
     };
     transport.is_compressed = true;
     transport.redirects = Some(0);
-    let info = std::sync::Arc::make_mut(&mut run.info);
+    let info = Arc::make_mut(&mut run.info);
     info.threads_planned = 16;
     info.thresholds = vec![
         "p99<50ms".parse().unwrap(),
@@ -269,7 +372,7 @@ fn every_fact_of_a_plan_has_its_key() {
     ];
     assert!(load.eq(expected), "{shown:?}");
     let mut run = fixture::pools();
-    let info = std::sync::Arc::make_mut(&mut run.info);
+    let info = Arc::make_mut(&mut run.info);
     info.pools[1].asked = Some(fixture::asked(Model::Closed));
     let shown = lowered(&run);
     assert!(

@@ -44,8 +44,8 @@ pub(crate) fn run(flags: &ClusterStatusFlags, output: &Output) -> Result<Exit, F
     // The earlier coordinator of a run that was taken over may still answer for a moment.
     let journals = journal::runs();
     if flags.json {
-        let runs: Vec<ClusterRun> = runs.iter().map(json_of).collect();
-        return output.print(&json::cluster(&runs)).map(|()| Exit::Done);
+        let runs = runs.iter().map(json_of).collect();
+        return output.print(&json::cluster(runs)).map(|()| Exit::Done);
     }
     let mut lines: Vec<String> = runs.iter().flat_map(lines_of).collect();
     let is_silent = |kept: &&Kept| runs.iter().all(|status| status.run != kept.run);
@@ -148,7 +148,7 @@ fn json_of(status: &Status) -> ClusterRun {
 fn json_of_agent(agent: &AgentStatus) -> ClusterAgent {
     ClusterAgent {
         name: agent.name.clone(),
-        state: agent.stage.name(),
+        state: agent.stage.name().to_owned(),
         version: agent.program.clone(),
         cores: agent.cores,
         shares: agent.shares.map(|shares| shares.count),
