@@ -1,7 +1,7 @@
 // Tables whose rows can be sorted by their headings, and filtered.
 
 import { button, element } from "./element.js";
-import { type Direction, isOfNumbers, ordered } from "./order.js";
+import { type Direction, isOfNumbers, type Key, ordered } from "./order.js";
 import { matches } from "./search.js";
 
 /** The order that a reader chose for a table: its column and direction. */
@@ -49,10 +49,10 @@ export class Sheet {
 
   #addButtons(): void {
     this.#heads().forEach((head, column) => {
-      const texts = this.#texts(column);
+      const keys = this.#keys(column);
       // A column of pictures has no order, and a button needs a name.
-      if (head.textContent !== "" && texts.some((text) => text !== "")) {
-        const press = () => this.#press(column, isOfNumbers(texts));
+      if (head.textContent !== "" && keys.some((key) => key !== "")) {
+        const press = () => this.#press(column, isOfNumbers(keys));
         const made = button(head.textContent ?? "", { class: "sort" }, press);
         head.replaceChildren(made);
       }
@@ -108,7 +108,7 @@ export class Sheet {
         head.removeAttribute("aria-sort");
       }
     });
-    const numbers = order && ordered(this.#texts(order.column), order.direction);
+    const numbers = order && ordered(this.#keys(order.column), order.direction);
     const rows = numbers?.flatMap((number) => this.#rows[number] ?? []) ?? this.#rows;
     this.#table.tBodies[0]?.append(...rows);
   }
@@ -117,7 +117,14 @@ export class Sheet {
     return [...(this.#table.tHead?.rows[0]?.cells ?? [])];
   }
 
-  #texts(column: number): string[] {
-    return this.#rows.map((row) => (row.cells[column]?.textContent ?? "").trim());
+  #keys(column: number): Key[] {
+    return this.#rows.map((row) => {
+      const cell = row.cells[column];
+      const number = cell?.dataset["n"];
+      if (number === undefined) {
+        return (cell?.textContent ?? "").trim();
+      }
+      return number === "" ? undefined : Number(number);
+    });
   }
 }

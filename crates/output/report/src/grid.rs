@@ -125,6 +125,9 @@ impl From<Vec<Cell>> for Row {
 #[derive(Clone, Debug)]
 pub(crate) struct Cell {
     value: Value,
+    /// The number behind a rounded text, in any unit that the whole column has. A page's program
+    /// orders rows by it.
+    number: Option<f64>,
     /// The way in which the cell stands out.
     pub(crate) ink: Ink,
 }
@@ -163,14 +166,30 @@ impl Cell {
     }
 
     const fn of(value: Value) -> Self {
-        let ink = Ink::Plain;
-        Self { value, ink }
+        Self {
+            value,
+            number: None,
+            ink: Ink::Plain,
+        }
     }
 
     /// A cell for an unknown value: a dash.
     pub(crate) const fn missing() -> Self {
-        let (value, ink) = (Value::Missing, Ink::Dim);
-        Self { value, ink }
+        Self {
+            value: Value::Missing,
+            number: None,
+            ink: Ink::Dim,
+        }
+    }
+
+    /// A cell with a rounded number as a text of this program.
+    pub(crate) fn measured(number: f64, text: impl Into<String>) -> Self {
+        Self::new(text).numbered(Some(number))
+    }
+
+    /// The cell with the number behind its text.
+    pub(crate) fn numbered(self, number: Option<f64>) -> Self {
+        Self { number, ..self }
     }
 
     /// The cell in this ink.
@@ -193,7 +212,7 @@ impl Cell {
 
     /// A number of things.
     pub(crate) fn count(n: u64) -> Self {
-        Self::new(quantity::count(n))
+        Self::measured(n as f64, quantity::count(n))
     }
 
     /// A number of failures. Zero is dim, so that failures are seen.
@@ -204,32 +223,41 @@ impl Cell {
 
     /// A rate per second.
     pub(crate) fn rate(per_s: f64) -> Self {
-        Self::new(quantity::rate(per_s))
+        Self::measured(per_s, quantity::rate(per_s))
     }
 
     /// A latency.
     pub(crate) fn latency(time: Nanos) -> Self {
-        Self::new(quantity::latency(time, Unicode::On))
+        Self::measured(time.0 as f64, quantity::latency(time, Unicode::On))
     }
 
     /// A latency that may be a lower bound.
     pub(crate) fn spread(reading: Option<SpreadTime>) -> Self {
-        Self::optional(
-            reading.map(|SpreadTime { time, is_at_least }| match is_at_least {
-                true => quantity::latency_at_least(time, Unicode::On),
-                false => quantity::latency(time, Unicode::On),
-            }),
-        )
+        let Some(SpreadTime { time, is_at_least }) = reading else {
+            return Self::missing();
+        };
+        let text = match is_at_least {
+            true => quantity::latency_at_least(time, Unicode::On),
+            false => quantity::latency(time, Unicode::On),
+        };
+        Self::measured(time.0 as f64, text)
     }
 
     /// A quantile, from 0 to 1; a dash if the number of samples does not support it.
     pub(crate) fn quantile(times: &Histogram, q: f64) -> Self {
-        Self::optional(quantity::quantile(times, q, Unicode::On))
+        let number = times.quantile(q).map(|time| time.0 as f64);
+        Self::optional(quantity::quantile(times, q, Unicode::On)).numbered(number)
     }
 
     /// The length of a run, or a time in it.
     pub(crate) fn span(time: Nanos) -> Self {
-        Self::new(quantity::span(time, Unicode::On))
+        Self::measured(time.0 as f64, quantity::span(time, Unicode::On))
+    }
+
+    /// A share of a whole to tenths of a percent.
+    pub(crate) fn share_tenths(part: u64, whole: u64) -> Self {
+        let ratio = part as f64 / whole.max(1) as f64;
+        Self::measured(ratio, quantity::share_tenths(part, whole))
     }
 
     /// Texts of this program, each with an ink. The ink of the cell is the one of bad news, if any
@@ -266,6 +294,16 @@ impl Cell {
             Value::Bar(..) => String::new(),
             Value::Spark(spark, _) => spark.blocks(unicode),
         }
+    }
+
+    /// The number behind the text; `None` for words. A cell without a value has no number either.
+    pub(crate) const fn number(&self) -> Option<f64> {
+        self.number
+    }
+
+    /// Whether the cell has no value.
+    pub(crate) const fn is_missing(&self) -> bool {
+        matches!(self.value, Value::Missing)
     }
 
     /// Whether the cell is a text without letters.

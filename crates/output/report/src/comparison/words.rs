@@ -53,16 +53,17 @@ fn figures(of: &Comparison) -> Grid {
         columns.extend([Column::numbers("p", 3), Column::words("answer", 0)]);
     }
     let rows = of.rows.iter().map(|row| {
+        let median = |of| Cell::measured(of, value(row.figure, of));
         let mut cells = vec![
             Cell::new(row.figure.name()).inked(Ink::Bold),
-            Cell::new(value(row.figure, row.medians[0])),
-            Cell::new(value(row.figure, row.medians[1])),
-            Cell::new(signed(row.shift)),
+            median(row.medians[0]),
+            median(row.medians[1]),
+            Cell::measured(row.shift, signed(row.shift)),
             Cell::new(interval_words(row)).inked(Ink::Dim),
         ];
         if !is_pair {
             let p = row.p.map_or_else(String::new, probability);
-            cells.push(Cell::new(p).inked(Ink::Dim));
+            cells.push(Cell::new(p).numbered(row.p).inked(Ink::Dim));
             // An open answer is dim and not green: nothing was shown.
             let ink = match row.answer {
                 Some(Answer::Worse) => Ink::Bad,

@@ -196,8 +196,9 @@ pub(super) fn runs(history: &History<Listed<'_>>, from: usize) -> Grid {
                 Cell::new(began(history, number)),
             ];
             cells.extend(history.tracks.iter().map(|track| {
-                let of_run = track.values[number].map(|of| value(track.figure, of));
-                Cell::new(of_run.unwrap_or_default())
+                let of_run = track.values[number];
+                let text = of_run.map(|of| value(track.figure, of));
+                Cell::new(text.unwrap_or_default()).numbered(of_run)
             }));
             let here = changes.iter().filter(|(_, change)| change.at == number);
             let mut pieces = Vec::new();

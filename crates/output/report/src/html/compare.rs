@@ -225,10 +225,12 @@ fn numbers(both: [&Summary; 2], kind: LatencyKind) -> Option<Section> {
 fn row(name: &str, both: [Option<(f64, String)>; 2]) -> Row {
     let ratio = match &both {
         [Some((base, _)), Some((candidate, _))] if *base > 0.0 => {
-            Some(format!("{:.3}", candidate / base))
+            let ratio = candidate / base;
+            Cell::measured(ratio, format!("{ratio:.3}"))
         }
-        _ => None,
+        _ => Cell::missing(),
     };
-    let [base, candidate] = both.map(|number| Cell::optional(number.map(|(_, text)| text)));
-    vec![Cell::new(name), base, candidate, Cell::optional(ratio)].into()
+    let [base, candidate] =
+        both.map(|number| number.map_or_else(Cell::missing, |(of, text)| Cell::measured(of, text)));
+    vec![Cell::new(name), base, candidate, ratio].into()
 }

@@ -107,7 +107,9 @@ pub(super) fn print_table(out: &mut Markup, title: &str, attributes: Attributes<
                 names[number] = cell;
             }
             if shown(column) {
-                print_cell(out, number, names[number], column);
+                // Only the rows of a table with a class can be sorted.
+                let key = key(names[number]).filter(|_| !attributes.is_empty());
+                print_cell(out, number, names[number], column, key.as_deref());
             }
         }
         out.close("tr");
@@ -117,8 +119,8 @@ pub(super) fn print_table(out: &mut Markup, title: &str, attributes: Attributes<
     out.close("div");
 }
 
-/// Appends a cell. The first cell of a row is its heading.
-fn print_cell(out: &mut Markup, number: usize, cell: &Cell, column: &Column) {
+/// Appends a cell with its key. The first cell of a row is its heading.
+fn print_cell(out: &mut Markup, number: usize, cell: &Cell, column: &Column, key: Option<&str>) {
     if let Some((spark, name)) = cell.as_spark() {
         out.open("td", &[]);
         spark.draw(out, name);
@@ -126,17 +128,25 @@ fn print_cell(out: &mut Markup, number: usize, cell: &Cell, column: &Column) {
         return;
     }
     let text = cell.text(Unicode::On);
+    let key: Vec<(&str, &str)> = key.iter().map(|key| ("data-n", *key)).collect();
     match number {
-        0 => out.element("th", &[("scope", "row")], &text),
-        _ => out.element(
-            "td",
-            if cell.ink == Ink::Bad {
-                class(cell)
-            } else {
-                words(column)
-            },
-            &text,
-        ),
+        0 => out.element("th", &[&[("scope", "row")], &key[..]].concat(), &text),
+        _ => {
+            let class = match cell.ink {
+                Ink::Bad => class(cell),
+                _ => words(column),
+            };
+            out.element("td", &[class, &key[..]].concat(), &text);
+        }
+    }
+}
+
+/// The number by which the page's program orders rows, with the digits of which texts show three;
+/// empty for a cell without a value, and `None` for words.
+fn key(cell: &Cell) -> Option<String> {
+    match cell.is_missing() {
+        true => Some(String::new()),
+        false => cell.number().map(|number| format!("{number:.4e}")),
     }
 }
 

@@ -197,7 +197,7 @@ pub(crate) fn address_grid(summary: &Summary) -> Grid {
             Cell::new(address),
             Cell::count(counts.opened),
             Cell::count(counts.carried),
-            Cell::new(share_tenths(counts.carried, all)),
+            Cell::share_tenths(counts.carried, all),
         ]
         .into()
     });

@@ -6,7 +6,7 @@
 
 use super::{Cell, Column, Extent, Grid, Section, unseen};
 use crate::line::Ink;
-use crate::quantity::{count, enumerated, latency, share_tenths};
+use crate::quantity::{count, enumerated, latency};
 use crate::style::Unicode;
 use drumfire_measure::{Histogram, LatencyKind, Summary};
 use drumfire_units::Nanos;
@@ -66,9 +66,11 @@ fn grid(histogram: &Histogram) -> Grid {
         .zip(marks)
         .map(|((row, above), marks)| {
             vec![
-                Cell::new(label(row.bound, above)).inked(Ink::Dim),
+                Cell::new(label(row.bound, above))
+                    .numbered(row.bound.or(above).map(|bound| bound as f64))
+                    .inked(Ink::Dim),
                 Cell::bar(row.count, largest),
-                Cell::new(share_tenths(row.count, total)),
+                Cell::share_tenths(row.count, total),
                 Cell::count(row.count).inked(Ink::Dim),
                 Cell::new(marks).inked(Ink::Bold),
             ]

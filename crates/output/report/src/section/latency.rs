@@ -49,7 +49,7 @@ pub(super) fn section(summary: &Summary, _: &Extent) -> Option<Section> {
         let mut cells = vec![
             Cell::new(*name),
             Cell::quantile(times, 0.0),
-            Cell::new(latency_f64(times.mean(), Unicode::On)),
+            Cell::measured(times.mean(), latency_f64(times.mean(), Unicode::On)),
         ];
         cells.extend(quantiles.iter().map(|(_, q, _)| Cell::quantile(times, *q)));
         cells.push(Cell::quantile(times, 1.0));

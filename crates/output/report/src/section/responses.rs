@@ -2,7 +2,7 @@
 
 use super::{Body, Cell, Column, Extent, Grid, Section};
 use crate::line::Ink;
-use crate::quantity::{count, share_tenths};
+use crate::quantity::count;
 use crate::remedy::Naming;
 use drumfire_measure::{GRPC_STATUS, Leniency, Summary, status_name};
 use std::cmp::Reverse;
@@ -31,7 +31,7 @@ pub(super) fn statuses(summary: &Summary, extent: &Extent) -> Option<Section> {
         (Cell::new(status_name(status).into_owned()).inked(ink), n)
     });
     let rows = named.chain(others).map(|(name, n)| {
-        let share = Cell::new(share_tenths(n, whole)).inked(Ink::Dim);
+        let share = Cell::share_tenths(n, whole).inked(Ink::Dim);
         vec![name, Cell::count(n), share].into()
     });
     let columns = vec![

@@ -34,11 +34,12 @@ pub(super) fn section(summary: &Summary, extent: &Extent) -> Option<Section> {
             Outcome::Ok | Outcome::HttpStatus if slow.status > 0 => slow.status.to_string(),
             outcome => outcome.name().to_owned(),
         };
+        let due = slow.intended.as_secs_f64();
         let trace = Some(slow.trace.clone()).filter(|trace| !trace.is_empty());
         vec![
             step.map_or_else(Cell::missing, |step| Cell::url(step)),
             slow.time(kind).map_or_else(Cell::missing, Cell::latency),
-            Cell::new(format!("{:.3} s", slow.intended.as_secs_f64())),
+            Cell::measured(due, format!("{due:.3} s")),
             Cell::new(end),
             trace.map_or_else(Cell::missing, Cell::foreign),
         ]

@@ -4,7 +4,7 @@
 //! with an interval, and its figures are sums of intervals.
 
 use super::{Cell, Column, Extent, Grid, Section};
-use crate::quantity::{rate, share};
+use crate::quantity::share;
 use drumfire_measure::{StageRow, Summary};
 
 /// A row for each stage, pool by pool; `None` if no load has several stages. If there are several
@@ -50,8 +50,10 @@ fn cells(stage: &StageRow<'_>, several: bool) -> Vec<Cell> {
         Cell::span(row.start),
         Cell::count(row.good),
         Cell::failures(row.bad.saturating_add(row.failed)),
-        Cell::optional(stage.ended_per_s().map(rate)),
-        Cell::optional(goal.map(|goal| share(answered, goal))),
+        stage.ended_per_s().map_or_else(Cell::missing, Cell::rate),
+        goal.map_or_else(Cell::missing, |goal| {
+            Cell::measured(answered as f64 / goal as f64, share(answered, goal))
+        }),
         Cell::spread(row.latency.p50),
         Cell::spread(row.latency.p90),
         Cell::spread(row.latency.p99),

@@ -189,7 +189,7 @@ fn the_numbers_of_a_picture_are_a_table() {
         let sum: u64 = column.cells.iter().map(|cell| cell.2).sum();
         assert_eq!(row[1].replace(',', ""), sum.to_string());
         let most = column.cells.iter().map(|cell| cell.2).max();
-        let most = most.map_or("–".to_owned(), |most| most.to_string());
+        let most = most.map_or_else(|| "–".to_owned(), |most| most.to_string());
         assert!(row[2].replace([',', ')'], "").ends_with(&most), "{row:?}");
     }
     let outcomes = cells(&page, "outcomes");
@@ -224,6 +224,26 @@ fn a_page_has_the_ticks_of_its_zoom() {
     }
     let both = html::compare(&compared(fixture::open()), &compared(fixture::open()));
     assert!(both.iter().any(|part| part.html.contains("\"levels\"")));
+}
+
+/// Rows are ordered by numbers, and no text has to be understood for that.
+#[test]
+fn cells_of_numbers_have_their_numbers() {
+    for run in runs() {
+        let page = page(&run);
+        for table in page.split("<table class=\"grid\">").skip(1) {
+            let (table, _) = table.split_once("</table>").unwrap();
+            for cell in table.split("<td").skip(1) {
+                let (attributes, rest) = cell.split_once('>').unwrap();
+                let text = rest.split('<').next().unwrap();
+                let is_number =
+                    text.starts_with(|c: char| c.is_ascii_digit() || "–≥<>".contains(c));
+                let is_words = attributes.contains("words");
+                let has_number = attributes.contains("data-n=\"");
+                assert!(has_number || is_words || !is_number, "{cell} in {table}");
+            }
+        }
+    }
 }
 
 /// Keeps a page beside the tests' other files, for the tests in a browser.
@@ -326,7 +346,7 @@ fn a_tail_lies_over_that_of_a_baseline() {
     let Plot::Lines(lines) = &both.plot else {
         panic!("lines");
     };
-    let names: Vec<&str> = lines.iter().map(|line| &*line.name).collect();
+    let names: Vec<&str> = lines.iter().map(|line| line.name).collect();
     assert_eq!(names, ["baseline", "this run"]);
     let of_baseline = tail(&baseline, None);
     for (line, own) in lines.iter().zip([&of_baseline, &alone]) {
