@@ -74,8 +74,10 @@ fn is_same(one: &Written, other: &Written) -> bool {
 fn feed(written: &Written, seed: u64, scope: &mut Scope<'_>) -> Option<Feed> {
     match &written.rows {
         FeedRows::Csv(file) => {
-            let form = csv_form(written, scope)?;
-            of_file(file, &FeedFormat::Csv(form), scope)
+            let form = csv_form(written, file, scope)?;
+            let feed = of_file(file, &FeedFormat::Csv(form), scope)?;
+            check_first_row(written, &feed, scope);
+            Some(feed)
         }
         FeedRows::Json(file) => of_file(file, &FeedFormat::Json, scope),
         FeedRows::JsonLines(file) => of_file(file, &FeedFormat::JsonLines, scope),
@@ -98,15 +100,36 @@ fn feed(written: &Written, seed: u64, scope: &mut Scope<'_>) -> Option<Feed> {
 /// file's line; the first mistake ends the reading.
 fn of_file(file: &Text, format: &FeedFormat, scope: &mut Scope<'_>) -> Option<Feed> {
     let source = scope.open(file)?;
-    let read = Feed::read(source, format).map_err(|error| in_file(&file.value, &error));
+    let read = Feed::read(source, format).map_err(|error| in_file(file, &error));
     scope.found.ok(&file.place, read)
 }
 
-/// The message on a mistake, with its file and line.
-fn in_file(file: &str, error: &FeedError) -> String {
-    match error.line {
-        0 => format!("{file}: {}", error.message),
-        line => format!("{file}:{line}: {}", error.message),
+/// The message on a mistake, with its file and line. The advice names keys, which only a plan has.
+fn in_file(file: &Text, error: &FeedError) -> String {
+    let Text { value, place, .. } = file;
+    let message = match error.line {
+        0 => format!("{value}: {}", error.message),
+        line => format!("{value}:{line}: {}", error.message),
+    };
+    match (error.advice.as_str(), place) {
+        ("", _) | (_, Place::Dialect { .. }) => message,
+        (advice, place) if place.is_flag() => {
+            format!("{message}; {advice} (in a plan, which --print-plan prints)")
+        }
+        (advice, _) => format!("{message}; {advice}"),
+    }
+}
+
+/// Refuses a first row that repeats the names in `fields`: it is the line of names of the file.
+/// Pandora sends such a row.
+fn check_first_row(written: &Written, feed: &Feed, scope: &mut Scope<'_>) {
+    if let (Some(first), None) = (written.fields.first(), &written.header)
+        && !matches!(first.place, Place::Dialect { .. })
+        && feed.begins_with_names()
+    {
+        let message = "the first line of the file has these names, too, and would be a row of \
+                       data; add `header: true` to skip it, or leave out `fields`";
+        scope.found.add(&first.place, message);
     }
 }
 
@@ -120,7 +143,7 @@ fn names(texts: &[Text]) -> Vec<String> {
 ///
 /// The first line contains the names unless `fields` sets them. If both are set, `header: true`
 /// skips the first line, for a file whose column names are unsuitable for templates.
-fn csv_form(written: &Written, scope: &mut Scope<'_>) -> Option<CsvForm> {
+fn csv_form(written: &Written, file: &Text, scope: &mut Scope<'_>) -> Option<CsvForm> {
     let usual = CsvForm::default();
     let fields = names(&written.fields);
     let header = match &written.header {
@@ -134,7 +157,9 @@ fn csv_form(written: &Written, scope: &mut Scope<'_>) -> Option<CsvForm> {
             header.value
         }
     };
+    let has_tabs = file.value.to_ascii_lowercase().ends_with(".tsv");
     let delimiter = match &written.delimiter {
+        None if has_tabs => Some(b'\t'),
         None => Some(usual.delimiter),
         Some(text) => mark(text, &[("tab", b'\t'), ("\\t", b'\t')], scope),
     };
@@ -143,10 +168,17 @@ fn csv_form(written: &Written, scope: &mut Scope<'_>) -> Option<CsvForm> {
         Some(text) if text.value == "none" => Some(None),
         Some(text) => mark(text, &[], scope).map(Some),
     };
+    let (delimiter, quote) = (delimiter?, quote?);
+    if quote == Some(delimiter) {
+        let text = written.delimiter.as_ref().or(written.quote.as_ref());
+        let message = "the delimiter and the quote are the same character; change one of them";
+        scope.found.add(&text.unwrap_or(file).place, message);
+        return None;
+    }
     Some(CsvForm {
         fields,
-        delimiter: delimiter?,
-        quote: quote?,
+        delimiter,
+        quote,
         header,
     })
 }

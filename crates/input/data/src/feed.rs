@@ -66,13 +66,19 @@ pub struct FeedError {
     pub line: u64,
     /// The mistake.
     pub message: String,
+    /// The correction, which names keys of a plan; may be empty.
+    pub advice: String,
 }
 
 impl fmt::Display for FeedError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {
-            0 => f.write_str(&self.message),
-            line => write!(f, "line {line}: {}", self.message),
+            0 => f.write_str(&self.message)?,
+            line => write!(f, "line {line}: {}", self.message)?,
+        }
+        match self.advice.as_str() {
+            "" => Ok(()),
+            advice => write!(f, "; {advice}"),
         }
     }
 }
@@ -81,8 +87,18 @@ impl std::error::Error for FeedError {}
 
 impl FeedError {
     fn at(line: u64, message: impl Into<String>) -> Self {
-        let message = message.into();
-        Self { line, message }
+        Self {
+            line,
+            message: message.into(),
+            advice: String::new(),
+        }
+    }
+
+    fn with_advice(self, advice: impl Into<String>) -> Self {
+        Self {
+            advice: advice.into(),
+            ..self
+        }
     }
 }
 
@@ -220,6 +236,16 @@ impl Feed {
     #[must_use]
     pub const fn is_single(&self) -> bool {
         self.columns.len() == 1
+    }
+
+    /// Whether the first row has the names of the columns.
+    #[must_use]
+    pub fn begins_with_names(&self) -> bool {
+        let mut columns = self.columns.iter().enumerate();
+        columns.all(|(column, Column { name, .. })| {
+            let value = self.value(0, column).ok();
+            value.is_some_and(|value| value.as_str() == Some(name.as_str()))
+        })
     }
 
     /// How many rows there are; at least 1.

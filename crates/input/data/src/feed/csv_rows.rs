@@ -1,8 +1,12 @@
 //! Comma-separated values (RFC 4180), as the crate `csv` reads them: `\n`, `\r\n` and `\r` end a
 //! row, empty lines are skipped, and a quote has a meaning only at the beginning of a value.
+//!
+//! The crate reads any text. [`CsvForm::check_quotes`] refuses rows in which a quote encloses only a
+//! part of a value, and [`CsvForm::other_delimiter`] finds rows with another delimiter.
 
 use super::row_step::RowStep;
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
+use memchr::memchr;
 use std::sync::Arc;
 
 /// The memory for the values of a row and for their number, which grows with longer rows.
@@ -31,6 +35,87 @@ impl Default for CsvForm {
             header: true,
         }
     }
+}
+
+/// The usual delimiters, with the words for a plan.
+const DELIMITERS: [(u8, &str); 4] = [(b'\t', "tab"), (b';', "';'"), (b',', "','"), (b'|', "'|'")];
+
+/// A quote that encloses only a part of a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct StrayQuote {
+    /// The bytes of the row before the mistake.
+    pub(super) at: usize,
+    /// The mistake.
+    pub(super) message: String,
+    /// The correction.
+    pub(super) advice: &'static str,
+}
+
+impl CsvForm {
+    /// Checks that each value of a row is enclosed in quotes as a whole, or not at all. Quotes within
+    /// a value that does not begin with one are part of it.
+    ///
+    /// # Errors
+    /// The first value with a blank before its opening quote, or with text after its closing one.
+    pub(super) fn check_quotes(&self, row: &[u8]) -> Result<(), StrayQuote> {
+        let Some(quote) = self.quote.filter(|quote| memchr(*quote, row).is_some()) else {
+            return Ok(());
+        };
+        let is_blank = |byte: &&u8| matches!(**byte, b' ' | b'\t') && **byte != self.delimiter;
+        let mut at = 0;
+        for column in 1_u32.. {
+            let rest = &row[at..];
+            let opening = at + rest.iter().take_while(is_blank).count();
+            if row.get(opening) == Some(&quote) {
+                if opening > at {
+                    return Err(StrayQuote {
+                        at: opening,
+                        message: format!("value {column} has a blank before its opening quote"),
+                        advice: "remove the blank, or set `quote: none` if quotes are part of the \
+                                 values",
+                    });
+                }
+                at = closing(row, opening + 1, quote) + 1;
+                if row.get(at).is_some_and(|byte| *byte != self.delimiter) {
+                    return Err(StrayQuote {
+                        at,
+                        message: format!("value {column} has text after its closing quote"),
+                        advice: "write a quote within a value twice, or set `quote: none` if quotes \
+                                 are part of the values",
+                    });
+                }
+            } else {
+                at += memchr(self.delimiter, rest).unwrap_or(rest.len());
+            }
+            if at >= row.len() {
+                break;
+            }
+            at += 1;
+        }
+        Ok(())
+    }
+
+    /// The word for another usual delimiter that a text contains.
+    pub(super) fn other_delimiter(&self, text: &str) -> Option<&'static str> {
+        let mut others = DELIMITERS
+            .iter()
+            .filter(|(byte, _)| *byte != self.delimiter);
+        let found = others.find(|(byte, _)| text.as_bytes().contains(byte));
+        found.map(|(_, word)| *word)
+    }
+}
+
+/// The place of the quote that closes a value, of which `from` is the first byte; a quote that
+/// stands twice is part of the value.
+fn closing(row: &[u8], mut from: usize, quote: u8) -> usize {
+    while let Some(at) = row.get(from..).and_then(|rest| memchr(quote, rest)) {
+        from += at;
+        if row.get(from + 1) != Some(&quote) {
+            return from;
+        }
+        from += 2;
+    }
+    row.len()
 }
 
 /// Cuts rows of CSV and keeps the values of the last one.
@@ -201,7 +286,94 @@ mod tests {
         }
     }
 
+    /// The mistake in the quotes of a row, with the bytes before it.
+    fn stray(row: &str, form: &CsvForm) -> Option<(usize, String)> {
+        let stray = form.check_quotes(row.as_bytes()).err()?;
+        Some((stray.at, stray.message))
+    }
+
+    #[test]
+    fn quotes_enclose_whole_values() {
+        let comma = CsvForm::default();
+        let tab = CsvForm {
+            delimiter: b'\t',
+            ..CsvForm::default()
+        };
+        for (form, row, found) in [
+            (&comma, "\"a\",\"\",\"b,\n\"\"\"\"c\"", None),
+            (&comma, "a \"b\" c,5\"", None),
+            (&comma, "a,", None),
+            (&comma, "\"", None),
+            (
+                &comma,
+                "\"a\"b,c",
+                Some((3, "value 1 has text after its closing quote")),
+            ),
+            (
+                &comma,
+                "a,\"b\" ,c",
+                Some((5, "value 2 has text after its closing quote")),
+            ),
+            (
+                &comma,
+                "\"a\"\"b\"c",
+                Some((6, "value 1 has text after its closing quote")),
+            ),
+            (
+                &comma,
+                "a,\"x\ny\"\"\"z",
+                Some((9, "value 2 has text after its closing quote")),
+            ),
+            (
+                &comma,
+                "a, \"b,c\"",
+                Some((3, "value 2 has a blank before its opening quote")),
+            ),
+            (
+                &comma,
+                "\t\"b\"",
+                Some((1, "value 1 has a blank before its opening quote")),
+            ),
+            (&tab, "\t\"b\"\t\"c\"", None),
+            (
+                &tab,
+                "\t \"b\"",
+                Some((2, "value 2 has a blank before its opening quote")),
+            ),
+        ] {
+            let found = found.map(|(at, message)| (at, message.to_owned()));
+            assert_eq!(stray(row, form), found, "{row}");
+        }
+        let none = CsvForm {
+            quote: None,
+            ..CsvForm::default()
+        };
+        assert_eq!(stray("\"a\"b", &none), None);
+    }
+
     proptest! {
+        /// A row whose quotes pass the check is written again from its values: nothing is lost.
+        #[test]
+        fn rows_that_pass_the_check_lose_nothing(row in "[ab,\"\n ]{1,20}") {
+            let form = CsvForm::default();
+            let row = row.trim_matches('\n');
+            let cut = rows(row, &form, row.len() + 1);
+            let cut = cut.filter(|rows| rows.len() == 1 && stray(row, &form).is_none());
+            let mut rest = row;
+            for (column, value) in cut.into_iter().flatten().flatten().enumerate() {
+                if column > 0 {
+                    prop_assert!(rest.starts_with(','), "{} in {}", rest, row);
+                    rest = &rest[1..];
+                }
+                let written = match rest.starts_with('"') {
+                    true => format!("\"{}\"", value.replace('"', "\"\"")),
+                    false => value,
+                };
+                prop_assert!(rest.starts_with(&written), "{} in {}", written, row);
+                rest = &rest[written.len()..];
+            }
+        }
+
         /// Any text has the rows that the crate finds in it, whatever windows it is read in.
         #[test]
         fn rows_are_those_of_the_crate(

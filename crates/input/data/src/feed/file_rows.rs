@@ -80,6 +80,13 @@ impl<'a> Reading<'a> {
             match reader.step(rest, window.is_last()) {
                 RowStep::Row { row, bytes } => {
                     let at = line + window.lines_before(row.start);
+                    if let FeedFormat::Csv(form) = self.format {
+                        let checked = form.check_quotes(&rest[row.clone()]);
+                        checked.map_err(|stray| {
+                            let before = window.lines_before(row.start + stray.at);
+                            FeedError::at(line + before, stray.message).with_advice(stray.advice)
+                        })?;
+                    }
                     let text = text(&rest[row], at)?;
                     if has_names {
                         has_names = false;
@@ -130,8 +137,41 @@ impl<'a> Reading<'a> {
                 pushed.map_err(|error| FeedError::at(1, error.words))?;
                 self.columns.push(name.trim().to_owned());
             }
+            self.check_delimiter()?;
         }
         check_columns(&self.columns, 1)
+    }
+
+    /// Refuses names that show that the values have another delimiter: all in one column, or with
+    /// tabs, which no name has.
+    fn check_delimiter(&self) -> Result<(), FeedError> {
+        let FeedFormat::Csv(form) = self.format else {
+            return Ok(());
+        };
+        let is_one = self.columns.len() == 1;
+        let mut names = self.columns.iter();
+        let name = names.find(|name| is_one || name.contains('\t'));
+        let other = name.and_then(|name| Some((name, form.other_delimiter(name)?)));
+        let Some((name, word)) = other else {
+            return Ok(());
+        };
+        let message = format!("a column is named `{}`", name.escape_debug());
+        Err(FeedError::at(1, message).with_advice(format!(
+            "if the values have another delimiter, set `delimiter: {word}`; otherwise, name the \
+             columns with `fields` and set `header: true`"
+        )))
+    }
+
+    /// The advice on a row that is one value instead of several, and has another delimiter.
+    fn advice(&self, row: &str, width: usize) -> String {
+        let form = match self.format {
+            FeedFormat::Csv(form) if width == 1 => form,
+            _ => return String::new(),
+        };
+        match form.other_delimiter(row) {
+            Some(word) => format!("if the values have another delimiter, set `delimiter: {word}`"),
+            None => String::new(),
+        }
     }
 
     /// Adds a row, which begins in a line and in a place of the file.
@@ -153,7 +193,7 @@ impl<'a> Reading<'a> {
                 "the row has {}, but {columns}",
                 counted(width as u64, "value")
             );
-            return Err(FeedError::at(line, message));
+            return Err(FeedError::at(line, message).with_advice(self.advice(row, width)));
         }
         match &mut self.kept {
             Kept::Index(index) => {

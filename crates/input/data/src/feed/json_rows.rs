@@ -3,6 +3,7 @@
 use super::json_skim::{Known, skim};
 use super::row_step::Changed;
 use super::{FeedError, VALUE, is_plain};
+use crate::json_tree;
 use minijinja::Value;
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,6 +15,8 @@ pub(super) struct JsonColumns {
     /// For each column, whether it has nothing but texts and numbers.
     plain: Vec<bool>,
     kind: Option<RowKind>,
+    /// Memory for the places of a row's members.
+    seen: Vec<usize>,
 }
 
 /// What all rows of a feed are.
@@ -29,7 +32,7 @@ pub(super) type JsonRows = Vec<Vec<(usize, Value)>>;
 impl JsonColumns {
     /// The values of the row that a text is, which begins in a line.
     pub(super) fn read(&mut self, text: &str, line: u64) -> Result<Vec<(usize, Value)>, FeedError> {
-        let read = serde_json::from_str(text).map_err(|error| {
+        let read = json_tree::read(text).map_err(|error| {
             let shown = error.to_string();
             let reason = shown.split(" at line ").next().unwrap_or_default();
             let message = match error.line() {
@@ -38,7 +41,13 @@ impl JsonColumns {
             };
             FeedError::at(line + (error.line() as u64).saturating_sub(1), message)
         });
-        self.row(read?, line)
+        let (row, repeated) = read?;
+        if let Some(key) = repeated {
+            let key = key.escape_debug();
+            let message = format!("`{key}` is given twice; write it once");
+            return Err(FeedError::at(line, message));
+        }
+        self.row(row, line)
     }
 
     /// Notes the columns of a row as [`JsonColumns::read`] does, where its values are not kept.
@@ -47,7 +56,8 @@ impl JsonColumns {
             names: &self.names,
             places: &self.places,
         };
-        if self.kind == Some(RowKind::Object) && skim(text, known, &mut self.plain) {
+        if self.kind == Some(RowKind::Object) && skim(text, known, &mut self.plain, &mut self.seen)
+        {
             return Ok(());
         }
         // It has a new column, or a mistake.

@@ -1,7 +1,9 @@
 //! A look through a row of JSON that makes no values of it: which columns it has, and which of its
 //! values are texts and numbers.
 
+use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 
@@ -13,17 +15,33 @@ pub(super) struct Known<'a> {
 }
 
 /// Looks through an object all of whose members are columns that are known, and clears the mark of
-/// those columns whose value is neither text nor number. `false` if it is no such object; the marks
-/// hold all the same.
-pub(super) fn skim(text: &str, known: Known<'_>, plain: &mut [bool]) -> bool {
+/// those columns whose value is neither text nor number. `false` if it is no such object, or has a
+/// key twice; the marks hold all the same. `seen` is memory that is used again.
+pub(super) fn skim(
+    text: &str,
+    known: Known<'_>,
+    plain: &mut [bool],
+    seen: &mut Vec<usize>,
+) -> bool {
     let mut json = serde_json::Deserializer::from_str(text);
-    let read = Row { known, plain }.deserialize(&mut json);
+    let read = Row { known, plain, seen }.deserialize(&mut json);
     read.is_ok() && json.end().is_ok()
 }
 
 struct Row<'a> {
     known: Known<'a>,
     plain: &'a mut [bool],
+    /// The places of its members.
+    seen: &'a mut Vec<usize>,
+}
+
+/// Whether something stands twice in a list, which is sorted.
+fn has_twice<T: Ord>(list: &mut [T]) -> bool {
+    // Most rows have their members in the same order.
+    if !list.is_sorted() {
+        list.sort_unstable();
+    }
+    list.windows(2).any(|pair| pair[0] == pair[1])
 }
 
 impl<'de> DeserializeSeed<'de> for Row<'_> {
@@ -45,11 +63,16 @@ impl<'de> Visitor<'de> for Row<'_> {
         // Most rows have their members in the same order.
         let mut expected = 0;
         let known = self.known;
+        self.seen.clear();
         while let Some(place) = members.next_key_seed(Name { known, expected })? {
             expected = place + 1;
+            self.seen.push(place);
             self.plain[place] &= members.next_value_seed(Plain)?;
         }
-        Ok(())
+        match has_twice(self.seen) {
+            true => Err(A::Error::custom("a key twice")),
+            false => Ok(()),
+        }
     }
 }
 
@@ -134,9 +157,18 @@ impl<'de> Visitor<'de> for Plain {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<bool, A::Error> {
-        while members.next_key_seed(Self)?.is_some() {
+        let mut keys = Vec::new();
+        while let Some(key) = members.next_key::<Key<'de>>()? {
+            keys.push(key);
             members.next_value_seed(Self)?;
         }
-        Ok(false)
+        match has_twice(&mut keys) {
+            true => Err(A::Error::custom("a key twice")),
+            false => Ok(false),
+        }
     }
 }
+
+/// A key of an object in a row, which is not copied where it has no escapes.
+#[derive(Deserialize, PartialEq, Eq, PartialOrd, Ord)]
+struct Key<'a>(#[serde(borrow)] Cow<'a, str>);

@@ -152,6 +152,45 @@ fn mistakes_in_csv_have_their_line() {
             "a\n1\n\"2\n3\n",
             "line 3: a quote of the row that begins here is not closed",
         ),
+        (
+            "a,b\n\"1\"2,3\n",
+            "line 2: value 1 has text after its closing quote; write a quote within a value twice, \
+             or set `quote: none` if quotes are part of the values",
+        ),
+        (
+            "a,b\n\"1\n2\n\", \"3\"\n",
+            "line 4: value 2 has a blank before its opening quote; remove the blank, or set \
+             `quote: none` if quotes are part of the values",
+        ),
+        (
+            "\"a\"x,b\n1,2\n",
+            "line 1: value 1 has text after its closing quote; write a quote within a value twice, \
+             or set `quote: none` if quotes are part of the values",
+        ),
+        (
+            "a\tb\n1\t2\n",
+            "line 1: a column is named `a\\tb`; if the values have another delimiter, set \
+             `delimiter: tab`; otherwise, name the columns with `fields` and set `header: true`",
+        ),
+        (
+            "a;b\n1;2\n",
+            "line 1: a column is named `a;b`; if the values have another delimiter, set \
+             `delimiter: ';'`; otherwise, name the columns with `fields` and set `header: true`",
+        ),
+        (
+            "x,a\tb\n1,2\n",
+            "line 1: a column is named `a\\tb`; if the values have another delimiter, set \
+             `delimiter: tab`; otherwise, name the columns with `fields` and set `header: true`",
+        ),
+        (
+            "a,b\n1;2\n",
+            "line 2: the row has 1 value, but there are 2 columns; if the values have another \
+             delimiter, set `delimiter: ';'`",
+        ),
+        (
+            "a b\n1\n1,2\n",
+            "line 3: the row has 2 values, but there is 1 column",
+        ),
     ] {
         check(csv(text.as_bytes()), message);
     }
@@ -196,6 +235,14 @@ fn mistakes_in_json_have_their_line() {
         ),
         ("[]", "the feed has no rows"),
         (" ", "the feed has no rows"),
+        (
+            "[{\"a\":1},\n{\"a\":1,\"b\":2,\"a\":3}]",
+            "line 2: `a` is given twice; write it once",
+        ),
+        (
+            "{\"a\":[{\"b\":1,\"c\":2,\"b\":3}]}",
+            "line 1: `a[0].b` is given twice; write it once",
+        ),
     ] {
         check(Feed::from_json(text.as_bytes()), message);
     }
@@ -288,6 +335,9 @@ fn rows_of_json_that_stay_in_their_file_have_the_columns_and_the_mistakes_of_oth
         "{\"a\": 1} 2",
         "{\"a\": \"\\ud800\"}",
         "{\"a\": 1,}",
+        "{\"a\": 1, \"b\": 2, \"a\": 3}",
+        "{\"a\": {\"x\": 1, \"y\": 2, \"x\": 3}}",
+        "{\"a\": {\"x\": 1, \"y\": {\"x\": 3}}}",
         "{\"a\": \"\u{1}\"}",
         "7",
         "[]",

@@ -3,7 +3,8 @@
 use super::known::{Cells, Column};
 use crate::pandora::TOOL;
 use drumfire_compile::Host;
-use drumfire_document::{Feed, FeedRows};
+use drumfire_data::{CsvForm, Feed};
+use drumfire_document::{Feed as Written, FeedRows};
 use serde_json::{Map, Value as Json};
 
 /// The maximum number of rows; a larger table can only be read as a feed.
@@ -81,6 +82,7 @@ impl Table {
     pub(super) fn rows(&self, host: &dyn Host) -> Result<Vec<Json>, String> {
         let columns = self.columns(host)?;
         let bytes = self.read(host)?;
+        self.check(&columns, &bytes)?;
         let passed = usize::from(self.has_header());
         let mut rows = Vec::new();
         for record in self.reader(&bytes).into_records().skip(passed) {
@@ -101,12 +103,35 @@ impl Table {
         Ok(rows)
     }
 
+    /// Checks the rows as those of a feed: the crate `csv` accepts text after a closing quote, which
+    /// Go's reader refuses.
+    fn check(&self, columns: &[Column], bytes: &[u8]) -> Result<(), String> {
+        let delimiter = self.delimiter.as_ref().and_then(|text| text.bytes().next());
+        let columns = columns.iter().filter(|column| column.cells != Cells::Empty);
+        let form = CsvForm {
+            fields: (0..columns.count()).map(|n| n.to_string()).collect(),
+            delimiter: delimiter.unwrap_or(b','),
+            header: false,
+            ..CsvForm::default()
+        };
+        match Feed::from_csv(bytes, &form) {
+            // A file without rows is an empty list.
+            Err(error) if error.line > 0 => {
+                Err(format!("{}:{}: {}", self.file, error.line, error.message))
+            }
+            Ok(_) | Err(_) => Ok(()),
+        }
+    }
+
     /// The feed of the rows, without a name.
-    pub(super) fn feed(&self, columns: &[Column]) -> Feed {
+    pub(super) fn feed(&self, columns: &[Column]) -> Written {
         let delimiter = self.delimiter.as_ref().and_then(|text| text.chars().next());
+        // drumfire reads such a file by tabs, and Pandora by commas.
+        let has_tabs = self.file.to_ascii_lowercase().ends_with(".tsv");
+        let delimiter = delimiter.or_else(|| has_tabs.then_some(','));
         let columns = columns.iter();
         let columns = columns.filter(|column| column.cells != Cells::Empty);
-        Feed {
+        Written {
             rows: FeedRows::Csv(TOOL.text("file", &self.file)),
             header: self
                 .has_header()
@@ -114,11 +139,13 @@ impl Table {
             fields: columns
                 .map(|column| TOOL.text("fields", &column.name))
                 .collect(),
-            delimiter: delimiter.filter(|c| *c != ',').map(|c| match c {
-                '\t' => TOOL.text("delimiter", &"tab"),
-                c => TOOL.text("delimiter", &c),
-            }),
-            ..Feed::default()
+            delimiter: delimiter
+                .filter(|c| has_tabs || *c != ',')
+                .map(|c| match c {
+                    '\t' => TOOL.text("delimiter", &"tab"),
+                    c => TOOL.text("delimiter", &c),
+                }),
+            ..Written::default()
         }
     }
 
