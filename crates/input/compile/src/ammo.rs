@@ -29,7 +29,7 @@ use drumfire_data::{
     AMMO_FORMATS, Ammo, AmmoData, AmmoField, AmmoFormat, AmmoOptions, AmmoPick, AutoTag,
     Calls as AmmoCalls, FieldTemplate, Precedence, ReadAt, Storage, Timing,
 };
-use drumfire_document::{Ammo as Written, Ask, Fields, Pool, Request, Text};
+use drumfire_document::{Ammo as Written, Ask, Fields, Place, Pool, Request, Switch, Text};
 use drumfire_plan::{Body, Choice, HttpRequest, HttpVersion, Method, RequestData, Url};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -199,6 +199,14 @@ impl AmmoRequests<'_> {
         let data = &self.request.data;
         let message = "the requests of a file have their own bodies; leave out the body";
         scope.found.add_if(data.payload.is_some(), place, message);
+        let written = self.written;
+        if let Some(all) = written_on(&written.auto_tag_all)
+            && written.auto_tag.is_none()
+        {
+            let message = "`auto_tag_all` has no effect without `auto_tag`, the number of elements \
+                           of a path";
+            scope.found.add(all, message);
+        }
         let mut varying = self.own.varying.iter().chain(&self.common.varying);
         let message = "the `Host` of ammo can't be a template";
         scope
@@ -402,6 +410,16 @@ fn format(written: &Written, scope: &mut Scope<'_>) -> Option<AmmoFormat> {
         &written.file.place,
         known.map(|(_, format)| *format).ok_or(message),
     )
+}
+
+/// The place of a switch that a user turned on; another tool's configuration follows its rules.
+const fn written_on(switch: &Option<Switch>) -> Option<&Place> {
+    match switch {
+        Some(Switch {
+            value: true, place, ..
+        }) if !matches!(place, Place::Dialect { .. }) => Some(place),
+        _ => None,
+    }
 }
 
 /// Notes ammo among the steps of a scenario, where it is not allowed.

@@ -17,6 +17,7 @@ mod json_line;
 mod keyed;
 mod pacing;
 mod raw;
+mod remark;
 mod render;
 mod step;
 mod target;
@@ -35,6 +36,7 @@ use class::Classes;
 use decoder::Decoder;
 use drumfire_plan::HttpVersion;
 use drumfire_units::Nanos;
+use remark::Remark;
 use std::fmt;
 use std::sync::Arc;
 use step::Step;
@@ -45,8 +47,8 @@ const STRIDE_BYTES: u64 = 4 << 10;
 const INDEX_MAX: usize = 1 << 16;
 /// The headers that are kept with entries of the index together have at most this many bytes.
 const STATES_BYTES_MAX: usize = 16 << 20;
-/// A file's unknown keys that are noted.
-const UNKNOWN_KEYS_MAX: usize = 20;
+/// The remarks on a file that are noted.
+const REMARKS_MAX: usize = 20;
 /// The moments of a file that is replayed with its own timing.
 const TIMES_MAX: usize = 10_000_000;
 
@@ -131,8 +133,8 @@ pub struct Ammo {
     rows: u64,
     entries: Entries,
     times: Vec<u64>,
-    /// The unknown keys of JSON entries, each with the first line that has it.
-    unknown_keys: Vec<(String, u64)>,
+    /// What has no effect in the entries, each with the first line that has it.
+    remarks: Vec<(Remark, u64)>,
     /// How many entries have no request that can be sent, and the line of the first.
     left_out: (u64, u64),
 }
@@ -164,7 +166,7 @@ impl Ammo {
                 false => Entries::Blocks(Vec::new()),
             },
             times: Vec::new(),
-            unknown_keys: Vec::new(),
+            remarks: Vec::new(),
             left_out: (0, 0),
         };
         match ammo.options.format {
@@ -172,6 +174,8 @@ impl Ammo {
             _ => ammo.read_entries()?,
         }
         if ammo.rows > 0 {
+            let unmet = ammo.classes.unmet();
+            ammo.note(unmet, 0);
             return Ok(ammo);
         }
         Err(AmmoError::at(
@@ -194,6 +198,7 @@ impl Ammo {
         let mut all = Batch::default();
         har::decode(bytes, &mut all)?;
         self.left_out.0 = all.take_left_out();
+        self.note(all.take_remarks(), 0);
         all.sort_by_time();
         let mut kept = Batch::default();
         for row in 0..all.len() {
@@ -225,7 +230,7 @@ impl Ammo {
                         let blanks = window.rest().iter();
                         let blanks = blanks.take_while(|byte| byte.is_ascii_whitespace());
                         let line = line + window.lines_before(blanks.count());
-                        self.note_unknown(all.take_skipped(), line);
+                        self.note(all.take_remarks(), line);
                         self.keep(&mut all, line)?;
                     }
                     line += window.take(bytes);
@@ -252,12 +257,12 @@ impl Ammo {
         self.left_out.0 += count;
     }
 
-    /// Keeps each unknown key once, with its first line.
-    fn note_unknown(&mut self, keys: Vec<String>, line: u64) {
-        for key in keys {
-            let is_known = self.unknown_keys.iter().any(|(known, _)| *known == key);
-            if !is_known && self.unknown_keys.len() < UNKNOWN_KEYS_MAX {
-                self.unknown_keys.push((key, line));
+    /// Keeps each remark once, with its first line.
+    fn note(&mut self, remarks: Vec<Remark>, line: u64) {
+        for remark in remarks {
+            let is_known = self.remarks.iter().any(|(known, _)| *known == remark);
+            if !is_known && self.remarks.len() < REMARKS_MAX {
+                self.remarks.push((remark, line));
             }
         }
     }
@@ -271,6 +276,8 @@ impl Ammo {
             batch.pop();
             return Ok(());
         };
+        let unsent = self.classes.unsent(batch.last());
+        self.note(unsent, line);
         if self.options.timing == Timing::Own {
             let missing = "the entry has no time, so it can't be replayed at its recorded time";
             let time = batch
@@ -318,13 +325,13 @@ impl Ammo {
         self.classes.list()
     }
 
-    /// The parts of the file that are not used: unknown keys of JSON entries, at most 20, and entries
+    /// The parts of the file that are not used: keys and fields of entries, at most 20, and entries
     /// without a request.
     fn notes(&self) -> Vec<String> {
         let file = &self.options.file;
-        let keys = self.unknown_keys.iter().map(|(key, line)| {
-            let key: String = key.chars().take(60).collect();
-            format!("{file}:{line}: the unknown key `{key}` is not used")
+        let remarks = self.remarks.iter().map(|(remark, line)| match line {
+            0 => format!("{file}: {}", remark.words()),
+            line => format!("{file}:{line}: {}", remark.words()),
         });
         let left_out = match self.left_out {
             (0, _) => None,
@@ -335,7 +342,7 @@ impl Ammo {
                 "{file}:{line}: entries without a request that can be sent are skipped ({count})"
             )),
         };
-        keys.chain(left_out).collect()
+        remarks.chain(left_out).collect()
     }
 
     /// Whether the entries are in memory.

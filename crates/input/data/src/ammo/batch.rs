@@ -1,6 +1,6 @@
 //! Decoded entries, one behind the other in memory that is used again.
 
-use std::borrow::Cow;
+use super::remark::Remark;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ pub(super) struct Batch {
     shared: Option<Shared>,
     /// Memory for a body while it is made.
     scratch: Vec<u8>,
-    /// Keys of JSON entries that were skipped.
-    skipped: Vec<String>,
+    /// What has no effect in the entries.
+    remarks: Vec<Remark>,
     /// Entries that have no request that can be sent.
     left_out: u64,
 }
@@ -103,7 +103,7 @@ impl Batch {
         self.bytes.clear();
         self.fields.clear();
         self.rows.clear();
-        self.skipped.clear();
+        self.remarks.clear();
         self.shared = None;
     }
 
@@ -148,14 +148,14 @@ impl Batch {
         self.rows.push(row);
     }
 
-    /// Notes keys of the last entry that are unknown.
-    pub(super) fn skipped(&mut self, keys: Vec<Cow<'_, str>>) {
-        self.skipped.extend(keys.into_iter().map(Cow::into_owned));
+    /// Notes what has no effect in the last entry.
+    pub(super) fn remark(&mut self, remarks: impl IntoIterator<Item = Remark>) {
+        self.remarks.extend(remarks);
     }
 
-    /// The keys that were skipped since the last call.
-    pub(super) fn take_skipped(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.skipped)
+    /// The remarks since the last call.
+    pub(super) fn take_remarks(&mut self) -> Vec<Remark> {
+        std::mem::take(&mut self.remarks)
     }
 
     /// Counts an entry that has no request that can be sent.

@@ -5,13 +5,13 @@
 
 use super::batch::Batch;
 use super::json_line::{Mistake, step_with};
-use super::keyed::{Found, Keyed, keyed, text};
+use super::keyed::{Found, Keyed, Pairs, Text, keyed, pairs, text, value};
 use super::step::Step;
 use crate::feed::JsonValues;
+use crate::json_tree::Repeated;
 use serde::de::MapAccess;
 use serde_json::Value;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::fmt;
 
 /// The calls that a file may have.
@@ -30,31 +30,31 @@ pub trait Calls: Send + Sync + fmt::Debug {
 }
 
 /// A call. Keys are found in any case, the last of several counts, and one with null is as absent;
-/// unknown keys are skipped and noted.
+/// unknown keys are skipped. Keys that are unknown or stand twice are noted.
 #[derive(Default)]
 struct Call<'a> {
     call: Option<Cow<'a, str>>,
-    /// A value that is null is empty.
-    metadata: Option<BTreeMap<String, Option<String>>>,
+    metadata: Option<Pairs<'a>>,
     payload: Option<Value>,
     tag: Option<Cow<'a, str>>,
 }
 
 impl<'de> Keyed<'de> for Call<'de> {
-    fn take<A: MapAccess<'de>>(&mut self, key: &str, entries: &mut A) -> Result<bool, A::Error> {
-        let is = |name: &str| key.eq_ignore_ascii_case(name);
-        if is("call") {
-            self.call = text(entries)?;
-        } else if is("metadata") {
-            self.metadata = entries.next_value()?;
-        } else if is("payload") {
-            self.payload = entries.next_value()?;
-        } else if is("tag") {
-            self.tag = text(entries)?;
-        } else {
-            return Ok(false);
+    const KEYS: &'static [&'static str] = &["call", "metadata", "payload", "tag"];
+
+    fn take<A: MapAccess<'de>>(
+        &mut self,
+        key: &'static str,
+        entries: &mut A,
+        repeated: &mut Repeated,
+    ) -> Result<(), A::Error> {
+        match key {
+            "call" => self.call = text(entries)?,
+            "metadata" => self.metadata = pairs(entries, repeated)?,
+            "payload" => self.payload = value(entries, repeated)?,
+            _ => self.tag = text(entries)?,
         }
-        Ok(true)
+        Ok(())
     }
 }
 
@@ -64,7 +64,7 @@ pub(super) fn step(values: &mut JsonValues, window: &[u8], is_last: bool, out: &
 }
 
 fn put(json: &str, out: &mut Batch) -> Result<(), Mistake> {
-    let (call, unknown): Found<'_, Call<'_>> = keyed(json)?;
+    let (call, remarks): Found<Call<'_>> = keyed(json)?;
     let Some(name) = call.call else {
         return Err("invalid JSON call: missing field `call`".to_owned().into());
     };
@@ -74,10 +74,10 @@ fn put(json: &str, out: &mut Batch) -> Result<(), Mistake> {
         format!("`{shown}` is not a call; write package.Service.Method or package.Service/Method")
     })?;
     out.begin("POST", &path);
-    out.skipped(unknown);
+    out.remark(remarks);
     out.tag(call.tag.as_deref().unwrap_or_default().trim());
-    for (key, value) in call.metadata.iter().flatten() {
-        let value = value.as_deref().unwrap_or_default();
+    for (Text(key), value) in call.metadata.iter().flatten() {
+        let value = value.as_ref().map_or("", |Text(value)| value);
         out.field(&key.to_ascii_lowercase(), value);
     }
     let payload = call.payload.map(|payload| payload.to_string());

@@ -2,6 +2,7 @@
 //! their own, or parts that others lack.
 
 use super::batch::Entry;
+use super::remark::Remark;
 use super::{AmmoField, AmmoFormat, AmmoOptions};
 use drumfire_plan::{Header, HttpVersion};
 use std::borrow::Cow;
@@ -66,6 +67,8 @@ impl ClassParts {
 pub(super) struct Classes {
     format: AmmoFormat,
     chosen: Vec<String>,
+    /// Whether an entry has each chosen tag.
+    met: Vec<bool>,
     name: Option<String>,
     auto_tag: Option<AutoTag>,
     planned: Vec<AmmoField>,
@@ -75,6 +78,9 @@ pub(super) struct Classes {
     places: HashMap<Class, u32>,
     /// The class of the entry before: most entries have the same.
     last: u32,
+    /// The names of fields that are not sent, which were noted. There are few, since each frames a
+    /// message or belongs to a connection.
+    unsent: Vec<String>,
 }
 
 impl Classes {
@@ -82,6 +88,7 @@ impl Classes {
         Self {
             format: options.format,
             chosen: options.chosen.clone(),
+            met: vec![false; options.chosen.len()],
             name: options.name.clone(),
             auto_tag: options.auto_tag,
             planned: options.fields.clone(),
@@ -90,6 +97,7 @@ impl Classes {
             list: Vec::new(),
             places: HashMap::new(),
             last: 0,
+            unsent: Vec::new(),
         }
     }
 
@@ -104,8 +112,12 @@ impl Classes {
 
     /// The class of an entry, a new one if need be; `None` where it is not chosen.
     pub(super) fn add(&mut self, entry: Entry<'_>) -> Result<Option<u32>, String> {
-        if !self.is_chosen(entry) {
-            return Ok(None);
+        if !self.chosen.is_empty() {
+            let mut chosen = self.chosen.iter();
+            let Some(tag) = chosen.position(|tag| tag == entry.tag) else {
+                return Ok(None);
+            };
+            self.met[tag] = true;
         }
         if let Some(host) = self.host(entry) {
             check_host(host)?;
@@ -221,6 +233,39 @@ impl Classes {
             false => Header::is_framing(name),
         };
         !stays && !name.eq_ignore_ascii_case("host")
+    }
+
+    /// Remarks on chosen tags that no entry has.
+    pub(super) fn unmet(&self) -> Vec<Remark> {
+        let tags = self.chosen.iter().zip(&self.met);
+        let unmet = tags.filter(|(_, is_met)| !**is_met);
+        unmet
+            .map(|(tag, _)| Remark::UnmetTag(tag.clone()))
+            .collect()
+    }
+
+    /// Remarks on the fields of an entry that are not sent, each once per name. The Content-Length
+    /// and the host are sent in another way.
+    pub(super) fn unsent(&mut self, entry: Entry<'_>) -> Vec<Remark> {
+        let mut remarks = Vec::new();
+        for (name, _) in entry.fields() {
+            if self.sends(name) {
+                continue;
+            }
+            let mut known = ["host", "content-length"].into_iter();
+            let mut noted = self.unsent.iter();
+            if known.any(|known| name.eq_ignore_ascii_case(known))
+                || noted.any(|noted| name.eq_ignore_ascii_case(noted))
+            {
+                continue;
+            }
+            self.unsent.push(name.to_owned());
+            remarks.push(match Header::frames(name) {
+                true => Remark::OfBody(name.to_owned()),
+                false => Remark::NotInHttp2(name.to_owned()),
+            });
+        }
+        remarks
     }
 
     /// The host that an entry is sent with.

@@ -1,51 +1,49 @@
 //! `jsonline`: JSON objects one after the other, or an array of them.
 
 use super::batch::Batch;
-use super::keyed::{Found, Keyed, Text, keyed, text};
+use super::keyed::{Found, Keyed, Pairs, Text, keyed, pairs, text};
+use super::remark::Remark;
 use super::step::Step;
 use super::target::begin;
 use crate::feed::{JsonNext, JsonValues};
+use crate::json_tree::{Repeated, Tree};
 use drumfire_plan::{Header, Method};
-use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
-use serde::de::{MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::Deserializer;
+use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::fmt;
 
 /// A request. Keys are found in any case, the last of several counts, and one with null is as
-/// absent; unknown keys are skipped and noted.
+/// absent; unknown keys are skipped. Keys that are unknown or stand twice are noted.
 #[derive(Default)]
 struct Request<'a> {
     uri: Option<Cow<'a, str>>,
     method: Option<Cow<'a, str>>,
     host: Option<Cow<'a, str>>,
-    /// A value that is null is empty.
-    headers: Option<BTreeMap<Text<'a>, Option<Text<'a>>>>,
+    headers: Option<Pairs<'a>>,
     body: Option<Body<'a>>,
     tag: Option<Cow<'a, str>>,
 }
 
 impl<'de> Keyed<'de> for Request<'de> {
-    fn take<A: MapAccess<'de>>(&mut self, key: &str, entries: &mut A) -> Result<bool, A::Error> {
-        let is = |name: &str| key.eq_ignore_ascii_case(name);
-        if is("uri") {
-            self.uri = text(entries)?;
-        } else if is("method") {
-            self.method = text(entries)?;
-        } else if is("host") {
-            self.host = text(entries)?;
-        } else if is("headers") {
-            self.headers = entries.next_value()?;
-        } else if is("body") {
-            self.body = entries.next_value()?;
-        } else if is("tag") {
-            self.tag = text(entries)?;
-        } else {
-            return Ok(false);
+    const KEYS: &'static [&'static str] = &["uri", "method", "host", "headers", "body", "tag"];
+
+    fn take<A: MapAccess<'de>>(
+        &mut self,
+        key: &'static str,
+        entries: &mut A,
+        repeated: &mut Repeated,
+    ) -> Result<(), A::Error> {
+        match key {
+            "uri" => self.uri = text(entries)?,
+            "method" => self.method = text(entries)?,
+            "host" => self.host = text(entries)?,
+            "headers" => self.headers = pairs(entries, repeated)?,
+            "body" => self.body = entries.next_value_seed(BodyVisitor(repeated))?,
+            _ => self.tag = text(entries)?,
         }
-        Ok(true)
+        Ok(())
     }
 }
 
@@ -55,53 +53,59 @@ enum Body<'a> {
     Json(Value),
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Body<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(BodyVisitor)
+/// Reads a body at once; `None` for null. A derived enum without tags first keeps a copy of every
+/// value, to try its variants on it.
+struct BodyVisitor<'a>(&'a mut Repeated);
+
+impl<'de> DeserializeSeed<'de> for BodyVisitor<'_> {
+    type Value = Option<Body<'de>>;
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Self::Value, D::Error> {
+        json.deserialize_any(self)
     }
 }
 
-/// Reads a body at once. A derived enum without tags first keeps a copy of every value, to try its
-/// variants on it.
-struct BodyVisitor;
-
-impl<'de> Visitor<'de> for BodyVisitor {
-    type Value = Body<'de>;
+impl<'de> Visitor<'de> for BodyVisitor<'_> {
+    type Value = Option<Body<'de>>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a body")
     }
 
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Body<'de>, E> {
-        Ok(Body::Text(Cow::Borrowed(text)))
+    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+        Ok(None)
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Body<'de>, E> {
-        Ok(Body::Text(Cow::Owned(text.to_owned())))
+    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Some(Body::Text(Cow::Borrowed(text))))
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<Body<'de>, E> {
-        Ok(Body::Json(value.into()))
+    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Some(Body::Text(Cow::Owned(text.to_owned()))))
     }
 
-    fn visit_i64<E>(self, value: i64) -> Result<Body<'de>, E> {
-        Ok(Body::Json(value.into()))
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Self::Value, E> {
+        Ok(Some(Body::Json(value.into())))
     }
 
-    fn visit_u64<E>(self, value: u64) -> Result<Body<'de>, E> {
-        Ok(Body::Json(value.into()))
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Self::Value, E> {
+        Ok(Some(Body::Json(value.into())))
     }
 
-    fn visit_f64<E>(self, value: f64) -> Result<Body<'de>, E> {
-        Ok(Body::Json(value.into()))
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Self::Value, E> {
+        Ok(Some(Body::Json(value.into())))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, values: A) -> Result<Body<'de>, A::Error> {
-        Value::deserialize(SeqAccessDeserializer::new(values)).map(Body::Json)
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Self::Value, E> {
+        Ok(Some(Body::Json(value.into())))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, entries: A) -> Result<Body<'de>, A::Error> {
-        Value::deserialize(MapAccessDeserializer::new(entries)).map(Body::Json)
+    fn visit_seq<A: SeqAccess<'de>>(self, values: A) -> Result<Self::Value, A::Error> {
+        Tree(self.0).visit_seq(values).map(Body::Json).map(Some)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, entries: A) -> Result<Self::Value, A::Error> {
+        Tree(self.0).visit_map(entries).map(Body::Json).map(Some)
     }
 }
 
@@ -187,7 +191,7 @@ fn no_json(wanted: &str, error: &serde_json::Error) -> String {
 }
 
 fn put(json: &str, out: &mut Batch) -> Result<(), Mistake> {
-    let (request, unknown): Found<'_, Request<'_>> = keyed(json)?;
+    let (request, remarks): Found<Request<'_>> = keyed(json)?;
     let Some(uri) = &request.uri else {
         return Err(Mistake::Words(
             "invalid JSON request: missing field `uri`".to_owned(),
@@ -199,10 +203,14 @@ fn put(json: &str, out: &mut Batch) -> Result<(), Mistake> {
     };
     Method::parse(method).map_err(|error| error.to_string())?;
     begin(method, uri, out)?;
-    out.skipped(unknown);
+    out.remark(remarks);
     out.tag(request.tag.as_deref().unwrap_or_default());
     let host = request.host.as_deref().unwrap_or_default();
     if !host.is_empty() {
+        let of_uri = out.last().host;
+        if !of_uri.is_empty() && !of_uri.eq_ignore_ascii_case(host) {
+            out.remark([Remark::OtherHost("uri")]);
+        }
         out.host(host);
     }
     for (Text(name), value) in request.headers.iter().flatten() {
@@ -210,7 +218,8 @@ fn put(json: &str, out: &mut Batch) -> Result<(), Mistake> {
         Header::new(name, value.as_bytes()).map_err(|error| error.to_string())?;
         match name.eq_ignore_ascii_case("host") {
             true if host.is_empty() && !value.is_empty() => out.host(value),
-            true => {}
+            true if value.is_empty() || value.eq_ignore_ascii_case(host) => {}
+            true => out.remark([Remark::OtherHost("headers")]),
             false => out.field(name, value),
         }
     }

@@ -1,6 +1,7 @@
 //! `raw`: a line with a length and a tag, and behind it that many bytes of an HTTP/1 request.
 
 use super::batch::Batch;
+use super::remark::Remark;
 use super::step::{Step, line, text};
 use super::target::begin;
 use super::uri::body;
@@ -67,25 +68,39 @@ fn put(request: &[u8], tag: &str, out: &mut Batch) -> Result<(), String> {
     Method::parse(method).map_err(|error| error.to_string())?;
     begin(method, target, out)?;
     out.tag(tag);
-    let mut is_chunked = false;
+    let (mut is_chunked, mut length, mut hosts) = (false, None, 0);
     for line in lines {
         let (name, value) = line.split_once(':').ok_or("a header field has no colon")?;
         let value = value.trim();
         Header::new(name, value.as_bytes()).map_err(|error| error.to_string())?;
         is_chunked |= name.eq_ignore_ascii_case("transfer-encoding")
             && value.to_ascii_lowercase().contains("chunked");
+        if name.eq_ignore_ascii_case("content-length") {
+            length = Some(value);
+        }
+        hosts += u32::from(name.eq_ignore_ascii_case("host"));
         if !Header::frames(name) {
             out.field(name, value);
         }
     }
-    let has_length = head.lines().skip(1).any(|line| {
-        let name = line.split(':').next().unwrap_or_default();
-        name.eq_ignore_ascii_case("content-length")
-    });
-    match (is_chunked, rest.is_empty() && !has_length) {
-        (true, _) => out.body(&joined(rest).ok_or("the chunks of the body are malformed")?),
-        (false, false) => out.body(rest),
-        (false, true) => {}
+    if hosts > 1 {
+        return Err("the request has more than one Host header; keep one".to_owned());
+    }
+    match (is_chunked, length) {
+        (true, _) => {
+            let chunks = joined(rest).ok_or("the chunks of the body are malformed")?;
+            if !chunks.rest.trim_ascii().is_empty() {
+                out.remark([Remark::Trailers]);
+            }
+            out.body(&chunks.body);
+        }
+        (false, None) if rest.is_empty() => {}
+        (false, length) => {
+            if length.is_some_and(|length| length.parse::<usize>() != Ok(rest.len())) {
+                out.remark([Remark::Length]);
+            }
+            out.body(rest);
+        }
     }
     Ok(())
 }
@@ -121,8 +136,14 @@ fn split(request: &[u8]) -> Option<(&[u8], &[u8])> {
     None
 }
 
-/// The content of chunks (RFC 9112 section 7.1).
-fn joined(mut rest: &[u8]) -> Option<Vec<u8>> {
+/// The content of chunks, and what follows the last one.
+struct Chunks<'a> {
+    body: Vec<u8>,
+    rest: &'a [u8],
+}
+
+/// Joins chunks (RFC 9112 section 7.1).
+fn joined(mut rest: &[u8]) -> Option<Chunks<'_>> {
     let mut body = Vec::new();
     loop {
         let end = rest.iter().position(|byte| *byte == b'\n')?;
@@ -131,7 +152,7 @@ fn joined(mut rest: &[u8]) -> Option<Vec<u8>> {
         let size = usize::from_str_radix(size, 16).ok()?;
         rest = &rest[end + 1..];
         if size == 0 {
-            return Some(body);
+            return Some(Chunks { body, rest });
         }
         body.extend_from_slice(rest.get(..size)?);
         rest = rest.get(size..)?;

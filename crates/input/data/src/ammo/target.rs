@@ -1,6 +1,7 @@
 //! The target of an entry, as files of requests have it: a path, or a URL.
 
 use super::batch::Batch;
+use super::remark::Remark;
 use drumfire_plan::URL_LENGTH_MAX;
 
 /// Begins an entry with this target. An absolute one names a host, and the rest is path and query.
@@ -18,6 +19,13 @@ pub(super) fn begin(method: &str, target: &str, out: &mut Batch) -> Result<(), S
     };
     let (host, path) = match target.find("://") {
         Some(at) if !target.starts_with('/') && !target[..at].contains(['?', '#']) => {
+            let mut schemes = ["http", "https"].iter();
+            if !schemes.any(|scheme| target[..at].eq_ignore_ascii_case(scheme)) {
+                return Err(format!(
+                    "`{}` is not a URL with http:// or https://, or a path",
+                    shown()
+                ));
+            }
             let rest = &target[at + 3..];
             rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()))
         }
@@ -48,7 +56,13 @@ pub(super) fn begin(method: &str, target: &str, out: &mut Batch) -> Result<(), S
         false => out.begin(method, &format!("/{path}")),
     }
     // A name and a password before it are no part of the host.
-    let host = host.rsplit('@').next().unwrap_or_default();
+    let host = match host.rsplit_once('@') {
+        Some((_, host)) => {
+            out.remark([Remark::Credentials]);
+            host
+        }
+        None => host,
+    };
     if !host.is_empty() {
         out.host(host);
     }

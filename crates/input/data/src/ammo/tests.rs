@@ -3,7 +3,7 @@ use super::{
     Storage, Timing,
 };
 use crate::{FieldTemplate, ReadAt, Sources, Template, Text};
-use drumfire_plan::{Pick, RenderedFields, RequestContext, RequestData};
+use drumfire_plan::{HttpVersion, Pick, RenderedFields, RequestContext, RequestData};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -269,34 +269,160 @@ fn a_header_of_null_is_empty() {
     );
 }
 
+/// The notes on a file.
+fn notes(text: &str, options: &AmmoOptions) -> Vec<String> {
+    let options = AmmoOptions {
+        file: "f".to_owned(),
+        ..options.clone()
+    };
+    let ammo = Ammo::read(Arc::new(text.as_bytes().to_vec()), options);
+    RequestData::notes(&AmmoData::new(Arc::new(ammo.expect("ammo")), 0))
+}
+
 #[test]
-fn unknown_keys_of_objects_are_noted_once_with_their_line() {
-    for (format, text) in [
+fn keys_of_objects_that_are_not_used_are_noted_once_with_their_line() {
+    for (format, text, noted) in [
         (
             AmmoFormat::JsonLine,
             "{\"uri\": \"/a\"}\n{\"URI\": \"/b\", \"metod\": \"PUT\"}\n\n\
              {\"uri\": \"/c\", \"metod\": 1, \"x\\u0001\": {\"y\": [2]}}",
+            &[
+                "f:2: the unknown key `metod` is not used; did you mean `method`?",
+                "f:4: the unknown key `x\u{1}` is not used",
+            ][..],
         ),
         (
             AmmoFormat::GrpcJson,
-            "{\"call\": \"a.B/C\"}\n{\"call\": \"a.B/C\", \"metod\": 1}\n\n\
-             {\"call\": \"a.B/C\", \"metod\": 1, \"x\\u0001\": {}}",
+            "{\"call\": \"a.B/C\"}\n{\"call\": \"a.B/C\", \"paylod\": 1}\n\n\
+             {\"call\": \"a.B/C\", \"paylod\": 1, \"x\\u0001\": {}}",
+            &[
+                "f:2: the unknown key `paylod` is not used; did you mean `payload`?",
+                "f:4: the unknown key `x\u{1}` is not used",
+            ],
+        ),
+        (
+            AmmoFormat::JsonLine,
+            "{\"uri\": \"/a\", \"Uri\": \"/b\", \"headers\": {\"A\": \"1\", \"B\": \"2\", \"A\": \"3\"}}\n\
+             {\"uri\": \"/a\", \"body\": {\"k\": [{\"l\": 1, \"l\": 2}]}, \"uri\": \"/c\"}\n\
+             {\"uri\": \"/a\", \"body\": [{\"l\": 1, \"l\": 2}], \"tag\": \"a\"}",
+            &[
+                "f:1: the key `uri` is given twice; its last value is used",
+                "f:1: the key `headers.A` is given twice; its last value is used",
+                "f:2: the key `body.k[0].l` is given twice; its last value is used",
+                "f:3: the key `body[0].l` is given twice; its last value is used",
+            ],
+        ),
+        (
+            AmmoFormat::GrpcJson,
+            "{\"call\": \"a.B/C\", \"payload\": {\"a\": 1, \"a\": 2}, \"metadata\": {\"k\": \"1\", \"k\": \"2\"}}\n\
+             {\"call\": \"a.B/C\", \"payload\": {\"a\": {\"a\": 2}}, \"PAYLOAD\": {}}",
+            &[
+                "f:1: the key `payload.a` is given twice; its last value is used",
+                "f:1: the key `metadata.k` is given twice; its last value is used",
+                "f:2: the key `payload` is given twice; its last value is used",
+            ],
+        ),
+    ] {
+        assert_eq!(notes(text, &options(format)), noted, "{text}");
+    }
+}
+
+#[test]
+fn fields_that_are_not_sent_are_noted_once() {
+    let uri = "[Connection: close]\n/a\n[connection: x]\n[Transfer-Encoding: chunked]\n\
+               [Content-Length: 0]\n[Host: h.test]\n/b\n";
+    let raw = "50\nGET / HTTP/1.1\r\nHost: a\r\nKeep-Alive: timeout=5\r\n\r\n";
+    let of_body = "the header `Transfer-Encoding` is not sent: each body is sent with its \
+                   Content-Length";
+    for (format, text, version, noted) in [
+        (
+            AmmoFormat::Uri,
+            uri,
+            HttpVersion::Http1,
+            &[format!("f:7: {of_body}")][..],
+        ),
+        (
+            AmmoFormat::Uri,
+            uri,
+            HttpVersion::Http2,
+            &[
+                "f:2: the header `Connection` is not sent over HTTP/2".to_owned(),
+                format!("f:7: {of_body}"),
+            ],
+        ),
+        (AmmoFormat::Raw, raw, HttpVersion::Http1, &[]),
+        (
+            AmmoFormat::Raw,
+            raw,
+            HttpVersion::Http2,
+            &["f:1: the header `Keep-Alive` is not sent over HTTP/2".to_owned()],
         ),
     ] {
         let options = AmmoOptions {
-            file: "f".to_owned(),
+            version,
             ..options(format)
         };
-        let source: Arc<dyn ReadAt> = Arc::new(text.as_bytes().to_vec());
-        let ammo = Arc::new(Ammo::read(source, options).unwrap());
-        assert_eq!(
-            RequestData::notes(&AmmoData::new(ammo, 0)),
-            [
-                "f:2: the unknown key `metod` is not used",
-                "f:4: the unknown key `x\u{1}` is not used"
-            ]
-        );
+        assert_eq!(notes(text, &options), noted, "{text}");
     }
+}
+
+#[test]
+fn parts_that_have_no_effect_are_noted() {
+    let raw = |request: &str| format!("{}\n{request}", request.len());
+    let post = "POST / HTTP/1.1\r\nHost: a\r\n";
+    let length = "f:1: a Content-Length differs from its body; the body is sent as it is, with its \
+                  length";
+    let trailers = "f:1: text after the last chunk of a body, such as trailers, is not sent";
+    let other = |key: &str| format!("f:1: the host in `{key}` is not used beside `host`");
+    for (format, text, noted) in [
+        (
+            AmmoFormat::Uri,
+            "/a\nhttp://me:pw@h.test/b".to_owned(),
+            &["f:2: the user name in a URL is not used; write an `Authorization` header".to_owned()]
+                [..],
+        ),
+        (
+            AmmoFormat::JsonLine,
+            "{\"uri\": \"http://h.test/\", \"host\": \"i.test\", \"headers\": {\"Host\": \"j\"}}".to_owned(),
+            &[other("uri"), other("headers")],
+        ),
+        (
+            AmmoFormat::JsonLine,
+            "{\"uri\": \"http://h.test/\", \"host\": \"H.test\", \"headers\": {\"Host\": \"h.test\"}}".to_owned(),
+            &[],
+        ),
+        (
+            AmmoFormat::Raw,
+            raw(&format!("{post}Content-Length: 3\r\n\r\nabcd")),
+            &[length.to_owned()],
+        ),
+        (
+            AmmoFormat::Raw,
+            raw(&format!("{post}Content-Length: x\r\n\r\n")),
+            &[length.to_owned()],
+        ),
+        (
+            AmmoFormat::Raw,
+            raw(&format!("{post}Content-Length: 4\r\n\r\nabcd")),
+            &[],
+        ),
+        (
+            AmmoFormat::Raw,
+            raw(&format!("{post}Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\nA: b\r\n\r\n")),
+            &[trailers.to_owned()],
+        ),
+        (
+            AmmoFormat::Raw,
+            raw(&format!("{post}Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n")),
+            &[],
+        ),
+    ] {
+        assert_eq!(notes(&text, &options(format)), noted, "{text}");
+    }
+    let mut chosen = options(AmmoFormat::Uri);
+    chosen.chosen = vec!["t".to_owned(), "u".to_owned()];
+    let unmet = "f: no request has the chosen tag `u`";
+    assert_eq!(notes("/a t\n/b v\n", &chosen), [unmet]);
 }
 
 #[test]
@@ -507,6 +633,16 @@ const BROKEN: &[(AmmoFormat, &str, &str)] = &[
         "line 2: `A b` is not a header name",
     ),
     (AmmoFormat::Uri, "\n\n", "the file has no requests"),
+    (
+        AmmoFormat::Uri,
+        "/a\nftp://h.test/a\n",
+        "line 2: `ftp://h.test/a` is not a URL with http:// or https://, or a path",
+    ),
+    (
+        AmmoFormat::Raw,
+        "38\nGET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n..",
+        "line 2: the request has more than one Host header; keep one",
+    ),
     (
         AmmoFormat::UriPost,
         "2 /a\nab\nx /b\n",
