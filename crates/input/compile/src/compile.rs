@@ -27,6 +27,7 @@ use crate::call::{Calls, ReadOptions, silent};
 use crate::dealer::Dealer;
 use crate::host::Host;
 use crate::idle_flags;
+use crate::idle_keys;
 use crate::kept;
 use crate::load::{self, Multiplexing, Replay};
 use crate::made::Made;
@@ -108,6 +109,10 @@ pub(crate) fn compile_in(
     // A feed with a mistyped name or an unreadable file is one mistake, not a second one here.
     if scope.found.len() == before {
         dealer.note_idle(&mut scope);
+    }
+    // A mistake in a pool may be the reason why a key has no effect.
+    if scope.found.is_empty() {
+        idle_keys::note(document, &written, &pools, &mut scope);
     }
     scope
         .found

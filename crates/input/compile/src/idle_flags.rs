@@ -1,19 +1,19 @@
 //! Refuses flags that have no effect in combination with others: a user who writes a flag expects
 //! an effect.
 //!
-//! Only flags are checked. A key of a plan may be a default, which applies to some pools and not to
-//! others, and another tool's command line follows that tool's rules. TLS settings are allowed for
-//! an http target, because a plan is often tried on http and run on https.
+//! Only flags are checked here. A key of a plan may be a default, which applies to some pools and not
+//! to others ([`crate::idle_keys`]), and another tool's command line follows that tool's rules. TLS
+//! settings are allowed for an http target, because a plan is often tried on http and run on https.
 
 use crate::scope::{Scope, is_on};
 use crate::transport::resolved;
 use drumfire_document::names;
 use drumfire_document::{Place, Reach, Settings, Switch, Text};
-use drumfire_plan::{Host, HttpRequest, HttpVersion, Origin, Pool, Redirects, Renewal};
+use drumfire_plan::{Host, HttpRequest, HttpVersion, Origin, Pool, Redirects, Renewal, Resolve};
 use drumfire_units::Nanos;
 use std::net::IpAddr;
 
-/// The fields that are not sent over HTTP/2.
+/// The fields of a connection of HTTP/1, which HTTP/2 does not have (RFC 9113 section 8.2.2).
 const OF_CONNECTIONS: [&str; 5] = [
     "connection",
     "keep-alive",
@@ -21,6 +21,10 @@ const OF_CONNECTIONS: [&str; 5] = [
     "transfer-encoding",
     "upgrade",
 ];
+
+/// Further fields that are not sent over HTTP/2: a server refuses a body by other means, and the
+/// credentials of a proxy are for the proxy.
+const UNSENT: [&str; 2] = ["expect", "proxy-authorization"];
 
 /// An error lists at most this many servers.
 const SERVERS_MAX: usize = 3;
@@ -100,7 +104,7 @@ fn note_socket(settings: &Settings, scope: &mut Scope<'_>) {
 }
 
 /// The socket that replaces an address, as it was written.
-fn socket(written: &Reach) -> Option<String> {
+pub(crate) fn socket(written: &Reach) -> Option<String> {
     let own = written.unix_socket.as_ref();
     let own = own.map(|path| names::name(&path.place, "unix_socket"));
     own.or_else(|| {
@@ -122,18 +126,7 @@ fn note_names(settings: &Settings, pool: &Pool, scope: &mut Scope<'_>) {
         let Some(given) = resolved(&text.value) else {
             continue;
         };
-        let is_used = |server: &&Origin| {
-            let host =
-                matches!(&server.host, Host::Name(name) if given.host.eq_ignore_ascii_case(name));
-            host && server.port == given.port
-        };
-        if !servers.iter().any(is_used) {
-            let (host, port) = (given.host.escape_debug(), given.port);
-            let what = match given.host.trim_matches(['[', ']']).parse::<IpAddr>() {
-                Ok(_) => format!("{host} is an address and not a name"),
-                Err(_) => format!("no request connects to {host}:{port}"),
-            };
-            let why = format!("{what}; connections go to {}", listed(&servers));
+        if let Some(why) = unconnected(&given, &servers) {
             refuse(&text.place, &why, scope);
         }
     }
@@ -157,28 +150,56 @@ fn note_names(settings: &Settings, pool: &Pool, scope: &mut Scope<'_>) {
     }
 }
 
-/// Fields of a connection of HTTP/1, which HTTP/2 does not have (RFC 9113 section 8.2.2).
+/// Why no connection to these servers uses an address that replaces a look-up.
+pub(crate) fn unconnected(given: &Resolve, servers: &[&Origin]) -> Option<String> {
+    let is_used = |server: &&Origin| {
+        let host =
+            matches!(&server.host, Host::Name(name) if given.host.eq_ignore_ascii_case(name));
+        host && server.port == given.port
+    };
+    if servers.iter().any(is_used) {
+        return None;
+    }
+    let (host, port) = (given.host.escape_debug(), given.port);
+    let what = match given.host.trim_matches(['[', ']']).parse::<IpAddr>() {
+        Ok(_) => format!("{host} is an address and not a name"),
+        Err(_) => format!("no request connects to {host}:{port}"),
+    };
+    Some(format!("{what}; connections go to {}", listed(servers)))
+}
+
+/// Whether a header of this name, in any case, is not sent over HTTP/2.
+#[must_use]
+pub fn is_unsent_over_http2(name: &str) -> bool {
+    let mut all = OF_CONNECTIONS.iter().chain(&UNSENT);
+    all.any(|known| name.eq_ignore_ascii_case(known))
+}
+
+/// Why a field of this name is not sent over HTTP/2; `None` if it is.
+pub(crate) fn unsent(name: &str) -> Option<String> {
+    let mut unsent = UNSENT.iter();
+    let is_other = unsent.any(|known| name.eq_ignore_ascii_case(known));
+    let shown = name.escape_debug();
+    is_unsent_over_http2(name).then(|| match is_other {
+        true => format!("the header `{shown}` is not sent over HTTP/2; leave it out"),
+        false => format!("HTTP/2 has no header `{shown}`; leave it out"),
+    })
+}
+
+/// Notes fields that are not sent over HTTP/2.
 fn note_fields(settings: &Settings, version: HttpVersion, scope: &mut Scope<'_>) {
     if version != HttpVersion::Http2 {
         return;
     }
     for field in &settings.fields.headers {
-        let name = &field.name.value;
-        let is_of_connection = OF_CONNECTIONS
-            .iter()
-            .any(|known| name.eq_ignore_ascii_case(known));
-        if is_of_connection {
-            let why = format!(
-                "HTTP/2 has no header `{}`; leave it out",
-                name.escape_debug()
-            );
+        if let Some(why) = unsent(&field.name.value) {
             refuse(&field.name.place, &why, scope);
         }
     }
 }
 
 /// The servers that a pool connects to: the proxy, or the targets.
-fn servers(pool: &Pool) -> Vec<&Origin> {
+pub(crate) fn servers(pool: &Pool) -> Vec<&Origin> {
     let mut servers = Vec::new();
     for HttpRequest { url, .. } in &pool.requests {
         let proxy = pool.reach.proxy.as_ref();

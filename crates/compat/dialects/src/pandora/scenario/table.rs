@@ -133,9 +133,8 @@ impl Table {
         let columns = columns.filter(|column| column.cells != Cells::Empty);
         Written {
             rows: FeedRows::Csv(TOOL.text("file", &self.file)),
-            header: self
-                .has_header()
-                .then(|| TOOL.switch("ignore_first_line", true)),
+            // Without a value, a first line with these names would be refused.
+            header: Some(TOOL.switch("ignore_first_line", self.has_header())),
             fields: columns
                 .map(|column| TOOL.text("fields", &column.name))
                 .collect(),
