@@ -25,7 +25,7 @@ use crate::json_template;
 use crate::metadata;
 use crate::scope::{Scope, is_on, place_of};
 use crate::template_scope::TemplateScope;
-use drumfire_data::{Order, Sources, Template};
+use drumfire_data::{Order, Sources, Template, read_json};
 use drumfire_document::names;
 use drumfire_document::{Data, Field, Fields, Payload, Place, Request, Text};
 use drumfire_plan::{DataError, Header};
@@ -406,8 +406,18 @@ fn of_file(path: &Text, language: &Language, scope: &mut Scope<'_>) -> Option<Fi
     }
     let object = serde_json::from_str::<Map<String, Value>>(text);
     let object = object.map_err(|error| format!("{} is not a JSON object: {error}", path.value));
+    let object = scope.found.ok(&path.place, object)?;
+    // Go's reader keeps the last of two values, and ghz's notes name the key.
+    if !matches!(language, Language::Go(_) | Language::None(Reading::Lenient))
+        && let Ok((_, Some(key))) = read_json(text)
+    {
+        let key = key.escape_debug();
+        let message = format!("{}: `{key}` is given twice; write it once", path.value);
+        scope.found.add(&path.place, message);
+        return None;
+    }
     let mut fields = Vec::new();
-    for (name, value) in scope.found.ok(&path.place, object)? {
+    for (name, value) in object {
         let Some(value) = value.as_str() else {
             let message = format!(
                 "{}: the value of `{name}` is not a string; quote it",

@@ -14,7 +14,7 @@ use crate::host::{Found, SchemaQuestion};
 use crate::metadata;
 use crate::scope::Scope;
 use drumfire_document::{Diagnostic, Fault};
-use drumfire_document::{Place, Schema as Written};
+use drumfire_document::{Place, Schema as Written, names};
 use drumfire_plan::Inquiry;
 use drumfire_schema::Schema;
 use drumfire_schema::reflection::Wanted;
@@ -45,6 +45,20 @@ pub(crate) fn schema(
             let shown = folder.value.escape_debug();
             let message = format!("`{shown}` is not a folder");
             scope.found.add(&folder.place, message);
+        }
+    }
+    for file in &written.proto {
+        if scope.host.look(&file.value) == Found::Folder {
+            let (shown, import) = (
+                file.value.escape_debug(),
+                names::name(&file.place, "import_path"),
+            );
+            let message = format!(
+                "`{shown}` is a folder; name a `.proto` file in it, and use {import} for a folder \
+                 with imported files"
+            );
+            scope.found.add(&file.place, message);
+            return None;
         }
     }
     if let Some(first) = written.proto.first() {
