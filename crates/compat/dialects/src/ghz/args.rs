@@ -85,6 +85,26 @@ macro_rules! row {
     };
 }
 
+/// A row that parses JSON. A key that stands twice is noted.
+macro_rules! json {
+    ($name:literal, $short:expr, $default:literal, $read:expr, $($field:ident).+, $help:literal) => {
+        Flag {
+            name: $name,
+            short: $short,
+            kind: Kind::Value($default),
+            occurs: Occurs::Once,
+            help: $help,
+            set: |options: &mut Options, text| {
+                options.$($field).+ = $read(text)?;
+                options
+                    .notes
+                    .extend(go_json::repeated(concat!("--", $name), text));
+                Ok(())
+            },
+        }
+    };
+}
+
 /// A row for a text, trimmed of white space.
 macro_rules! trimmed {
     ($name:literal, $short:expr, $default:literal, $($field:ident).+, $help:literal) => {
@@ -412,7 +432,7 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
         duration_stop,
         "What to do with requests in flight when the time is over: close, wait or ignore."
     ),
-    row!(
+    json!(
         "data",
         Some('d'),
         "",
@@ -441,7 +461,7 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
         binary_file,
         "File with the data in the form of --binary."
     ),
-    row!(
+    json!(
         "metadata",
         Some('m'),
         "",
@@ -486,7 +506,7 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
         stream_dynamic,
         "Evaluate templates for every message of a stream."
     ),
-    row!(
+    json!(
         "reflect-metadata",
         None,
         "",
@@ -550,7 +570,7 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
         "How often to probe a connection that waits for answers."
     ),
     trimmed!("name", None, "", name, "Name of the run."),
-    row!(
+    json!(
         "tags",
         None,
         "",

@@ -65,7 +65,34 @@ pub(super) fn apply(host: &dyn Host, options: &mut Options) -> Result<(), String
     for (key, value) in &file.values {
         set(&file, &path, key, value, options)?;
     }
+    options.notes.extend(repeats(&file, &path, &bytes));
     Ok(())
+}
+
+/// Notes on keys of a file that stand twice: options, which JSON and TOML name in any case, and the
+/// first other key. YAML refuses such a file, and TOML keys in one case.
+fn repeats(file: &File, path: &str, bytes: &[u8]) -> Vec<String> {
+    let mut notes = Vec::new();
+    for (n, (key, _)) in file.values.iter().enumerate() {
+        let mut before = file.values[..n].iter().map(|(known, _)| known);
+        let Some(known) = before.find(|known| file.names(key, known)) else {
+            continue;
+        };
+        let mut all = file.values.iter().map(|(key, _)| key);
+        let last = all.rfind(|other| file.names(other, key)).unwrap_or(key);
+        notes.push(match known == key {
+            true => go_json::twice(path, key),
+            false => format!(
+                "{path}: the keys `{known}` and `{key}` are one option; the last value of `{last}` \
+                 is used"
+            ),
+        });
+    }
+    if file.format == Format::Json {
+        let within = go_json::repeated(path, &String::from_utf8_lossy(bytes));
+        notes.extend(within.filter(|note| !notes.contains(note)));
+    }
+    notes
 }
 
 /// A file's format.

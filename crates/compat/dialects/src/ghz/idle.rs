@@ -46,6 +46,73 @@ pub(super) fn notes(options: &Options, kind: CallKind) -> Vec<String> {
     notes
 }
 
+/// A note for each option that another one makes idle.
+pub(super) fn overridden(options: &Options) -> Vec<String> {
+    let given = |text: &str| !text.is_empty();
+    let (proto, data, data_file, binary_file) = (
+        given(&options.proto),
+        options.data.is_some(),
+        given(&options.data_file),
+        given(&options.binary_file),
+    );
+    let (cacert, cert, key) = (
+        given(&options.cacert),
+        given(&options.cert),
+        given(&options.key),
+    );
+    let plain = options.insecure;
+    let rows = [
+        (
+            "--protoset",
+            given(&options.protoset) && proto,
+            "beside --proto",
+        ),
+        (
+            "--import-paths",
+            !options.import_paths.is_empty() && !proto,
+            "without --proto",
+        ),
+        ("--data", data && binary_file, "beside --binary-file"),
+        (
+            "--data-file",
+            data_file && binary_file,
+            "beside --binary-file",
+        ),
+        (
+            "--data",
+            data && data_file && !binary_file,
+            "beside --data-file",
+        ),
+        (
+            "--metadata",
+            options.metadata.is_some() && given(&options.metadata_file),
+            "beside --metadata-file",
+        ),
+        (
+            "--duration",
+            options.duration > Nanos::ZERO && options.max_duration > Nanos::ZERO,
+            "beside --max-duration",
+        ),
+        ("--cacert", cacert && plain, "beside --insecure"),
+        (
+            "--cacert",
+            cacert && options.skip_tls && !plain,
+            "beside --skipTLS",
+        ),
+        ("--cert", cert && plain, "beside --insecure"),
+        ("--key", key && plain, "beside --insecure"),
+        ("--key", key && !cert && !plain, "without --cert"),
+        (
+            "--cname",
+            given(&options.cname) && plain,
+            "beside --insecure",
+        ),
+    ];
+    let idle = rows.iter().filter(|(_, is_idle, _)| *is_idle);
+    idle.map(|(flag, _, why)| format!("{flag} has no effect {why}"))
+        .collect()
+}
+
 /// The options of streams that calls of this kind do not use.
 fn streams(options: &Options, kind: CallKind) -> Vec<String> {
     let (client, unary) = (kind.client_streams(), kind == CallKind::Unary);
@@ -103,6 +170,63 @@ fn listed(flags: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn options_that_others_override_are_noted() {
+        let with = |change: fn(&mut Options)| {
+            let mut options = Options::default();
+            change(&mut options);
+            overridden(&options)
+        };
+        assert!(with(|_| ()).is_empty());
+        let all = with(|options| {
+            options.proto = "a.proto".to_owned();
+            options.protoset = "a.pb".to_owned();
+            options.data = Some("{}".to_owned());
+            options.data_file = "d.json".to_owned();
+            options.metadata = Some(super::super::options::Texts::new());
+            options.metadata_file = "m.json".to_owned();
+            options.duration = Nanos::from_secs(1);
+            options.max_duration = Nanos::from_secs(1);
+            options.cacert = "ca".to_owned();
+            options.skip_tls = true;
+            options.key = "key".to_owned();
+        });
+        assert_eq!(
+            all,
+            [
+                "--protoset has no effect beside --proto",
+                "--data has no effect beside --data-file",
+                "--metadata has no effect beside --metadata-file",
+                "--duration has no effect beside --max-duration",
+                "--cacert has no effect beside --skipTLS",
+                "--key has no effect without --cert",
+            ]
+        );
+        let all = with(|options| {
+            options.import_paths = vec!["a".to_owned()];
+            options.data = Some("{}".to_owned());
+            options.data_file = "d.json".to_owned();
+            options.binary_file = "b".to_owned();
+            options.insecure = true;
+            options.cacert = "ca".to_owned();
+            options.cert = "cert".to_owned();
+            options.key = "key".to_owned();
+            options.cname = "name".to_owned();
+        });
+        assert_eq!(
+            all,
+            [
+                "--import-paths has no effect without --proto",
+                "--data has no effect beside --binary-file",
+                "--data-file has no effect beside --binary-file",
+                "--cacert has no effect beside --insecure",
+                "--cert has no effect beside --insecure",
+                "--key has no effect beside --insecure",
+                "--cname has no effect beside --insecure",
+            ]
+        );
+    }
 
     #[test]
     fn options_without_effect_are_noted() {

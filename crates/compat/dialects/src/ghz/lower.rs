@@ -2,7 +2,7 @@
 
 use super::options::{Options, Texts};
 use super::render::Presentation;
-use super::setup::{self, Given, GivenMetadata, Limits};
+use super::setup::{self, Given, GivenMetadata, Limits, is_reserved};
 use super::target::{self, Target};
 use super::words::Words;
 use super::{Mistake, TOOL, schedule};
@@ -259,25 +259,6 @@ fn schema(options: &Options) -> Schema {
                 .collect(),
         },
     }
-}
-
-/// Metadata keys that grpc-go reserves, in addition to those that begin with a colon.
-const RESERVED: [&str; 9] = [
-    "content-type",
-    "grpc-accept-encoding",
-    "grpc-encoding",
-    "grpc-message",
-    "grpc-message-type",
-    "grpc-status",
-    "grpc-timeout",
-    "host",
-    "te",
-];
-
-/// Whether grpc-go drops metadata with this key.
-fn is_reserved(key: &str) -> bool {
-    let key = key.to_ascii_lowercase();
-    key.starts_with(':') || RESERVED.contains(&&*key)
 }
 
 /// Whether a text is an object of texts for any JSON reader.

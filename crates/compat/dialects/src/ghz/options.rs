@@ -72,6 +72,8 @@ pub(super) struct Options {
     pub(super) thresholds: Vec<String>,
     pub(super) help: bool,
     pub(super) version: bool,
+    /// Notes on the command line, the config file and the files of data.
+    pub(super) notes: Vec<String>,
 }
 
 /// How a number changes during the run: the rate of requests, or the number of workers.
@@ -213,6 +215,7 @@ impl Default for Options {
             thresholds: Vec::new(),
             help: false,
             version: false,
+            notes: Vec::new(),
         }
     }
 }

@@ -96,7 +96,7 @@ impl Presentation {
             stopped: None,
             last_end: Nanos::ZERO,
             report: None,
-            notes: notes(options, plan),
+            notes: notes(options, plan, data, metadata),
             options: options.clone(),
         })
     }
@@ -355,8 +355,12 @@ fn reports(options: &Options) -> Result<Vec<(Format, Option<String>)>, String> {
 }
 
 /// Notes for which ghz's report has no place.
-fn notes(options: &Options, plan: &Plan) -> Vec<String> {
-    let mut notes = Vec::new();
+fn notes(options: &Options, plan: &Plan, data: &Given, metadata: &GivenMetadata) -> Vec<String> {
+    let mut notes = options.notes.clone();
+    notes.extend(data.repeats(options));
+    notes.extend(metadata.repeats(options));
+    notes.extend(metadata.reserved(options));
+    notes.extend(idle::overridden(options));
     if plan.first().reach.tls.verify == Verify::No && !options.insecure {
         notes.push("--skipTLS: the server's certificate is not verified".to_owned());
     }

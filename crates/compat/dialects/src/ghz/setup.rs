@@ -140,6 +140,20 @@ pub(super) fn data(options: &Options, host: &dyn Host) -> Result<Given, String> 
 }
 
 impl Given {
+    /// A note on a key that stands twice in a file or in standard input.
+    pub(super) fn repeats(&self, options: &Options) -> Option<String> {
+        let what = match (options.data_file.as_str(), options.data.as_deref()) {
+            ("", Some(args::STDIN)) => "--data @",
+            // A text on the command line was noted with its flag.
+            ("", _) => return None,
+            (path, _) => path,
+        };
+        match self {
+            Self::Json(text) => go_json::repeated(what, text),
+            Self::Nothing | Self::Binary(_) => None,
+        }
+    }
+
     /// The payload of a document: files as paths, standard input as its content.
     pub(super) fn payload(&self, options: &Options, host: &dyn Host) -> Option<Payload> {
         match self {
@@ -167,6 +181,25 @@ impl Given {
     }
 }
 
+/// Metadata keys that grpc-go reserves, in addition to those that begin with a colon.
+const RESERVED: [&str; 9] = [
+    "content-type",
+    "grpc-accept-encoding",
+    "grpc-encoding",
+    "grpc-message",
+    "grpc-message-type",
+    "grpc-status",
+    "grpc-timeout",
+    "host",
+    "te",
+];
+
+/// Whether grpc-go drops metadata with this key.
+pub(super) fn is_reserved(key: &str) -> bool {
+    let key = key.to_ascii_lowercase();
+    key.starts_with(':') || RESERVED.contains(&&*key)
+}
+
 /// The metadata, as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum GivenMetadata {
@@ -174,6 +207,36 @@ pub(super) enum GivenMetadata {
     Texts(Texts),
     /// The text of a file, which becomes an object after its templates are evaluated.
     Raw(String),
+}
+
+impl GivenMetadata {
+    /// A note on a key that stands twice in a file.
+    pub(super) fn repeats(&self, options: &Options) -> Option<String> {
+        match self {
+            Self::Raw(text) => go_json::repeated(&options.metadata_file, text),
+            Self::Texts(_) => None,
+        }
+    }
+
+    /// Notes on keys that gRPC reserves. ghz drops them silently.
+    pub(super) fn reserved(&self, options: &Options) -> Vec<String> {
+        let (what, texts) = match self {
+            Self::Texts(texts) => ("--metadata", texts.clone()),
+            Self::Raw(text) => {
+                let texts = go_json::text_map(text).unwrap_or_default();
+                (options.metadata_file.as_str(), texts)
+            }
+        };
+        let of_calls = texts.keys().map(|key| (what, key));
+        let of_reflection = options.reflect_metadata.keys();
+        let all = of_calls.chain(of_reflection.map(|key| ("--reflect-metadata", key)));
+        all.filter(|(_, key)| is_reserved(key))
+            .map(|(what, key)| {
+                let key = key.escape_debug();
+                format!("{what}: the key `{key}` is reserved by gRPC and is not sent")
+            })
+            .collect()
+    }
 }
 
 /// Reads the metadata from a file or the command line.

@@ -1,6 +1,6 @@
 //! JSON as Go reads and writes it: its error messages, escapes, numbers and indentation.
 
-use drumfire_data::without_lone_surrogates;
+use drumfire_data::{read_json, without_lone_surrogates};
 use drumfire_report::untrusted::is_dangerous;
 use serde::de::{MapAccess, Visitor};
 use serde_json::Value;
@@ -34,6 +34,19 @@ pub(crate) fn read(text: &str) -> Result<Value, Mistake> {
     check(text)?;
     // The only texts that Go accepts and this reader refuses are nested too deeply.
     serde_json::from_str(&without_lone_surrogates(text)).map_err(|error| error.to_string())
+}
+
+/// A note on the first key that an object in a text has twice; Go's reader keeps the last value.
+/// `what` is the flag or the file of the text. `None` if the text is not JSON.
+pub(crate) fn repeated(what: &str, text: &str) -> Option<String> {
+    let (_, key) = read_json(&without_lone_surrogates(text)).ok()?;
+    key.map(|key| twice(what, &key))
+}
+
+/// A note on a key that stands twice.
+pub(crate) fn twice(what: &str, key: &str) -> String {
+    let key = key.escape_debug();
+    format!("{what}: the key `{key}` is given twice; its last value is used")
 }
 
 /// Parses the keys of an object and their values, in order; a key may occur twice.
