@@ -4,6 +4,7 @@ use super::value::{Format, has_more_documents};
 use super::{PROGRAM, VERSION, fatal};
 use crate::go_text::open_failed;
 use crate::grammar::go_flag::{self, BadValue, Failure, Flag, Kind, Listed, Placement};
+use crate::grammar::go_json;
 use crate::grammar::go_number::boolean;
 use crate::outcome::LastWords;
 use drumfire_compile::{Found, Host};
@@ -139,6 +140,9 @@ pub(super) fn read(args: &[String], host: &dyn Host) -> Result<Written, LastWord
         notes.push(format!(
             "{name} has several YAML documents; only the first is used"
         ));
+    }
+    if format == Format::Json {
+        notes.extend(go_json::repeated(&name, &text));
     }
     Ok(Written {
         format,

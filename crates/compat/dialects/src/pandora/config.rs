@@ -25,6 +25,8 @@ pub(super) struct Config {
     pub(super) expvar: Option<u16>,
     /// Whether the configuration requests a profile of Go's runtime.
     pub(super) profiles: bool,
+    /// Notes on values that are surely not meant.
+    pub(super) notes: Vec<String>,
 }
 
 /// The destination of the log, and its level.
@@ -67,7 +69,10 @@ impl Config {
     /// All mistakes of the configuration.
     pub(super) fn read(json: Json, host: &dyn Host) -> Result<Self, Vec<String>> {
         let mistakes = Mistakes::default();
-        let config = read(json, host, &mistakes);
+        let mut config = read(json, host, &mistakes);
+        if let Some(config) = &mut config {
+            config.notes = mistakes.take_notes();
+        }
         let mistakes = mistakes.into_inner();
         match config {
             Some(config) if mistakes.is_empty() => Ok(config),
@@ -113,6 +118,7 @@ fn read(json: Json, host: &dyn Host, mistakes: &Mistakes) -> Option<Config> {
         log,
         expvar,
         profiles,
+        notes: Vec::new(),
     })
 }
 

@@ -1,6 +1,7 @@
 //! Guns: how a pool sends its requests.
 
 use super::section::{Entry, Section};
+use drumfire_compile::is_unsent_over_http2;
 use drumfire_units::Nanos;
 
 /// The types of guns.
@@ -82,6 +83,21 @@ pub(super) struct HttpGun {
     pub(super) sizes: bool,
     /// Whether result rows contain the times of phases.
     pub(super) phases: bool,
+}
+
+impl HttpGun {
+    /// Whether a header of this name is sent. Go's client, too, leaves out what HTTP/2 lacks.
+    pub(super) fn sends(&self, name: &str) -> bool {
+        self.way != Way::Http2 || !is_unsent_over_http2(name)
+    }
+
+    /// A note on a header that is not sent; `what` is the place of the header.
+    pub(super) fn note(&self, what: &str, name: &str) -> Option<String> {
+        let name = (!self.sends(name)).then(|| name.escape_debug())?;
+        Some(format!(
+            "{what}: the header `{name}` is not sent over HTTP/2"
+        ))
+    }
 }
 
 /// The timeouts of an exchange's phases.

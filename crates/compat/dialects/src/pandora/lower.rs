@@ -41,6 +41,7 @@ pub(super) fn lower(
     host: &Arc<dyn Host>,
     seed: u64,
 ) -> Result<Outcome, LastWords> {
+    notes.extend(config.notes.iter().cloned());
     let mut pools = Vec::new();
     let mut shown = Vec::new();
     let mut feeds: Vec<Feed> = Vec::new();
@@ -159,6 +160,7 @@ fn pool(
         ) => {
             let ammo = &shot::limited(ammo, gun, host)?;
             requests = shot::requests(ammo, gun, host)?;
+            notes = shot::notes(ammo, gun);
             if gun.way == Way::Connect {
                 stop = stop_requests(ammo);
             }

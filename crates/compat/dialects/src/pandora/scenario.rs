@@ -10,6 +10,7 @@ mod lower;
 mod mapping;
 mod named;
 mod scope;
+mod surplus;
 mod table;
 mod template;
 mod turns;
@@ -19,6 +20,7 @@ pub(super) use lower::{Lowered, lower};
 use super::mistakes::Mistakes;
 use super::section::Section;
 use super::value::{self, Format, Value};
+use crate::grammar::go_json;
 use drumfire_compile::Host;
 use table::Table;
 
@@ -27,6 +29,8 @@ use table::Table;
 pub(super) struct File {
     /// The path, for messages.
     path: String,
+    /// Notes on values that are surely not meant.
+    notes: Vec<String>,
     sources: Vec<Source>,
     requests: Vec<Request>,
     calls: Vec<Call>,
@@ -142,18 +146,24 @@ pub(super) fn read(path: &str, host: &dyn Host) -> Result<File, String> {
     let filled = value::filled(tree, "", host, &mistakes);
     let mut file = File::default();
     if let Value::Map(entries) = &filled {
-        file = file_of(Section::root(entries, &mistakes), host);
+        file = file_of(Section::root(entries, &mistakes), host, &mistakes);
         path.clone_into(&mut file.path);
     } else {
         mistakes.add("", "expected a map");
     }
+    let notes = mistakes.take_notes().into_iter();
+    file.notes = notes.map(|note| format!("{path}: {note}")).collect();
+    if extension.as_deref() == Some("json") {
+        file.notes.extend(go_json::repeated(path, &text));
+    }
+    file.notes.extend(surplus::notes(&file));
     match mistakes.into_inner() {
         found if found.is_empty() => Ok(file),
         found => Err(format!("{path}: {}", found.join("\n  "))),
     }
 }
 
-fn file_of(mut root: Section<'_>, host: &dyn Host) -> File {
+fn file_of(mut root: Section<'_>, host: &dyn Host, mistakes: &Mistakes) -> File {
     // `locals` has values that only anchors refer to.
     root.take("locals");
     let mut each = |key| {
@@ -162,9 +172,10 @@ fn file_of(mut root: Section<'_>, host: &dyn Host) -> File {
     };
     let file = File {
         path: String::new(),
+        notes: Vec::new(),
         sources: each("variable_sources")
             .iter()
-            .filter_map(|entry| source(entry.section()?, host))
+            .filter_map(|entry| source(entry.section()?, host, mistakes))
             .collect(),
         requests: each("requests")
             .iter()
@@ -183,7 +194,7 @@ fn file_of(mut root: Section<'_>, host: &dyn Host) -> File {
     file
 }
 
-fn source(mut section: Section<'_>, host: &dyn Host) -> Option<Source> {
+fn source(mut section: Section<'_>, host: &dyn Host, mistakes: &Mistakes) -> Option<Source> {
     let name = section.text("name").unwrap_or_default();
     let kind = section.plugin("VariableSource", &["file/csv", "file/json", "variables"])?;
     let kind = match kind {
@@ -200,7 +211,7 @@ fn source(mut section: Section<'_>, host: &dyn Host) -> Option<Source> {
             }
             SourceKind::Csv(table)
         }
-        "file/json" => SourceKind::Json(json_file(&mut section, host)?),
+        "file/json" => SourceKind::Json(json_file(&mut section, host, mistakes)?),
         _ => SourceKind::Variables(variables(&mut section)?),
     };
     section.finish();
@@ -217,15 +228,31 @@ fn variables(section: &mut Section<'_>) -> Option<serde_json::Value> {
     Some(values)
 }
 
-fn json_file(section: &mut Section<'_>, host: &dyn Host) -> Option<serde_json::Value> {
+fn json_file(
+    section: &mut Section<'_>,
+    host: &dyn Host,
+    mistakes: &Mistakes,
+) -> Option<serde_json::Value> {
     let path = section.text("file")?;
     let bytes = host.read(&path);
     let read = bytes
         .map_err(|error| crate::go_text::open_failed(&path, &error))
         .and_then(|bytes| {
-            // Text after the first value is ignored.
+            // As in Pandora, text after the first value is ignored.
             let mut values = serde_json::Deserializer::from_slice(&bytes).into_iter();
             let first = values.next().unwrap_or(Ok(serde_json::Value::Null));
+            let (first_bytes, rest) = bytes.split_at(values.byte_offset());
+            if first.is_ok() && !rest.trim_ascii().is_empty() {
+                mistakes.note(
+                    "",
+                    format!("{path}: text after the first value is not used"),
+                );
+            }
+            if let Ok(text) = str::from_utf8(first_bytes)
+                && let Some(note) = go_json::repeated(&path, text)
+            {
+                mistakes.note("", note);
+            }
             first.map_err(|error| format!("{path}: {error}"))
         });
     match read {

@@ -113,9 +113,14 @@ impl<'a> Entry<'a> {
     /// A whole number; a fraction is truncated, as in the library.
     fn whole(&self) -> Option<i64> {
         let read = match self.value {
-            Value::Number(number) => number
-                .as_i64()
-                .or_else(|| number.as_f64().map(|number| number as i64)),
+            Value::Number(number) => number.as_i64().or_else(|| {
+                let whole = number.as_f64().map(|number| number as i64);
+                if let Some(whole) = whole {
+                    let what = format!("{number} is not a whole number; {whole} is used");
+                    self.mistakes.note(&self.path, what);
+                }
+                whole
+            }),
             Value::Filled(text) => go_number::integer(text.trim()).ok(),
             _ => None,
         };
@@ -147,7 +152,13 @@ impl<'a> Entry<'a> {
                     None
                 }
             },
-            Value::Number(number) if number.as_u64().is_some() => number.as_u64().map(Nanos),
+            Value::Number(number) if number.as_u64().is_some() => {
+                let span = number.as_u64().map(Nanos);
+                if span.is_some_and(|span| span > Nanos::ZERO && span < SPAN_MIN) {
+                    self.mistakes.note(&self.path, unitless(number));
+                }
+                span
+            }
             _ => {
                 self.unfit("time.Duration");
                 None
@@ -167,6 +178,11 @@ impl<'a> Entry<'a> {
         }
         read
     }
+}
+
+/// The note on a short span without a unit, which was surely meant in seconds.
+fn unitless(number: &serde_json::Number) -> String {
+    format!("{number} has no unit and means {number}ns; write `{number}s` for seconds")
 }
 
 /// Parses a size.
@@ -317,14 +333,18 @@ impl<'a> Section<'a> {
         let entry = self.take(key);
         let given = entry.as_ref().map(Entry::span);
         match given {
-            Some(Some(span)) if span >= SPAN_MIN => span,
+            Some(Some(span)) if span >= SPAN_MIN => return span,
             // An invalid span was already noted.
-            Some(None) => SPAN_MIN,
-            Some(Some(_)) | None => {
-                self.invalid(key, "min-time", SPAN_MIN);
-                SPAN_MIN
-            }
+            Some(None) => return SPAN_MIN,
+            Some(Some(_)) | None => {}
         }
+        let number = entry.as_ref().and_then(|entry| match entry.value {
+            Value::Number(number) if number.as_u64() > Some(0) => Some(number),
+            _ => None,
+        });
+        let number = number.map_or_else(String::new, |number| format!("; {}", unitless(number)));
+        self.invalid(key, "min-time", format!("{SPAN_MIN}{number}"));
+        SPAN_MIN
     }
 
     /// A size in bytes. Only its form is checked, because nothing uses it.
@@ -377,8 +397,17 @@ impl<'a> Section<'a> {
         found.copied()
     }
 
-    /// Notes the keys that no reader has requested.
+    /// Notes the keys that no reader has requested, and keys that occur in two spellings: keys are
+    /// found in any case.
     pub(super) fn finish(self) {
+        for (n, (key, _)) in self.entries.iter().enumerate() {
+            let mut before = self.entries[..n].iter();
+            if let Some((known, _)) = before.find(|(known, _)| known.eq_ignore_ascii_case(key)) {
+                let (known, key) = (known.escape_debug(), key.escape_debug());
+                let what = format!("`{known}` and `{key}` are one key; `{known}` is used");
+                self.mistakes.note(&self.path, what);
+            }
+        }
         let is_known = |key: &str| {
             self.asked
                 .iter()
@@ -432,6 +461,15 @@ mod tests {
             ),
             (
                 "{d: 5}",
+                "d: validation failed on the 'min-time' tag; use at least 1ms; 5 has no unit and \
+                 means 5ns; write `5s` for seconds",
+            ),
+            (
+                "{d: 0.5ms}",
+                "d: validation failed on the 'min-time' tag; use at least 1ms",
+            ),
+            (
+                "{d: 0}",
                 "d: validation failed on the 'min-time' tag; use at least 1ms",
             ),
             ("{d: 5x}", "d: time: unknown unit \"x\" in duration \"5x\""),
@@ -460,6 +498,37 @@ mod tests {
                 section.check_size("b");
             });
             assert_eq!(found, [wanted], "{yaml}");
+        }
+    }
+
+    #[test]
+    fn values_that_are_surely_not_meant_are_noted() {
+        for (yaml, noted) in [
+            (
+                "{t: 5}",
+                Some("t: 5 has no unit and means 5ns; write `5s` for seconds"),
+            ),
+            ("{t: 0}", None),
+            ("{t: -1}", None),
+            ("{t: 5s}", None),
+            ("{t: 1000000}", None),
+            (
+                "{T: 5s, t: 6s}",
+                Some("`T` and `t` are one key; `T` is used"),
+            ),
+        ] {
+            let mistakes = Mistakes::default();
+            let json = super::super::value::read(super::super::value::Format::Yaml, yaml).unwrap();
+            let filled = super::super::value::filled(json, "", &Bare, &mistakes);
+            let Value::Map(entries) = filled else {
+                panic!("{yaml} is no mapping");
+            };
+            let mut section = Section::root(&entries, &mistakes);
+            section.bound("t");
+            section.finish();
+            let notes = mistakes.take_notes();
+            assert_eq!(notes.first().map(String::as_str), noted, "{yaml}");
+            assert_eq!(mistakes.into_inner(), Vec::<String>::new(), "{yaml}");
         }
     }
 

@@ -53,7 +53,8 @@ pub(super) fn requests(
     let mut request = of(written);
     let mut fields: Vec<Field> = Vec::new();
     let varies = !ammo.dates.is_empty();
-    for (name, value) in planned(ammo) {
+    let planned = planned(ammo).into_iter();
+    for (name, value) in planned.filter(|(name, _)| gun.sends(name)) {
         let value = match varies {
             true => untemplated(&value),
             false => value,
@@ -68,6 +69,14 @@ pub(super) fn requests(
     request.fields = Fields::Listed(fields);
     request.data.templates = varies.then(|| TOOL.text("middlewares", &"jinja"));
     Ok(vec![request])
+}
+
+/// Notes on headers of the configuration that are not sent.
+pub(super) fn notes(ammo: &Ammo, gun: &HttpGun) -> Vec<String> {
+    let headers = planned(ammo).into_iter();
+    headers
+        .filter_map(|(name, _)| gun.note("ammo.headers", &name))
+        .collect()
 }
 
 /// Whether the first request of ammo closes its connection. All requests are then assumed to close

@@ -32,6 +32,14 @@ pub(super) fn unknown(name: &str) -> String {
     format!("unknown function `{name}`; use uuid, randInt or randString")
 }
 
+/// The maximum number of arguments of `randInt` and `randString`.
+pub(super) const ARGUMENTS_MAX: usize = 2;
+
+/// The message on a call with more arguments.
+pub(super) fn too_many(name: &str) -> String {
+    format!("{name} takes at most two arguments")
+}
+
 /// The minimum and the maximum of `randInt`.
 pub(super) fn bounds(args: &[i64]) -> Result<(i64, i64), String> {
     match *args {
@@ -39,7 +47,7 @@ pub(super) fn bounds(args: &[i64]) -> Result<(i64, i64), String> {
         [to] => Ok((0.min(to), 0.max(to) - 1)),
         [from, to] if from == to => Ok((from, from)),
         [from, to] => Ok((from.min(to), from.max(to) - 1)),
-        _ => Err("randInt takes at most two arguments".to_owned()),
+        _ => Err(too_many("randInt")),
     }
 }
 
@@ -51,6 +59,7 @@ pub(super) fn expression(name: &str, args: &[&str]) -> Result<String, String> {
             let (least, most) = bounds(&numbers(args)?)?;
             Ok(format!("random_int({least}, {most})"))
         }
+        "randString" if args.len() > ARGUMENTS_MAX => Err(too_many(name)),
         "randString" => {
             let length = args.first().map_or(Ok(1), |length| length.parse::<u64>());
             let length = length.map_err(|_| format!("`{}` is not a length", args[0]))?;
@@ -128,7 +137,7 @@ fn once(text: &str, random: &mut Random) -> Option<String> {
                     .to_string(),
             )
         }
-        "randString" => {
+        "randString" if args.len() <= ARGUMENTS_MAX => {
             let length = args
                 .first()
                 .map_or(Some(1), |length| length.parse::<u64>().ok())?;

@@ -81,8 +81,20 @@ pub(in crate::pandora) fn lower(
             .iter()
             .fold(0, |sum, share| sum.saturating_add(*share)),
         feeds: scope.turns.into_feeds(&shares),
-        notes: repeats(file),
+        notes: [file.notes.clone(), repeats(file), unsent(file, gun)].concat(),
     })
+}
+
+/// Notes on headers of a file's requests that are not sent.
+fn unsent(file: &File, gun: Option<&HttpGun>) -> Vec<String> {
+    let mut notes = Vec::new();
+    for request in &file.requests {
+        for (name, _) in &request.headers {
+            let what = format!("{}: request {}", file.path, request.name);
+            notes.extend(gun.and_then(|gun| gun.note(&what, name)));
+        }
+    }
+    notes
 }
 
 /// A note for each name that a file defines more than once: only the last definition is used.
@@ -333,7 +345,7 @@ fn made(
     // from its body are generated.
     let made = ["host", "content-length", "transfer-encoding"];
     for (name, value) in &request.headers {
-        if !made.iter().any(|made| name.eq_ignore_ascii_case(made)) {
+        if !made.iter().any(|made| name.eq_ignore_ascii_case(made)) && gun.sends(name) {
             headers.push((name.clone(), translated(value, scope)?));
         }
     }

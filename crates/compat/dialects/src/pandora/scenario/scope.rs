@@ -141,6 +141,10 @@ impl<'a> Scope<'a> {
         if !function::is_known(name) {
             return Err(function::unknown(name));
         }
+        // Pandora ignores the arguments of `uuid`.
+        if name != "uuid" && args.len() > function::ARGUMENTS_MAX {
+            return Err(function::too_many(name));
+        }
         let mut values = Vec::new();
         let mut words = vec![name.to_owned()];
         for arg in &args {

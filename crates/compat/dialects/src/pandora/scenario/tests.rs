@@ -129,6 +129,8 @@ fn tables_have_the_rows_of_their_files() {
             ",",
             Some(json!([{"name": "John"}, {"name": "Jack"}])),
         ),
+        ("USER_ID,NAME\n\"1\"x,John\n", &[], true, ",", None),
+        ("USER_ID,NAME\n1, \"John\"\n", &[], true, ",", None),
         ("USER_ID,NAME\n1,John\n2,Jack,more\n", &[], true, ",", None),
         ("USER_ID,NAME\n1,John\n2\n", &[], true, ",", None),
     ] {
@@ -468,6 +470,14 @@ fn functions_are_ours_and_what_leads_nowhere_is_refused() {
         (
             "nothing",
             Err("`nothing` is not a path; use source.NAME or request.NAME"),
+        ),
+        (
+            "randInt(1, 2, 3)",
+            Err("randInt takes at most two arguments"),
+        ),
+        (
+            "randString(.source.data.deep.n, a, b)",
+            Err("randString takes at most two arguments"),
         ),
         (
             "randFloat(1)",
