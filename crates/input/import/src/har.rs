@@ -2,7 +2,7 @@
 
 mod keys;
 
-use crate::Wishes;
+use crate::{Wishes, json};
 use crate::exchange::{Body, Exchange, Exchanges, FormPart, PartContent, Words, origin, placed};
 use crate::library::Library;
 use crate::shape::{Seen, shown};
@@ -22,8 +22,7 @@ const PAUSE_MAX: Nanos = Nanos::from_secs(86_400);
 /// next.
 pub(crate) fn read(text: &str, wishes: &Wishes) -> Result<Exchanges, String> {
     let keeps_pauses = wishes.keeps_pauses;
-    let given: Value =
-        serde_json::from_str(text).map_err(|error| format!("not a HAR file: {error}"))?;
+    let given = json::parsed(text).map_err(|error| format!("not a HAR file: {error}"))?;
     let mut all = Exchanges::default();
     let entries = entries(&given, &mut all)?;
     Seen::default().check(Library::of(given).root(), &keys::ARCHIVE, &mut all.notes);

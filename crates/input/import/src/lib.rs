@@ -12,6 +12,7 @@ mod access_log;
 mod curl;
 mod exchange;
 mod har;
+mod json;
 #[cfg(test)]
 mod keyed;
 mod library;

@@ -3,7 +3,7 @@
 //! All files are read before anything is evaluated. A reference that can't be resolved is an error
 //! only where it is used.
 
-use crate::Source;
+use crate::{Source, json};
 use drumfire_plan::percent;
 use drumfire_units::utf8;
 use serde_json::Value;
@@ -66,7 +66,7 @@ pub(crate) struct Node<'a> {
 /// The first mistake of the text.
 fn parsed(text: &str) -> Result<Value, String> {
     let is_json = text.trim_start().starts_with('{');
-    let json = is_json.then(|| serde_json::from_str(text));
+    let json = is_json.then(|| json::parsed(text));
     if let Some(Ok(value)) = json {
         return Ok(value);
     }

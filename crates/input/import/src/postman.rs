@@ -5,6 +5,7 @@ mod keys;
 mod url;
 
 use crate::exchange::{Exchange, Exchanges, Words, literal};
+use crate::json;
 use crate::library::{Library, Node, text};
 use crate::shape::{Seen, shown};
 use base64::Engine as _;
@@ -90,8 +91,8 @@ enum Use {
 
 /// Reads a collection.
 pub(crate) fn read(content: &str) -> Result<Exchanges, String> {
-    let given: Value = serde_json::from_str(content)
-        .map_err(|error| format!("not a Postman collection: {error}"))?;
+    let given =
+        json::parsed(content).map_err(|error| format!("not a Postman collection: {error}"))?;
     // Postman's API wraps the collection.
     let is_wrapped = given["item"].is_null() && given["collection"].is_object();
     let given = if is_wrapped {
