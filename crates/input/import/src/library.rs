@@ -14,6 +14,9 @@ use std::ptr;
 const DEPTH_MAX: usize = 32;
 /// The maximum number of files to which a document may refer.
 const FILES_MAX: usize = 10_000;
+/// The maximum number of values in a YAML document, whose aliases could otherwise multiply a small
+/// text.
+const YAML_VALUES_MAX: usize = 1_000_000;
 /// The keys by which a schema defines its name, and the prefix of references to such a name.
 const NAMES: [(&str, &str); 4] = [
     ("$id", ""),
@@ -23,6 +26,9 @@ const NAMES: [(&str, &str); 4] = [
 ];
 /// The keys that refer to another part.
 const REFERENCES: [&str; 2] = ["$ref", "$dynamicRef"];
+
+/// The message for references without an end.
+pub(crate) const ENDLESS: &str = "a reference leads to itself, or there are too many in a row";
 
 static NOTHING: Value = Value::Null;
 
@@ -70,18 +76,34 @@ fn parsed(text: &str) -> Result<Value, String> {
     if let Some(Ok(value)) = json {
         return Ok(value);
     }
-    // YAML also has mappings that begin with a brace.
-    serde_saphyr::from_str(text).map_err(|error| match json {
+    // YAML also has mappings that begin with a brace. Words such as `no` are texts (YAML 1.2).
+    let options = serde_saphyr::options! {
+        budget: serde_saphyr::budget! {
+            max_events: 2 * YAML_VALUES_MAX,
+            max_nodes: YAML_VALUES_MAX,
+        },
+        strict_booleans: true,
+        underscored_numbers_as_strings: true,
+        leading_zero_numbers_as_strings: true,
+    };
+    serde_saphyr::from_str_with_options(text, options).map_err(|error| match json {
         Some(Err(error)) => format!("invalid JSON: {error}"),
-        _ => {
-            let error = error.to_string();
-            let words = error.lines().next().unwrap_or_default();
-            let words = words.strip_prefix("error: ").unwrap_or(words);
-            // The library's own settings.
-            let words = words.split(", set ").next().unwrap_or_default();
-            format!("invalid YAML: {words}")
-        }
+        _ => format!("invalid YAML: {}", yaml_words(&error.to_string())),
     })
+}
+
+/// The message of the YAML library, without its own settings and functions.
+fn yaml_words(error: &str) -> String {
+    let words = error.lines().next().unwrap_or_default();
+    let words = words.strip_prefix("error: ").unwrap_or(words);
+    let place = words.split(": ").next().unwrap_or_default();
+    if words.contains("multiple YAML documents") {
+        return format!("{place}: the file has several documents; keep one");
+    }
+    if words.contains("budget breached") {
+        return format!("{place}: it has more than {YAML_VALUES_MAX} values, or is too large");
+    }
+    words.split(", set ").next().unwrap_or_default().to_owned()
 }
 
 impl Library {
@@ -328,6 +350,14 @@ impl<'a> Node<'a> {
         self.value
     }
 
+    /// Whether the value is a mapping; null and an empty list are mappings without keys.
+    pub(crate) fn is_mapping(self) -> bool {
+        match self.value {
+            Value::Array(items) => items.is_empty(),
+            value => value.is_object() || value.is_null(),
+        }
+    }
+
     pub(crate) fn is_null(self) -> bool {
         self.value.is_null()
     }
@@ -378,7 +408,7 @@ impl<'a> Node<'a> {
                 None => return Ok(node),
             }
         }
-        Err("a reference leads to itself, or there are too many in a row".to_owned())
+        Err(ENDLESS.to_owned())
     }
 
     /// Whether keys next to a `$ref` apply.

@@ -107,7 +107,15 @@ impl<'a> Reader<'a> {
     fn document(&mut self) {
         let notes = &mut self.all.notes;
         self.seen.check(self.root, &keys::DOCUMENT, notes);
-        for (path, given) in self.root.get("paths").entries() {
+        let paths = self.root.get("paths");
+        match paths.resolved() {
+            Err(why) => notes.at(why, || paths.place()),
+            Ok(paths) if !paths.is_mapping() => {
+                notes.at("`paths` is not a mapping".to_owned(), || paths.place());
+            }
+            Ok(_) => {}
+        }
+        for (path, given) in paths.entries() {
             if path.starts_with("x-") {
                 continue;
             }
@@ -233,7 +241,18 @@ impl<'a> Reader<'a> {
         let mut all: Vec<Node<'a>> = Vec::new();
         for of in [operation.node, operation.item] {
             let inner = all.len();
-            for given in of.get("parameters").list() {
+            let parameters = of.get("parameters");
+            let whole = parameters.resolved();
+            let why = match &whole {
+                Ok(list) if list.value().is_array() || list.is_null() => None,
+                Ok(_) => Some("`parameters` is not a list"),
+                Err(why) => Some(why.as_str()),
+            };
+            if let Some(why) = why {
+                let finding = format!("parameters are left out, because {why}");
+                self.all.notes.at(finding, || operation.shown());
+            }
+            for given in parameters.list() {
                 let parameter = match given.resolved() {
                     Ok(parameter) => parameter,
                     Err(why) => {
@@ -266,7 +285,12 @@ impl<'a> Reader<'a> {
             );
             return self.all.notes.at(finding, at);
         }
-        if place != "path" && !parameter.get("required").is_true() {
+        let required = parameter.get("required");
+        if !required.is_null() && required.value().as_bool().is_none() {
+            let finding = "`required` is not `true` or `false`".to_owned();
+            self.all.notes.at(finding, || required.place());
+        }
+        if place != "path" && !required.is_true() {
             let finding = format!("optional {place} parameters are left out");
             return self.all.notes.at(finding, at);
         }

@@ -3,7 +3,7 @@
 mod pattern;
 
 use crate::exchange::MADE_UUID;
-use crate::library::Node;
+use crate::library::{ENDLESS, Node};
 use crate::notes::Notes;
 use crate::shape::shown;
 use base64::Engine as _;
@@ -12,8 +12,10 @@ use serde_json::{Map, Number, Value};
 
 /// The maximum depth of schemas.
 const DEPTH_MAX: usize = 32;
-/// The maximum number of values in one sample.
+/// The maximum number of values in one sample, and of schemas that apply to one value.
 const VALUES_MAX: usize = 10_000;
+/// The length of a text that counts as one more value, in bytes.
+const TEXT_OF_VALUE: usize = 256;
 /// The maximum length of a generated text, in characters.
 const TEXT_MAX: usize = 64 << 10;
 /// The default text.
@@ -46,14 +48,22 @@ const FORMATS: [(&str, &str); 21] = [
 
 /// A valid value for a schema: its example, its default, the first of its values, or one generated
 /// from its type and bounds. Recursion ends at the first repetition: there, a property is left out,
-/// and a list ends. Rules that can't be satisfied are noted.
+/// and a list ends. Rules that can't be satisfied are noted, and so is a sample that is too large.
 pub(crate) fn sample(schema: Node<'_>, notes: &mut Notes) -> Option<Value> {
     let mut samples = Samples {
         within: Vec::new(),
         left: VALUES_MAX,
+        is_cut: false,
+        is_circle: false,
         notes,
     };
-    samples.of(schema, 0)
+    let made = samples.of(schema, 0);
+    if samples.is_cut {
+        let finding =
+            format!("an example ends after {VALUES_MAX} values; write a smaller `example`");
+        notes.at(finding, || schema.place());
+    }
+    made
 }
 
 /// The schema of a property of an object, if it exists.
@@ -105,7 +115,13 @@ impl<'a> Merged<'a> {
         let added = merged.add_own(schema, notes);
         merged.own = merged.parts.len();
         for part in added {
-            merged.add_others(part, notes);
+            merged.add_others(part, 0, notes);
+        }
+        if merged.parts.len() >= VALUES_MAX {
+            let finding = format!(
+                "a schema combines more than {VALUES_MAX} schemas, and the others are left out"
+            );
+            notes.at(finding, || schema.place());
         }
         merged
     }
@@ -113,8 +129,17 @@ impl<'a> Merged<'a> {
     /// Adds a schema and the targets of its references; returns those that were new.
     fn add_own(&mut self, schema: Node<'a>, notes: &mut Notes) -> Vec<Node<'a>> {
         let mut added = Vec::new();
+        let mut passed: Vec<Node<'a>> = Vec::new();
         let mut node = schema;
-        while self.parts.len() < VALUES_MAX && !self.parts.iter().any(|part| part.is(node)) {
+        loop {
+            if passed.len() > DEPTH_MAX || passed.iter().any(|part| part.is(node)) {
+                notes.at(ENDLESS.to_owned(), || node.place());
+                break;
+            }
+            if self.parts.len() >= VALUES_MAX || self.parts.iter().any(|part| part.is(node)) {
+                break;
+            }
+            passed.push(node);
             let referred = node.referred();
             if referred.is_none() || node.has_siblings() {
                 added.push(node);
@@ -128,39 +153,52 @@ impl<'a> Merged<'a> {
                 }
                 None => break,
             }
-            if added.len() > DEPTH_MAX {
-                break;
-            }
         }
         added
     }
 
-    fn add(&mut self, schema: Node<'a>, notes: &mut Notes) {
+    fn add(&mut self, schema: Node<'a>, depth: usize, notes: &mut Notes) {
+        if depth > DEPTH_MAX {
+            let finding = "schemas are combined too deeply, and the inner ones are left out";
+            return notes.at(finding.to_owned(), || schema.place());
+        }
         for part in self.add_own(schema, notes) {
-            self.add_others(part, notes);
+            self.add_others(part, depth, notes);
         }
     }
 
     /// Adds the parts of a schema, and its first choice.
-    fn add_others(&mut self, schema: Node<'a>, notes: &mut Notes) {
+    fn add_others(&mut self, schema: Node<'a>, depth: usize, notes: &mut Notes) {
         for part in schema.get("allOf").list() {
-            self.add(part, notes);
+            self.add(part, depth + 1, notes);
         }
         for choices in ["oneOf", "anyOf"] {
-            let is_new = |choice: &Node<'a>| {
-                let resolved = choice.resolved();
-                let is_known = |node: Node<'a>| self.parts.iter().any(|part| part.is(node));
-                resolved.is_ok_and(|node| node.get("type").str() != Some("null") && !is_known(node))
-            };
-            let mut choices = schema.get(choices).list();
-            let Some(choice) = choices.find(is_new) else {
+            let mut chosen = None;
+            for choice in schema.get(choices).list() {
+                match choice.resolved() {
+                    Ok(node) if node.get("type").str() == Some("null") => {}
+                    Ok(node) if self.parts.iter().any(|part| part.is(node)) => {}
+                    Ok(_) => {
+                        chosen = Some(choice);
+                        break;
+                    }
+                    Err(why) => notes.at(why, || choice.place()),
+                }
+            }
+            let Some(choice) = chosen else {
                 continue;
             };
             if let Some(fixed) = discriminator(schema, choice) {
                 self.fixed.push(fixed);
             }
-            self.add(choice, notes);
+            self.add(choice, depth + 1, notes);
         }
+    }
+
+    /// The names of the required properties.
+    fn required(&self) -> Vec<&'a str> {
+        let lists = self.parts.iter().map(|part| part.get("required"));
+        lists.flat_map(Node::list).filter_map(Node::str).collect()
     }
 
     /// The first value of a key.
@@ -253,26 +291,45 @@ struct Samples<'a, 'n> {
     within: Vec<Node<'a>>,
     /// The number of values that may still be generated.
     left: usize,
+    /// Whether a value was left out because there were too many.
+    is_cut: bool,
+    /// Whether the last value is missing because its schema contains itself.
+    is_circle: bool,
     notes: &'n mut Notes,
 }
 
 impl<'a> Samples<'a, '_> {
-    /// The nth value of a schema; `None` within the schema itself, or after too many values.
+    /// The nth value of a schema; `None` within the schema itself, below too many others, or after
+    /// too many values.
     fn of(&mut self, schema: Node<'a>, nth: usize) -> Option<Value> {
-        self.left = self.left.checked_sub(1)?;
+        self.take()?;
         let merged = Merged::of(schema, self.notes);
         let own = &merged.parts[..merged.own];
         if let Some(given) = merged.given(own, nth) {
             return Some(given);
         }
         let &own = own.last()?;
-        if self.within.iter().any(|outer| outer.is(own)) || self.within.len() >= DEPTH_MAX {
+        if self.within.iter().any(|outer| outer.is(own)) {
+            self.is_circle = true;
+            return None;
+        }
+        if self.within.len() >= DEPTH_MAX {
+            let finding = "schemas are nested too deeply, and the inner ones are left out";
+            self.notes.at(finding.to_owned(), || own.place());
             return None;
         }
         self.within.push(own);
         let made = self.made(&merged, nth);
         self.within.pop();
         Some(made)
+    }
+
+    /// Takes one of the values that may still be generated.
+    fn take(&mut self) -> Option<()> {
+        let left = self.left.checked_sub(1);
+        self.is_cut |= left.is_none();
+        self.left = left?;
+        Some(())
     }
 
     fn made(&mut self, merged: &Merged<'a>, nth: usize) -> Value {
@@ -287,7 +344,11 @@ impl<'a> Samples<'a, '_> {
             Some("array") => Value::Array(self.array(merged)),
             Some("integer" | "number") => self.number(merged, nth),
             Some("boolean") => Value::Bool(nth.is_multiple_of(2)),
-            Some("string") => Value::String(self.string(merged, nth)),
+            Some("string") => {
+                let text = self.string(merged, nth);
+                self.left = self.left.saturating_sub(text.len() / TEXT_OF_VALUE);
+                Value::String(text)
+            }
             Some("null") | None => Value::Null,
             Some(other) => {
                 let finding = format!("the type `{}` is unknown", shown(other));
@@ -307,6 +368,7 @@ impl<'a> Samples<'a, '_> {
     /// An object with the properties that a client may send.
     fn object(&mut self, merged: &Merged<'a>, nth: usize) -> Map<String, Value> {
         let mut all = Map::new();
+        let required = merged.required();
         for part in &merged.parts {
             if let Some(Value::Object(given)) = merged.given(&[*part], nth) {
                 for (name, value) in given {
@@ -320,8 +382,16 @@ impl<'a> Samples<'a, '_> {
                 if is_read || property.get("readOnly").is_true() || all.contains_key(name) {
                     continue;
                 }
+                self.is_circle = false;
                 if let Some(value) = self.of(property, nth) {
                     all.insert(name.to_owned(), value);
+                } else if required.contains(&name) && !self.is_cut {
+                    let why = match self.is_circle {
+                        true => "its schema contains itself",
+                        false => "its schema gives no value",
+                    };
+                    let finding = format!("a required property is left out, because {why}");
+                    self.notes.at(finding, || property.place());
                 }
             }
         }
@@ -335,10 +405,7 @@ impl<'a> Samples<'a, '_> {
     /// Adds required properties without a description, and removes properties if there are too
     /// many.
     fn fill(&mut self, merged: &Merged<'a>, all: &mut Map<String, Value>, nth: usize) {
-        let required: Vec<&str> = {
-            let lists = merged.parts.iter().map(|part| part.get("required"));
-            lists.flat_map(Node::list).filter_map(Node::str).collect()
-        };
+        let required = merged.required();
         let is_described = |name: &str| {
             let mut parts = merged.parts.iter();
             parts.any(|part| !part.get("properties").whole().get(name).is_null())
@@ -358,7 +425,10 @@ impl<'a> Samples<'a, '_> {
             }
             let schema = further.filter(|further| further.value().is_object());
             let value = schema.and_then(|schema| self.of(schema, nth));
-            all.insert(name, value.unwrap_or_else(|| Value::from(TEXT)));
+            let Some(value) = value.or_else(|| self.take().map(|()| Value::from(TEXT))) else {
+                break;
+            };
+            all.insert(name, value);
         }
         if let Some(most) = merged.at_most("maxProperties") {
             let optional: Vec<String> = all
@@ -390,7 +460,7 @@ impl<'a> Samples<'a, '_> {
                 Some(schema) if schema.value().is_object() => {
                     self.of(schema, if is_unique { at } else { 0 })
                 }
-                Some(_) | None => Some(Value::from(TEXT)).filter(|_| self.left > 0),
+                Some(_) | None => self.take().map(|()| Value::from(TEXT)),
             };
             let Some(value) = value else { break };
             all.push(value);
@@ -615,6 +685,11 @@ mod tests {
         (value.unwrap_or_default(), notes.sentences())
     }
 
+    /// A schema within schemas.
+    fn nested(depth: usize, around: impl Fn(&Value) -> Value) -> Value {
+        (0..depth).fold(json!({"type": "string"}), |inner, _| around(&inner))
+    }
+
     /// Checks the values of schemas, without notes.
     #[track_caller]
     fn check(rows: &[(Value, Value)]) {
@@ -764,6 +839,65 @@ mod tests {
         ]);
     }
 
+    /// Checks that one of the notes on a schema contains a text.
+    #[track_caller]
+    fn check_note(schema: Value, note: &str) {
+        let shown = schema.to_string();
+        let (_, notes) = made(schema);
+        assert!(
+            notes.iter().any(|it| it.contains(note)),
+            "{shown}: {notes:?}"
+        );
+    }
+
+    #[test]
+    fn circles_and_samples_without_an_end_are_noted() {
+        for (schema, note) in [
+            (
+                json!({"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"}),
+                "a reference leads to itself, or there are too many in a row: #/$defs/a",
+            ),
+            (
+                json!({"properties": {"a": {"$ref": "#"}}, "required": ["a"]}),
+                "a required property is left out, because its schema contains itself: #/properties/a",
+            ),
+            (
+                json!({"properties": {"a": {"type": "array", "items": {"properties": {"b": {"$ref": "#"}}, "required": ["b"]}}}}),
+                "its schema contains itself: #/properties/a/items/properties/b",
+            ),
+            (
+                nested(40, |inner| json!({"type": "array", "items": inner})),
+                "schemas are nested too deeply, and the inner ones are left out: #/items/items",
+            ),
+            (
+                nested(40, |inner| json!({"allOf": [inner]})),
+                "schemas are combined too deeply, and the inner ones are left out: #/allOf/0/allOf/0",
+            ),
+            (
+                nested(7, |inner| json!({"allOf": [inner, inner, inner, inner]})),
+                "a schema combines more than 10000 schemas, and the others are left out: #",
+            ),
+            (
+                nested(14, |inner| json!({"properties": {"a": inner, "b": inner}})),
+                "an example ends after 10000 values; write a smaller `example`: #",
+            ),
+            (
+                json!({"type": "array", "minItems": 1000, "items": {"type": "array", "minItems": 1000}}),
+                "an example ends after 10000 values",
+            ),
+            (
+                json!({"type": "array", "minItems": 1000, "items": {"minProperties": 1000, "type": "object"}}),
+                "an example ends after 10000 values",
+            ),
+            (
+                json!({"type": "array", "minItems": 1000, "items": {"type": "string", "minLength": 60000}}),
+                "an example ends after 10000 values",
+            ),
+        ] {
+            check_note(schema, note);
+        }
+    }
+
     #[test]
     fn what_can_not_be_kept_to_is_noted() {
         for (schema, note) in [
@@ -809,16 +943,15 @@ mod tests {
             ),
             (json!({"type": "strange"}), "the type `strange` is unknown"),
             (
+                json!({"oneOf": [{"$ref": "#/a"}, {"type": "string"}]}),
+                "the reference `#/a` can't be followed: the document has no such part: #/oneOf/0",
+            ),
+            (
                 json!({"$ref": "#/a"}),
                 "the reference `#/a` can't be followed: the document has no such part",
             ),
         ] {
-            let shown = schema.to_string();
-            let (_, notes) = made(schema);
-            assert!(
-                notes.iter().any(|it| it.contains(note)),
-                "{shown}: {notes:?}"
-            );
+            check_note(schema, note);
         }
     }
 }

@@ -6,6 +6,10 @@ use crate::notes::Notes;
 use serde_json::Value;
 use std::collections::HashSet;
 
+/// The depth of objects below which the walk continues without recursion: a document can nest them
+/// by references as deeply as it has objects.
+const DEPTH_MAX: usize = 64;
+
 /// The keys of one kind of object.
 #[derive(Debug)]
 pub(crate) struct Shape {
@@ -22,12 +26,41 @@ pub(crate) struct Shape {
 pub(crate) enum Inner {
     /// A value that is not examined further.
     Value,
+    /// A number.
+    Number,
+    /// A text.
+    Text,
+    /// A text, or a list of them.
+    Texts,
+    /// `true` or `false`.
+    Switch,
+    /// A list of values that are not examined further.
+    Values,
     /// An object.
     One(&'static Shape),
     /// A list of objects.
     List(&'static Shape),
     /// Objects by name.
     Map(&'static Shape),
+}
+
+impl Inner {
+    /// The kind of value that a key must have, if a single value is of another kind.
+    fn other_than(self, value: &Value) -> Option<&'static str> {
+        match (self, value) {
+            (_, Value::Null)
+            | (Self::Number, Value::Number(_))
+            | (Self::Text | Self::Texts, Value::String(_))
+            | (Self::Texts | Self::Values, Value::Array(_))
+            | (Self::Switch, Value::Bool(_))
+            | (Self::Value | Self::One(_) | Self::List(_) | Self::Map(_), _) => None,
+            (Self::Number, _) => Some("a number"),
+            (Self::Text, _) => Some("a text"),
+            (Self::Texts, _) => Some("a text or a list"),
+            (Self::Switch, _) => Some("`true` or `false`"),
+            (Self::Values, _) => Some("a list"),
+        }
+    }
 }
 
 /// The objects examined so far.
@@ -37,14 +70,38 @@ pub(crate) struct Seen(HashSet<usize>);
 impl Seen {
     /// Notes the keys of an object and of all nested objects that are neither used nor idle. An
     /// object is examined once.
-    pub(crate) fn check(&mut self, node: Node<'_>, shape: &Shape, notes: &mut Notes) {
-        if !self.0.insert(node.address()) {
+    pub(crate) fn check(&mut self, node: Node<'_>, shape: &'static Shape, notes: &mut Notes) {
+        let mut walk = Walk {
+            seen: &mut self.0,
+            notes,
+            later: vec![(node, shape)],
+        };
+        while let Some((node, shape)) = walk.later.pop() {
+            walk.object(node, shape, 0);
+        }
+    }
+}
+
+/// A walk over the objects below one object.
+struct Walk<'a, 'n> {
+    seen: &'a mut HashSet<usize>,
+    notes: &'a mut Notes,
+    /// The objects that are nested too deeply for recursion.
+    later: Vec<(Node<'n>, &'static Shape)>,
+}
+
+impl<'n> Walk<'_, 'n> {
+    fn object(&mut self, node: Node<'n>, shape: &'static Shape, depth: usize) {
+        if depth > DEPTH_MAX {
+            return self.later.push((node, shape));
+        }
+        if !self.seen.insert(node.address()) {
             return;
         }
         if let Some(referred) = node.referred() {
             // An unresolvable reference is noted where it is used.
             if let Ok(referred) = referred {
-                self.check(referred, shape, notes);
+                self.object(referred, shape, depth + 1);
             }
             if !node.has_siblings() {
                 return;
@@ -55,46 +112,66 @@ impl Seen {
             node.value(),
             Value::Object(_) | Value::Bool(_) | Value::Null
         ) {
-            notes.at(format!("one of the {of} is not an object"), || node.place());
+            let finding = format!("one of the {of} is not an object");
+            self.notes.at(finding, || node.place());
         }
         for (key, value) in node.own_entries() {
             let used = shape.used.iter().find(|(known, _)| *known == key);
             match used {
-                Some((_, inner)) => self.inner(value, *inner, key, notes),
+                Some((_, inner)) => self.inner(value, *inner, key, depth),
                 None if shape.idle.contains(&key) || value.is_null() => {}
                 None if key.starts_with("x-") || key.starts_with('_') => {
                     let begin = if key.starts_with('_') { "_" } else { "x-" };
                     let finding = format!("keys that begin with `{begin}` are not read");
-                    notes.at(finding, || value.place());
+                    self.notes.at(finding, || value.place());
                 }
                 None => {
-                    let key = shown(key);
-                    notes.at(format!("`{key}` of {of} is not read"), || value.place());
+                    let finding = format!("`{}` of {of} is not read", shown(key));
+                    self.notes.at(finding, || value.place());
                 }
             }
         }
     }
 
-    fn inner(&mut self, value: Node<'_>, inner: Inner, key: &str, notes: &mut Notes) {
+    fn inner(&mut self, value: Node<'n>, inner: Inner, key: &str, depth: usize) {
+        let depth = depth + 1;
         let is_one = matches!(inner, Inner::One(_) | Inner::Value);
         // Some documents have a reference to a whole map or list.
         if let Some(Err(why)) = value.referred().filter(|_| !is_one) {
-            return notes.at(why, || value.place());
+            return self.notes.at(why, || value.place());
         }
         let is_list = matches!(value.whole().value(), Value::Array(_));
+        if let Some(kind) = inner.other_than(value.whole().value()) {
+            let finding = format!("`{}` is not {kind}", shown(key));
+            self.notes.at(finding, || value.place());
+        }
         match inner {
-            Inner::Value => {}
-            Inner::One(shape) => self.check(value, shape, notes),
+            Inner::Value
+            | Inner::Number
+            | Inner::Text
+            | Inner::Texts
+            | Inner::Switch
+            | Inner::Values => {}
+            Inner::One(shape) => self.object(value, shape, depth),
             Inner::List(shape) if is_list => {
-                value.list().for_each(|item| self.check(item, shape, notes));
+                for item in value.list() {
+                    self.object(item, shape, depth);
+                }
             }
             Inner::List(_) if value.is_null() => {}
-            Inner::List(_) => notes.at(format!("`{}` is not a list", shown(key)), || value.place()),
+            Inner::List(_) => {
+                let finding = format!("`{}` is not a list", shown(key));
+                self.notes.at(finding, || value.place());
+            }
+            Inner::Map(_) if !value.whole().is_mapping() => {
+                let finding = format!("`{}` is not a mapping", shown(key));
+                self.notes.at(finding, || value.place());
+            }
             Inner::Map(shape) => {
                 for (name, item) in value.entries() {
                     match name.starts_with("x-") && !item.value().is_object() {
                         true => {}
-                        false => self.check(item, shape, notes),
+                        false => self.object(item, shape, depth),
                     }
                 }
             }

@@ -23,14 +23,14 @@ pub(super) static SERVER: Shape = Shape {
 
 pub(super) static VARIABLE: Shape = Shape {
     of: "server variables",
-    used: &[("default", Inner::Value), ("enum", Inner::Value)],
+    used: &[("default", Inner::Value), ("enum", Inner::Values)],
     idle: &["description"],
 };
 
 pub(super) static PATH: Shape = Shape {
     of: "paths",
     used: &[
-        ("$ref", Inner::Value),
+        ("$ref", Inner::Text),
         ("additionalOperations", Inner::Value),
         ("delete", Inner::Value),
         ("get", Inner::Value),
@@ -50,7 +50,7 @@ pub(super) static PATH: Shape = Shape {
 pub(super) static OPERATION: Shape = Shape {
     of: "operations",
     used: &[
-        ("deprecated", Inner::Value),
+        ("deprecated", Inner::Switch),
         ("operationId", Inner::Value),
         ("parameters", Inner::Value),
         ("requestBody", Inner::Value),
@@ -69,24 +69,24 @@ pub(super) static OPERATION: Shape = Shape {
 pub(super) static PARAMETER: Shape = Shape {
     of: "parameters",
     used: &[
-        ("$ref", Inner::Value),
-        ("allowReserved", Inner::Value),
+        ("$ref", Inner::Text),
+        ("allowReserved", Inner::Switch),
         ("content", Inner::Map(&MEDIA_TYPE)),
         ("example", Inner::Value),
         ("examples", Inner::Map(&EXAMPLE)),
-        ("explode", Inner::Value),
-        ("in", Inner::Value),
-        ("name", Inner::Value),
-        ("required", Inner::Value),
+        ("explode", Inner::Switch),
+        ("in", Inner::Text),
+        ("name", Inner::Text),
+        ("required", Inner::Switch),
         ("schema", Inner::One(&SCHEMA)),
-        ("style", Inner::Value),
+        ("style", Inner::Text),
     ],
     idle: &["allowEmptyValue", "deprecated", "description"],
 };
 
 pub(super) static BODY: Shape = Shape {
     of: "request bodies",
-    used: &[("$ref", Inner::Value), ("content", Inner::Value)],
+    used: &[("$ref", Inner::Text), ("content", Inner::Value)],
     // A body is sent whether or not it is required.
     idle: &["description", "required"],
 };
@@ -94,7 +94,7 @@ pub(super) static BODY: Shape = Shape {
 pub(super) static MEDIA_TYPE: Shape = Shape {
     of: "media types",
     used: &[
-        ("$ref", Inner::Value),
+        ("$ref", Inner::Text),
         ("encoding", Inner::Map(&ENCODING)),
         ("example", Inner::Value),
         ("examples", Inner::Map(&EXAMPLE)),
@@ -107,9 +107,9 @@ pub(super) static MEDIA_TYPE: Shape = Shape {
 pub(super) static ENCODING: Shape = Shape {
     of: "encodings",
     used: &[
-        ("contentType", Inner::Value),
-        ("explode", Inner::Value),
-        ("style", Inner::Value),
+        ("contentType", Inner::Text),
+        ("explode", Inner::Switch),
+        ("style", Inner::Text),
     ],
     // A plan encodes the fields of forms, and the server decodes the same value.
     idle: &["allowReserved"],
@@ -118,7 +118,7 @@ pub(super) static ENCODING: Shape = Shape {
 pub(super) static EXAMPLE: Shape = Shape {
     of: "examples",
     used: &[
-        ("$ref", Inner::Value),
+        ("$ref", Inner::Text),
         ("dataValue", Inner::Value),
         ("value", Inner::Value),
     ],
@@ -128,41 +128,41 @@ pub(super) static EXAMPLE: Shape = Shape {
 pub(super) static SCHEMA: Shape = Shape {
     of: "schemas",
     used: &[
-        ("$dynamicRef", Inner::Value),
-        ("$ref", Inner::Value),
+        ("$dynamicRef", Inner::Text),
+        ("$ref", Inner::Text),
         ("additionalProperties", Inner::One(&SCHEMA)),
         ("allOf", Inner::List(&SCHEMA)),
         ("anyOf", Inner::List(&SCHEMA)),
         ("const", Inner::Value),
-        ("contentEncoding", Inner::Value),
-        ("contentMediaType", Inner::Value),
+        ("contentEncoding", Inner::Text),
+        ("contentMediaType", Inner::Text),
         ("contentSchema", Inner::One(&SCHEMA)),
         ("default", Inner::Value),
         ("discriminator", Inner::One(&DISCRIMINATOR)),
-        ("enum", Inner::Value),
+        ("enum", Inner::Values),
         ("example", Inner::Value),
         ("examples", Inner::Value),
         ("exclusiveMaximum", Inner::Value),
         ("exclusiveMinimum", Inner::Value),
-        ("format", Inner::Value),
+        ("format", Inner::Text),
         ("items", Inner::One(&SCHEMA)),
-        ("maxItems", Inner::Value),
-        ("maxLength", Inner::Value),
-        ("maxProperties", Inner::Value),
-        ("maximum", Inner::Value),
-        ("minItems", Inner::Value),
-        ("minLength", Inner::Value),
-        ("minProperties", Inner::Value),
-        ("minimum", Inner::Value),
-        ("multipleOf", Inner::Value),
+        ("maxItems", Inner::Number),
+        ("maxLength", Inner::Number),
+        ("maxProperties", Inner::Number),
+        ("maximum", Inner::Number),
+        ("minItems", Inner::Number),
+        ("minLength", Inner::Number),
+        ("minProperties", Inner::Number),
+        ("minimum", Inner::Number),
+        ("multipleOf", Inner::Number),
         ("oneOf", Inner::List(&SCHEMA)),
-        ("pattern", Inner::Value),
+        ("pattern", Inner::Text),
         ("prefixItems", Inner::List(&SCHEMA)),
         ("properties", Inner::Map(&SCHEMA)),
-        ("readOnly", Inner::Value),
-        ("required", Inner::Value),
-        ("type", Inner::Value),
-        ("uniqueItems", Inner::Value),
+        ("readOnly", Inner::Switch),
+        ("required", Inner::Values),
+        ("type", Inner::Texts),
+        ("uniqueItems", Inner::Switch),
     ],
     // Names, descriptions, and rules about values that are not generated: undescribed properties
     // and items, and nulls.
@@ -192,18 +192,18 @@ pub(super) static SCHEMA: Shape = Shape {
 
 pub(super) static DISCRIMINATOR: Shape = Shape {
     of: "discriminators",
-    used: &[("mapping", Inner::Value), ("propertyName", Inner::Value)],
+    used: &[("mapping", Inner::Value), ("propertyName", Inner::Text)],
     idle: &["defaultMapping"],
 };
 
 pub(super) static XML: Shape = Shape {
     of: "`xml` objects",
     used: &[
-        ("attribute", Inner::Value),
-        ("name", Inner::Value),
+        ("attribute", Inner::Switch),
+        ("name", Inner::Text),
         ("namespace", Inner::Value),
         ("prefix", Inner::Value),
-        ("wrapped", Inner::Value),
+        ("wrapped", Inner::Switch),
     ],
     idle: &[],
 };
@@ -211,11 +211,11 @@ pub(super) static XML: Shape = Shape {
 pub(super) static SECURITY: Shape = Shape {
     of: "security schemes",
     used: &[
-        ("$ref", Inner::Value),
-        ("in", Inner::Value),
-        ("name", Inner::Value),
-        ("scheme", Inner::Value),
-        ("type", Inner::Value),
+        ("$ref", Inner::Text),
+        ("in", Inner::Text),
+        ("name", Inner::Text),
+        ("scheme", Inner::Text),
+        ("type", Inner::Texts),
     ],
     // How a secret is obtained is irrelevant: the plan takes it from the environment.
     idle: &[

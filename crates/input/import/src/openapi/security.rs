@@ -18,6 +18,10 @@ impl<'a> Reader<'a> {
         } else {
             own
         };
+        if !security.is_null() && !security.whole().value().is_array() {
+            let finding = "`security` is not a list".to_owned();
+            self.all.notes.at(finding, || security.place());
+        }
         let Some(first) = security.list().next() else {
             return;
         };

@@ -509,6 +509,141 @@ components: { schemas: { Name: { type: string, example: Rex } } }
 }
 
 #[test]
+fn references_in_a_circle_end() {
+    let root = r##"{"openapi": "3.0.0", "servers": [{"url": "http://a.test"}], "paths": {
+        "/a": {"$ref": "#/paths/~1b"}, "/b": {"$ref": "#/paths/~1a"},
+        "/c": {"get": {"parameters": {"$ref": "#/paths/~1c/get/parameters"}}},
+        "/d": {"get": {"parameters": {"name": "q"}}},
+        "/e": {"post": {"requestBody": {"content": {"application/json": {"schema": {"$ref": "other.json#/N"}}}}}},
+        "/f": {"post": {"requestBody": {"content": {"application/json": {"schema": {"$ref": "other.json#/X"}}}}}}}}"##;
+    let other = r##"{"N": {"properties": {"m": {"$ref": "third.json#/M"}}, "required": ["m"]},
+        "X": {"$ref": "third.json#/Y"}}"##;
+    let third = r##"{"M": {"properties": {"n": {"$ref": "other.json#/N"}, "s": {"type": "string"}}, "required": ["n"]},
+        "Y": {"$ref": "other.json#/X"}}"##;
+    let files = [
+        ("root.json", root),
+        ("other.json", other),
+        ("third.json", third),
+    ];
+    let (plan, notes) = with_files(&files);
+    assert!(plan.contains(r#"json: {"m":{"s":"text"}}"#), "{plan}");
+    let endless = "a reference leads to itself, or there are too many in a row";
+    for note in [
+        format!("a path is left out, because {endless}: /a, /b"),
+        format!("parameters are left out, because {endless}: GET /c"),
+        "parameters are left out, because `parameters` is not a list: GET /d".to_owned(),
+        "a required property is left out, because its schema contains itself: \
+         third.json#/M/properties/n"
+            .to_owned(),
+        format!("{endless}: other.json#/X"),
+    ] {
+        assert!(notes.contains(&note), "{note}: {notes:#?}");
+    }
+}
+
+/// A document may have a chain of references that is longer than a stack is deep.
+#[test]
+fn chains_of_schemas_are_walked_to_their_end() {
+    let around: [fn(Value) -> Value; 4] = [
+        |next| json!({"type": "object", "properties": {"p": next}}),
+        |next| json!({"allOf": [next]}),
+        |next| json!({"oneOf": [next]}),
+        |next| next,
+    ];
+    for (version, around) in ["3.0.0", "3.1.0"]
+        .into_iter()
+        .flat_map(|version| around.iter().map(move |around| (version, around)))
+    {
+        let mut schemas: serde_json::Map<String, Value> = (0..20_000)
+            .map(|n| {
+                let next = json!({"$ref": format!("#/components/schemas/{}", n + 1)});
+                (n.to_string(), around(next))
+            })
+            .collect();
+        schemas.insert("20000".to_owned(), json!({"type": "string", "unknown": 1}));
+        let schema = json!({"$ref": "#/components/schemas/0"});
+        let document = json!({"openapi": version, "components": {"schemas": schemas},
+            "paths": {"/a": {"query": {"requestBody": {"content": {"application/json": {"schema": schema}}}}}}});
+        let text = document.to_string();
+        let imported = import(Form::OpenApi, &Source::alone(&text), &Wishes::default());
+        let notes = imported.expect("a description").notes;
+        let unread = "`unknown` of schemas is not read: #/components/schemas/20000/unknown";
+        let too_deep = |note: &String| {
+            note.contains("too many in a row") || note.contains("the inner ones are left out")
+        };
+        assert!(notes.iter().any(|note| note == unread), "{notes:?}");
+        assert!(notes.iter().any(too_deep), "{notes:?}");
+    }
+}
+
+#[test]
+fn values_of_another_kind_are_noted() {
+    let root = "
+openapi: 3.1.0
+servers: [{url: http://a.test}]
+paths:
+  /a:
+    get:
+      security: bearer
+      parameters: [{name: n, in: query, required: 'yes', example: no}, {name: y, in: query, required: true, example: no}]
+    post: {requestBody: {content: {application/json: {schema: {$ref: '#/components/schemas/A'}}}}}
+components: {schemas: {A: {properties: {a: {type: 5, required: true}, b: {type: string, minLength: '9', enum: x},
+  c: {type: string, pattern: [a], readOnly: 'no'}, d: {$ref: 5}, e: {properties: [1]}}}}}
+";
+    let (plan, notes) = with_files(&[("root.yaml", root)]);
+    assert!(plan.contains("get: /a?y=no"), "{plan}");
+    let schema = "#/components/schemas/A/properties";
+    for note in [
+        "`security` is not a list: #/paths/~1a/get/security".to_owned(),
+        "`required` is not `true` or `false`: #/paths/~1a/get/parameters/0/required".to_owned(),
+        format!("`type` is not a text or a list: {schema}/a/type"),
+        format!("`required` is not a list: {schema}/a/required"),
+        format!("`minLength` is not a number: {schema}/b/minLength"),
+        format!("`enum` is not a list: {schema}/b/enum"),
+        format!("`pattern` is not a text: {schema}/c/pattern"),
+        format!("`readOnly` is not `true` or `false`: {schema}/c/readOnly"),
+        format!("`$ref` is not a text: {schema}/d/$ref"),
+        format!("`properties` is not a mapping: {schema}/e/properties"),
+    ] {
+        assert!(notes.contains(&note), "{note}: {notes:#?}");
+    }
+}
+
+#[test]
+fn keys_that_occur_twice_are_refused() {
+    let root = |text: &str| {
+        let source = Source::alone(text);
+        import(Form::OpenApi, &source, &Wishes::default()).unwrap_err()
+    };
+    for (text, error) in [
+        (
+            r#"{"openapi": "3.0.0", "paths": {"/a": {}, "/a": {}}}"#,
+            "invalid JSON: duplicate key `/a` at line 1 column 45; remove one, or rename it",
+        ),
+        (
+            "openapi: 3.0.0\npaths:\n  /a: {}\n  /a: {}\n",
+            "invalid YAML: line 4 column 3: duplicate mapping key: /a",
+        ),
+        (
+            "openapi: 3.0.0\npaths: {}\n---\na: 1\n",
+            "invalid YAML: line 4 column 1: the file has several documents; keep one",
+        ),
+    ] {
+        assert_eq!(root(text), error);
+    }
+    let root = "{openapi: 3.0.0, paths: {/a: {$ref: a.json}}}";
+    let wishes = Wishes::default();
+    let source = Source {
+        text: root,
+        name: "root.yaml",
+        read: &|_| Ok(br#"{"get": {}, "get": {}}"#.to_vec()),
+    };
+    let error = import(Form::OpenApi, &source, &wishes).unwrap_err();
+    let why = "can't read a.json: invalid JSON: duplicate key `get` at line 1 column 17";
+    assert!(error.contains(why), "{error}");
+}
+
+#[test]
 fn references_that_can_not_be_followed_are_named() {
     let root = "
 openapi: 3.0.0

@@ -57,7 +57,8 @@ impl Reader<'_> {
             _ => (own("name").unwrap_or(name), None),
         };
         if depth >= DEPTH_MAX {
-            return;
+            let finding = format!("elements that are nested deeper than {DEPTH_MAX} are left out");
+            return self.all.note(finding);
         }
         let mut inner = String::new();
         let mut attributes = namespace;
