@@ -2,6 +2,8 @@
 
 use crate::notes::Notes;
 use crate::{Imported, Wishes};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use drumfire_document::{
     Ask, CommonFields, Document, Field, Fields, Load, Part, PartContent as Content, Payload, Place,
     Placed, Pool, Request, RequestStep, Step, Stop, Text,
@@ -208,6 +210,15 @@ impl Exchange {
 }
 
 impl Body {
+    /// The size in bytes, if it is known without the plan.
+    fn length(&self) -> Option<usize> {
+        match self {
+            Self::Text(Words::Plain(text)) => Some(text.len()),
+            Self::Base64(text) => STANDARD.decode(text).ok().map(|bytes| bytes.len()),
+            _ => None,
+        }
+    }
+
     fn payload(self) -> Payload {
         match self {
             Self::Text(words) => Payload::Text(words.text()),
@@ -389,29 +400,34 @@ impl Exchanges {
 
     /// Removes fields that the program writes itself. A `Host` that differs from the URL's is kept.
     fn drop_own_fields(&mut self) {
-        let mut notes = Vec::new();
+        let mut notes = std::mem::take(&mut self.notes);
         for request in &mut self.requests {
             let host = origin(request.url.as_str()).map(|(origin, _)| host_of(origin).to_owned());
+            let length = match &request.body {
+                Some(body) => body.length(),
+                None => Some(0),
+            };
+            let shown = request.name.as_deref().unwrap_or(request.url.as_str());
             request.headers.retain(|(name, value)| {
                 let lower = name.to_ascii_lowercase();
                 let is_own = match lower.as_str() {
                     "host" => host.as_deref() == Some(value.as_str()),
                     lower => Header::is_framing(lower) || lower.starts_with(':'),
                 };
-                if is_own
-                    && !lower.starts_with(':')
-                    && !matches!(&*lower, "host" | "content-length")
-                {
-                    notes.push(format!(
+                match lower.as_str() {
+                    "content-length" => {
+                        note_length(value.as_str(), length, &mut notes, shown);
+                    }
+                    "host" => {}
+                    lower if is_own && !lower.starts_with(':') => notes.add(format!(
                         "the field `{name}` is left out: it belongs to a connection"
-                    ));
+                    )),
+                    _ => {}
                 }
                 !is_own
             });
         }
-        for note in notes {
-            self.note(note);
-        }
+        self.notes = notes;
     }
 
     /// The target of most requests; the URLs of these requests become paths.
@@ -480,6 +496,24 @@ impl Exchanges {
                     .all(|other| other.headers.contains(field) && once(name, other))
         };
         first.headers.iter().filter(is_common).cloned().collect()
+    }
+}
+
+/// Notes a `Content-Length` that differs from the size of the body, if that is known: a part of the
+/// body may be missing.
+fn note_length(given: &str, length: Option<usize>, notes: &mut Notes, place: &str) {
+    let differs = length.is_some_and(|length| given.trim().parse::<usize>() != Ok(length));
+    if let Some(length) = length.filter(|_| differs) {
+        let body = match length {
+            0 => "the request has no body".to_owned(),
+            1 => "the body has 1 byte".to_owned(),
+            length => format!("the body has {length} bytes"),
+        };
+        let given: String = given.chars().take(40).collect();
+        notes.at(
+            format!("the field `Content-Length: {given}` is left out, because {body}"),
+            || place.chars().take(80).collect(),
+        );
     }
 }
 

@@ -73,9 +73,23 @@ fn split(text: &str, operators: Operators) -> Result<Splitter, String> {
                 ansi(&mut chars, splitter.word()).map_err(in_line)?;
             }
             '$' if chars.peek() == Some('"') => {}
+            '^' if has_operators && (chars.peek() == Some('"') || chars.is_at_line_end()) => {
+                let why = "this is a Windows cmd command line; copy it as cURL (bash)";
+                return Err(in_line(why.to_owned()));
+            }
+            '`' if has_operators && chars.is_at_line_end() => {
+                let why = "this is a PowerShell command line; copy it as cURL (bash), or end its lines \
+                           with `\\`";
+                return Err(in_line(why.to_owned()));
+            }
             '$' | '`' if has_operators => {
                 splitter.expansions.note(c, &chars);
                 splitter.push(c);
+                let is_command = c == '`' || chars.peek() == Some('(');
+                if is_command {
+                    substitution(&mut chars, splitter.word());
+                    splitter.expansions.is_open = false;
+                }
             }
             '<' | '>' if has_operators => {
                 splitter.end_redirected();
@@ -87,7 +101,7 @@ fn split(text: &str, operators: Operators) -> Result<Splitter, String> {
             '#' if has_operators && splitter.current.is_none() => {
                 while chars.next_if(|c| c != '\n').is_some() {}
             }
-            '\n' | ';' | '|' | '&' if has_operators => splitter.end_command(),
+            '\n' | ';' | '|' | '&' | '(' | ')' if has_operators => splitter.end_command(),
             c if c.is_whitespace() => splitter.end_word(),
             c => splitter.push(c),
         }
@@ -124,6 +138,11 @@ impl Iterator for Chars<'_> {
 impl Chars<'_> {
     fn peek(&self) -> Option<char> {
         self.0.chars().next()
+    }
+
+    /// Whether the line ends here and another follows.
+    fn is_at_line_end(&self) -> bool {
+        self.0.starts_with('\n') || self.0.starts_with("\r\n")
     }
 
     fn next_if(&mut self, is_meant: impl FnOnce(char) -> bool) -> Option<char> {
@@ -268,6 +287,23 @@ fn double(
     Err(NO_END.to_owned())
 }
 
+/// Appends the rest of `$(…)` or `` `…` `` to a word, with its blanks.
+fn substitution(chars: &mut Chars<'_>, word: &mut String) {
+    let mut depth = 0;
+    let is_quoted = chars.peek() != Some('(');
+    for c in chars.by_ref() {
+        word.push(c);
+        match c {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            _ => {}
+        }
+        if (is_quoted && c == '`') || (!is_quoted && depth == 0) {
+            break;
+        }
+    }
+}
+
 /// `$'…'` with C's escapes.
 fn ansi(chars: &mut Chars<'_>, word: &mut String) -> Result<(), String> {
     let mut bytes = Vec::new();
@@ -357,6 +393,7 @@ mod tests {
             ),
             ("a \"\" '' # b", &["a", "", ""]),
             ("\"a\\nb\"", &["a\\nb"]),
+            ("(a b)", &["a", "b"]),
         ] {
             let found = commands(text).expect(text);
             assert_eq!(found.words, [words], "{text}");
@@ -397,6 +434,11 @@ mod tests {
         let text = "a $TOKEN \"x: ${ID}\" \"$(date +%s)\" `id` '$no' \\$no $TOKEN 5$ \"\\$no\"";
         let found = commands(text).expect("commands");
         assert_eq!(found.expansions, ["$TOKEN", "${ID}", "$(date +%s)", "`id`"]);
+        let found = commands("a $(b (c) d)e `f g` h; (i $j)").expect("commands");
+        let first = ["a", "$(b (c) d)e", "`f g`", "h"].map(str::to_owned);
+        let second = ["i", "$j"].map(str::to_owned);
+        assert_eq!(found.words, [&first[..], &second[..]]);
+        assert_eq!(found.expansions, ["$(b (c)", "`f g`", "$j"]);
     }
 
     #[test]
