@@ -1,6 +1,8 @@
 //! Postman collections, versions 2.0 and 2.1.
 
+mod auth;
 mod body;
+mod dynamic;
 mod keys;
 mod url;
 
@@ -8,25 +10,14 @@ use crate::exchange::{Exchange, Exchanges, Words, literal};
 use crate::json;
 use crate::library::{Library, Node, text};
 use crate::shape::{Seen, shown};
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use drumfire_plan::{Header, percent};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The maximum nesting depth of folders and of variables.
 const DEPTH_MAX: usize = 64;
-
-/// Postman's dynamic values, and their equivalents in a plan.
-const DYNAMIC: [(&str, &str); 7] = [
-    ("$guid", "{{ uuid }}"),
-    ("$isoTimestamp", "{{ time }}"),
-    ("$randomAlphaNumeric", "{{ random_string(1) }}"),
-    ("$randomBoolean", "{{ choose(['true', 'false']) }}"),
-    ("$randomInt", "{{ random_int(0, 1000) }}"),
-    ("$randomUUID", "{{ new_uuid() }}"),
-    ("$timestamp", "{{ unix }}"),
-];
+/// The place of the collection's own variables and scripts.
+const COLLECTION: &str = "the collection";
 
 /// An enabled pair: of a header, a query, a form, an authentication.
 struct Pair<'a> {
@@ -74,13 +65,6 @@ fn pairs(list: Node<'_>) -> Vec<Pair<'_>> {
     pairs
 }
 
-/// A credential of the client: a field of the header or the query.
-struct Proof {
-    place: &'static str,
-    field: String,
-    value: Words,
-}
-
 /// The use of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Use {
@@ -100,6 +84,13 @@ pub(crate) fn read(content: &str) -> Result<Exchanges, String> {
     } else {
         given
     };
+    if let Some(scope) = given["_postman_variable_scope"].as_str() {
+        return Err(format!(
+            "this is a Postman file of variables ({}); export the collection instead, and set the \
+             variables in the environment of drumfire",
+            shown(scope)
+        ));
+    }
     if given["requests"].is_array() && given["item"].is_null() {
         return Err("this is a collection of version 1; export it as version 2.1".to_owned());
     }
@@ -112,14 +103,9 @@ pub(crate) fn read(content: &str) -> Result<Exchanges, String> {
     reader
         .seen
         .check(root, &keys::COLLECTION, &mut reader.all.notes);
-    for pair in pairs(root.get("variable")) {
-        reader.values.insert(pair.key.clone(), pair.text());
-    }
-    for (key, value) in reader.values.clone() {
-        let value = Words::Plan(reader.plan_words(&value, Use::Text));
-        reader.all.vars.push((name_of(&key), value));
-    }
-    reader.scripts("the collection", root);
+    COLLECTION.clone_into(&mut reader.place);
+    reader.variables(&pairs(root.get("variable")));
+    reader.scripts(COLLECTION, root);
     let prunes = !root
         .get("protocolProfileBehavior")
         .get("disableBodyPruning")
@@ -149,19 +135,84 @@ struct Reader {
     seen: Seen,
     /// The variables of the collection.
     values: BTreeMap<String, String>,
+    /// The names of these variables in the plan.
+    names: BTreeMap<String, String>,
+    /// The name of the request that is read, for notes.
+    place: String,
+    /// The columns of generated values that the request uses, each with its filter.
+    columns: Vec<(&'static str, &'static str)>,
 }
 
 impl Reader {
+    /// Adds the variables of the collection.
+    fn variables(&mut self, given: &[Pair<'_>]) {
+        for pair in given {
+            let finding = match (pair.key.as_str(), self.values.contains_key(&pair.key)) {
+                ("", _) => Some("a variable without a name is left out"),
+                (_, true) => Some("a variable occurs twice, and its last value is used"),
+                (_, false) => None,
+            };
+            if let Some(finding) = finding {
+                let place = || format!("`{}`", shown(&pair.key));
+                self.all.notes.at(finding.to_owned(), place);
+            }
+            if !pair.key.is_empty() {
+                self.values.insert(pair.key.clone(), pair.text());
+            }
+        }
+        let keys: Vec<String> = self.values.keys().cloned().collect();
+        let endless: Vec<&String> = keys.iter().filter(|key| self.is_endless(key)).collect();
+        for key in endless {
+            let finding = "a variable refers to itself and is left out".to_owned();
+            self.all.notes.at(finding, || format!("`{}`", shown(key)));
+            self.values.remove(key);
+        }
+        let mut used = BTreeSet::new();
+        for key in self.values.keys() {
+            let mut name = name_of(key);
+            while !used.insert(name.clone()) {
+                name.push('_');
+            }
+            self.names.insert(key.clone(), name);
+        }
+        for (key, value) in self.values.clone() {
+            let value = Words::Plan(self.plan_words(&value, Use::Text));
+            let name = self.names.get(&key).cloned().unwrap_or_default();
+            self.all.vars.push((name, value));
+        }
+    }
+
+    /// Whether the value of a variable contains the variable itself.
+    fn is_endless(&self, key: &str) -> bool {
+        let mut seen = BTreeSet::new();
+        let mut open = vec![key];
+        while let Some(value) = open.pop().and_then(|name| self.values.get(name)) {
+            for part in value.split("{{").skip(1) {
+                let Some((name, _)) = part.split_once("}}") else {
+                    continue;
+                };
+                let name = name.trim();
+                if name == key {
+                    return true;
+                }
+                if self.values.contains_key(name) && seen.insert(name) {
+                    open.push(name);
+                }
+            }
+        }
+        false
+    }
+
     fn scripts(&mut self, name: &str, of: Node<'_>) {
         let has_code = |event: Node<'_>| {
             let script = event.get("script");
             let lines = [script.get("exec"), script];
             let is_code = |line: Node<'_>| line.str().is_some_and(|line| !line.trim().is_empty());
             let is_disabled = event.get("disabled").is_true();
-            !is_disabled
-                && lines
-                    .into_iter()
-                    .any(|it| is_code(it) || it.list().any(is_code))
+            let has_lines = lines
+                .into_iter()
+                .any(|it| is_code(it) || it.list().any(is_code));
+            !is_disabled && (has_lines || !script.get("src").is_null())
         };
         if of.get("event").list().any(has_code) {
             self.all
@@ -198,6 +249,10 @@ impl Reader {
                 let finding = "a folder is nested too deeply and is left out".to_owned();
                 return self.all.notes.at(finding, || shown(&name));
             }
+            if !item.get("request").is_null() {
+                let finding = "a folder has a request, which is left out, as Postman does";
+                self.all.notes.at(finding.to_owned(), || shown(&name));
+            }
             for below in item.get("item").list() {
                 self.item(below, &name, inherited, depth + 1);
             }
@@ -207,6 +262,8 @@ impl Reader {
     }
 
     fn request(&mut self, name: &str, request: Node<'_>, outer: Inherited<'_>) {
+        self.place = shown(name);
+        self.columns.clear();
         let is_text = request.str().is_some();
         if !is_text {
             self.seen
@@ -217,9 +274,13 @@ impl Reader {
             let finding = "a request has no URL and is left out".to_owned();
             return self.all.notes.at(finding, || format!("`{}`", shown(name)));
         };
-        let method = request.get("method").str().unwrap_or("GET");
+        let method = request.get("method");
+        if method.str().is_none() && !method.is_null() {
+            let finding = "a method is not a text, so the plan has GET".to_owned();
+            self.all.notes.at(finding, || method.place());
+        }
         let method = self
-            .fixed_or_note(method, "method", name)
+            .fixed_or_note(method.str().unwrap_or("GET"), "method", name)
             .unwrap_or_else(|| "GET".to_owned());
         let mut exchange = Exchange::new(&method, url);
         exchange.name = Some(name.to_owned()).filter(|name| !name.is_empty());
@@ -237,13 +298,18 @@ impl Reader {
 
     fn headers(&mut self, exchange: &mut Exchange, given: Node<'_>, name: &str) {
         let mut fields: Vec<(String, String)> = Vec::new();
-        for pair in pairs(given) {
-            self.seen.check(pair.node, &keys::PAIR, &mut self.all.notes);
+        for pair in self.checked_pairs(given) {
             fields.push((pair.key.clone(), pair.text()));
         }
         for line in given.str().unwrap_or_default().lines() {
-            if let Some((key, value)) = line.split_once(':') {
-                fields.push((key.trim().to_owned(), value.trim().to_owned()));
+            match line.split_once(':') {
+                Some((key, value)) => fields.push((key.trim().to_owned(), value.trim().to_owned())),
+                None if line.trim().is_empty() => {}
+                None => {
+                    let finding = "a header is left out: it has no colon".to_owned();
+                    let place = || format!("`{}` of {}", shown(line), shown(name));
+                    self.all.notes.at(finding, place);
+                }
             }
         }
         for (key, value) in fields {
@@ -261,6 +327,18 @@ impl Reader {
         }
     }
 
+    /// The enabled pairs of a list, whose keys are checked.
+    fn checked_pairs<'a>(&mut self, list: Node<'a>) -> Vec<Pair<'a>> {
+        for item in list.list().filter(|item| !item.value().is_object()) {
+            self.seen.check(item, &keys::PAIR, &mut self.all.notes);
+        }
+        let pairs = pairs(list);
+        for pair in &pairs {
+            self.seen.check(pair.node, &keys::PAIR, &mut self.all.notes);
+        }
+        pairs
+    }
+
     /// A text whose variables are replaced by known values; adds a note if some are unknown.
     fn fixed_or_note(&mut self, given: &str, what: &str, name: &str) -> Option<String> {
         let fixed = self.fixed(given);
@@ -271,110 +349,6 @@ impl Reader {
             self.all.notes.at(finding, place);
         }
         fixed
-    }
-
-    /// Adds the client's credentials.
-    fn auth(&mut self, exchange: &mut Exchange, auth: Node<'_>) {
-        let Some(kind) = auth.get("type").str() else {
-            return;
-        };
-        let Some(proof) = self.proof(kind, &pairs(auth.get(kind))) else {
-            return;
-        };
-        let Proof {
-            place,
-            field,
-            value,
-        } = proof;
-        if place == "query" {
-            let pair = self.plan_words(&field, Use::Url);
-            let url = exchange.url.in_plan();
-            let sign = if url.contains('?') { '&' } else { '?' };
-            exchange.url = Words::Plan(format!("{url}{sign}{pair}={}", value.in_plan()));
-            return;
-        }
-        let request = exchange.name.clone().unwrap_or_default();
-        let Some(field) = self.fixed_or_note(&field, "header", &request) else {
-            return;
-        };
-        if Header::new(&field, b"").is_err() {
-            let finding =
-                "a key of an authentication is left out: a header can't have its name".to_owned();
-            let place = || format!("`{}` of {}", shown(&field), shown(&request));
-            return self.all.notes.at(finding, place);
-        }
-        if !exchange.has(&field) {
-            exchange.headers.push((field, value));
-        }
-    }
-
-    /// The credential that an authentication sends.
-    fn proof(&mut self, kind: &str, own: &[Pair<'_>]) -> Option<Proof> {
-        let value = |key: &str| {
-            let found = own.iter().find(|pair| pair.key == key);
-            found.map(Pair::text).unwrap_or_default()
-        };
-        let authorization = |value: Words| Proof {
-            place: "header",
-            field: "Authorization".to_owned(),
-            value,
-        };
-        let secret = |scheme: &str, variable: &str| {
-            Words::Plan(format!("{scheme} ${{secret:env:{variable}:-none-yet}}"))
-        };
-        Some(match kind {
-            "noauth" => return None,
-            "bearer" => authorization(self.words(&format!("Bearer {}", value("token")))),
-            "basic" => {
-                let pair = format!("{}:{}", value("username"), value("password"));
-                match self.fixed(&pair) {
-                    Some(pair) => {
-                        authorization(Words::Plain(format!("Basic {}", STANDARD.encode(pair))))
-                    }
-                    None => {
-                        self.all.note(
-                            "basic authentication has variables without a value; the plan reads \
-                             `user:password` in base64 from the environment variable BASIC"
-                                .to_owned(),
-                        );
-                        authorization(secret("Basic", "BASIC"))
-                    }
-                }
-            }
-            "apikey" if value("in") == "query" => Proof {
-                place: "query",
-                field: value("key"),
-                value: Words::Plan(self.plan_words(&value("value"), Use::Url)),
-            },
-            "apikey" => Proof {
-                place: "header",
-                field: value("key"),
-                value: self.words(&value("value")),
-            },
-            "oauth2" if value("accessToken").is_empty() => {
-                self.all.note(
-                    "`Authorization` reads its token from the environment variable TOKEN"
-                        .to_owned(),
-                );
-                authorization(secret("Bearer", "TOKEN"))
-            }
-            "oauth2" if value("addTokenTo") == "queryParams" => Proof {
-                place: "query",
-                field: "access_token".to_owned(),
-                value: Words::Plan(self.plan_words(&value("accessToken"), Use::Url)),
-            },
-            "oauth2" => {
-                let prefix = value("headerPrefix");
-                let prefix = Some(prefix.trim()).filter(|prefix| !prefix.is_empty());
-                let prefix = prefix.unwrap_or("Bearer");
-                authorization(self.words(&format!("{prefix} {}", value("accessToken"))))
-            }
-            kind => {
-                let finding = format!("authentication by `{}` is not imported", shown(kind));
-                self.all.note(finding);
-                return None;
-            }
-        })
     }
 
     /// A text with each `{{name}}` replaced by the collection's value; `None` if a value is
@@ -411,16 +385,26 @@ impl Reader {
             let Some(length) = rest[at..].find("}}") else {
                 break;
             };
-            out.push_str(&text(&rest[..at]));
-            let name = rest[at + 2..at + length].trim();
-            rest = &rest[at + length + 2..];
-            if let Some((_, template)) = DYNAMIC.iter().find(|(known, _)| *known == name) {
+            let end = at + length;
+            let begin = at + rest[at..end].rfind("{{").unwrap_or(0);
+            if begin > at {
+                let finding = "a variable within the name of a variable is not supported";
+                let place = shown(&self.place);
+                let name = shown(&rest[at..end + 2]);
+                self.all
+                    .notes
+                    .at(finding.to_owned(), || format!("`{name}` of {place}"));
+            }
+            out.push_str(&text(&rest[..begin]));
+            let name = rest[begin + 2..end].trim();
+            rest = &rest[end + 2..];
+            if let Some(template) = self.dynamic(name, purpose) {
                 if out.ends_with('{') {
                     // `{{{` would begin another tag.
                     out.pop();
                     out.push_str("{{ '{' }}");
                 }
-                out.push_str(template);
+                out.push_str(&template);
                 continue;
             }
             let inline = self
@@ -429,10 +413,10 @@ impl Reader {
             if let Some(value) = inline {
                 // A template of the variable can't be part of a URL, so its value is inserted.
                 out.push_str(&text(&value));
-            } else if self.values.contains_key(name) {
-                out.extend(["${", &name_of(name), "}"]);
+            } else if let Some(known) = self.names.get(name) {
+                out.extend(["${", known, "}"]);
             } else {
-                let variable = name_of(name).to_uppercase();
+                let variable = variable_of(name);
                 out.push_str(&self.of_environment(name, &variable));
             }
         }
@@ -442,14 +426,24 @@ impl Reader {
 
     /// The reference for a variable that the collection lacks.
     fn of_environment(&mut self, name: &str, usual: &str) -> String {
-        let variable = name_of(name).to_uppercase();
-        self.all.note(format!(
-            "`{{{{{}}}}}` is not a variable of the collection; the plan reads the \
-             environment variable {variable}",
+        let variable = variable_of(name);
+        let kind = match name.starts_with('$') {
+            true => "a generated value that drumfire has",
+            false => "a variable of the collection",
+        };
+        let finding = format!(
+            "`{{{{{}}}}}` is not {kind}; the plan reads the environment variable {variable}",
             shown(name)
-        ));
+        );
+        let place = self.place.clone();
+        self.all.notes.at(finding, || place);
         format!("${{env:{variable}:-{usual}}}")
     }
+}
+
+/// The name of the environment variable for a variable without a value.
+fn variable_of(name: &str) -> String {
+    name_of(name.trim_start_matches('$')).to_uppercase()
 }
 
 /// A variable's name in a plan.

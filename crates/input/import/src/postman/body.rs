@@ -1,6 +1,6 @@
 //! The bodies of a collection.
 
-use super::{Pair, Reader, keys, pairs};
+use super::{Pair, Reader};
 use crate::exchange::{Body, Exchange, FormPart, PartContent, Words};
 use crate::library::Node;
 use crate::shape::shown;
@@ -42,9 +42,21 @@ impl Reader {
         body: Node<'_>,
         name: &str,
     ) -> Option<(Body, Option<&'static str>)> {
-        let mode = body.get("mode").str()?;
+        let Some(mode) = body.get("mode").str() else {
+            if body.own_entries().next().is_some() {
+                let finding = "a body without a `mode` is left out".to_owned();
+                self.all.notes.at(finding, || shown(name));
+            }
+            return None;
+        };
         let given = body.get(mode);
         match mode {
+            "none" => None,
+            "raw" if given.text().is_none() && !given.is_null() => {
+                let finding = "a raw body is not a text and is left out".to_owned();
+                self.all.notes.at(finding, || given.place());
+                None
+            }
             "raw" => {
                 let raw = given.text().filter(|raw| !raw.is_empty())?;
                 let language = body.get("options").get("raw").get("language").str();
@@ -52,8 +64,7 @@ impl Reader {
             }
             "urlencoded" => {
                 let mut fields = Vec::new();
-                for pair in pairs(given) {
-                    self.seen.check(pair.node, &keys::PAIR, &mut self.all.notes);
+                for pair in self.checked_pairs(given) {
                     let value = self.words(&pair.text());
                     fields.push((self.key(&pair, name), value));
                 }
@@ -67,38 +78,37 @@ impl Reader {
                 }
             }
             "formdata" => {
-                let parts = self.parts(&pairs(given), name);
+                let pairs = self.checked_pairs(given);
+                let parts = self.parts(&pairs, name);
                 (!parts.is_empty()).then(|| (exchange.take_parts(parts), None))
             }
             "graphql" => {
                 let json = self.graphql(given, name)?;
                 Some((Body::Text(self.words(&json)), Some("application/json")))
             }
-            "file" => {
-                let content = given
-                    .get("content")
-                    .text()
-                    .map(|text| Body::Text(self.words(&text)));
-                let path = given
-                    .text()
-                    .or_else(|| given.get("src").text())
-                    .map(Body::File);
-                let made = path.or(content);
-                if made.is_none() {
-                    let finding = "a body is a file without a name and is not imported".to_owned();
-                    self.all.notes.at(finding, || shown(name));
-                }
-                if let Some(Body::File(path)) = &made {
-                    self.note_file(path);
-                }
-                made.map(|body| (body, None))
-            }
+            "file" => self.file(given, name).map(|body| (body, None)),
             mode => {
                 let finding = format!("a body of the mode `{}` is not imported", shown(mode));
                 self.all.notes.at(finding, || shown(name));
                 None
             }
         }
+    }
+
+    /// The body that is the content of a file.
+    fn file(&mut self, given: Node<'_>, name: &str) -> Option<Body> {
+        let content = given.get("content").text();
+        let content = content.map(|text| Body::Text(self.words(&text)));
+        let path = given.text().or_else(|| given.get("src").text());
+        let made = path.map(Body::File).or(content);
+        if made.is_none() {
+            let finding = "a body is a file without a name and is not imported".to_owned();
+            self.all.notes.at(finding, || shown(name));
+        }
+        if let Some(Body::File(path)) = &made {
+            self.note_file(path);
+        }
+        made
     }
 
     /// The key of a pair; an unknown variable is left in the key and noted.
@@ -115,9 +125,17 @@ impl Reader {
     fn parts(&mut self, pairs: &[Pair<'_>], name: &str) -> Vec<FormPart> {
         let mut parts = Vec::new();
         for pair in pairs {
-            self.seen.check(pair.node, &keys::PAIR, &mut self.all.notes);
             let source = pair.node.get("src");
-            let is_file = pair.node.get("type").str() == Some("file");
+            let kind = pair.node.get("type").text().unwrap_or_default();
+            let is_file = kind == "file";
+            if !["", "default", "file", "text"].contains(&kind.as_str()) {
+                let finding = format!(
+                    "a part of a form has the unknown type `{}` and is sent as a text",
+                    shown(&kind)
+                );
+                let place = || format!("`{}` of {}", shown(&pair.key), shown(name));
+                self.all.notes.at(finding, place);
+            }
             let mut paths: Vec<String> = source.list().filter_map(Node::text).collect();
             paths.extend(source.text());
             let contents: Vec<PartContent> = match is_file {
@@ -157,10 +175,12 @@ impl Reader {
 
     /// The JSON of a GraphQL request.
     fn graphql(&mut self, given: Node<'_>, name: &str) -> Option<String> {
-        let query = given
-            .get("query")
-            .text()
-            .filter(|query| !query.trim().is_empty())?;
+        let query = given.get("query").text();
+        let Some(query) = query.filter(|query| !query.trim().is_empty()) else {
+            let finding = "a GraphQL body without a `query` is left out".to_owned();
+            self.all.notes.at(finding, || shown(name));
+            return None;
+        };
         let mut json = json!({ "query": query });
         let variables = given.get("variables");
         let operation = given

@@ -79,6 +79,7 @@ pub(super) static VARIABLE: Shape = Shape {
     of: "variables",
     used: &[
         ("disabled", Inner::Value),
+        ("enabled", Inner::Value),
         ("id", Inner::Value),
         ("key", Inner::Value),
         ("value", Inner::Value),

@@ -167,6 +167,7 @@ fn keys_of_variables_and_pairs() {
             row("key", json!("k")),
             row("value", json!("w")),
             row("disabled", json!(true)),
+            row("enabled", json!(false)),
             row("type", json!("string")),
             row("name", json!("n")),
             row("system", json!(false)),
@@ -383,7 +384,11 @@ fn urls_may_begin_with_variables() {
             json!("{{protocol}}://{{server}}:{{port}}/a"),
             "${env:PROTOCOL:-http}://${env:SERVER:-SERVER}:${env:PORT:-80}/a",
         ),
-        (json!("http://h/{{$guid}}"), "http://h/{{ uuid }}"),
+        (json!("http://h/{{$guid}}"), "http://h/{{ new_uuid() }}"),
+        (
+            json!("http://h/{{$randomFirstName}}?c={{$randomCity}}"),
+            "http://h/{{ postman.name | split(' ') | first | urlescape }}?c={{ postman.city | urlescape }}",
+        ),
     ]);
 }
 
@@ -453,8 +458,179 @@ fn proofs_of_who_asks_are_carried_over() {
         "awsv4", "digest", "edgegrid", "hawk", "ntlm", "oauth1", "jwt", "asap",
     ] {
         let (_, notes) = imported(&auth(kind, json!([])), &variables);
-        let note = format!("authentication by `{kind}` is not imported");
+        let note = format!("authentication by `{kind}` is not imported: r");
         assert_eq!(notes, [note]);
+    }
+}
+
+#[test]
+fn generated_values_have_equivalents_or_are_noted() {
+    let body = "{{$randomInt}} {{$randomEmail}} {{$randomEmail}} {{$randomFirstName}} {{$randomLastName}} \
+                {{$randomBs}} {{$randomNothing}}";
+    let request =
+        json!({"method": "POST", "url": "http://h/", "body": {"mode": "raw", "raw": body}});
+    let (plan, notes) = imported(&request, &json!([]));
+    for part in [
+        "feeds:\n  postman:\n    generated:\n      email: email\n      name: name\n",
+        "{{ random_int(0, 1000) }} {{ postman.email }} {{ postman.email }} {{ postman.name | split(' ') | \
+         first }} {{ postman.name | split(' ') | last }} ${env:RANDOMBS:-RANDOMBS} \
+         ${env:RANDOMNOTHING:-RANDOMNOTHING}",
+    ] {
+        assert!(plan.contains(part), "{part}\n{plan}");
+    }
+    assert_eq!(
+        notes,
+        [
+            "`{{$randomEmail}}` has one value in a request; Postman generates another at each use: r",
+            "`{{$randomBs}}` is not a generated value that drumfire has; the plan reads the environment \
+             variable RANDOMBS: r",
+            "`{{$randomNothing}}` is not a generated value that drumfire has; the plan reads the \
+             environment variable RANDOMNOTHING: r",
+        ]
+    );
+}
+
+#[test]
+fn variables_of_a_collection_can_be_read_back() {
+    let pair = |key: &str, value: &str| json!({"key": key, "value": value});
+    let variables = json!([
+        pair("a-b", "1"),
+        pair("a_b", "2"),
+        pair("", "3"),
+        pair("c", "{{d}}"),
+        pair("d", "{{e}}{{c}}"),
+        pair("f", "x"),
+        pair("f", "{{c}}"),
+        "text"
+    ]);
+    let request = json!("http://h/{{a-b}}/{{a_b}}/{{f}}/{{a{{f}}}}");
+    let (plan, notes) = imported(&request, &variables);
+    for part in [
+        "  a_b: 1\n  a_b_: 2\n  f: \"${env:C:-C}\"\n",
+        "get: \"http://h/${a_b}/${a_b_}/${f}/%7B%7Ba${f}%7D%7D\"",
+    ] {
+        assert!(plan.contains(part), "{part}\n{plan}");
+    }
+    for note in [
+        "one of the variables is not an object: #/variable/7",
+        "a variable without a name is left out: ``",
+        "a variable occurs twice, and its last value is used: `f`",
+        "a variable refers to itself and is left out: `c`, `d`",
+        "`{{c}}` is not a variable of the collection; the plan reads the environment variable C: the \
+         collection",
+        "a variable within the name of a variable is not supported: `{{a{{f}}` of r",
+    ] {
+        assert!(notes.iter().any(|it| it == note), "{note}: {notes:#?}");
+    }
+}
+
+/// Each part of a request is read, or a note names it.
+#[test]
+fn parts_that_are_not_read_are_noted_with_their_request() {
+    let post = |body: Value| json!({"method": "POST", "url": "http://h/", "body": body});
+    let auth =
+        |kind: &str, pairs: Value| json!({"url": "http://h/", "auth": {"type": kind, kind: pairs}});
+    let pair = |key: &str, value: &str| json!({"key": key, "value": value});
+    for (request, note) in [
+        (
+            json!({"method": {"a": 1}, "url": "http://h/"}),
+            "a method is not a text, so the plan has GET: #/item/0/request/method",
+        ),
+        (
+            post(json!({"raw": "x"})),
+            "a body without a `mode` is left out: r",
+        ),
+        (
+            post(json!({"mode": "raw", "raw": {"a": 1}})),
+            "a raw body is not a text and is left out: #/item/0/request/body/raw",
+        ),
+        (
+            post(json!({"mode": "graphql", "graphql": {"query": " ", "variables": "{}"}})),
+            "a GraphQL body without a `query` is left out: r",
+        ),
+        (
+            post(
+                json!({"mode": "formdata", "formdata": [{"key": "a", "value": "b", "type": "c"}]}),
+            ),
+            "a part of a form has the unknown type `c` and is sent as a text: `a` of r",
+        ),
+        (
+            post(json!({"mode": "urlencoded", "urlencoded": [pair("a", "b"), 5]})),
+            "one of the pairs is not an object: #/item/0/request/body/urlencoded/1",
+        ),
+        (
+            json!({"url": "http://h/", "header": ["A: 1"]}),
+            "one of the pairs is not an object: #/item/0/request/header/0",
+        ),
+        (
+            json!({"url": "http://h/", "header": "A: 1\n\nB 2\n"}),
+            "a header is left out: it has no colon: `B 2` of r",
+        ),
+        (
+            json!({"url": "http://h/", "auth": {"bearer": [pair("token", "t")]}}),
+            "an authentication without a `type` is left out: #/item/0/request/auth",
+        ),
+        (
+            auth("bearer", json!([])),
+            "a bearer authentication has no token, so the plan sends none: r",
+        ),
+        (
+            auth("bearer", json!([pair("token", "t"), pair("prefix", "p")])),
+            "`prefix` of the authentication by `bearer` is not read: r",
+        ),
+        (
+            auth("apikey", json!([pair("value", "v")])),
+            "an API key without a name is left out: r",
+        ),
+        (
+            json!({"url": "http://h/", "header": [pair("authorization", "a")],
+                "auth": {"type": "bearer", "bearer": [pair("token", "t")]}}),
+            "a header is left out, because the authentication replaces it: `Authorization` of r",
+        ),
+    ] {
+        let (_, notes) = imported(&request, &json!([]));
+        assert_eq!(notes, [note], "{request}");
+    }
+}
+
+#[test]
+fn parts_of_items_that_are_not_read_are_noted() {
+    for (document, notes) in [
+        (
+            json!({"item": [{"name": "f", "request": "http://h/a", "item": [{"name": "r", "request": "http://h/"}]}]}),
+            "a folder has a request, which is left out, as Postman does: f",
+        ),
+        (
+            json!({"item": [{"name": "r", "event": [{"listen": "prerequest", "script": {"src": "x.js"}}], "request": "http://h/"}]}),
+            "scripts are not imported: r",
+        ),
+    ] {
+        let text = document.to_string();
+        let imported = import(Form::Postman, &Source::alone(&text), &Wishes::default());
+        assert_eq!(imported.expect("a collection").notes, [notes]);
+    }
+}
+
+#[test]
+fn files_that_are_not_collections_are_refused() {
+    for (text, error) in [
+        (
+            r#"{"name": "e", "values": [], "_postman_variable_scope": "environment"}"#,
+            "this is a Postman file of variables (environment); export the collection instead, and set \
+             the variables in the environment of drumfire",
+        ),
+        (
+            r#"{"item": [{"request": {"url": "a", "url": "b"}}]}"#,
+            "not a Postman collection: duplicate key `url` at line 1 column 40; remove one, or rename it",
+        ),
+        (
+            r#"{"requests": []}"#,
+            "this is a collection of version 1; export it as version 2.1",
+        ),
+        ("{}", "not a Postman collection: it has no list `item`"),
+    ] {
+        let refused = import(Form::Postman, &Source::alone(text), &Wishes::default());
+        assert_eq!(refused.unwrap_err(), error, "{text}");
     }
 }
 
