@@ -1,10 +1,13 @@
 //! HTTP archives (HAR 1.2), as browsers record them: the members that say what was sent.
 
+mod differences;
+
 use crate::log_time;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use drumfire_plan::percent;
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 use std::borrow::Cow;
 
 /// An archive.
@@ -59,6 +62,9 @@ pub struct HarRequest {
     #[serde(default, deserialize_with = "or_default")]
     query_string: Vec<HarPair>,
     post_data: Option<HarBody>,
+    /// The size of the body, in bytes; some programs write -1 or a text.
+    #[serde(default)]
+    body_size: Value,
 }
 
 impl HarRequest {
@@ -77,7 +83,11 @@ impl HarRequest {
     pub fn url(&self) -> String {
         let url = self.url.trim().split('#').next().unwrap_or_default();
         let mut url = percent::encoded_for_target(url).into_owned();
-        if !url.contains('?') && !self.query_string.is_empty() {
+        let has_query = url
+            .split_once('?')
+            .is_some_and(|(_, query)| !query.is_empty());
+        if !has_query && !self.query_string.is_empty() {
+            url.truncate(url.trim_end_matches('?').len());
             let is_encoded = are_encoded(&self.query_string);
             let pairs: Vec<String> = self
                 .query_string
@@ -125,7 +135,8 @@ impl HarRequest {
         let data = self.post_data.as_ref()?;
         let text = data.text.as_deref().filter(|text| !text.is_empty());
         if let Some(text) = text {
-            let is_base64 = data.encoding.as_deref() == Some("base64");
+            let encoding = data.encoding.as_deref().unwrap_or_default();
+            let is_base64 = encoding.eq_ignore_ascii_case("base64");
             let bytes = is_base64.then(|| STANDARD.decode(text).ok()).flatten();
             return Some(match bytes {
                 Some(bytes) => HarContent::Bytes(bytes),
@@ -148,10 +159,10 @@ impl HarRequest {
         Some(HarContent::Form(pairs.collect()))
     }
 
-    /// The parts of a form that were files, whose content no archive has.
+    /// The parts of a form that were files, and whose content the archive lacks.
     pub fn files(&self) -> impl Iterator<Item = &HarPair> {
         let params = self.post_data.iter().flat_map(|data| &data.params);
-        params.filter(|pair| pair.file_name.is_some())
+        params.filter(|pair| pair.is_lost_file())
     }
 }
 
@@ -193,6 +204,14 @@ pub struct HarPair {
     pub file_name: Option<String>,
     /// The media type of a part.
     pub content_type: Option<String>,
+}
+
+impl HarPair {
+    /// Whether the pair is a file whose content the archive lacks.
+    #[must_use]
+    pub const fn is_lost_file(&self) -> bool {
+        self.file_name.is_some() && self.value.is_empty()
+    }
 }
 
 /// A value, or its default where `null` stands.
@@ -251,6 +270,10 @@ mod tests {
             (
                 json!({"method": "GET", "url": "http://h/a", "queryString": [{"name": "b", "value": "1%202"}]}),
                 "http://h/a?b=1%202",
+            ),
+            (
+                json!({"method": "GET", "url": "http://h/a?", "queryString": [{"name": "b", "value": "1"}]}),
+                "http://h/a?b=1",
             ),
             (
                 json!({"method": "GET", "url": "http://h/a?b=1", "queryString": [{"name": "b", "value": "1"}]}),

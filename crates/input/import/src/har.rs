@@ -2,10 +2,10 @@
 
 mod keys;
 
-use crate::{Wishes, json};
 use crate::exchange::{Body, Exchange, Exchanges, FormPart, PartContent, Words, origin, placed};
 use crate::library::Library;
 use crate::shape::{Seen, shown};
+use crate::{Wishes, json};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use drumfire_data::{HarContent, HarEntry, HarRequest};
@@ -27,13 +27,13 @@ pub(crate) fn read(text: &str, wishes: &Wishes) -> Result<Exchanges, String> {
     let entries = entries(&given, &mut all)?;
     Seen::default().check(Library::of(given).root(), &keys::ARCHIVE, &mut all.notes);
     let mut ended: Option<Nanos> = None;
+    let mut timeless = Vec::new();
     for entry in entries {
         let started = entry.started().map(Nanos);
-        if !entry.request.is_http() {
-            all.notes
-                .at("requests that are not HTTP are left out".to_owned(), || {
-                    format!("`{}`", shown(&entry.request.url()))
-                });
+        if let Some(why) = left_out(&entry.request) {
+            all.notes.at(why.to_owned(), || {
+                format!("`{}`", shown(&entry.request.url()))
+            });
             continue;
         }
         let took = Nanos((entry.time.unwrap_or(0.0).max(0.0) * 1e6) as u64);
@@ -46,16 +46,40 @@ pub(crate) fn read(text: &str, wishes: &Wishes) -> Result<Exchanges, String> {
                 pause => pause.min(PAUSE_MAX),
             });
         }
+        if started.is_none() {
+            timeless.push(exchange.name.clone().unwrap_or_default());
+        }
         ended = started.map(|started| started + took).or(ended);
         all.requests.push(exchange);
     }
     if !wishes.keeps_all {
         all.keep_one_host();
     }
-    if keeps_pauses && ended.is_none() {
-        all.note("the recording has no times, so there are no pauses".to_owned());
+    match ended {
+        None if keeps_pauses => {
+            all.note("the recording has no times, so there are no pauses".to_owned());
+        }
+        Some(_) if keeps_pauses => {
+            for name in timeless {
+                let finding = "an entry has no valid `startedDateTime`, so no pause is before it";
+                all.notes.at(finding.to_owned(), || shown(&name));
+            }
+        }
+        _ => {}
     }
     Ok(all)
+}
+
+/// The reason why a plan can't have a request.
+fn left_out(request: &HarRequest) -> Option<&'static str> {
+    if !request.is_http() {
+        return Some("requests that are not HTTP are left out");
+    }
+    if request.is_upgrade() {
+        return Some("requests that open a WebSocket are left out");
+    }
+    let is_tunnel = request.method.eq_ignore_ascii_case("connect");
+    is_tunnel.then_some("CONNECT requests are left out; to use a proxy, set `proxy` in the plan")
 }
 
 /// The entries that can be read; the others are noted with their place.
@@ -91,6 +115,10 @@ fn exchange(request: &HarRequest, all: &mut Exchanges) -> Exchange {
         let path = path.split('?').next().unwrap_or_default();
         format!("{} {path}", exchange.method)
     });
+    let place = exchange.name.clone().unwrap_or_default();
+    for difference in request.differences() {
+        all.notes.at(difference, || shown(&place));
+    }
     for (name, value) in request.fields() {
         if name.eq_ignore_ascii_case("accept-encoding") {
             // Also decode bodies, as the browser did.
@@ -138,18 +166,21 @@ fn content(body: HarContent<'_>, exchange: &mut Exchange) -> Option<Body> {
             Body::Form(pairs.collect())
         }
         HarContent::Parts(pairs) => {
-            let texts = pairs.iter().filter(|pair| pair.file_name.is_none());
-            let parts = texts.map(|pair| FormPart {
+            let known = pairs.iter().filter(|pair| !pair.is_lost_file());
+            let parts = known.map(|pair| FormPart {
                 name: pair.name.clone(),
                 content: PartContent::Text(Words::plain(&pair.value)),
-                file_name: None,
+                file_name: pair.file_name.clone(),
                 media_type: pair.content_type.clone().filter(|kind| !kind.is_empty()),
             });
+            // Without parts, the media type would announce a body that is absent.
             let parts: Vec<FormPart> = parts.collect();
-            if parts.is_empty() {
+            let is_empty = parts.is_empty();
+            let body = exchange.take_parts(parts);
+            if is_empty {
                 return None;
             }
-            exchange.take_parts(parts)
+            body
         }
     })
 }

@@ -18,7 +18,7 @@ pub(super) fn decode(bytes: &[u8], out: &mut Batch) -> Result<(), AmmoError> {
         )
     })?;
     for (n, entry) in (1..).zip(archive.into_entries()) {
-        if !entry.request.is_http() {
+        if !entry.request.is_http() || entry.request.is_upgrade() {
             out.leave_out();
             continue;
         }

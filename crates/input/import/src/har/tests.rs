@@ -4,6 +4,7 @@ use super::keys;
 use crate::keyed::{self, Keys, row, row_in};
 use crate::shape::Shape;
 use crate::{Form, Source, Wishes, import};
+use drumfire_document::form;
 use serde_json::{Value, json};
 
 fn archive() -> Value {
@@ -208,4 +209,111 @@ fn entries_that_are_not_read_are_named() {
             "{text}"
         );
     }
+}
+
+/// An archive of one request with these members.
+fn of_one(members: &Value) -> Value {
+    let mut request = json!({"method": "POST", "url": "http://h.test/a", "headers": []});
+    for (key, value) in members.as_object().expect("members") {
+        request[key] = value.clone();
+    }
+    json!({"log": {"entries": [{"request": request}]}})
+}
+
+#[test]
+fn parts_that_differ_are_noted_with_their_request() {
+    let pair = |name: &str, value: &str| json!({"name": name, "value": value});
+    let length = |length: &str| json!([pair("Content-Length", length)]);
+    let text = |text: &str| json!({"mimeType": "text/plain", "text": text});
+    for (members, notes) in [
+        (
+            json!({"queryString": [pair("a", "1")], "url": "http://h.test/a?a=2"}),
+            &["`queryString` differs from the query of the URL, which the plan sends: POST /a"][..],
+        ),
+        (
+            json!({"headers": length("532")}),
+            &[
+                "the field `Content-Length: 532` is left out, because the request has no body: POST /a",
+            ],
+        ),
+        (
+            json!({"headers": length("5"), "postData": text("\u{e9}x")}),
+            &["the field `Content-Length: 5` is left out, because the body has 3 bytes: POST /a"],
+        ),
+        (
+            json!({"headers": length("3"), "postData": text("\u{e9}x")}),
+            &[],
+        ),
+        (
+            json!({"headers": [pair(":method", "POST"), pair(":authority", "h.test")]}),
+            &[],
+        ),
+        (
+            json!({"postData": {"mimeType": "multipart/form-data", "params": [
+                {"name": "f", "fileName": "x", "contentType": "a/b"}]}}),
+            &["the files of a body are not imported, because an archive lacks their content: `x`"],
+        ),
+        (
+            json!({"postData": {"mimeType": "multipart/form-data", "params": [
+                {"name": "f", "fileName": "x", "contentType": "a/b", "value": "content"}]}}),
+            &[],
+        ),
+    ] {
+        let text = of_one(&members).to_string();
+        let imported = import(Form::Har, &Source::alone(&text), &Wishes::default()).unwrap();
+        assert_eq!(imported.notes, notes, "{members}");
+        let plan = form::print(&imported.document);
+        assert!(!plan.contains("multipart/"), "{plan}");
+        assert_eq!(
+            plan.contains("filename: x"),
+            members.to_string().contains("content\"")
+        );
+    }
+}
+
+#[test]
+fn requests_that_a_plan_lacks_are_named() {
+    let upgrade = json!([{"name": "Upgrade", "value": "WebSocket"}]);
+    let archive = json!({"log": {"entries": [
+        {"request": {"method": "GET", "url": "http://h.test/a"}},
+        {"request": {"method": "GET", "url": "http://h.test/b", "headers": upgrade}},
+        {"request": {"method": "CONNECT", "url": "http://h.test:443"}},
+        {"request": {"method": "GET", "url": "wss://h.test/c"}},
+    ]}});
+    let text = archive.to_string();
+    let imported = import(Form::Har, &Source::alone(&text), &Wishes::default()).unwrap();
+    assert_eq!(imported.document.pools[0].requests.len(), 1);
+    assert_eq!(
+        imported.notes,
+        [
+            "requests that open a WebSocket are left out: `http://h.test/b`",
+            "CONNECT requests are left out; to use a proxy, set `proxy` in the plan: `http://h.test:443`",
+            "requests that are not HTTP are left out: `wss://h.test/c`",
+        ]
+    );
+    let text = r#"{"log": {"entries": [], "entries": []}}"#;
+    let error = import(Form::Har, &Source::alone(text), &Wishes::default()).unwrap_err();
+    assert_eq!(
+        error,
+        "not a HAR file: duplicate key `entries` at line 1 column 33; remove one, or rename it"
+    );
+}
+
+#[test]
+fn entries_without_a_time_have_no_pause() {
+    let wishes = Wishes {
+        keeps_pauses: true,
+        ..Wishes::default()
+    };
+    let request = json!({"method": "GET", "url": "http://h.test/a"});
+    let archive = json!({"log": {"entries": [
+        {"request": request, "startedDateTime": "2024-01-01T00:00:00Z"},
+        {"request": request, "startedDateTime": "soon"},
+    ]}});
+    let text = archive.to_string();
+    let imported = import(Form::Har, &Source::alone(&text), &wishes).unwrap();
+    assert_eq!(
+        imported.notes,
+        ["an entry has no valid `startedDateTime`, so no pause is before it: GET /a"]
+    );
 }
