@@ -83,6 +83,11 @@ const DEPTH_MAX: usize = 4;
 /// Quotes within a request that its server did not escape.
 const QUOTES_MAX: usize = 16;
 
+/// The formats of logs that are read, for messages.
+pub const LOG_FORMATS: &str = "lines with a quoted request such as 1.2.3.4 - - \
+    [10/Oct/2000:13:55:36 -0700] \"GET / HTTP/1.1\" 200 12, JSON objects, lines of Squid, and W3C logs \
+    (IIS, CloudFront) that begin with a `#Fields` line";
+
 /// A line of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LogLine {
@@ -109,6 +114,8 @@ pub struct LogRequest {
     pub referer: Option<String>,
     /// Its field User-Agent.
     pub agent: Option<String>,
+    /// Whether the log lacks the method, which is then GET.
+    pub lacks_method: bool,
 }
 
 impl LogRequest {
@@ -156,10 +163,12 @@ pub(crate) fn log_line(line: &str) -> Result<LogLine, String> {
     match line.trim() {
         "" => Ok(LogLine::Blank),
         line if line.starts_with('#') => Ok(LogLine::Blank),
-        line if line.starts_with('{') => of_json(line),
+        line if line.starts_with('{') || line.starts_with("[{") => of_json(line),
         line => of_text(line).or_else(|why| {
             // A collector or a server's console has words before the JSON.
-            let json = line.find(" {").map(|at| of_json(&line[at + 1..]));
+            let mut braces = line.match_indices('{').map(|(at, _)| at);
+            let begin = braces.find(|at| line[..*at].ends_with([' ', '\t']));
+            let json = begin.map(|at| of_json(&line[at..]));
             let json = json.and_then(Result::ok);
             json.or_else(|| of_squid(line)).ok_or(why)
         }),
@@ -189,16 +198,15 @@ fn of_squid(line: &str) -> Option<LogLine> {
 /// A line of text: `… [TIME] "REQUEST" STATUS SIZE "REFERER" "AGENT"`, or another with a quoted
 /// request.
 fn of_text(line: &str) -> Result<LogLine, String> {
-    let wrong = "the line is not an access log entry that drumfire reads; it reads lines with a \
-                 quoted request such as 1.2.3.4 - - [10/Oct/2000:13:55:36 -0700] \
-                 \"GET / HTTP/1.1\" 200 12, JSON objects, lines of Squid, and W3C logs (IIS, \
-                 CloudFront) that begin with a `#Fields` line";
+    let wrong = || {
+        format!("the line is not an access log entry that drumfire reads; it reads {LOG_FORMATS}")
+    };
     let (time, rest) = time_of(line)?;
     let Some((request, rest)) = request_of(rest) else {
         // With a time and a quoted text, it is a line of a log.
         return match time.is_some() && rest.contains('"') {
             true => Ok(LogLine::Broken),
-            false => Err(wrong.to_owned()),
+            false => Err(wrong()),
         };
     };
     let (referer, agent) = fields_of(rest);
@@ -336,7 +344,9 @@ fn quoted(rest: &str) -> Option<(String, &str)> {
 /// A line of JSON.
 fn of_json(line: &str) -> Result<LogLine, String> {
     let read: Result<Map<String, Value>, _> = serde_json::from_str(line);
-    let log = read.map_err(|_| "the line is not a JSON object".to_owned())?;
+    let log = read.map_err(|_| {
+        "the line is not a JSON object; a log has a whole object in each line".to_owned()
+    })?;
     let mut all = Vec::new();
     flatten(&log, "", 0, &mut all);
     let of = |keys: &[&str]| {
@@ -348,10 +358,12 @@ fn of_json(line: &str) -> Result<LogLine, String> {
         });
         found.next()
     };
+    let method = of(&METHODS);
     let whole = of(&REQUESTS).filter(|request| request.contains(' '));
+    let lacks_method = whole.is_none() && method.is_none();
     let request = whole.or_else(|| {
         let target = of(&TARGETS)?;
-        let method = of(&METHODS).unwrap_or_else(|| "GET".to_owned());
+        let method = method.unwrap_or_else(|| "GET".to_owned());
         let query = of(&QUERIES).filter(|query| !target.contains('?') && query != "-");
         let query = query.map(|query| format!("?{}", query.trim_start_matches('?')));
         Some(format!("{method} {target}{}", query.unwrap_or_default()))
@@ -368,7 +380,11 @@ fn of_json(line: &str) -> Result<LogLine, String> {
     let time = TIMES.iter().filter_map(|key| of(&[key]));
     let time = time.filter_map(|text| log_time::any(&text)).next();
     let request = request.with(of(&HOSTS), of(&REFERERS), of(&AGENTS));
-    Ok(LogLine::Request(Box::new(LogRequest { time, ..request })))
+    Ok(LogLine::Request(Box::new(LogRequest {
+        time,
+        lacks_method,
+        ..request
+    })))
 }
 
 /// The single values of an object with their keys.
@@ -403,6 +419,9 @@ mod tests {
                     if let Some(value) = value {
                         shown.extend([" ", sign, &value]);
                     }
+                }
+                if it.lacks_method {
+                    shown.push_str(" without a method");
                 }
                 if it
                     .time
@@ -496,6 +515,12 @@ mod tests {
                 r#"2023/10/10 13:55:36 INFO http.log.access handled request {"request":{"method":"GET","uri":"/k"},"ts":1696946136.1}"#.to_owned(),
                 "GET /k on time",
             ),
+            (
+                "2023/10/10 13:55:36.1\tinfo\thttp.log.access\thandled request\t{\"request\": {\"method\": \"GET\", \"uri\": \"/m\"}}"
+                    .to_owned(),
+                "GET /m",
+            ),
+            (r#"{"uri":"/n"}"#.to_owned(), "GET /n without a method"),
             (r#"{"method":"GET","uri":"*"}"#.to_owned(), "Broken"),
         ] {
             assert_eq!(shown(&line), wanted, "{line}");
@@ -509,7 +534,14 @@ mod tests {
                 r#"h - - [junk] "GET / HTTP/1.1" 200 1"#,
                 "`junk` is not a time",
             ),
-            ("{", "the line is not a JSON object"),
+            (
+                "{",
+                "the line is not a JSON object; a log has a whole object in each line",
+            ),
+            (
+                r#"[{"method": "GET", "uri": "/a"}]"#,
+                "the line is not a JSON object; a log has a whole object in each line",
+            ),
             (
                 r#"{"level":"info","msg":"started"}"#,
                 "the line has neither",

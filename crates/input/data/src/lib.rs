@@ -41,7 +41,7 @@ mod template;
 mod text;
 mod typed;
 
-pub use access_log::{LogLine, LogRequest};
+pub use access_log::{LOG_FORMATS, LogLine, LogRequest};
 pub use ammo::{
     AMMO_FORMATS, Ammo, AmmoData, AmmoError, AmmoField, AmmoFormat, AmmoOptions, AmmoPick, AutoTag,
     Calls, Class, Precedence, Storage, Timing,

@@ -1,7 +1,7 @@
 //! Access logs: the requested paths, and their frequencies.
 
 use crate::exchange::{Exchange, Exchanges, Words, origin};
-use drumfire_data::{LogLine, LogReader, LogRequest};
+use drumfire_data::{LOG_FORMATS, LogLine, LogReader, LogRequest};
 use drumfire_plan::{Method, percent};
 use std::collections::{BTreeSet, HashMap};
 
@@ -38,6 +38,7 @@ struct Log {
     unread: Left,
     broken: Left,
     with_body: Left,
+    methodless: Left,
     /// The mistake in the first line that does not belong to a log.
     wrong: Option<String>,
 }
@@ -65,6 +66,9 @@ impl Log {
             self.with_body.add(line);
             return;
         }
+        if request.lacks_method {
+            self.methodless.add(line);
+        }
         self.hosts.extend(request.host);
         let target = match origin(&request.target) {
             Some((host, path)) => {
@@ -80,8 +84,16 @@ impl Log {
 
     fn exchanges(mut self) -> Result<Exchanges, String> {
         let is_log = !self.counts.is_empty() || self.with_body.count > 0;
-        if let Some(wrong) = self.wrong.take().filter(|_| !is_log) {
-            return Err(wrong);
+        let broken = (self.broken.count > 0).then(|| {
+            format!(
+                "no entry has a request that can be sent ({}, first in line {})",
+                self.broken.count, self.broken.line
+            )
+        });
+        match self.wrong.take().or(broken) {
+            Some(why) if !is_log && why.contains(LOG_FORMATS) => return Err(why),
+            Some(why) if !is_log => return Err(format!("{why}; drumfire reads {LOG_FORMATS}")),
+            _ => {}
         }
         let mut all = Exchanges::default();
         let counts = std::mem::take(&mut self.counts);
@@ -114,6 +126,7 @@ impl Log {
                 &self.with_body,
                 "requests whose method has a body are left out, because a log has no bodies",
             ),
+            (&self.methodless, "entries without a method are sent as GET"),
         ] {
             if left.count > 0 {
                 all.note(format!(
@@ -144,5 +157,66 @@ impl Log {
                 named.join(", ")
             ));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Form, Source, Wishes, import};
+    use drumfire_data::LOG_FORMATS;
+
+    #[test]
+    fn logs_that_are_not_read_are_refused_with_the_formats_that_are() {
+        let time = "[10/Oct/2023:13:55:36 +0000]";
+        for (text, why) in [
+            (
+                "time=2023-10-10T13:55:36Z method=GET path=/x status=200".to_owned(),
+                "line 1: the line is not an access log entry",
+            ),
+            (
+                "2019-12-04\t21:02:31\tLAX1\t392\t192.0.2.100\tGET\td.test\t/a".to_owned(),
+                "line 1: the line is not an access log entry",
+            ),
+            (
+                "tls 2.0 2018-12-20T02:59:40 net/b/c g 72.21.218.154:51341 - 5 2 98 246".to_owned(),
+                "line 1: the line is not an access log entry",
+            ),
+            (
+                "\n2023/10/10 13:55:36 [error] 1#0: *1 open() \"/x\" failed, request: \"GET /x HTTP/1.1\""
+                    .to_owned(),
+                "line 2: `error` is not a time such as 10/Oct/2000:13:55:36 -0700",
+            ),
+            (
+                "[GIN] 2023/10/10 - 13:55:36 | 200 | GET \"/x\"".to_owned(),
+                "line 1: `GIN` is not a time",
+            ),
+            (
+                "{\n  \"method\": \"GET\"\n}".to_owned(),
+                "line 1: the line is not a JSON object; a log has a whole object in each line",
+            ),
+            (
+                r#"{"msg": "started"}"#.to_owned(),
+                "line 1: the line has neither a `request` nor a `method` with a `uri`",
+            ),
+            (
+                format!("h - - {time} \"-\" 408 0\nh - - {time} \"-\" 408 0"),
+                "no entry has a request that can be sent (2, first in line 1)",
+            ),
+        ] {
+            let refused = import(Form::AccessLog, &Source::alone(&text), &Wishes::default());
+            let error = refused.unwrap_err();
+            assert!(error.starts_with(why), "{text}: {error}");
+            assert_eq!(error.matches(LOG_FORMATS).count(), 1, "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn entries_without_a_method_are_counted() {
+        let text = "{\"uri\": \"/a\"}\n{\"uri\": \"/a\"}\n{\"uri\": \"/a\", \"method\": \"GET\"}\n";
+        let imported = import(Form::AccessLog, &Source::alone(text), &Wishes::default());
+        assert_eq!(
+            imported.unwrap().notes[0],
+            "entries without a method are sent as GET (2, first in line 1)"
+        );
     }
 }
