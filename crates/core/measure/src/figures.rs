@@ -20,6 +20,7 @@
 pub(crate) mod form;
 
 use crate::errors::ErrorTable;
+use crate::messages::StepMessages;
 use crate::series::SeriesMut;
 use crate::step::StepMemory;
 use crate::{
@@ -37,8 +38,8 @@ use std::sync::Arc;
 ///
 /// A sample is recorded into one series: its step's, or the sums if the pool has a single step.
 /// [`Self::sum_up`] computes the sums of several steps, on the control plane, before they are read:
-/// `counts` (except intended and dropped, which belong to the pool), `bytes`, outcomes, statuses,
-/// response time and service time.
+/// `counts` (except intended and dropped, which belong to the pool), `bytes`, `messages`, outcomes,
+/// statuses, response time and service time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figures {
     /// Requests by their result.
@@ -67,7 +68,7 @@ pub struct Figures {
     /// flight. Arrivals that became due, were dropped or are pending have no scenario yet and are
     /// counted for the pool.
     pub scenarios: Vec<Iterations>,
-    /// Messages, if exchanges have messages.
+    /// Messages, if exchanges have messages. Record them with [`Self::messages_mut`].
     pub messages: Messages,
     /// The connections of the pool, opened or closed in the span.
     pub connections: Connections,
@@ -236,6 +237,16 @@ impl Figures {
         }
     }
 
+    /// The messages of a step, for recording. A message belongs to the span in which it is sent or
+    /// received, which may come before the span in which its exchange ends.
+    #[inline]
+    pub fn messages_mut(&mut self, step: u16) -> &mut Messages {
+        match self.steps.len().checked_sub(1) {
+            Some(last) => self.steps[usize::from(step).min(last)].messages.get_mut(),
+            None => &mut self.messages,
+        }
+    }
+
     #[cold]
     #[inline(never)]
     fn record_leniencies(&mut self, sample: &Sample) {
@@ -380,12 +391,16 @@ impl Figures {
         self.status.reset();
         self.latency.response_time.reset();
         self.latency.service_time.reset();
+        self.messages.reset();
         for step in self.steps.iter().filter(|step| !step.is_empty()) {
             self.bytes.merge(&step.bytes);
             self.outcomes.merge(&step.errors);
             self.status.merge(&step.status);
             self.latency.response_time.merge(&step.response_time);
             self.latency.service_time.merge(&step.service_time);
+            if let Some(messages) = step.messages() {
+                self.messages.merge(messages);
+            }
         }
     }
 
@@ -544,6 +559,7 @@ impl Figures {
             service_time: self.latency.service_time.clone(),
             status: self.status.clone(),
             errors: self.outcomes.clone(),
+            messages: StepMessages::of(&self.messages),
         }]
     }
 }

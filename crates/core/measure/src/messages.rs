@@ -48,6 +48,17 @@ impl Messages {
         self.unsent = self.unsent.saturating_add(count);
     }
 
+    /// No messages yet, with histograms that grow as needed.
+    pub(crate) fn small() -> Self {
+        Self {
+            sent: 0,
+            unsent: 0,
+            received: 0,
+            first: Histogram::small(),
+            gap: Histogram::small(),
+        }
+    }
+
     /// Whether there were any messages.
     #[must_use]
     pub const fn any(&self) -> bool {
@@ -70,6 +81,54 @@ impl Messages {
         self.received = 0;
         self.first.reset();
         self.gap.reset();
+    }
+}
+
+/// The messages of a step. They take memory only if there are any, because a run may have thousands
+/// of steps.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StepMessages(Option<Box<Messages>>);
+
+impl StepMessages {
+    /// No messages yet, with all the memory that recording needs.
+    pub(crate) fn ready() -> Self {
+        Self(Some(Box::default()))
+    }
+
+    /// A copy of these messages.
+    pub(crate) fn of(messages: &Messages) -> Self {
+        Self(messages.any().then(|| Box::new(messages.clone())))
+    }
+
+    /// The messages, if there are any.
+    pub(crate) fn get(&self) -> Option<&Messages> {
+        self.0.as_deref().filter(|messages| messages.any())
+    }
+
+    /// The messages, for recording.
+    #[inline]
+    pub(crate) fn get_mut(&mut self) -> &mut Messages {
+        self.0.get_or_insert_with(|| Box::new(Messages::small()))
+    }
+
+    /// Adds `other`.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        if let Some(other) = other.get() {
+            self.get_mut().merge(other);
+        }
+    }
+
+    /// Removes all messages and keeps the memory.
+    pub(crate) fn reset(&mut self) {
+        if let Some(messages) = &mut self.0 {
+            messages.reset();
+        }
+    }
+}
+
+impl PartialEq for StepMessages {
+    fn eq(&self, other: &Self) -> bool {
+        self.get() == other.get()
     }
 }
 

@@ -4,8 +4,9 @@
 //! recorded only into its step, and the pool's sums are computed on the control plane, so that
 //! recording touches one series in every plan.
 
+use crate::messages::StepMessages;
 use crate::series::SeriesMut;
-use crate::{Bytes, Counts, Histogram, OutcomeCounts, Sample, StatusCounts};
+use crate::{Bytes, Counts, Histogram, Messages, OutcomeCounts, Sample, StatusCounts};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -56,11 +57,16 @@ pub struct Step {
     pub status: StatusCounts,
     /// The exchanges of each outcome.
     pub errors: OutcomeCounts,
+    pub(crate) messages: StepMessages,
 }
 
 impl Step {
-    /// An empty step, with histograms of this kind.
-    fn new(name: Arc<str>, histogram: fn() -> Histogram) -> Self {
+    /// An empty step with this memory.
+    fn new(name: Arc<str>, memory: StepMemory) -> Self {
+        let histogram = match memory {
+            StepMemory::AsNeeded => Histogram::small,
+            StepMemory::Ready => Histogram::new,
+        };
         Self {
             name,
             counts: Counts::default(),
@@ -69,6 +75,10 @@ impl Step {
             service_time: histogram(),
             status: StatusCounts::default(),
             errors: OutcomeCounts::default(),
+            messages: match memory {
+                StepMemory::AsNeeded => StepMessages::default(),
+                StepMemory::Ready => StepMessages::ready(),
+            },
         }
     }
 
@@ -78,14 +88,16 @@ impl Step {
         if names.len() <= 1 {
             return Vec::new();
         }
-        let histogram = match memory {
-            StepMemory::AsNeeded => Histogram::small,
-            StepMemory::Ready => Histogram::new,
-        };
         let own = names.iter().take(STEPS).cloned();
         let other = (names.len() > STEPS).then(|| Arc::from("other"));
         let names = own.chain(other);
-        names.map(|name| Self::new(name, histogram)).collect()
+        names.map(|name| Self::new(name, memory)).collect()
+    }
+
+    /// Messages, if the step's exchanges have messages; also of exchanges that have not ended.
+    #[must_use]
+    pub fn messages(&self) -> Option<&Messages> {
+        self.messages.get()
     }
 
     /// The step's parts as a series for recording.
@@ -121,9 +133,14 @@ impl Step {
         self.series_mut().record_in_flight(sample);
     }
 
+    /// Whether requests of the step were recorded.
+    pub(crate) fn has_requests(&self) -> bool {
+        self.counts != Counts::default()
+    }
+
     /// Whether the step has no records.
     pub(crate) fn is_empty(&self) -> bool {
-        self.counts == Counts::default()
+        !self.has_requests() && self.messages().is_none()
     }
 
     /// Adds `other`, which must be of the same name.
@@ -138,6 +155,7 @@ impl Step {
         self.service_time.merge(&other.service_time);
         self.status.merge(&other.status);
         self.errors.merge(&other.errors);
+        self.messages.merge(&other.messages);
     }
 
     pub(crate) fn reset(&mut self) {
@@ -150,5 +168,6 @@ impl Step {
         self.service_time.reset();
         self.status.reset();
         self.errors = OutcomeCounts::default();
+        self.messages.reset();
     }
 }

@@ -102,7 +102,7 @@ impl<F: Framing> MessageStream<F> {
             }
         });
         if is_measured {
-            cx.figures.messages.received += came;
+            cx.figures.messages_mut(cx.request.step).received += came;
         }
         if let Some(error) = wrong {
             let failure = Failure::with(Outcome::Decode, error.0);
@@ -126,7 +126,7 @@ impl<F: Framing> MessageStream<F> {
                 (IsFirst::No, self.last)
             };
             if is_measured {
-                let messages = &mut cx.figures.messages;
+                let messages = cx.figures.messages_mut(cx.request.step);
                 messages.record_streamed(is_first, before, now);
             }
             self.last = now;

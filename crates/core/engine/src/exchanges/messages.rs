@@ -203,7 +203,7 @@ impl OutgoingMessages {
         let fixed = request.fixed_messages();
         let went = self.outbox.note_taken(taken, fixed);
         if went > 0 && cx.is_measured() {
-            cx.figures.messages.sent += went;
+            cx.figures.messages_mut(cx.request.step).sent += went;
         }
         if !self.outbox.is_taken(fixed) || self.outbox.ends_now() {
             return BodyStep::Wait;

@@ -272,7 +272,9 @@ impl ExchangeState {
                 None => OutgoingMessages::default().unsent(request, cx),
             };
             if unsent > 0 {
-                cx.figures.messages.record_unsent(unsent);
+                cx.figures
+                    .messages_mut(cx.request.step)
+                    .record_unsent(unsent);
             }
         }
         call::final_status(status, outcome)

@@ -408,6 +408,44 @@ fn messages_of_a_server_are_timed_one_by_one() {
     assert_eq!((response.min(), response.max()), (ms(90), ms(90)));
 }
 
+/// Two streams in turn: three messages with pauses of 20 ms, and five with pauses of 50 ms.
+#[test]
+fn messages_are_timed_by_step() {
+    let plan = closed(1).http2(1).requests(20);
+    let plan = plan.to(&["http://sut/quick", "http://sut/slow"]);
+    let plan = plan.calls(CallKind::ServerStream, Said::once());
+    let plan = plan.with(|pool| {
+        for (request, target) in pool.requests.iter_mut().zip(["/quick", "/slow"]) {
+            request.url.target = target.to_owned();
+        }
+    });
+    let script = Http2::new().answers(|request| {
+        let (count, gap) = match request.target() {
+            "/quick" => (3, ms(20)),
+            _ => (5, ms(50)),
+        };
+        Reply::call()
+            .messages(count, b"tick", gap)
+            .trailers("0", "")
+    });
+    let result = run(plan, world(script));
+    failures(&result.summary, &[]);
+    // Two calls take 260 ms, so that streams run across the ends of intervals.
+    let steps = result.summary.steps();
+    for (step, received, gap) in [(&steps[0], 3, 20), (&steps[1], 5, 50)] {
+        let messages = step.messages().unwrap();
+        assert_eq!(messages.sent, step.counts.ok, "{}", step.name);
+        assert_eq!(messages.received, step.counts.ok * received);
+        assert_eq!(messages.first.count(), step.counts.ok);
+        assert_eq!(messages.gap.count(), step.counts.ok * (received - 1));
+        assert_eq!((messages.gap.min(), messages.gap.max()), (ms(gap), ms(gap)));
+    }
+    let total = &result.summary.total;
+    assert_eq!((steps[0].counts.ok, steps[1].counts.ok), (10, 10));
+    assert_eq!(total.messages.received, 10 * 3 + 10 * 5);
+    assert_eq!(total.messages.gap.count(), 10 * 2 + 10 * 4);
+}
+
 #[test]
 fn a_stream_without_messages_is_ok() {
     for reply in [

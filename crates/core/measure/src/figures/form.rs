@@ -8,12 +8,15 @@
 //! | warm-up, leniencies, exchanges under way, interim, retried, held back | their own forms |
 //! | iterations | if the facts of the run have them |
 //! | scenarios | iterations of each scenario in the facts of the run |
-//! | messages, connections | their own forms |
+//! | messages | their own form |
+//! | messages by step | if there are messages and several steps: the number of steps with messages, then for each: the number of steps without messages before it, and the form of messages |
+//! | connections | their own form |
 //! | messages of failures | their number, then for each: outcome, cause, text, count |
 //!
 //! The bytes do not contain the list of series: the decoder receives the facts of the pool, and
 //! refuses bytes of a run with other steps. Sums are not stored either but computed again, which
-//! costs one merge per step and excludes sums that contradict their parts.
+//! costs one merge per step and excludes sums that contradict their parts. Only the sum of the
+//! messages is stored, too, so that a run without messages by step has the form that it always had.
 //!
 //! Sum figures up before you encode them. A decoder notices if they were not: there are then fewer
 //! waiting times than requests.
@@ -26,7 +29,7 @@ use crate::form::ByName;
 use crate::form::{self, Form, FormError, Input, put, put_text};
 use crate::series::SeriesMut;
 use crate::{
-    Bytes, Counts, Figures, Histogram, Iterations, Leniency, OutcomeCounts, PoolSeries,
+    Bytes, Counts, Figures, Histogram, Iterations, Leniency, Messages, OutcomeCounts, PoolSeries,
     StatusCounts, Step,
 };
 
@@ -54,6 +57,7 @@ pub(crate) fn encode(figures: &Figures, out: &mut Vec<u8>) {
         form::write(scenario, out);
     }
     form::write(&figures.messages, out);
+    encode_messages(figures, out);
     form::write(&figures.connections, out);
     let errors: Vec<_> = figures.error_table().messages().collect();
     put(out, errors.len() as u64);
@@ -95,6 +99,7 @@ pub(crate) fn read(
         form::read_into(scenario, input)?;
     }
     form::read_into(&mut figures.messages, input)?;
+    read_messages(figures, input)?;
     form::read_into(&mut figures.connections, input)?;
     read_errors(figures.error_table_mut(), input)?;
     figures.sum_up_counts();
@@ -129,7 +134,7 @@ fn encode_series(figures: &Figures, out: &mut Vec<u8>) {
         return sums.encode(out);
     }
     let steps = figures.steps.iter().enumerate();
-    let used: Vec<_> = steps.filter(|(_, step)| !step.is_empty()).collect();
+    let used: Vec<_> = steps.filter(|(_, step)| step.has_requests()).collect();
     put(out, used.len() as u64);
     let mut next = 0;
     for (place, step) in used {
@@ -144,6 +149,23 @@ fn encode_series(figures: &Figures, out: &mut Vec<u8>) {
             service_time: &step.service_time,
         };
         series.encode(out);
+    }
+}
+
+/// Appends the messages of several steps, whose sum was appended before.
+fn encode_messages(figures: &Figures, out: &mut Vec<u8>) {
+    if figures.steps.is_empty() || !figures.messages.any() {
+        return;
+    }
+    let steps = figures.steps.iter().enumerate();
+    let used = steps.filter_map(|(place, step)| Some((place, step.messages()?)));
+    let used: Vec<_> = used.collect();
+    put(out, used.len() as u64);
+    let mut next = 0;
+    for (place, messages) in used {
+        put(out, (place - next) as u64);
+        next = place + 1;
+        form::write(messages, out);
     }
 }
 
@@ -172,6 +194,35 @@ fn read_series(figures: &mut Figures, input: &mut Input<'_>) -> Result<(), FormE
         next = place + 1;
     }
     Ok(())
+}
+
+/// Reads the messages of several steps, which are empty before, and whose sum was read before.
+fn read_messages(figures: &mut Figures, input: &mut Input<'_>) -> Result<(), FormError> {
+    const MALFORMED: FormError = FormError::Malformed("the messages of steps");
+    if figures.steps.is_empty() || !figures.messages.any() {
+        return Ok(());
+    }
+    let mut sum = Messages::small();
+    let mut next = 0_usize;
+    for _ in 0..input.length()? {
+        let unused = usize::try_from(input.number()?).map_err(|_| MALFORMED)?;
+        let place = next.checked_add(unused).ok_or(MALFORMED)?;
+        let step = figures.steps.get_mut(place).ok_or(MALFORMED)?;
+        let messages = step.messages.get_mut();
+        let read = form::read_into(messages, input);
+        if !messages.any() {
+            // A step without records is not reset again.
+            messages.reset();
+            return read.and(Err(MALFORMED));
+        }
+        read?;
+        sum.merge(messages);
+        next = place + 1;
+    }
+    match sum == figures.messages {
+        true => Ok(()),
+        false => Err(MALFORMED),
+    }
 }
 
 /// Reads one series, which [`Series::encode`] wrote.

@@ -48,14 +48,6 @@ pub(crate) fn interval(pools: &[PoolInfo], all: &[(Seen, usize)]) -> Interval {
             requests: 1,
             allowed: (seen.extra % 7 > 0).then_some(seen.extra as u32),
         });
-        figures.messages.sent += seen.extra;
-        figures.messages.record_unsent(seen.extra % 11);
-        let is_first = if seen.extra.is_multiple_of(2) {
-            IsFirst::Yes
-        } else {
-            IsFirst::No
-        };
-        figures.messages.record_streamed(is_first, Nanos(0), extra);
         let closing = Closing::ALL[seen.worker % Closing::ALL.len()];
         figures
             .connections
@@ -95,6 +87,36 @@ fn damaged(mut bytes: Vec<u8>, at: usize, byte: Option<u8>) -> Vec<u8> {
         None => bytes.truncate(at),
     }
     bytes
+}
+
+/// A message may come in a span in which no exchange of its step ends.
+#[test]
+fn messages_of_a_step_come_back_without_requests() {
+    let pools = pools();
+    let mut interval = empty(&pools);
+    for (step, received) in [(0, 2), (2, 3)] {
+        let messages = interval.pool_mut(0).messages_mut(step);
+        messages.received += received;
+        messages.record_streamed(IsFirst::Yes, Nanos(0), Nanos(received));
+    }
+    interval.end = Nanos::from_secs(1);
+    interval.sum_up();
+    let figures = &interval.pools()[0];
+    assert_eq!(figures.messages.received, 5, "the sum of the steps");
+    assert_eq!(figures.messages.first.count(), 2);
+    let decoded = Interval::decode(&interval.encode(), &pools).expect("its own bytes");
+    let received = |of: &Interval, step: usize| {
+        let messages = of.pools()[0].steps[step].messages();
+        messages.map(|messages| messages.received)
+    };
+    assert_eq!(received(&decoded, 2), Some(3));
+    assert_eq!(received(&decoded, 1), None);
+    assert_eq!(decoded, interval);
+    let mut sum = empty(&pools);
+    sum.merge(&interval);
+    sum.merge(&decoded);
+    assert_eq!(received(&sum, 0), Some(4));
+    assert_eq!(sum.pools()[0].messages.received, 10);
 }
 
 proptest! {

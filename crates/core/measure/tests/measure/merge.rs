@@ -1,7 +1,7 @@
 //! Any partition of the samples, merged in any order, equals the whole, bit for bit.
 
 use crate::samples;
-use drumfire_measure::{Figures, Interval, IterationSample, Outcome, PoolSeries, Sample};
+use drumfire_measure::{Figures, Interval, IsFirst, IterationSample, Outcome, PoolSeries, Sample};
 use drumfire_units::Nanos;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -69,6 +69,15 @@ pub(crate) fn record_figures(figures: &mut Figures, seen: &Seen) {
         figures.record_warmup(&seen.sample);
     }
     record_iteration(figures, seen);
+    let messages = figures.messages_mut(seen.sample.step);
+    messages.sent += extra;
+    messages.received += 1;
+    messages.record_unsent(extra % 11);
+    let is_first = match extra.is_multiple_of(2) {
+        true => IsFirst::Yes,
+        false => IsFirst::No,
+    };
+    messages.record_streamed(is_first, Nanos(0), Nanos(extra));
     if let (Some(detail), true) = (seen.detail, seen.sample.outcome != Outcome::Ok) {
         figures.record_error_detail(seen.sample.outcome, None, &format!("detail {detail}"));
     }
