@@ -19,8 +19,9 @@ use std::fmt::Write as _;
 /// `waiting`, `failed`; of streams `messages.first` and `messages.gap`; of scenarios
 /// `iteration.time`, `iteration.failed` and, if a pool has several, `scenario(name).time`; of
 /// several pools `pool(name).response_time`, `pool(name).service_time` and
-/// `pool(name).iteration.time`; of several steps `step(name).response_time` and
-/// `step(name).service_time`.
+/// `pool(name).iteration.time`; of several steps `step(name).response_time`,
+/// `step(name).service_time` and, if the step streams, `step(name).messages.first` and
+/// `step(name).messages.gap`.
 #[must_use]
 pub fn histogram(summary: &Summary) -> Vec<u8> {
     let mut out = String::from("metric,low_ns,high_ns,count,cumulative,quantile,at_least\n");
@@ -69,16 +70,15 @@ pub fn histogram(summary: &Summary) -> Vec<u8> {
     if steps.len() > 1 {
         for step in steps {
             let name = secret::url(&step.name);
-            push_rows(
-                &mut out,
-                &format!("step({name}).response_time"),
-                &step.response_time,
-            );
-            push_rows(
-                &mut out,
-                &format!("step({name}).service_time"),
-                &step.service_time,
-            );
+            let mut push = |metric: &str, histogram: &Histogram| {
+                push_rows(&mut out, &format!("step({name}).{metric}"), histogram);
+            };
+            push("response_time", &step.response_time);
+            push("service_time", &step.service_time);
+            if let Some(messages) = step.messages() {
+                push("messages.first", &messages.first);
+                push("messages.gap", &messages.gap);
+            }
         }
     }
     out.into_bytes()

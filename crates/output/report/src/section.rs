@@ -17,6 +17,7 @@ pub(crate) mod failures;
 mod iterations;
 mod latency;
 mod load;
+mod messages;
 mod pools;
 mod requests;
 mod responses;
@@ -269,6 +270,8 @@ pub enum RunSection {
     Scenarios,
     /// The table of steps.
     Steps,
+    /// The times of messages by step.
+    Messages,
     /// The slowest requests.
     Slowest,
     /// The statuses of responses.
@@ -287,7 +290,7 @@ pub enum RunSection {
 
 impl RunSection {
     /// Every section in the order of the report.
-    pub(crate) const ALL: [Self; 18] = [
+    pub(crate) const ALL: [Self; 19] = [
         Self::Verdict,
         Self::Drift,
         Self::Load,
@@ -299,6 +302,7 @@ impl RunSection {
         Self::Stages,
         Self::Scenarios,
         Self::Steps,
+        Self::Messages,
         Self::Slowest,
         Self::Status,
         Self::Errors,
@@ -322,6 +326,7 @@ impl RunSection {
             Self::Stages => stages::section,
             Self::Scenarios => iterations::of_scenarios,
             Self::Steps => steps::section,
+            Self::Messages => messages::section,
             Self::Slowest => slowest::section,
             Self::Status => responses::statuses,
             Self::Errors => failures::section,

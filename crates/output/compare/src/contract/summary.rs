@@ -786,6 +786,10 @@ pub struct Step {
     pub status: BTreeMap<String, u64>,
     /// The failures of the step, by kind.
     pub errors: Vec<Error>,
+    /// Messages of the step's gRPC calls, also of calls that have not ended; absent if there are
+    /// none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub messages: Option<Messages>,
 }
 
 /// The requests of the step.

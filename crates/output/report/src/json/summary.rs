@@ -46,7 +46,9 @@ pub(super) fn document(summary: &Summary) -> Document {
         connections: connections(&total.connections),
         iterations: iterations_of_run(summary),
         held_back: held_back(total),
-        messages: messages(total),
+        messages: Some(&total.messages)
+            .filter(|messages| messages.any())
+            .map(messages),
         status: statuses(total.status()),
         errors: errors(total),
         failed_bodies: failed_bodies(summary),
@@ -258,15 +260,14 @@ fn held_back(figures: &Figures) -> Option<HeldBack> {
     })
 }
 
-fn messages(figures: &Figures) -> Option<Messages> {
-    let messages = &figures.messages;
-    messages.any().then(|| Messages {
+fn messages(messages: &drumfire_measure::Messages) -> Messages {
+    Messages {
         sent: messages.sent,
         unsent: messages.unsent,
         received: messages.received,
         first: distribution(&messages.first),
         gap: distribution(&messages.gap),
-    })
+    }
 }
 
 /// Failures by kind and message, as the run and its pools have them.
@@ -401,6 +402,7 @@ fn steps(steps: Vec<drumfire_measure::Step>, duration: Nanos) -> Vec<Step> {
             },
             status: statuses(step.status.iter()),
             errors: step.errors.failures().filter_map(error_of_kind).collect(),
+            messages: step.messages().map(messages),
         })
         .collect()
 }

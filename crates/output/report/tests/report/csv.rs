@@ -52,6 +52,10 @@ fn streams_have_the_times_of_their_messages() {
     run.total.messages.gap.record(Nanos(9_000));
     assert_eq!(rows(&run, "messages.first,"), 1);
     assert_eq!(rows(&run, "messages.gap,"), 2);
+    let run = fixture::streamed_steps();
+    assert!(rows(&run, "step(watch).messages.first,") > 100);
+    assert_eq!(rows(&run, "step(watch).messages.gap,"), 1);
+    assert_eq!(rows(&run, "step(login).messages."), 0, "a single message");
 }
 
 #[test]

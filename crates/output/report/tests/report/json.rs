@@ -391,6 +391,26 @@ fn messages_that_were_not_sent_are_told() {
 }
 
 #[test]
+fn each_step_has_its_messages() {
+    let run = document(&fixture::streamed_steps());
+    let number = |value: &Value| value.as_u64().unwrap();
+    let mut received = 0;
+    for (step, each, timed) in [(0, 20, 400), (1, 5, 400), (2, 1, 0)] {
+        let messages = &run["steps"][step]["messages"];
+        assert_eq!(number(&messages["sent"]), 400);
+        assert_eq!(number(&messages["received"]), 400 * each);
+        assert_eq!(number(&messages["first"]["count"]), timed);
+        assert_eq!(number(&messages["gap"]["count"]), 400 * (each - 1));
+        received += 400 * each;
+    }
+    assert_eq!(number(&run["messages"]["received"]), received);
+    assert_eq!(
+        document(&fixture::steps())["steps"][0].get("messages"),
+        None
+    );
+}
+
+#[test]
 fn histograms_come_back() {
     let run = fixture::open();
     let distribution = &document(&run)["latency"]["response_time"];

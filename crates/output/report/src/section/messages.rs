@@ -1,0 +1,74 @@
+//! The table of messages: the counts of each step that streams, and the times of its messages.
+//!
+//! A reply with a single message has no times of messages, because its response time is the same.
+
+use super::{Cell, Column, Extent, Grid, Section};
+use crate::quantity::counted;
+use drumfire_measure::{Messages, Summary};
+use std::cmp::Reverse;
+
+/// The quantiles of the table, with their headings and the order in which the columns give way.
+const FIRST: [(&str, f64, u8); 3] = [
+    ("1st p50", 0.5, 4),
+    ("1st p99", 0.99, 0),
+    ("1st max", 1.0, 6),
+];
+const GAP: [(&str, f64, u8); 3] = [
+    ("gap p50", 0.5, 3),
+    ("gap p99", 0.99, 0),
+    ("gap max", 1.0, 5),
+];
+
+/// A row for each step whose server streams messages, in the order of the plan, if there are several
+/// steps. If there are more rows than the printer's number, only those with the greatest times to
+/// the first message are shown.
+pub(super) fn section(summary: &Summary, extent: &Extent) -> Option<Section> {
+    let steps = summary.steps();
+    if steps.len() < 2 {
+        return None;
+    }
+    let rows = steps
+        .iter()
+        .filter_map(|step| Some((&*step.name, step.messages()?)));
+    let mut rows: Vec<_> = rows
+        .filter(|(_, messages)| messages.first.count() > 0)
+        .collect();
+    let total = rows.len();
+    if total > extent.rows {
+        rows.sort_by_key(|(_, messages)| Reverse(messages.first.max()));
+        rows.truncate(extent.rows);
+    }
+    let remark = (total > extent.rows).then(|| {
+        let all = counted(total as u64, "step");
+        format!(
+            "The {} slowest of {all}; --json has all of them.",
+            extent.rows
+        )
+    });
+    let explanation = "Messages of each step that streams: `1st` is the time from the first write \
+        of a request to its first message, `gap` the time from one message to the next.";
+    let section = Section::table("messages", "Messages by step", grid(&rows), explanation)?;
+    Some(section.remarked(remark))
+}
+
+/// The table of these steps.
+fn grid(rows: &[(&str, &Messages)]) -> Grid {
+    let mut columns = vec![
+        Column::names("step"),
+        Column::numbers("sent", 2),
+        Column::numbers("received", 1),
+    ];
+    let quantiles = FIRST.into_iter().chain(GAP);
+    columns.extend(quantiles.map(|(heading, _, order)| Column::numbers(heading, order)));
+    let rows = rows.iter().map(|(name, messages)| {
+        let mut cells = vec![
+            Cell::url(name),
+            Cell::count(messages.sent),
+            Cell::count(messages.received),
+        ];
+        cells.extend(FIRST.map(|(_, q, _)| Cell::quantile(&messages.first, q)));
+        cells.extend(GAP.map(|(_, q, _)| Cell::quantile(&messages.gap, q)));
+        cells.into()
+    });
+    Grid::new(columns, rows)
+}
