@@ -10,9 +10,7 @@ mod read;
 
 use crate::contract::summary::Document;
 use crate::plan_facts;
-use drumfire_measure::{
-    ArrivalClock, Coverage, IntervalRow, LatencyKind, Reading, RunInfo, Summary,
-};
+use drumfire_measure::{Coverage, IntervalRow, LatencyKind, Reading, RunInfo, Summary};
 use drumfire_plan::StopReason;
 use drumfire_units::Nanos;
 use std::collections::BTreeMap;
@@ -52,15 +50,6 @@ impl Compared {
     pub(crate) fn planned(info: &RunInfo) -> Self {
         let nothing = Reading::new(Arc::new(info.clone()), &[]).close(Nanos::ZERO, 0.0);
         Self::from_summary(Arc::new(nothing))
-    }
-
-    /// The clock that timed the run; for a planned run, the clock that its plan requests.
-    pub(crate) fn clock(&self) -> ArrivalClock {
-        let run = &self.summary;
-        match run.total.counts.sent {
-            0 => run.info.clock,
-            _ => run.generator.clock,
-        }
     }
 
     /// The summary. Its timeline is empty if the run is from JSON.

@@ -12,6 +12,7 @@
 //! A shift is a ratio minus 1 for times and rates, and a difference of shares for failures. With a
 //! positive shift, the candidate is worse in times and failures, and better in rates.
 
+mod clock_gap;
 pub(crate) mod likeness;
 mod pair;
 mod rounds;
@@ -19,6 +20,7 @@ mod sets;
 mod thresholds;
 
 use crate::answer::{Answer, CONFIDENCE};
+use clock_gap::ClockGap;
 use crate::compared::Compared;
 use crate::differences::Difference;
 use crate::figure::Figure;
@@ -87,6 +89,8 @@ pub struct Row {
     /// The smallest shift that four of five experiments with this spread find; `None` without an
     /// experiment.
     pub detectable: Option<f64>,
+    /// The least shift that matters: that of the terms, or what different clocks explain.
+    pub least: f64,
     /// The answer about the candidate; `None` for a single pair.
     pub answer: Option<Answer>,
 }
@@ -103,10 +107,12 @@ impl Comparison {
         terms: Terms,
     ) -> Result<Self, String> {
         likeness::check(base, candidate, terms.any_target)?;
-        let (rows, cautions) = match (base, candidate) {
-            ([base], [candidate]) => pair::rows(base, candidate),
-            _ => sets::rows(base, candidate, terms.least),
+        let least = Least::new(terms, base, candidate);
+        let (rows, mut cautions) = match (base, candidate) {
+            ([base], [candidate]) => pair::rows(base, candidate, least),
+            _ => sets::rows(base, candidate, least),
         };
+        cautions.extend(least.gap.map(ClockGap::caution));
         Ok(Self {
             terms,
             base: Runs::sorted(base),
@@ -137,7 +143,9 @@ impl Comparison {
         if base.len() != candidate.len() {
             return Err("a round without one of its runs can't be compared".to_owned());
         }
-        let (rows, mut cautions) = rounds::rows(base, candidate, terms.least, rounds);
+        let least = Least::new(terms, base, candidate);
+        let (rows, mut cautions) = rounds::rows(base, candidate, least, rounds);
+        cautions.extend(least.gap.map(ClockGap::caution));
         cautions.extend(thresholds::cautions(base, candidate));
         cautions.extend(unsound.iter().map(UnsoundRound::sentence));
         Ok(Self {
@@ -251,6 +259,28 @@ impl Runs {
                 .collect(),
             states: ordered.iter().map(|run| run.target.state).collect(),
         }
+    }
+}
+
+/// The least shifts that matter in a comparison.
+#[derive(Clone, Copy, Debug)]
+struct Least {
+    of_ratios: f64,
+    gap: Option<ClockGap>,
+}
+
+impl Least {
+    fn new(terms: Terms, base: &[Compared], candidate: &[Compared]) -> Self {
+        Self {
+            of_ratios: terms.least,
+            gap: ClockGap::new(base.iter().chain(candidate)),
+        }
+    }
+
+    /// The least shift of a figure with this median of the base.
+    fn of_figure(self, figure: Figure, base: f64) -> f64 {
+        let of_clocks = self.gap.map_or(0.0, |gap| gap.least(figure, base));
+        figure.least(self.of_ratios).max(of_clocks)
     }
 }
 

@@ -56,19 +56,18 @@ impl Figure {
 
     /// The least shift that matters. For failures it is a difference of shares, because one failure
     /// in fifty requests is far from none.
-    #[must_use]
-    pub const fn least(self, of_ratios: f64) -> f64 {
+    pub(crate) const fn least(self, of_ratios: f64) -> f64 {
         match self {
             Self::Failed => FAILED_LEAST,
             Self::Latency(..) | Self::Rate => of_ratios,
         }
     }
 
-    /// The least shift that matters, on the scale of differences.
-    pub(crate) fn least_difference(self, of_ratios: f64) -> f64 {
+    /// Converts a shift to the scale of differences.
+    pub(crate) fn difference(self, shift: f64) -> f64 {
         match self.is_ratio() {
-            true => of_ratios.ln_1p(),
-            false => self.least(of_ratios),
+            true => shift.ln_1p(),
+            false => shift,
         }
     }
 

@@ -186,7 +186,7 @@ fn tested(figure: Figure, values: &[Option<f64>]) -> Tested {
         values: known(values)
             .map(|(_, value)| figure.scaled(value))
             .collect(),
-        least: figure.least_difference(LEAST),
+        least: figure.difference(figure.least(LEAST)),
     }
 }
 

@@ -94,7 +94,7 @@ fn put_counts(document: &Document, summary: &mut Summary) {
     counts.pending = read.pending;
 }
 
-/// Sets the answers of the document, the end of the load, and the clock.
+/// Sets the answers of the document, the end of the load, and the clock with its delays.
 fn put_answers(document: &Document, summary: &mut Summary) {
     summary.verdict.validity = document.verdict.validity.0;
     summary.verdict.reasons.clear();
@@ -110,7 +110,13 @@ fn put_answers(document: &Document, summary: &mut Summary) {
     summary.target.reasons = reasons.collect();
     summary.coverage = document.run.coverage.0;
     summary.load_end.reason = document.run.ended.as_ref().map(|ended| ended.reason.0);
-    summary.generator.clock = document.generator.clock.0;
+    let generator = &document.generator;
+    summary.generator.clock = generator.clock.0;
+    let nanos = |ns: Option<u64>| Nanos(ns.unwrap_or_default());
+    summary.generator.handling_p50 = nanos(generator.handling_p50_ns);
+    summary.generator.handling_p99 = nanos(generator.handling_p99_ns);
+    summary.generator.leaving_p50 = nanos(generator.leaving_p50_ns);
+    summary.generator.leaving_p99 = nanos(generator.leaving_p99_ns);
 }
 
 /// The distribution `name`, from base64 with the V2 encoding of HdrHistogram.

@@ -5,7 +5,7 @@
 //! blocks (Politis and Romano 1992). Single requests are never drawn, because requests of one
 //! moment share its queue. The intervals are quantiles of the replicates.
 
-use super::Row;
+use super::{Least, Row};
 use crate::answer::CONFIDENCE;
 use crate::compared::Compared;
 use crate::figure::Figure;
@@ -38,7 +38,11 @@ const FIGURES: [Figure; 14] = [
 ];
 
 /// A row for each figure that both runs have, and cautions for the reader.
-pub(crate) fn rows(base: &Compared, candidate: &Compared) -> (Vec<Row>, Vec<String>) {
+pub(crate) fn rows(
+    base: &Compared,
+    candidate: &Compared,
+    least: Least,
+) -> (Vec<Row>, Vec<String>) {
     let runs = [base, candidate];
     let cells = runs.map(|run| Cells::of(run.summary()));
     let is_read = runs.iter().any(|run| run.is_read());
@@ -68,6 +72,7 @@ pub(crate) fn rows(base: &Compared, candidate: &Compared) -> (Vec<Row>, Vec<Stri
             interval: interval.map(|(low, high)| (figure.shift(low), figure.shift(high))),
             p: None,
             detectable: None,
+            least: least.of_figure(*figure, medians[0]),
             answer: None,
         })
     });

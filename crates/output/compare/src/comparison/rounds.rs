@@ -9,7 +9,7 @@
 //! have the same arrivals in the same seconds, so latencies are compared second by second: if the
 //! machine slows down for some seconds, the medians do not move.
 
-use super::{Row, judge};
+use super::{Least, Row, judge};
 use crate::answer::CONFIDENCE;
 use crate::compared::Compared;
 use crate::counted;
@@ -44,7 +44,7 @@ struct Measured {
 pub(crate) fn rows(
     base: &[Compared],
     candidate: &[Compared],
-    least: f64,
+    least: Least,
     rounds: Rounds,
 ) -> (Vec<Row>, Vec<String>) {
     let figures = Figure::TESTED.into_iter();
@@ -68,6 +68,7 @@ pub(crate) fn rows(
         let interval = shift.interval;
         let interval = interval.map(|(low, high)| (figure.shift(low), figure.shift(high)));
         let estimate = figure.shift(shift.estimate);
+        let least = least.of_figure(figure, measured.medians[0]);
         Some(Row {
             figure,
             medians: measured.medians,
@@ -75,13 +76,8 @@ pub(crate) fn rows(
             interval,
             p: Some(p),
             detectable: spread(of_pairs).map(|spread| figure.shift(rounds.resolution(spread))),
-            answer: Some(judge(
-                figure,
-                estimate,
-                interval,
-                p <= bound,
-                figure.least(least),
-            )),
+            least,
+            answer: Some(judge(figure, estimate, interval, p <= bound, least)),
         })
     });
     let mut cautions = cautions(base.len(), rounds);
@@ -96,7 +92,7 @@ pub(crate) fn rows(
 
 impl Measured {
     /// Measures a figure; `None` if a run lacks it.
-    fn of(figure: Figure, pairs: Pairs<'_>, least: f64) -> Option<Self> {
+    fn of(figure: Figure, pairs: Pairs<'_>, least: Least) -> Option<Self> {
         let Pairs {
             base,
             candidate,
@@ -122,12 +118,14 @@ impl Measured {
                 _ => whole,
             }
         });
+        let medians = [median(&of_base), median(&of_candidate)];
+        let least = least.of_figure(figure, medians[0]);
         Some(Self {
             figure,
-            medians: [median(&of_base), median(&of_candidate)],
+            medians,
             differences: Differences {
                 of_pairs: of_pairs.collect(),
-                least: figure.least_difference(least),
+                least: figure.difference(least),
             },
         })
     }

@@ -8,7 +8,7 @@
 //! to shares. Ranks are equal on both scales. Intervals of a ratio come from its logarithm, and are
 //! not symmetric.
 
-use super::{Row, judge};
+use super::{Least, Row, judge};
 use crate::answer::CONFIDENCE;
 use crate::compared::Compared;
 use crate::counted;
@@ -19,7 +19,7 @@ use drumfire_stats::{RankSum, Shift, holm, median};
 pub(crate) fn rows(
     base: &[Compared],
     candidate: &[Compared],
-    least: f64,
+    least: Least,
 ) -> (Vec<Row>, Vec<String>) {
     let kind = Compared::latency_kind(base.iter().chain(candidate));
     let values = |figure: Figure, runs: &[Compared]| -> Option<Vec<f64>> {
@@ -50,6 +50,7 @@ pub(crate) fn rows(
             let interval = shift.interval;
             let interval = interval.map(|(low, high)| (figure.shift(low), figure.shift(high)));
             let estimate = figure.shift(shift.estimate);
+            let least = least.of_figure(figure, medians[0]);
             Row {
                 figure,
                 medians,
@@ -57,12 +58,13 @@ pub(crate) fn rows(
                 interval,
                 p: Some(p),
                 detectable: None,
+                least,
                 answer: Some(judge(
                     figure,
                     estimate,
                     interval,
                     p <= 1.0 - CONFIDENCE,
-                    figure.least(least),
+                    least,
                 )),
             }
         })

@@ -70,7 +70,7 @@ fn figures(of: &Comparison) -> Grid {
                 Some(Answer::Better | Answer::Equal) => Ink::Good,
                 Some(Answer::Open) | None => Ink::Dim,
             };
-            cells.push(Cell::new(answer_name(row, of.terms.least)).inked(ink));
+            cells.push(Cell::new(answer_name(row)).inked(ink));
         }
         cells.into()
     });
@@ -116,8 +116,7 @@ pub(crate) fn answer(of: &Comparison) -> (String, Ink) {
 fn undecided(of: &Comparison) -> Option<String> {
     let looks = |row: &Row| {
         let (low, high) = row.interval.filter(|_| row.answer == Some(Answer::Open))?;
-        let least = row.figure.least(of.terms.least);
-        let is_beyond = low >= least || high <= -least;
+        let is_beyond = low >= row.least || high <= -row.least;
         let word = match (low > 0.0) == row.figure.is_better_greater() {
             true => "better",
             false => "worse",
@@ -249,11 +248,11 @@ fn interval_words(row: &Row) -> String {
 }
 
 /// The answer of one figure.
-fn answer_name(row: &Row, least: f64) -> String {
+fn answer_name(row: &Row) -> String {
     match row.answer {
         Some(Answer::Worse) => "worse".to_owned(),
         Some(Answer::Better) => "better".to_owned(),
-        Some(Answer::Equal) => format!("equal within {}", percent(row.figure.least(least))),
+        Some(Answer::Equal) => format!("equal within {}", percent(row.least)),
         Some(Answer::Open) | None => "undecided".to_owned(),
     }
 }

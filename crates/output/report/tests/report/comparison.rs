@@ -2,7 +2,7 @@
 
 use crate::fixture::{Dice, ended, health, info, sample};
 use drumfire_compare::{
-    Baseline, Compared, Comparison, RoundForm, Rounds, RoundsEnd, Terms, UnsoundRound,
+    Answer, Baseline, Compared, Comparison, RoundForm, Rounds, RoundsEnd, Terms, UnsoundRound,
 };
 use drumfire_measure::{
     ArrivalClock, AskedBody, Certainty, Changed, Coverage, Doubt, Interval, LatencyKind, Model,
@@ -370,18 +370,29 @@ fn what_can_t_be_compared_is_refused_by_name() {
         found.contains("the planned loads of pool main differ: load."),
         "{found}"
     );
-    let mut other_clock = run(60, 1.0, 200);
-    other_clock.generator.clock = ArrivalClock::Kernel;
-    assert_eq!(
-        refused(&base, &other_clock, TERMS),
-        "runs run-0 and run-60 can't be compared: one is timed by the program's clock, the other \
-         by the kernel's clock"
-    );
-    other_clock.generator.clock = ArrivalClock::Wire;
-    assert!(
-        refused(&base, &other_clock, TERMS)
-            .ends_with("one is timed by the program's clock, the other on the wire")
-    );
+}
+
+/// Runs on the wire are faster than those by the program's clock, by the delay of the program. If
+/// the delay explains a shift, the shift has no answer.
+#[test]
+fn a_shift_that_the_clocks_explain_has_no_answer() {
+    let answer = |clock: ArrivalClock, delay: Nanos| {
+        let [base, mut candidate] = sides(8, 0.8, 200);
+        for run in &mut candidate {
+            run.generator.clock = clock;
+            (run.generator.handling_p50, run.generator.handling_p99) = (delay, delay);
+        }
+        let found = compare(&base, &candidate, TERMS).unwrap();
+        let mut cautions = found.cautions.iter();
+        let is_cautioned = cautions.any(|of| of.contains("different clocks"));
+        (found.answer(), is_cautioned)
+    };
+    let of_program = answer(ArrivalClock::Program, Nanos::ZERO);
+    assert_eq!(of_program, (Some(Answer::Better), false));
+    let of_short_delay = answer(ArrivalClock::Wire, Nanos::from_micros(1));
+    assert_eq!(of_short_delay, (Some(Answer::Better), true));
+    let of_long_delay = answer(ArrivalClock::Wire, Nanos::from_secs(1));
+    assert_eq!(of_long_delay, (Some(Answer::Equal), true));
 }
 
 #[test]
