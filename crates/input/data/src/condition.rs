@@ -5,6 +5,7 @@
 //! nor above anything; and a text that is written as a value that does not hold, such as `false`,
 //! cannot be used as a truth.
 
+use crate::jinja::TextId;
 use crate::program::Kind;
 use crate::tags::{self, Tokens};
 use crate::template::{Compiler, Language, TemplateError};
@@ -14,13 +15,12 @@ use std::sync::Arc;
 
 /// A condition is at most this long, in bytes.
 pub const CONDITION_MAX: usize = 4_096;
-/// The name of the condition in its language.
-const NAME: &str = "condition";
 
 /// A condition of a scenario's steps.
 #[derive(Clone, Debug)]
 pub struct Condition {
     language: Arc<Language>,
+    text: TextId,
     /// Separates the random values from the values of requests and other steps.
     pass: u64,
 }
@@ -53,9 +53,10 @@ impl Condition {
             let advice = advice(inside).unwrap_or("write a condition such as `total > 0`");
             TemplateError(format!("{error}; {advice}"))
         })?;
-        compiler.add(NAME, &source)?;
+        let text = compiler.add(&source)?;
         Ok(Self {
             language: Arc::new(compiler.language()),
+            text,
             pass: crate::set_value::pass_of(step),
         })
     }
@@ -76,7 +77,7 @@ impl Condition {
 impl drumfire_plan::Condition for Condition {
     fn holds(&self, request: &RequestContext) -> Result<bool, DataError> {
         let mut context = RenderContext::new(request.clone(), 0, self.pass);
-        self.language.jinja()?.holds(NAME, &mut context)
+        self.language.jinja()?.holds(self.text, &mut context)
     }
 }
 

@@ -48,9 +48,9 @@ impl Simple {
 
     /// The variable of this name.
     pub(crate) fn variable(name: &str) -> Option<Self> {
-        let mut all = Self::VARIABLES.into_iter();
+        let mut all = Self::VARIABLES.iter();
         all.find(|(known, _)| *known == name)
-            .map(|(_, simple)| simple)
+            .map(|(_, simple)| simple.clone())
     }
 
     /// The expression, if it is of such a form.

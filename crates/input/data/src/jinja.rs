@@ -8,7 +8,7 @@ use crate::expression::{LETTERS_MAX, Simple};
 use crate::feed::json_rows::from_json;
 use crate::growth;
 use crate::operators::{self, integer};
-use crate::program::{self, Kind};
+use crate::program::{self, Kind, Program};
 use crate::render_context::RenderContext;
 use crate::{JsonPlace, Sources, escape_json, typed};
 use crate::{date, go_text};
@@ -18,11 +18,10 @@ use drumfire_plan::{
 };
 use minijinja::value::{Enumerator, Object, ObjectRepr, Rest, ValueKind};
 use minijinja::{
-    AutoEscape, Environment, Error, ErrorKind, Output, State, UndefinedBehavior, Value,
+    Environment, Error, ErrorKind, Output, State, UndefinedBehavior, Value, machinery,
 };
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::fmt::{self, Write as _};
 use std::io;
 use std::sync::Arc;
@@ -32,8 +31,8 @@ use std::sync::Arc;
 const STEPS_MAX: u64 = 10_000_000;
 /// Bytes of the text of one rendering.
 pub(crate) const RENDERED_MAX: usize = 64 << 20;
-/// The template whose one expression starts the program of another template: only the interpreter
-/// can make an output with a writer of ours. No other template can have the name.
+/// The template whose one expression starts the program of a template with blocks: only the
+/// interpreter can make an output with a writer of ours. No other template can have the name.
 const ENTRY: &str = " entry ";
 
 thread_local! {
@@ -44,10 +43,13 @@ thread_local! {
 /// The state that the interpreter's callbacks share in a rendering.
 struct Rendering {
     context: RenderContext,
-    /// The template to start.
+    /// The program to start, of a template with blocks.
     entry: Option<Entry>,
     /// The place of the output, if it is JSON.
     place: Option<JsonPlace>,
+    /// Bytes that a single expression may print; the writer of a template with blocks has its own
+    /// bound.
+    room: usize,
     /// The value that was printed last.
     printed: Printed,
     /// Whether the condition holds.
@@ -59,10 +61,9 @@ struct Rendering {
     steps: CallSteps,
 }
 
-/// A template to start, and its variables.
+/// A program to start, and its variables.
 struct Entry {
-    name: String,
-    kind: Kind,
+    program: Arc<Program>,
     root: Value,
 }
 
@@ -82,20 +83,39 @@ impl Rendering {
     }
 }
 
-/// Compiled templates by name.
+/// Compiled texts.
 pub(crate) struct Jinja {
     environment: Environment<'static>,
     kind: Kind,
     context: Arc<Context>,
-    /// How each template begins, as it was written.
-    beginnings: HashMap<String, String>,
+    texts: Vec<Compiled>,
+}
+
+/// The number of a text in its [`Jinja`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TextId(usize);
+
+/// A compiled text.
+struct Compiled {
+    program: Arc<Program>,
+    /// How the text begins, as it was written.
+    beginning: String,
+}
+
+/// What is computed of a text.
+#[derive(Clone, Copy)]
+enum Part {
+    /// The value of the only expression of the text.
+    Value,
+    /// The whole text; in JSON, from this place on.
+    Whole(Option<JsonPlace>),
 }
 
 impl fmt::Debug for Jinja {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The environment's own form would evaluate its contents.
-        let names = self.environment.templates().map(|(name, _)| name);
-        f.debug_set().entries(names).finish()
+        let beginnings = self.texts.iter().map(|text| &text.beginning);
+        f.debug_list().entries(beginnings).finish()
     }
 }
 
@@ -109,13 +129,14 @@ impl Jinja {
         });
         environment.set_fuel(Some(STEPS_MAX));
         environment.remove_global("debug");
-        // The text that a block captured was escaped when it was written, and must not be again.
-        environment.set_auto_escape_callback(|_| AutoEscape::Custom("json".into()));
+        environment.set_auto_escape_callback(|_| program::escaping());
         environment.set_formatter(format);
         environment.add_global("null", ());
         add_functions(&mut environment, sources);
         growth::bound(&mut environment);
         operators::add(&mut environment);
+        let added = environment.add_template(ENTRY, "{{ 0 }}");
+        debug_assert!(added.is_ok(), "the entry is a template");
         let context = Context {
             sources: Arc::clone(sources),
             by_column: Vec::new(),
@@ -125,19 +146,20 @@ impl Jinja {
             environment,
             kind,
             context: Arc::new(context),
-            beginnings: HashMap::new(),
+            texts: Vec::new(),
         }
     }
 
-    /// Compiles a template.
-    pub(crate) fn add(&mut self, name: &str, source: &str) -> Result<(), String> {
-        self.beginnings.insert(name.to_owned(), shorten(source));
-        let environment = &mut self.environment;
-        let added = environment
-            .add_template_owned(ENTRY, "{{ 0 }}")
-            .and_then(|()| environment.add_template_owned(name.to_owned(), source.to_owned()));
-        let added = added.and_then(|()| program::check(&self.environment, name));
-        added.map_err(|error| self.explain(name, &error))
+    /// Compiles a text.
+    pub(crate) fn add(&mut self, text: &str) -> Result<TextId, String> {
+        let beginning = shorten(text);
+        let program = Program::compile(text, self.kind)
+            .map_err(|error| explain(self.kind, &beginning, &error))?;
+        self.texts.push(Compiled {
+            program: Arc::new(program),
+            beginning,
+        });
+        Ok(TextId(self.texts.len() - 1))
     }
 
     /// Checks that a text is one expression.
@@ -158,18 +180,10 @@ impl Jinja {
         context.lacking.push(variable.to_owned());
     }
 
-    /// An error, after the template's beginning.
-    fn explain(&self, name: &str, error: &Error) -> String {
-        let beginning = self.beginnings.get(name).map_or("", String::as_str);
-        match self.kind {
-            Kind::Template => in_template(beginning, &describe(error)),
-            Kind::Condition => format!("in the condition `{beginning}`: {}", describe(error)),
-        }
-    }
-
-    /// The variables that a template needs from outside, with an attribute perhaps: `a` or `a.b`.
-    pub(crate) fn free_variables(&self, name: &str) -> Vec<String> {
-        let template = self.environment.get_template(name);
+    /// The variables that a text needs from outside, with an attribute perhaps: `a` or `a.b`.
+    pub(crate) fn free_variables(&self, text: &str) -> Vec<String> {
+        let environment: &Environment<'_> = &self.environment;
+        let template = environment.template_from_str(text);
         let globals: Vec<&str> = self.environment.globals().map(|(name, _)| name).collect();
         let is_global = |name: &str| {
             let root = name.split('.').next().unwrap_or(name);
@@ -185,74 +199,104 @@ impl Jinja {
         free
     }
 
-    /// Appends the value of a template that is a single expression, unescaped.
+    /// Appends the value of a text that is a single expression, unescaped.
     pub(crate) fn expression(
         &self,
-        name: &str,
+        text: TextId,
         context: &mut RenderContext,
         out: &mut String,
     ) -> Result<Printed, DataError> {
-        Ok(self.render(name, None, context, out)?.printed)
+        Ok(self.render(text, Part::Value, context, out)?.printed)
     }
 
-    /// Appends a whole template; in JSON, values are escaped inside strings.
+    /// Appends a whole text; in JSON, values are escaped inside strings.
     pub(crate) fn whole(
         &self,
-        name: &str,
+        text: TextId,
         place: Option<JsonPlace>,
         context: &mut RenderContext,
         out: &mut String,
     ) -> Result<(), DataError> {
-        self.render(name, place, context, out).map(drop)
+        self.render(text, Part::Whole(place), context, out)
+            .map(drop)
     }
 
-    /// Whether the condition of this name holds.
-    pub(crate) fn holds(&self, name: &str, context: &mut RenderContext) -> Result<bool, DataError> {
-        Ok(self.render(name, None, context, &mut String::new())?.holds)
+    /// Whether a condition holds.
+    pub(crate) fn holds(
+        &self,
+        text: TextId,
+        context: &mut RenderContext,
+    ) -> Result<bool, DataError> {
+        let mut out = String::new();
+        Ok(self.render(text, Part::Value, context, &mut out)?.holds)
     }
 
     fn render(
         &self,
-        name: &str,
-        place: Option<JsonPlace>,
+        text: TextId,
+        part: Part,
         context: &mut RenderContext,
         out: &mut String,
     ) -> Result<Rendering, DataError> {
-        let root = Value::from_dyn_object(Arc::clone(&self.context));
-        let rendering = Rendering {
-            context: context.clone(),
-            entry: Some(Entry {
-                name: name.to_owned(),
-                kind: self.kind,
-                root,
-            }),
+        let Some(text) = self.texts.get(text.0) else {
+            return Err(DataError::new("the text was not compiled"));
+        };
+        let mut root = Some(Value::from_dyn_object(Arc::clone(&self.context)));
+        let (entry, place, room) = match part {
+            Part::Value => (None, None, RENDERED_MAX.saturating_sub(out.len())),
+            Part::Whole(place) => {
+                let program = Arc::clone(&text.program);
+                let entry = root.take().map(|root| Entry { program, root });
+                (entry, place, usize::MAX)
+            }
+        };
+        RENDERING.set(Some(Rendering {
+            context: context.take(),
+            entry,
             place,
+            room,
             printed: Printed::default(),
             holds: false,
             cause: DataCause::Data,
             steps: CallSteps::Own,
-        };
-        RENDERING.with(|cell| cell.replace(Some(rendering)));
+        }));
         growth::begin();
-        let rendered = match self.environment.get_template(ENTRY) {
-            Ok(entry) => entry.render_captured_to((), Sink(out)).map(drop),
-            Err(error) => Err(error),
-        };
-        let rendering = RENDERING.with(RefCell::take);
-        match (rendered, rendering) {
-            (Ok(()), Some(rendering)) => {
-                context.clone_from(&rendering.context);
-                Ok(rendering)
+        let rendered = match root {
+            Some(root) => {
+                let mut out = machinery::make_string_output(out);
+                text.program.execute(&self.environment, root, &mut out)
             }
-            (Ok(()), None) => Err(DataError::new("the rendering is over already")),
-            (Err(error), rendering) => Err(DataError {
-                words: self.explain(name, &error),
+            None => self.enter(out),
+        };
+        let Some(mut rendering) = RENDERING.take() else {
+            return Err(DataError::new("the rendering is over already"));
+        };
+        *context = rendering.context.take();
+        match rendered {
+            Ok(()) => Ok(rendering),
+            Err(error) => Err(DataError {
+                words: explain(self.kind, &text.beginning, &error),
                 cause: match is_of_name(error.kind()) {
                     true => DataCause::Name,
-                    false => rendering.map_or(DataCause::Data, |rendering| rendering.cause),
+                    false => rendering.cause,
                 },
             }),
         }
+    }
+
+    /// Starts the entry of the rendering, with a writer that has a bound and follows the place in
+    /// JSON.
+    fn enter(&self, out: &mut String) -> Result<(), Error> {
+        let entry = self.environment.get_template(ENTRY)?;
+        entry.render_captured_to((), Sink(out)).map(drop)
+    }
+}
+
+/// An error, after the beginning of its text.
+fn explain(kind: Kind, beginning: &str, error: &Error) -> String {
+    match kind {
+        Kind::Template => in_template(beginning, &describe(error)),
+        Kind::Condition => format!("in the condition `{beginning}`: {}", describe(error)),
     }
 }
 
@@ -353,19 +397,19 @@ fn failed(error: DataError) -> Error {
 /// is escaped unless it is marked as safe.
 fn format(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -> Result<(), Error> {
     if let Some(entry) = with_rendering(|rendering| rendering.entry.take())? {
-        let Entry { name, kind, root } = entry;
-        return program::execute(state.env(), &name, kind, root, out);
+        return entry.program.execute(state.env(), entry.root, out);
     }
     if state.undefined_behavior() == UndefinedBehavior::SemiStrict {
         let holds = operators::truth(value)?;
         return with_rendering(|rendering| rendering.holds = holds);
     }
-    let escape = with_rendering(|rendering| {
+    let (escape, room) = with_rendering(|rendering| {
         rendering.printed = Printed {
             is_safe: value.is_safe(),
             form: typed::form(value),
         };
-        !value.is_safe() && rendering.place_in_string()
+        let escape = !value.is_safe() && rendering.place_in_string();
+        (escape, rendering.room)
     })?;
     // Only an `if` without an `else` makes an undefined value that is not an error.
     if value.is_undefined() {
@@ -373,6 +417,9 @@ fn format(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -> Res
     }
     let text = operators::text(value)?;
     if !escape {
+        if text.len() > room {
+            return Err(Error::new(ErrorKind::WriteFailure, too_long()));
+        }
         return Ok(out.write_str(&text)?);
     }
     let mut escaped = String::with_capacity(text.len());

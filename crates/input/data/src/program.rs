@@ -2,16 +2,28 @@
 //!
 //! minijinja parses and executes templates. Its own operators differ from ours in three ways: they
 //! order values of different types silently, compute decimals in binary, and print lists without a
-//! bound. So the instructions of a template are copied once per rendering, and each operator is
-//! replaced by a call of a function with the operator's name ([`crate::operators`]). A template
-//! cannot call these functions itself, because their names are not identifiers. After each
-//! instruction that makes a list or a map, a call checks its size and depth ([`crate::growth`]).
+//! bound. So each operator in the instructions of a text is replaced by a call of a function with
+//! the operator's name ([`crate::operators`]). A template cannot call these functions itself,
+//! because their names are not identifiers. After each instruction that makes a list or a map, a
+//! call checks its size and depth ([`crate::growth`]).
+//!
+//! Instructions borrow names from their text, and the interpreter requires that the text lives as
+//! long as its environment. So that a [`Program`] is made once and not for each rendering, its text
+//! is kept until the process ends ([`keep`]).
 
 use crate::growth::{HELD, KEPT};
 use crate::operators::TRUTH;
-use minijinja::machinery::{Instruction, Instructions, get_compiled_template};
-use minijinja::{Environment, Error, ErrorKind, Output, Value, machinery};
-use std::collections::BTreeMap;
+use minijinja::machinery::{self, CompiledTemplate, Instruction, Instructions, TemplateConfig};
+use minijinja::syntax::SyntaxConfig;
+use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, Value};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The name of every program for the interpreter, which no text can use.
+const NAME: &str = " program ";
+
+/// The texts of all programs of the process.
+static TEXTS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
 
 /// The kind of text that is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,35 +33,75 @@ pub(crate) enum Kind {
     Condition,
 }
 
-/// Executes the template `name` and writes its text to `out`.
-///
-/// # Errors
-/// The first error of an expression, with its line.
-pub(crate) fn execute(
-    environment: &Environment<'_>,
-    name: &str,
-    kind: Kind,
-    root: Value,
-    out: &mut Output<'_>,
-) -> Result<(), Error> {
-    let template = environment.get_template(name)?;
-    let compiled = get_compiled_template(&template);
-    let instructions = lowered(&compiled.instructions, kind);
-    let blocks = compiled.blocks.iter();
-    let blocks: BTreeMap<_, _> = blocks
-        .map(|(name, block)| (*name, lowered(block, kind)))
-        .collect();
-    let escape = compiled.initial_auto_escape.clone();
-    machinery::eval(environment, &instructions, root, &blocks, out, escape).map(drop)
+/// A compiled text.
+pub(crate) struct Program {
+    instructions: Instructions<'static>,
+    blocks: BTreeMap<&'static str, Instructions<'static>>,
 }
 
-/// Refuses a chain of comparisons, such as `1 < a < 3`: its instruction has no place for a call.
-///
-/// # Errors
-/// With the line, if it is not the first.
-pub(crate) fn check(environment: &Environment<'_>, name: &str) -> Result<(), Error> {
-    let template = environment.get_template(name)?;
-    let compiled = get_compiled_template(&template);
+impl Program {
+    /// Compiles a text. If the text is valid, it stays in memory until the process ends.
+    ///
+    /// # Errors
+    /// The mistake, with its line. A chain of comparisons, such as `1 < a < 3`, is one: its
+    /// instruction has no place for a call.
+    pub(crate) fn compile(text: &str, kind: Kind) -> Result<Self, Error> {
+        check(&compiled(text)?)?;
+        let compiled = compiled(keep(text))?;
+        let blocks = compiled.blocks.iter();
+        Ok(Self {
+            instructions: lowered(&compiled.instructions, kind),
+            blocks: blocks
+                .map(|(name, block)| (*name, lowered(block, kind)))
+                .collect(),
+        })
+    }
+
+    /// Executes the program and writes its text to `out`.
+    ///
+    /// # Errors
+    /// The first error of an expression, with its line.
+    pub(crate) fn execute(
+        &self,
+        environment: &Environment<'_>,
+        root: Value,
+        out: &mut Output<'_>,
+    ) -> Result<(), Error> {
+        let (instructions, blocks) = (&self.instructions, &self.blocks);
+        machinery::eval(environment, instructions, root, blocks, out, escaping()).map(drop)
+    }
+}
+
+/// The text that a block captured was escaped when it was written, and must not be again.
+pub(crate) fn escaping() -> AutoEscape {
+    AutoEscape::Custom("json".into())
+}
+
+/// The text with the lifetime of the process. Equal texts are kept once, so that a process that
+/// compiles the same plan repeatedly does not grow. A process that compiles different plans grows
+/// by the texts that they compute: in plans, a few kilobytes.
+fn keep(text: &str) -> &'static str {
+    // A panic leaves the set whole.
+    let mut texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(kept) = texts.get(text).copied() {
+        return kept;
+    }
+    let kept: &'static str = Box::leak(Box::from(text));
+    texts.insert(kept);
+    kept
+}
+
+/// The instructions of a text as minijinja compiles it.
+fn compiled(text: &str) -> Result<CompiledTemplate<'_>, Error> {
+    let config = TemplateConfig {
+        syntax_config: SyntaxConfig::default(),
+        default_auto_escape: Arc::new(|_: &str| escaping()),
+    };
+    CompiledTemplate::new(NAME, text, &config)
+}
+
+/// Refuses a chain of comparisons.
+fn check(compiled: &CompiledTemplate<'_>) -> Result<(), Error> {
     let all = std::iter::once(&compiled.instructions).chain(compiled.blocks.values());
     for instructions in all {
         let mut places = (0..).map_while(|at| Some((at, instructions.get(at)?)));

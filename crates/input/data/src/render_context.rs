@@ -35,6 +35,12 @@ impl RenderContext {
         }
     }
 
+    /// The context, with an empty one left in its place.
+    pub(crate) fn take(&mut self) -> Self {
+        let empty = Self::new(RequestContext::default(), 0, 0);
+        std::mem::replace(self, empty)
+    }
+
     /// The text of a variable of the user.
     pub(crate) fn kept(&self, variable: VariableId) -> Result<&str, DataError> {
         match &self.call.variables {

@@ -2,7 +2,7 @@
 //! random values and feeds.
 
 use crate::expression::Simple;
-use crate::jinja::{Jinja, Printed, RENDERED_MAX, in_template, too_long};
+use crate::jinja::{Jinja, Printed, RENDERED_MAX, TextId, in_template, too_long};
 use crate::names::VARIABLES;
 use crate::program::Kind;
 use crate::split::{Part, Split, split};
@@ -11,9 +11,6 @@ use crate::{tags, typed};
 use drumfire_plan::{DataError, RequestContext, ValueForm, VariableId};
 use std::fmt;
 use std::sync::Arc;
-
-/// The name of the template of a text that cannot be cut into pieces.
-const WHOLE: &str = "template";
 
 /// The kind of a template's text, which determines how values are written into it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +46,8 @@ pub(crate) struct Language {
 #[derive(Clone, Debug)]
 enum Body {
     Pieces(Vec<Piece>),
-    Whole,
+    /// A text that cannot be cut into pieces.
+    Whole(TextId),
 }
 
 /// A part of a template that has no blocks.
@@ -74,8 +72,8 @@ pub struct Expression {
 #[derive(Clone, Debug)]
 enum How {
     Simple(Simple),
-    /// The name of its template.
-    Interpreted(String),
+    /// The text with only this expression.
+    Interpreted(TextId),
 }
 
 /// Whether a value must still be escaped inside a JSON string.
@@ -120,10 +118,7 @@ impl Template {
         let body = match split(source) {
             Split::Static => Body::Pieces(vec![Piece::Text(source.to_owned())]),
             Split::Parts(parts) => Body::Pieces(compiler.pieces(&parts)?),
-            Split::Whole => {
-                compiler.add(WHOLE, source)?;
-                Body::Whole
-            }
+            Split::Whole => Body::Whole(compiler.add(source)?),
         };
         let language = Arc::new(compiler.language());
         Ok(Self {
@@ -147,7 +142,7 @@ impl Template {
     pub fn pieces(&self) -> Option<&[Piece]> {
         match &self.body {
             Body::Pieces(pieces) => Some(pieces),
-            Body::Whole => None,
+            Body::Whole(_) => None,
         }
     }
 
@@ -187,10 +182,10 @@ impl Template {
     ) -> Result<(), DataError> {
         let pieces = match &self.body {
             Body::Pieces(pieces) => pieces,
-            Body::Whole => {
+            Body::Whole(text) => {
                 let place = (self.text == Text::Json).then(JsonPlace::default);
                 context.enter(self.first_place);
-                return self.language.jinja()?.whole(WHOLE, place, context, out);
+                return self.language.jinja()?.whole(*text, place, context, out);
             }
         };
         let begun = out.len();
@@ -231,7 +226,7 @@ impl Template {
                     self.evaluate(expression, context, out)?;
                     simple.form(context, &self.language.sources)
                 }
-                How::Interpreted(name) => Ok(self.interpret(expression, name, context, out)?.form),
+                How::Interpreted(text) => Ok(self.interpret(expression, *text, context, out)?.form),
             },
             Some([Piece::Text(text)]) => {
                 out.push_str(text);
@@ -257,8 +252,8 @@ impl Template {
                 simple.render(context, &self.language.sources, out)?;
                 Ok(Escaping::Needed)
             }
-            How::Interpreted(name) => {
-                let printed = self.interpret(expression, name, context, out)?;
+            How::Interpreted(text) => {
+                let printed = self.interpret(expression, *text, context, out)?;
                 Ok(match printed.is_safe {
                     true => Escaping::Done,
                     false => Escaping::Needed,
@@ -267,16 +262,16 @@ impl Template {
         }
     }
 
-    /// Appends the value of an expression for which the interpreter has a template.
+    /// Appends the value of an expression for which the interpreter has a text.
     fn interpret(
         &self,
         expression: &Expression,
-        name: &str,
+        text: TextId,
         context: &mut RenderContext,
         out: &mut String,
     ) -> Result<Printed, DataError> {
         context.enter(self.first_place + expression.place);
-        self.language.jinja()?.expression(name, context, out)
+        self.language.jinja()?.expression(text, context, out)
     }
 }
 
@@ -378,7 +373,7 @@ impl<'a> Compiler<'a> {
                         }
                         None => {
                             check_whole(text, self.sources)?;
-                            self.interpreted(text, place)?
+                            self.interpreted(text)?
                         }
                     };
                     let in_string = json.in_string();
@@ -394,10 +389,9 @@ impl<'a> Compiler<'a> {
         Ok(pieces)
     }
 
-    fn interpreted(&mut self, text: &str, place: u64) -> Result<How, TemplateError> {
-        let name = place.to_string();
-        self.add(&name, &format!("{{{{ {text} }}}}"))?;
-        Ok(How::Interpreted(name))
+    fn interpreted(&mut self, text: &str) -> Result<How, TemplateError> {
+        let text = self.add(&format!("{{{{ {text} }}}}"))?;
+        Ok(How::Interpreted(text))
     }
 
     /// The interpreter, a new one if need be.
@@ -413,11 +407,11 @@ impl<'a> Compiler<'a> {
         tags::asks_for(source, name) || is_condition && self.sources.is_set(variable)
     }
 
-    /// Compiles one template, and checks the variables that it uses.
-    pub(crate) fn add(&mut self, name: &str, source: &str) -> Result<(), TemplateError> {
+    /// Compiles one text, and checks the variables that it uses.
+    pub(crate) fn add(&mut self, source: &str) -> Result<TextId, TemplateError> {
         let sources = self.sources;
-        self.jinja().add(name, source).map_err(TemplateError)?;
-        let variables = self.jinja().free_variables(name);
+        let text = self.jinja().add(source).map_err(TemplateError)?;
+        let variables = self.jinja().free_variables(source);
         for variable in &variables {
             let root = variable.split('.').next().unwrap_or(variable);
             if let Some(declared) = sources.declared(root)
@@ -445,7 +439,7 @@ impl<'a> Compiler<'a> {
                 }
             }
         }
-        Ok(())
+        Ok(text)
     }
 }
 
