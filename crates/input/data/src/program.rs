@@ -233,3 +233,24 @@ const fn operator(instruction: &Instruction<'_>) -> Option<(&'static str, u16)> 
         _ => return None,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Kind, Program, TEXTS, keep};
+
+    #[test]
+    fn a_valid_text_is_kept_once_and_an_invalid_one_never() {
+        let (valid, invalid) = ("{{ 'kept' + 1 }}", "{{ 'kept' + }}");
+        for _ in 0..2 {
+            assert!(Program::compile(valid, Kind::Template).is_ok());
+            assert!(Program::compile(invalid, Kind::Template).is_err());
+        }
+        let equal = valid.to_owned();
+        assert!(std::ptr::eq(keep(valid), keep(&equal)));
+        let texts = TEXTS.lock().unwrap();
+        assert_eq!(
+            (texts.contains(valid), texts.contains(invalid)),
+            (true, false)
+        );
+    }
+}

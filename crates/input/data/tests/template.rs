@@ -339,6 +339,15 @@ fn values_have_a_bounded_size() {
     }
 }
 
+/// An included text would have the interpreter's own operators, which have no bounds.
+#[test]
+fn a_template_includes_no_other() {
+    for name in ["template", "0", " program "] {
+        let source = format!("{{% if user < 5 %}}{{% include '{name}' %}}{{% endif %}}");
+        refused(&[(source, "tried to include non-existing template")]);
+    }
+}
+
 #[test]
 fn what_is_set_is_what_was_written() {
     for (source, text) in [
